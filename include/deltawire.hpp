@@ -13,8 +13,8 @@
 //         std::cout << " (" << to_string(parser.end().how) << (parser.end().complete() ? "" : ", incomplete") << ")\n";
 //     }  // Hello (Done)
 //
-// OWNERSHIP   A `parser` and an `assembler` own their block of memory on the heap, and replace it by a larger one
-//             when it is too small. They can be moved; `clone()` copies them. An object that was moved from may be
+// OWNERSHIP   A `parser`, an `assembler` and a `workspace` own their block of memory on the heap; the first two replace
+//             it by a larger one when it is too small. They can be moved; `clone()` copies parsers and assemblers. An object that was moved from may be
 //             destroyed or assigned to; every other call on it throws status::null.
 // LIFETIMES   Views are borrowed. What a handler receives (`at`, `chunk_view`, `value`, every std::string_view) is
 //             valid until its method returns. An `event` of a batch is valid until the iterator is advanced. A
@@ -1425,6 +1425,9 @@ struct config {
     /// The protocol of the stream, if it is known: chat, responses, anthropic or gemini. none: the first event whose
     /// protocol can be recognised decides for the whole stream.
     deltawire::protocol dialect = deltawire::protocol::none;
+    /// The parser reads with a `workspace`, which many parsers share: its block is smaller, and each call that reads is
+    /// given one. A call without one throws status::state, and so does one with a workspace if this is not set.
+    bool shared = false;
 };
 
 /// The result of `feed`.
@@ -1484,6 +1487,24 @@ struct read_buffer {
 
 class batch_range;
 
+/// What the parsers of a thread share (`config::shared`): shapes of the events that were read. Sharing changes the cost, never
+/// the events. It remembers as many shapes as a parser of its own does, so give the streams of each upstream one. One
+/// workspace serves one trust domain: it contains bytes of the streams that were read with it, such as names of tools,
+/// until they are replaced or `clear()` overwrites them.
+class workspace {
+public:
+    workspace() : block_(detail::make_block(deltawire_workspace_size())) {
+        detail::checked(deltawire_workspace_init(block_.get(), deltawire_workspace_size(), nullptr));
+    }
+    /// Overwrites all that it keeps of the streams. Throws status::reentrant from a handler of a call that is using it.
+    void clear() { detail::checked(deltawire_workspace_clear(native())); }
+    /// The workspace of the C interface: do not move or free it. NULL if this object was moved from.
+    deltawire_workspace *native() noexcept { return reinterpret_cast<deltawire_workspace *>(block_.get()); }
+
+private:
+    detail::block block_;
+};
+
 /// A parser with a block of its own.
 class parser {
 public:
@@ -1496,7 +1517,8 @@ public:
         c.mode = static_cast<std::uint32_t>(how.mode);
         c.flags = (how.spec_framing ? std::uint32_t{DELTAWIRE_CFG_SPEC} : 0U) |
                   (how.strict_json ? std::uint32_t{DELTAWIRE_CFG_STRICT_JSON} : 0U) |
-                  (how.grow ? std::uint32_t{DELTAWIRE_CFG_GROW} : 0U);
+                  (how.grow ? std::uint32_t{DELTAWIRE_CFG_GROW} : 0U) |
+                  (how.shared ? std::uint32_t{DELTAWIRE_CFG_SHARED} : 0U);
         c.max_depth = how.max_depth;
         c.events = how.events;
         c.errors[0] = how.errors.low();
@@ -1570,31 +1592,28 @@ public:
     /// result: after an exception or flow::abort of a handler the parser reads nothing more.
     template <class H>
     [[nodiscard]] result feed(std::string_view data, H &&handler) {
-        using type = std::remove_reference_t<H>;
-        require_read();
-        detail::invocation<type> in{std::addressof(handler), nullptr};
-        std::size_t consumed = 0;
-        for (;;) {
-            std::size_t took = 0;
-            const deltawire_status s = deltawire_feed(native(), data.data() + consumed, data.size() - consumed,
-                                                      &detail::table<type>::value, &in, &took);
-            consumed += took;
-            if (!settle(s, in.thrown)) return result{status_, consumed};
-        }
+        return feed_by(data, handler, [this](auto... rest) { return deltawire_feed(native(), rest...); });
+    }
+    /// As above, of a parser with `config::shared`. It need not be the same workspace each time. The handler may feed other
+    /// parsers with other workspaces; with this one that throws status::reentrant.
+    template <class H>
+    [[nodiscard]] result feed(workspace &with, std::string_view data, H &&handler) {
+        return feed_by(data, handler,
+                       [&](auto... rest) { return deltawire_feed_with(native(), with.native(), rest...); });
     }
     /// Ends the stream, which may emit last events. paused: call again. Then `end()` has the verdict.
     template <class H>
     [[nodiscard]] status finish(H &&handler) {
-        using type = std::remove_reference_t<H>;
-        require_read();
-        detail::invocation<type> in{std::addressof(handler), nullptr};
-        for (;;) {
-            const deltawire_status s = deltawire_finish(native(), &detail::table<type>::value, &in);
-            if (!settle(s, in.thrown)) return status_;
-        }
+        return finish_by(handler, [this](auto... rest) { return deltawire_finish(native(), rest...); });
+    }
+    /// As above, of a parser with `config::shared`.
+    template <class H>
+    [[nodiscard]] status finish(workspace &with, H &&handler) {
+        return finish_by(handler, [&](auto... rest) { return deltawire_finish_with(native(), with.native(), rest...); });
     }
     /// As above, without a handler.
     [[nodiscard]] status finish() { return finish(discard{}); }
+    [[nodiscard]] status finish(workspace &with) { return finish(with, discard{}); }
 
     /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The library is
     /// called once for every `config::batch_events` events; memory grows by itself. Texts may be views of `data`: do
@@ -1611,14 +1630,21 @@ public:
     /// `end()` and `last_usage()` have is of what the batch has read, which may be ahead of the loop. With `config::errors`
     /// check `last_status()` after the loop.
     [[nodiscard]] batch_range batch(std::string_view data) &;
+    /// As above, of a parser with `config::shared`. The workspace must stay in place as long as the range.
+    [[nodiscard]] batch_range batch(workspace &with, std::string_view data) &;
     /// Deleted, because a temporary string is destroyed before the loop begins.
     template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
     batch_range batch(S &&data) & = delete;
+    template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
+    batch_range batch(workspace &with, S &&data) & = delete;
     /// The events at the end of the stream; see `finish`.
     [[nodiscard]] batch_range batch_finish() &;
+    [[nodiscard]] batch_range batch_finish(workspace &with) &;
     /// Deleted, because a temporary parser is destroyed before the loop begins.
     batch_range batch(std::string_view data) && = delete;
     batch_range batch_finish() && = delete;
+    batch_range batch(workspace &with, std::string_view data) && = delete;
+    batch_range batch_finish(workspace &with) && = delete;
 
     /// Direct reading (`config::read_len`): where to write the next bytes. Then `commit` them, and call `feed` or
     /// `batch` without data until the status is ok. The memory is valid until the next call.
@@ -1694,6 +1720,31 @@ private:
     /// Throws if a batch was left before its last event.
     void require_read() const {
         if (unread_ != 0) detail::fail(status::resume);
+    }
+
+    /// Feeds by this function of C, which gets its arguments from the data on.
+    template <class H, class Call>
+    result feed_by(std::string_view data, H &handler, Call call) {
+        require_read();
+        detail::invocation<H> in{std::addressof(handler), nullptr};
+        std::size_t consumed = 0;
+        for (;;) {
+            std::size_t took = 0;
+            const deltawire_status s =
+                call(data.data() + consumed, data.size() - consumed, &detail::table<H>::value, &in, &took);
+            consumed += took;
+            if (!settle(s, in.thrown)) return result{status_, consumed};
+        }
+    }
+    /// Finishes in the same way.
+    template <class H, class Call>
+    status finish_by(H &handler, Call call) {
+        require_read();
+        detail::invocation<H> in{std::addressof(handler), nullptr};
+        for (;;) {
+            const deltawire_status s = call(&detail::table<H>::value, &in);
+            if (!settle(s, in.thrown)) return status_;
+        }
     }
 
     /// Handles the status of a call with a handler. True: the block is larger now, call again.
@@ -1801,8 +1852,31 @@ public:
 
 private:
     friend class parser;
-    batch_range(parser &p, std::string_view data, bool finishing) noexcept
-        : parser_(&p), data_(data), finishing_(finishing) {}
+    /// The call of C that reads more. A pointer, so that a program links no more than it uses.
+    using reader = deltawire_status (*)(batch_range &, deltawire_batch_result *);
+
+    batch_range(parser &p, std::string_view data, reader by, workspace *with = nullptr) noexcept
+        : parser_(&p), data_(data), read_(by), workspace_(with) {}
+
+    static deltawire_status read(batch_range &b, deltawire_batch_result *out) {
+        parser &p = *b.parser_;
+        return deltawire_batch(p.native(), b.data_.data(), b.data_.size(), p.events_.get(), p.events_cap_,
+                               p.scratch_.get(), p.scratch_len_, out);
+    }
+    static deltawire_status read_with(batch_range &b, deltawire_batch_result *out) {
+        parser &p = *b.parser_;
+        return deltawire_batch_with(p.native(), b.workspace_->native(), b.data_.data(), b.data_.size(), p.events_.get(),
+                                    p.events_cap_, p.scratch_.get(), p.scratch_len_, out);
+    }
+    static deltawire_status finish(batch_range &b, deltawire_batch_result *out) {
+        parser &p = *b.parser_;
+        return deltawire_batch_finish(p.native(), p.events_.get(), p.events_cap_, p.scratch_.get(), p.scratch_len_, out);
+    }
+    static deltawire_status finish_with(batch_range &b, deltawire_batch_result *out) {
+        parser &p = *b.parser_;
+        return deltawire_batch_finish_with(p.native(), b.workspace_->native(), p.events_.get(), p.events_cap_,
+                                           p.scratch_.get(), p.scratch_len_, out);
+    }
 
     bool over() const noexcept { return index_ >= count_; }
 
@@ -1840,10 +1914,7 @@ private:
                 p.scratch_.reset(new char[p.scratch_len_]);
             }
             deltawire_batch_result out = {};
-            status_ = finishing_ ? deltawire_batch_finish(p.native(), p.events_.get(), p.events_cap_, p.scratch_.get(),
-                                                          p.scratch_len_, &out)
-                                 : deltawire_batch(p.native(), data_.data(), data_.size(), p.events_.get(),
-                                                   p.events_cap_, p.scratch_.get(), p.scratch_len_, &out);
+            status_ = read_(*this, &out);
             p.status_ = detail::checked(status_);
             const std::size_t took = out.consumed;
             // Direct reading has no data: a text lies in the scratch or in the block.
@@ -1865,7 +1936,8 @@ private:
     /// Which of the parser's batches this is; 0 before it begins.
     std::uint64_t number_ = 0;
     std::string_view data_;
-    bool finishing_;
+    reader read_;
+    workspace *workspace_;
     bool last_ = false;
     deltawire_status status_ = DELTAWIRE_OK;
     std::size_t consumed_ = 0;
@@ -1876,8 +1948,14 @@ private:
     event current_;
 };
 
-inline batch_range parser::batch(std::string_view data) & { return batch_range(*this, data, false); }
-inline batch_range parser::batch_finish() & { return batch_range(*this, {}, true); }
+inline batch_range parser::batch(std::string_view data) & { return batch_range(*this, data, batch_range::read); }
+inline batch_range parser::batch(workspace &with, std::string_view data) & {
+    return batch_range(*this, data, batch_range::read_with, &with);
+}
+inline batch_range parser::batch_finish() & { return batch_range(*this, {}, batch_range::finish); }
+inline batch_range parser::batch_finish(workspace &with) & {
+    return batch_range(*this, {}, batch_range::finish_with, &with);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The assembler

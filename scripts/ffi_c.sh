@@ -14,7 +14,7 @@ mkdir -p "$out/logs"
 
 python3 -B "$src/coverage.py" hits "$lib/include/deltawire.h" >"$out/hits.h"
 common=(counted text log drive cases)
-programs=(log check message values sse)
+programs=(log check message values sse shared)
 
 # build FOLDER COMPILER LIBRARY FLAG...
 build() {
@@ -33,8 +33,11 @@ build() {
 
 # The streams, and their logs and messages from the Rust library.
 samples=(samples/*.sse samples/body.json samples/error-body.json)
-streams=()
-[ -z "${DELTAWIRE_CORPUS:-}" ] || streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
+streams=() protocols=()
+if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
+  streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
+  protocols=("$DELTAWIRE_CORPUS"/protocols/*.sse)
+fi
 python3 -B "$src/make_streams.py" "$out/made" samples/*.sse
 made=("$out"/made/*.sse)
 event_log "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
@@ -60,6 +63,10 @@ for sample in "${samples[@]}"; do
 done
 corpus_or_skip ffi-c-streams
 pass ffi-c-streams
+
+"$out/gcc/shared" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
+corpus_or_skip ffi-c-shared
+pass ffi-c-shared
 
 python3 -B "$src/messages.py" samples "$out/gcc/message" samples
 python3 -B "$src/messages.py" same "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
@@ -109,6 +116,7 @@ done
 has "$instrumented" __asan_report_load || fail "the library is not instrumented"
 "$out/asan/check" cases --part 23 tests/quirks
 "$out/asan/check" streams "$out/logs" --part 23 "${samples[@]}" "${made[@]}" "${streams[@]}"
+"$out/asan/shared" --part 5 "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 "$out/asan/values"
 "$out/asan/sse" "${sse_cases[@]}"
 for sample in samples/{choices,weather,openrouter}.sse; do
@@ -125,6 +133,7 @@ have valgrind || skip "valgrind is missing"
 grind() { valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=all "$@"; }
 grind "$out/gcc/check" cases --malloc --part 997 tests/quirks
 grind "$out/gcc/check" streams "$out/logs" --malloc --part 41 "${samples[@]}"
+grind "$out/gcc/shared" --part 5 "${samples[@]}"
 grind "$out/gcc/values"
 grind "$out/gcc/sse" --malloc
 for way in "" --batch; do

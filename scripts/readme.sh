@@ -155,14 +155,18 @@ int main(void) {
     const size_t parser = deltawire_block_size(NULL, 0), message = deltawire_message_size(NULL, 0);
     choices.max_choices = DELTAWIRE_DEFAULT_CHOICES + 10;
     calls.max_tool_calls = DELTAWIRE_DEFAULT_TOOL_CALLS + 10;
-    printf("%zu %zu %zu %zu %zu %zu\n", parser, message, (deltawire_block_size(&choices, 0) - parser) / 10,
+    deltawire_config shared = DELTAWIRE_CONFIG_INIT, one;
+    shared.flags = DELTAWIRE_CFG_SHARED;
+    one = shared, one.max_choices = one.max_tool_calls = 1;
+    printf("%zu %zu %zu %zu %zu %zu", parser, message, (deltawire_block_size(&choices, 0) - parser) / 10,
            (deltawire_message_size(&choices, 0) - message) / 10, (deltawire_block_size(&calls, 0) - parser) / 10,
            (deltawire_message_size(&calls, 0) - message) / 10);
+    printf(" %zu %zu %zu\n", deltawire_block_size(&shared, 0), deltawire_block_size(&one, 0), deltawire_workspace_size());
     return 0;
 }
 C
 gcc -std=c99 -I"$TARGET/capi/include" "$out/sizes.c" "$TARGET/capi/libdeltawire.a" -o "$out/sizes"
-stated=$(tr '\n' ' ' <docs/memory.md | sed -n 's/.*In C a parser is one block: \([0-9,]*\) bytes of state.*an assembler is \([0-9,]*\) bytes.*Each choice more takes \([0-9]*\) bytes of a parser and \([0-9]*\) of an assembler, each tool call more \([0-9]*\) and \([0-9]*\) .*/\1 \2 \3 \4 \5 \6/p' | tr -d ,)
+stated=$(tr '\n' ' ' <docs/memory.md | sed -n 's/.*In C a parser is one block: \([0-9,]*\) bytes of state.*an assembler is \([0-9,]*\) bytes.*Each choice more takes \([0-9]*\) bytes of a parser and \([0-9]*\) of an assembler, each tool call more \([0-9]*\) and \([0-9]*\) .*`DELTAWIRE_CFG_SHARED` is \([0-9,]*\) bytes of state.*one choice and one call[^.]* it is \([0-9,]*\)\. A workspace in C is \([0-9,]*\) bytes.*/\1 \2 \3 \4 \5 \6 \7 \8 \9/p' | tr -d ,)
 [ "$stated" = "$("$out/sizes")" ] || fail "docs/memory.md says that the blocks are of $stated bytes; they are of $("$out/sizes")"
 # The sizes of the library's files change with every change of the library, so allow 3 %.
 for file in libdeltawire.a libdeltawire.so; do

@@ -20,6 +20,20 @@ static inline deltawire_status bridge_batch_finish(void *p, deltawire_event *eve
                                                    size_t scratch_len, deltawire_batch_result *out) {
     return deltawire_batch_finish((deltawire_parser *)p, events, cap, scratch, scratch_len, out);
 }
+static inline deltawire_status bridge_batch_with(void *p, void *w, const void *data, size_t len, deltawire_event *events,
+                                                 size_t cap, void *scratch, size_t scratch_len,
+                                                 deltawire_batch_result *out) {
+    return deltawire_batch_with((deltawire_parser *)p, (deltawire_workspace *)w, data, len, events, cap, scratch,
+                                scratch_len, out);
+}
+static inline deltawire_status bridge_batch_finish_with(void *p, void *w, deltawire_event *events, size_t cap,
+                                                        void *scratch, size_t scratch_len, deltawire_batch_result *out) {
+    return deltawire_batch_finish_with((deltawire_parser *)p, (deltawire_workspace *)w, events, cap, scratch, scratch_len,
+                                       out);
+}
+static inline deltawire_status bridge_workspace_clear(void *w) {
+    return deltawire_workspace_clear((deltawire_workspace *)w);
+}
 static inline deltawire_status bridge_end_of(const void *p, deltawire_end *out) {
     return deltawire_end_of((const deltawire_parser *)p, out);
 }

@@ -27,14 +27,15 @@
  *     }
  *
  * The sections of this file are in the order of use: versions, statuses, a parser and its block,
- * events, callbacks, batches, direct reading, the end of a stream, chunks and values, the whole
- * message, quirks. What applies to all of them:
+ * events, callbacks, batches, direct reading, workspaces, the end of a stream, chunks and values,
+ * the whole message, quirks. What applies to all of them:
  *
  * ALLOCATION  The library never allocates. The caller provides all memory.
  * MEMORY      A parser is one block of memory: its state and tables, then room for an event that a
  *             read cut. Between calls the block holds no pointers (not to itself, to input,
  *             callbacks or user), so a memcpy of the block, outside of a call, is a snapshot or a
- *             move. A block is aligned to DELTAWIRE_ALIGN. All of this holds for an assembler, too.
+ *             move. A block is aligned to DELTAWIRE_ALIGN. All of this holds for an assembler and a
+ *             workspace, too.
  * VIEWS       What a callback receives is valid until the callback returns. The offsets in the
  *             events of a batch are valid until the next call on the parser, as long as input and
  *             scratch are unchanged. A deltawire_value is valid as long as its bytes are.
@@ -59,15 +60,15 @@
  *             none, loops until the status is 0 or below (see docs/gateway.md).
  * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
  *             and the stream goes on. A status describes the call.
- * THREADS     A parser may be used by any thread, by one at a time. The library has no locks, no
- *             thread-locals, and no globals but one byte: what the processor can do. It is set by
- *             the first call, to the same value by each thread. Functions that take const pointers
- *             may run at the same time.
+ * THREADS     A parser or a workspace may be used by any thread, by one at a time. The library has
+ *             no locks, no thread-locals, and no globals but one byte: what the processor can do.
+ *             It is set by the first call, to the same value by each thread. Functions that take
+ *             const pointers may run at the same time.
  * REENTRANCY  A callback may call functions that take a deltawire_chunk, a deltawire_value, an
- *             assembler or another parser. Functions that take the calling parser answer
- *             E_REENTRANT (counters: 0) and change nothing. The library cannot detect
- *             deltawire_init over a parser in use, a copy of its block, or an exception or longjmp
- *             out of a callback: all of these are forbidden.
+ *             assembler or another parser. Functions that take the calling parser, or the workspace
+ *             that it is reading with, answer E_REENTRANT (counters: 0) and change nothing. The
+ *             library cannot detect deltawire_init over a parser in use, a copy of its block, or an
+ *             exception or longjmp out of a callback: all of these are forbidden.
  * LENGTHS     A function that copies a text accepts NULL and 0 to ask for the length: it answers
  *             E_SMALL (OK if the text is empty) and writes the length to `*need`.
  * LOSSES      The verdict of deltawire_end describes how a stream ended. `complete` also requires
@@ -174,7 +175,8 @@ typedef int32_t deltawire_status;
 // Misuse: the block was never initialised, or the order of calls is wrong.
 #define DELTAWIRE_E_STATE -5
 
-// Misuse: a callback called a function on the parser that is calling it.
+// Misuse: a callback called a function on the parser that is calling it, or with the workspace that
+// the call uses.
 #define DELTAWIRE_E_REENTRANT -6
 
 // Misuse: an argument is outside its range, or a number does not fit the requested type.
@@ -227,6 +229,10 @@ const char *deltawire_status_text(deltawire_status status);
 
 // Check each payload completely, against RFC 8259 and as UTF-8. A payload that fails is malformed.
 #define DELTAWIRE_CFG_STRICT_JSON 4
+
+// The parser reads with the memory of a workspace, which many parsers share: its block is smaller,
+// and each call that reads is given one (`deltawire_feed_with`, …).
+#define DELTAWIRE_CFG_SHARED 8
 
 // How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
 typedef struct {
@@ -1027,6 +1033,93 @@ deltawire_status deltawire_reserve(deltawire_parser *p, size_t *off, size_t *len
 // E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
 // (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
 deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
+
+// -------------------------------------------------------------------------------------------------
+// Workspaces
+
+// Bytes of a workspace's block, with room to spare. It grows only with `DELTAWIRE_ABI`.
+#define DELTAWIRE_WORKSPACE_SIZE 8192
+
+// Declares an aligned block for a workspace. Give `&name` and `sizeof name` to
+// deltawire_workspace_init.
+#define DELTAWIRE_WORKSPACE(name) \
+    union { uint64_t align_; unsigned char bytes[DELTAWIRE_WORKSPACE_SIZE]; } name
+
+// What the parsers of a thread share: the shapes of the events that were read, and the index of the
+// event at hand. Its address is that of its block: `(deltawire_workspace *)mem`.
+//
+// Streams of one upstream have most bytes of their events in common. Parsers that share a workspace
+// have smaller blocks (`DELTAWIRE_CFG_SHARED`), and keep what they have in common in the
+// processor's cache, however many they are. Sharing changes the cost, never the events. A
+// workspace remembers two shapes, so give the streams of each upstream one. It holds no pointers
+// between calls, and no parser refers to one.
+//
+// One workspace serves one thread, and one trust domain: it contains bytes of the streams that were
+// read with it, such as names of tools, until they are replaced or `deltawire_workspace_clear`
+// overwrites them. No parser emits those of another stream, but an event like an earlier one
+// takes less time, which whoever writes a stream can measure.
+typedef struct deltawire_workspace deltawire_workspace;
+
+// Makes an empty workspace in the block `mem` of `mem_len` bytes, of which it takes
+// `DELTAWIRE_WORKSPACE_SIZE` at most. `*out`, unless `out` is NULL, becomes
+// `(deltawire_workspace *)mem`. The function overwrites the block: do not call it on a workspace in
+// use.
+//
+// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond
+// any memory). On failure nothing is written.
+deltawire_status deltawire_workspace_init(void *mem, size_t mem_len, deltawire_workspace **out);
+
+// The size of a workspace's block, in bytes: at most `DELTAWIRE_WORKSPACE_SIZE`.
+size_t deltawire_workspace_size(void);
+
+// Overwrites all that a workspace keeps of the streams. Parsers that used it go on as before.
+// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN,
+// E_STATE, E_REENTRANT.
+deltawire_status deltawire_workspace_clear(deltawire_workspace *w);
+
+// `deltawire_feed` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
+// need not be the same workspace each time. A callback may feed another parser with another
+// workspace.
+//
+// Answers as `deltawire_feed`; of `w` E_NULL, E_ALIGN, E_STATE (never initialised; or the parser
+// has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (a call is using it).
+deltawire_status deltawire_feed_with(deltawire_parser *p,
+                                     deltawire_workspace *w,
+                                     const void *data,
+                                     size_t len,
+                                     const deltawire_callbacks *cbs,
+                                     void *user,
+                                     size_t *consumed);
+
+// `deltawire_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
+// `deltawire_finish` and, of `w`, as `deltawire_feed_with`.
+deltawire_status deltawire_finish_with(deltawire_parser *p,
+                                       deltawire_workspace *w,
+                                       const deltawire_callbacks *cbs,
+                                       void *user);
+
+// `deltawire_batch` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
+// need not be the same workspace each time. Answers as `deltawire_batch` and, of `w`, as
+// `deltawire_feed_with`.
+deltawire_status deltawire_batch_with(deltawire_parser *p,
+                                      deltawire_workspace *w,
+                                      const void *data,
+                                      size_t len,
+                                      deltawire_event *events,
+                                      size_t cap,
+                                      void *scratch,
+                                      size_t scratch_len,
+                                      deltawire_batch_result *out);
+
+// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
+// as `deltawire_batch_finish` and, of `w`, as `deltawire_feed_with`.
+deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
+                                             deltawire_workspace *w,
+                                             deltawire_event *events,
+                                             size_t cap,
+                                             void *scratch,
+                                             size_t scratch_len,
+                                             deltawire_batch_result *out);
 
 // -------------------------------------------------------------------------------------------------
 // The end of a stream

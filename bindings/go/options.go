@@ -16,6 +16,7 @@ type settings struct {
 	err       error  // about the first option that is out of its range
 	readSize  int
 	assembler *Assembler
+	workspace *Workspace
 
 	// The first sizes of memory, and how far it may grow; tests make them small.
 	block      int // bytes for a cut event

@@ -271,13 +271,7 @@ func (r *Reader) fill() bool {
 		r.finishing = true
 	}
 	r.stats.Calls++
-	if r.finishing {
-		r.status = C.bridge_batch_finish(r.p(), &r.events[0], C.size_t(len(r.events)),
-			unsafe.Pointer(&r.scratch[0]), C.size_t(len(r.scratch)), r.result)
-	} else {
-		r.status = C.bridge_batch(r.p(), unsafe.Pointer(unsafe.SliceData(r.in)), C.size_t(len(r.in)), &r.events[0],
-			C.size_t(len(r.events)), unsafe.Pointer(&r.scratch[0]), C.size_t(len(r.scratch)), r.result)
-	}
+	r.status = r.batch()
 	r.stats.Events += uint64(r.result.events)
 	if a := r.settings.assembler; a != nil && r.result.events != 0 {
 		if err := a.add(r.events[:r.result.events], r.in, r.scratch); err != nil {

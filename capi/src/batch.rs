@@ -4,6 +4,7 @@ use crate::block::{append, append_byte, enter};
 use crate::convert::{buffer, bytes};
 use crate::feed::{finish, read, Target};
 use crate::types::*;
+use crate::workspace::{enter_workspace, Own, Source};
 use core::ffi::c_void;
 use core::mem::{align_of, offset_of, size_of};
 use deltawire::stream::{Record, Records};
@@ -97,11 +98,38 @@ pub unsafe extern "C" fn deltawire_batch(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        if len == 1 && check(events, cap, scratch, scratch_len).is_ok() && append_byte(p, data.cast()) {
+        if len == 1 && check(events, cap, scratch, scratch_len).is_ok() && append_byte(p, false, data.cast()) {
             out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
             return DELTAWIRE_OK;
         }
-        batch(p, data, len, events, cap, scratch, scratch_len, out)
+        batch(Own, p, data, len, events, cap, scratch, scratch_len, out)
+    }
+}
+
+/// `deltawire_batch` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
+/// need not be the same workspace each time. Answers as `deltawire_batch` and, of `w`, as
+/// `deltawire_feed_with`.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+#[allow(clippy::too_many_arguments)] // As `deltawire_batch` has them.
+pub unsafe extern "C" fn deltawire_batch_with(
+    p: *mut deltawire_parser,
+    w: *mut deltawire_workspace,
+    data: *const c_void,
+    len: usize,
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    out: *mut deltawire_batch_result,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        out.write(deltawire_batch_result::default());
+        batch(ok!(enter_workspace(w)), p, data, len, events, cap, scratch, scratch_len, out)
     }
 }
 
@@ -111,7 +139,8 @@ pub unsafe extern "C" fn deltawire_batch(
 /// As for C.
 #[inline(never)]
 #[allow(clippy::too_many_arguments)] // As C has them.
-unsafe fn batch(
+unsafe fn batch<W: Source>(
+    mut source: W,
     p: *mut deltawire_parser,
     data: *const c_void,
     len: usize,
@@ -124,7 +153,7 @@ unsafe fn batch(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let is_sound = check(events, cap, scratch, scratch_len).is_ok();
-        let base = if is_sound { append(p, data.cast(), len) } else { 0 };
+        let base = if is_sound { append(p, W::SHARES, data.cast(), len) } else { 0 };
         out.write(deltawire_batch_result { consumed: base, ..deltawire_batch_result::default() });
         if base > 0 && base == len {
             return DELTAWIRE_OK;
@@ -137,7 +166,7 @@ unsafe fn batch(
         };
         let head = data.get(..i32::MAX as usize).unwrap_or(data);
         let rest = head.get(base..).unwrap_or_default();
-        let (spent, status) = read(open, rest, base, &mut records);
+        let (spent, status) = read(&mut source, open, rest, base, &mut records);
         out.write(result(&records, spent));
         // OK is for all that was given.
         match status {
@@ -161,6 +190,46 @@ pub unsafe extern "C" fn deltawire_batch_finish(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
+    unsafe { finish_batch(Own, p, events, cap, scratch, scratch_len, out) }
+}
+
+/// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
+/// as `deltawire_batch_finish` and, of `w`, as `deltawire_feed_with`.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_batch_finish_with(
+    p: *mut deltawire_parser,
+    w: *mut deltawire_workspace,
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    out: *mut deltawire_batch_result,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        out.write(deltawire_batch_result::default());
+        finish_batch(ok!(enter_workspace(w)), p, events, cap, scratch, scratch_len, out)
+    }
+}
+
+/// The end of a stream, by a batch.
+///
+/// # Safety
+/// As for C.
+unsafe fn finish_batch<W: Source>(
+    mut source: W,
+    p: *mut deltawire_parser,
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
+    out: *mut deltawire_batch_result,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
     unsafe {
         if out.is_null() {
             return DELTAWIRE_E_NULL;
@@ -168,7 +237,7 @@ pub unsafe extern "C" fn deltawire_batch_finish(
         out.write(deltawire_batch_result::default());
         let open = ok!(enter(p));
         let mut records = ok!(records(events, cap, scratch, scratch_len, open.core.events));
-        let status = finish(open, &mut records);
+        let status = finish(&mut source, open, &mut records);
         out.write(result(&records, 0));
         status
     }

@@ -1,15 +1,18 @@
 //! A parser's block: what is in it, and how it is entered.
 //!
-//! `State | choices | tool calls | event buffer | read area`. The guard is read and written by raw pointers only, so that a call from a callback
-//! can look at it while the rest is borrowed.
+//! `State | machine | choices | tool calls | event buffer | read area`. The guard is read and written by raw pointers only, so that a call
+//! from a callback can look at it while the rest is borrowed. A parser that shares workspaces has, in place of a machine, what it
+//! keeps of one ([`Shared`]). Both begin with the state of the stream, so most calls need not know which it is.
 
 use crate::types::*;
 use core::mem::{align_of, size_of};
+use core::ops::{Deref, DerefMut};
 use core::ptr::{addr_of, addr_of_mut};
 use core::slice;
-use deltawire::stream::{Emitter, Machine};
+use deltawire::chat::Index;
+use deltawire::stream::{Emitter, Machine, Parked, StreamState};
 use deltawire::track::{Call, Choice, TrackerOf, TrackerState};
-use deltawire::{Lent, Movable};
+use deltawire::{Config, Lent, Movable};
 
 /// The tracker of a C parser, while a call is under way.
 pub(crate) type CTracker<'b> = TrackerOf<Lent<'b, Option<Choice>, Option<Call>>>;
@@ -41,9 +44,9 @@ impl Room {
         choices.saturating_add(calls).next_multiple_of(DELTAWIRE_ALIGN)
     }
 
-    /// Bytes of a parser's block in front of the event buffer.
-    pub(crate) const fn head(self) -> usize {
-        STATE.saturating_add(self.bytes::<Option<Choice>, Option<Call>>())
+    /// Bytes of the tables of a parser's block.
+    const fn tables(self) -> usize {
+        self.bytes::<Option<Choice>, Option<Call>>()
     }
 }
 
@@ -51,11 +54,20 @@ impl Room {
 pub(crate) const DEFAULT_ROOM: Room =
     Room { choices: DELTAWIRE_DEFAULT_CHOICES as u16, calls: DELTAWIRE_DEFAULT_TOOL_CALLS as u16 };
 
-/// What a block that was initialised begins with.
+/// What a block that was initialised begins with, if its parser has a machine of its own. One comparison shows that such a block
+/// can be entered. While a call is under way all bits are inverted.
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<State>() as u64;
 
-/// The same while a call is under way: one comparison shows that a block can be entered.
-const BUSY: u64 = !MAGIC;
+/// The same of a parser that shares workspaces.
+const SHARES: u64 = MAGIC ^ 1 << 63;
+
+const fn magic(shares: bool) -> u64 {
+    if shares {
+        SHARES
+    } else {
+        MAGIC
+    }
+}
 
 /// The part that a call from a callback may read.
 #[repr(C)]
@@ -79,7 +91,8 @@ pub(crate) enum Phase {
 
 /// Everything else: borrowed while a call is under way.
 pub(crate) struct Core {
-    pub(crate) machine: Machine,
+    /// The machine is that of a workspace, which each call is given.
+    pub(crate) shares: bool,
     pub(crate) tracker: TrackerState,
     pub(crate) room: Room,
     pub(crate) emitter: Emitter,
@@ -110,17 +123,47 @@ struct State {
     core: Core,
 }
 
-const _: () = assert!(DEFAULT_ROOM.head() <= DELTAWIRE_STATE_SIZE, "DELTAWIRE_STATE_SIZE is too small");
+/// What a parser that shares workspaces has in place of a machine.
+#[repr(C)]
+pub(crate) struct Shared {
+    pub(crate) parked: Parked,
+    /// That of the event which is pending, as long as the emitter [needs](Emitter::needs_index) it.
+    pub(crate) index: Index,
+}
+
+const _: () = assert!(align_of::<Machine>() <= align_of::<State>(), "the machine follows the state");
+const _: () = assert!(align_of::<Shared>() <= align_of::<State>(), "what is shared follows the state");
+const _: () = assert!(align_of::<Option<Choice>>() <= align_of::<Machine>(), "choices follow the machine");
+const _: () = assert!(
+    STATE.saturating_add(machine_len(false)).saturating_add(DEFAULT_ROOM.tables()) <= DELTAWIRE_STATE_SIZE,
+    "DELTAWIRE_STATE_SIZE is too small"
+);
 const _: () = assert!(size_of::<Option<Choice>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 const _: () = assert!(size_of::<Option<Call>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
-const _: () = assert!(align_of::<Option<Choice>>() <= align_of::<State>(), "choices follow the state");
+const _: () = assert!(align_of::<Option<Choice>>() <= align_of::<Shared>(), "choices follow what is shared");
 const _: () = assert!(align_of::<Option<Call>>() <= align_of::<Option<Choice>>(), "calls follow the choices");
 const _: () = assert!(align_of::<State>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
 
 /// Bytes of the state, rounded up to the alignment.
 pub(crate) const STATE: usize = size_of::<State>().next_multiple_of(DELTAWIRE_ALIGN);
 
+/// Bytes of the machine, or of what a parser that shares workspaces has in its place, rounded up to the alignment.
+const fn machine_len(shares: bool) -> usize {
+    let len = if shares { size_of::<Shared>() } else { size_of::<Machine>() };
+    len.next_multiple_of(DELTAWIRE_ALIGN)
+}
+
 impl Core {
+    /// Where in a block the tables begin.
+    fn tables_at(&self) -> usize {
+        STATE.saturating_add(machine_len(self.shares))
+    }
+
+    /// Bytes of a block in front of the event buffer.
+    pub(crate) fn head(&self) -> usize {
+        self.tables_at().saturating_add(self.room.tables())
+    }
+
     /// Bytes of the smallest block. Without `DELTAWIRE_CFG_GROW` one without an event buffer could take no event at all.
     pub(crate) fn least(&self) -> usize {
         self.size_for(usize::from(!self.can_move))
@@ -129,7 +172,7 @@ impl Core {
     /// Bytes of a block with so much event buffer.
     pub(crate) fn size_for(&self, storage: usize) -> usize {
         let storage = storage.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX);
-        self.room.head().saturating_add(storage).saturating_add(self.read_len)
+        self.head().saturating_add(storage).saturating_add(self.read_len)
     }
 }
 
@@ -137,6 +180,7 @@ impl Core {
 pub(crate) struct Open<'b> {
     guard: *mut Guard,
     pub(crate) core: &'b mut Core,
+    pub(crate) kept: Kept<'b>,
     pub(crate) choices: &'b mut [Option<Choice>],
     pub(crate) calls: &'b mut [Option<Call>],
     /// The event buffer.
@@ -145,17 +189,45 @@ pub(crate) struct Open<'b> {
     pub(crate) area: &'b mut [u8],
 }
 
+/// What a block keeps of the machine.
+pub(crate) enum Kept<'b> {
+    Own(&'b mut Machine),
+    Shared(&'b mut Shared),
+}
+
+impl Deref for Kept<'_> {
+    type Target = StreamState;
+
+    #[inline]
+    fn deref(&self) -> &StreamState {
+        match self {
+            Kept::Own(machine) => machine,
+            Kept::Shared(shared) => &shared.parked,
+        }
+    }
+}
+
+impl DerefMut for Kept<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut StreamState {
+        match self {
+            Kept::Own(machine) => machine,
+            Kept::Shared(shared) => &mut shared.parked,
+        }
+    }
+}
+
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         // SAFETY: it points to the guard of the block that was opened, which outlives this by `enter`'s contract.
-        unsafe { (*self.guard).magic = MAGIC };
+        unsafe { (*self.guard).magic = magic(self.core.shares) };
     }
 }
 
 impl Open<'_> {
     /// Where the read area begins, from the first byte of the block.
     pub(crate) fn area_at(&self) -> usize {
-        self.core.room.head().saturating_add(self.store.len())
+        self.core.head().saturating_add(self.store.len())
     }
 
     /// Notes where [`append_byte`] puts the next byte, if calls with one byte may do no more than that.
@@ -170,26 +242,37 @@ impl Open<'_> {
             && !core.emitter.expects_again();
         // Each byte moves `next` on without another look, up to the end of the room that the machine noted. All of that room must
         // lie below 4 GiB in the block: where it does not, no byte is appended in this way.
-        let head = core.room.head();
+        let head = core.head();
         let len = self.store.len().min((u32::MAX as usize).saturating_sub(head));
-        let place = core.machine.appends_at(len).and_then(|at| u32::try_from(at.checked_add(head)?).ok());
+        let place = self.kept.appends_at(len).and_then(|at| u32::try_from(at.checked_add(head)?).ok());
         match place.filter(|_| is_plain) {
             // SAFETY: as in `drop`.
             Some(next) => unsafe { (*self.guard).next = next },
-            None => core.machine.stop_appending(),
+            None => self.kept.stop_appending(),
         }
     }
 
     /// The event buffer as storage, and the tracker; the caller puts its state back.
-    pub(crate) fn parts(&mut self) -> (&mut Core, Movable<'_>, CTracker<'_>, &[u8]) {
+    pub(crate) fn parts(&mut self) -> (&mut Core, Kept<'_>, Movable<'_>, CTracker<'_>, &[u8]) {
         let can_move = self.core.can_move;
         let tables = Lent { choices: &mut *self.choices, calls: &mut *self.calls };
         let tracker = CTracker::from_parts(tables, self.core.tracker);
-        (self.core, Movable::new(self.store, can_move), tracker, self.area)
+        let kept = match &mut self.kept {
+            Kept::Own(machine) => Kept::Own(machine),
+            Kept::Shared(shared) => Kept::Shared(shared),
+        };
+        (self.core, kept, Movable::new(self.store, can_move), tracker, self.area)
     }
 
-    /// A new stream for the tracker.
-    pub(crate) fn reset_tracker(&mut self) {
+    /// A new stream with the same config, for machine and tracker.
+    pub(crate) fn reset(&mut self) {
+        let (config, shares) = (*self.kept.config(), self.core.shares);
+        let machine: *mut u8 = match &mut self.kept {
+            Kept::Own(machine) => (&raw mut **machine).cast(),
+            Kept::Shared(shared) => (&raw mut **shared).cast(),
+        };
+        // SAFETY: it is the one that is borrowed, of this kind.
+        unsafe { write_machine(machine, shares, config) };
         self.choices.fill(None);
         self.calls.fill(None);
         self.core.tracker = TrackerState::default();
@@ -225,20 +308,37 @@ pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     }
 }
 
-/// Makes a block of memory: the state, and tables that are empty. Inlined, so that the state is not on the stack twice.
+/// Makes a block of memory: the state, the machine, and tables that are empty. Inlined, so that they are not on the stack twice.
 ///
 /// # Safety
 /// `mem` is aligned and writable for `len` bytes, which [`fits`] has checked.
 #[inline(always)]
-pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core) {
-    let Room { choices, calls } = core.room;
-    // SAFETY: aligned and large enough, as checked: the tables lie between the state and the event buffer.
+pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config) {
+    let (shares, tables_at, Room { choices, calls }) = (core.shares, core.tables_at(), core.room);
+    // SAFETY: aligned and large enough, as checked: machine and tables lie between the state and the event buffer.
     unsafe {
-        mem.cast::<State>().write(State { guard: Guard { magic: MAGIC, len, next: 0 }, core });
-        let first = mem.add(STATE).cast::<Option<Choice>>();
+        mem.cast::<State>().write(State { guard: Guard { magic: magic(core.shares), len, next: 0 }, core });
+        write_machine(mem.add(STATE), shares, config);
+        let first = mem.add(tables_at).cast::<Option<Choice>>();
         (0..usize::from(choices)).for_each(|row| first.add(row).write(None));
         let first = first.add(usize::from(choices)).cast::<Option<Call>>();
         (0..usize::from(calls)).for_each(|row| first.add(row).write(None));
+    }
+}
+
+/// Makes a machine of memory, or what a parser that shares workspaces has in its place, at the start of a stream.
+///
+/// # Safety
+/// `mem` is aligned and writable for [`machine_len`] bytes.
+#[inline(never)]
+unsafe fn write_machine(mem: *mut u8, shares: bool, config: Config) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if shares {
+            mem.cast::<Shared>().write(Shared { parked: Parked::new(config), index: Index::new() });
+        } else {
+            mem.cast::<Machine>().write(Machine::new(config));
+        }
     }
 }
 
@@ -257,8 +357,8 @@ pub(crate) unsafe fn guard(p: *const deltawire_parser) -> Result<Guard, deltawir
     // SAFETY: readable, as the caller promises. Whatever the bytes are, numbers they are.
     unsafe {
         match addr_of!((*state).guard.magic).read() {
-            MAGIC => Ok(addr_of!((*state).guard).read()),
-            BUSY => Err(DELTAWIRE_E_REENTRANT),
+            MAGIC | SHARES => Ok(addr_of!((*state).guard).read()),
+            busy if !busy == MAGIC || !busy == SHARES => Err(DELTAWIRE_E_REENTRANT),
             _ => Err(DELTAWIRE_E_STATE),
         }
     }
@@ -273,36 +373,41 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<State>();
     // SAFETY: the block was initialised with this length, and no other call is under way: what lies behind the guard is
-    // borrowed by this alone. State, tables, event buffer and read area do not overlap.
+    // borrowed by this alone. State, machine, tables, event buffer and read area do not overlap.
     unsafe {
         let core = &mut *addr_of_mut!((*state).core);
-        let (read_len, head, Room { choices, calls }) = (core.read_len, core.room.head(), core.room);
-        let first = p.cast::<u8>().add(STATE).cast::<Option<Choice>>();
+        let (read_len, head, Room { choices, calls }) = (core.read_len, core.head(), core.room);
+        let machine = p.cast::<u8>().add(STATE);
+        let kept = if core.shares { Kept::Shared(&mut *machine.cast()) } else { Kept::Own(&mut *machine.cast()) };
+        let first = p.cast::<u8>().add(core.tables_at()).cast::<Option<Choice>>();
         let choices = slice::from_raw_parts_mut(first, usize::from(choices));
         let first = first.add(choices.len()).cast::<Option<Call>>();
         let calls = slice::from_raw_parts_mut(first, usize::from(calls));
         let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (store, area) = rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
         let guard = addr_of_mut!((*state).guard);
-        (*guard).magic = BUSY;
-        Ok(Open { guard, core, choices, calls, store, area })
+        (*guard).magic = !magic(core.shares);
+        Ok(Open { guard, core, kept, choices, calls, store, area })
     }
 }
 
-/// The machine of a block and the place of the next byte, if a payload that a slice cut may go on there.
+/// The state of a block's stream and the place of the next byte, if a payload that a slice cut may go on there, and the parser
+/// shares workspaces or does not, as said.
 ///
 /// # Safety
 /// As [`enter`].
 #[inline(always)]
-unsafe fn payload<'b>(p: *mut deltawire_parser) -> Option<(&'b mut Machine, &'b mut u32)> {
+unsafe fn payload<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut StreamState, &'b mut u32)> {
     if p.is_null() || p as usize % align_of::<State>() != 0 {
         return None;
     }
     let state = p.cast::<State>();
-    // SAFETY: as in `guard`; with the magic it is a block, which no other call uses.
+    // SAFETY: as in `guard`; with the magic it is a block, which no other call uses. Behind the state of the block lies a machine
+    // or what is shared, and both begin with the state of the stream.
     unsafe {
-        let is_open = addr_of!((*state).guard.magic).read() == MAGIC;
-        is_open.then(|| (&mut *addr_of_mut!((*state).core.machine), &mut *addr_of_mut!((*state).guard.next)))
+        let is_open = addr_of!((*state).guard.magic).read() == magic(shares);
+        let machine = p.cast::<u8>().add(STATE).cast::<StreamState>();
+        is_open.then(|| (&mut *machine, &mut *addr_of_mut!((*state).guard.next)))
     }
 }
 
@@ -312,13 +417,13 @@ unsafe fn payload<'b>(p: *mut deltawire_parser) -> Option<(&'b mut Machine, &'b 
 /// # Safety
 /// As [`enter`]; and `data` is NULL or a readable byte.
 #[inline(always)]
-pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, data: *const u8) -> bool {
-    // SAFETY: as the caller promises. If the machine takes the byte, the place is one that `note_next` noted, or as many bytes
+pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *const u8) -> bool {
+    // SAFETY: as the caller promises. If the stream takes the byte, the place is one that `note_next` noted, or as many bytes
     // behind it as were taken since: it lies in the event buffer, and below 4 GiB, so `next` does not wrap.
     unsafe {
-        let Some((machine, next)) = payload(p).filter(|_| !data.is_null()) else { return false };
+        let Some((stream, next)) = payload(p, shares).filter(|_| !data.is_null()) else { return false };
         let byte = data.read();
-        let is_more = machine.notes_byte(byte);
+        let is_more = stream.notes_byte(byte);
         if is_more {
             p.cast::<u8>().add(*next as usize).write(byte);
             *next = next.wrapping_add(1);
@@ -332,34 +437,43 @@ pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, data: *const u8) -> b
 /// # Safety
 /// As [`enter`]; and `data` is NULL, or readable for `len` bytes.
 #[inline(never)]
-pub(crate) unsafe fn append(p: *mut deltawire_parser, data: *const u8, len: usize) -> usize {
+pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const u8, len: usize) -> usize {
     // SAFETY: as in `append_byte`; what is in the event buffer is not what the caller gives.
     unsafe {
-        let Some((machine, next)) = payload(p).filter(|_| !data.is_null() && len <= isize::MAX as usize) else {
+        let Some((stream, next)) = payload(p, shares).filter(|_| !data.is_null() && len <= isize::MAX as usize) else {
             return 0;
         };
-        let taken = machine.notes_line(slice::from_raw_parts(data, len));
+        let taken = stream.notes_line(slice::from_raw_parts(data, len));
         core::ptr::copy(data, p.cast::<u8>().add(*next as usize), taken);
         *next = next.wrapping_add(taken as u32);
         taken
     }
 }
 
+/// A block that is read.
+pub(crate) struct Look<'b> {
+    pub(crate) core: &'b Core,
+    pub(crate) stream: &'b StreamState,
+    pub(crate) store: &'b [u8],
+    pub(crate) area: &'b [u8],
+}
+
 /// Borrows a block to read it.
 ///
 /// # Safety
 /// As [`guard`]; and nothing changes the block while the result is used.
-pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<(&'b Core, &'b [u8], &'b [u8]), deltawire_status> {
+pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<Look<'b>, deltawire_status> {
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<State>();
-    // SAFETY: as in `enter`, shared; the tables are not looked at.
+    // SAFETY: as in `enter` and `payload`, shared; the tables are not looked at.
     unsafe {
         let core = &*addr_of!((*state).core);
-        let head = core.room.head();
+        let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();
+        let head = core.head();
         let rest = slice::from_raw_parts(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (store, area) = rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
-        Ok((core, store, area))
+        Ok(Look { core, stream, store, area })
     }
 }
 
@@ -371,26 +485,27 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     // SAFETY: as the caller promises.
     let Guard { len: from_len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<State>();
-    // SAFETY: as in `enter`; `rest` is what lies behind the tables in the longer of the two blocks.
-    let (core, rest) = unsafe {
+    // SAFETY: as in `enter` and `payload`; `rest` is what lies behind the tables in the longer of the two blocks.
+    let (core, stream, rest) = unsafe {
         let core = &mut *addr_of_mut!((*state).core);
+        let stream = &mut *p.cast::<u8>().add(STATE).cast::<StreamState>();
         fits(p as usize, len, core.least())?;
-        let head = core.room.head();
+        let head = core.head();
         let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.max(from_len).saturating_sub(head));
-        (core, rest)
+        (core, stream, rest)
     };
     let store_in = |len: usize| len.saturating_sub(core.size_for(0));
     let (from, to) = (store_in(from_len), store_in(len));
     let (spent, unspent) = (core.spent, core.committed.saturating_sub(core.spent));
     let is_pending = core.emitter.is_pending();
-    if core.machine.retained(rest.get(..from).unwrap_or_default(), is_pending) > to {
+    if stream.retained(rest.get(..from).unwrap_or_default(), is_pending) > to {
         return Err(DELTAWIRE_E_SMALL);
     }
     // What lies behind goes first, to where nothing lies.
     if to > from {
         slide(rest, from.saturating_add(spent), to, unspent);
     }
-    core.machine.resize(rest, from, to, is_pending);
+    stream.resize(rest, from, to, is_pending);
     if to <= from {
         slide(rest, from.saturating_add(spent), to, unspent);
     }
@@ -400,11 +515,14 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     Ok(())
 }
 
-/// Copies the tables of a block to another with the same room.
+/// Makes a block of `len` bytes a copy of another but for what lies behind its tables.
 ///
 /// # Safety
-/// Both blocks were initialised; `to` is writable and overlaps nothing.
-pub(crate) unsafe fn copy_tables(from: *const u8, to: *mut u8, room: Room) {
-    // SAFETY: as the caller promises.
-    unsafe { core::ptr::copy_nonoverlapping(from.add(STATE), to.add(STATE), room.head().saturating_sub(STATE)) };
+/// `from` was initialised with this head; `to` is writable for as many bytes, aligned, and overlaps nothing.
+pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, head: usize, len: usize) {
+    // SAFETY: as the caller promises. The head of a block is plain data.
+    unsafe {
+        core::ptr::copy_nonoverlapping(from, to, head);
+        (*addr_of_mut!((*to.cast::<State>()).guard)).len = len;
+    }
 }

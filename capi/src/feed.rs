@@ -4,6 +4,7 @@ use crate::block::{append, append_byte, enter, Core, Open, Phase};
 use crate::calls::Calls;
 use crate::convert::{bytes, put_out, sized};
 use crate::types::*;
+use crate::workspace::{enter_workspace, Own, Source};
 use core::ffi::c_void;
 use core::mem::{size_of, MaybeUninit};
 use deltawire::stream::{Outcome, Sink, Stop};
@@ -107,11 +108,35 @@ pub unsafe extern "C" fn deltawire_feed(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        if len == 1 && are_usual(cbs) && append_byte(p, data.cast()) {
+        if len == 1 && are_usual(cbs) && append_byte(p, false, data.cast()) {
             put_out(consumed, 1);
             return DELTAWIRE_OK;
         }
-        feed(p, data, len, cbs, user, consumed)
+        feed(Own, p, data, len, cbs, user, consumed)
+    }
+}
+
+/// `deltawire_feed` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
+/// need not be the same workspace each time. A callback may feed another parser with another
+/// workspace.
+///
+/// Answers as `deltawire_feed`; of `w` E_NULL, E_ALIGN, E_STATE (never initialised; or the parser
+/// has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (a call is using it).
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_feed_with(
+    p: *mut deltawire_parser,
+    w: *mut deltawire_workspace,
+    data: *const c_void,
+    len: usize,
+    cbs: *const deltawire_callbacks,
+    user: *mut c_void,
+    consumed: *mut usize,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe {
+        put_out(consumed, 0);
+        feed(ok!(enter_workspace(w)), p, data, len, cbs, user, consumed)
     }
 }
 
@@ -120,7 +145,8 @@ pub unsafe extern "C" fn deltawire_feed(
 /// # Safety
 /// As for C.
 #[inline(never)]
-unsafe fn feed(
+unsafe fn feed<W: Source>(
+    mut source: W,
     p: *mut deltawire_parser,
     data: *const c_void,
     len: usize,
@@ -130,7 +156,7 @@ unsafe fn feed(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let base = if are_usual(cbs) { append(p, data.cast(), len) } else { 0 };
+        let base = if are_usual(cbs) { append(p, W::SHARES, data.cast(), len) } else { 0 };
         put_out(consumed, base);
         if base > 0 && base == len {
             return DELTAWIRE_OK;
@@ -142,7 +168,7 @@ unsafe fn feed(
             (Err(status), _) | (_, Err(status)) => return status,
         };
         let rest = data.get(base..).unwrap_or_default();
-        let (spent, status) = read(open, rest, base, &mut Calls::new(callbacks, user));
+        let (spent, status) = read(&mut source, open, rest, base, &mut Calls::new(callbacks, user));
         put_out(consumed, spent);
         status
     }
@@ -163,10 +189,38 @@ pub unsafe extern "C" fn deltawire_finish(
     user: *mut c_void,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
+    unsafe { finish_feed(Own, p, cbs, user) }
+}
+
+/// `deltawire_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
+/// `deltawire_finish` and, of `w`, as `deltawire_feed_with`.
+#[no_mangle]
+#[allow(clippy::missing_safety_doc)] // The header is the manual.
+pub unsafe extern "C" fn deltawire_finish_with(
+    p: *mut deltawire_parser,
+    w: *mut deltawire_workspace,
+    cbs: *const deltawire_callbacks,
+    user: *mut c_void,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
+    unsafe { finish_feed(ok!(enter_workspace(w)), p, cbs, user) }
+}
+
+/// The end of a stream, by callbacks.
+///
+/// # Safety
+/// As for C.
+unsafe fn finish_feed<W: Source>(
+    mut source: W,
+    p: *mut deltawire_parser,
+    cbs: *const deltawire_callbacks,
+    user: *mut c_void,
+) -> deltawire_status {
+    // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let open = ok!(enter(p));
         match callbacks(cbs, &mut MaybeUninit::uninit()) {
-            Ok(callbacks) => finish(open, &mut Calls::new(callbacks, user)),
+            Ok(callbacks) => finish(&mut source, open, &mut Calls::new(callbacks, user)),
             Err(status) => status,
         }
     }
@@ -198,14 +252,18 @@ fn is_of_other<T: Target>(core: &Core) -> bool {
 
 /// Reads the given bytes, or the committed ones. The first `base` bytes of what the caller gave are taken already. Returns how
 /// many of the given bytes are consumed, and the status.
-pub(crate) fn read<T: Target>(
+pub(crate) fn read<W: Source, T: Target>(
+    source: &mut W,
     mut open: Open<'_>,
     data: &[u8],
     base: usize,
     target: &mut T,
 ) -> (usize, deltawire_status) {
     let area_at = open.area_at();
-    let (core, mut store, mut tracker, area) = open.parts();
+    let (core, kept, mut store, mut tracker, area) = open.parts();
+    if core.shares != W::SHARES {
+        return (0, DELTAWIRE_E_STATE);
+    }
     if core.sticky != DELTAWIRE_OK {
         return (0, core.sticky);
     }
@@ -216,7 +274,17 @@ pub(crate) fn read<T: Target>(
     }
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
-    let (spent, outcome) = core.emitter.run(&mut core.machine, &mut store, &mut tracker, input, at, target);
+    let (spent, outcome) = {
+        let mut lease = None;
+        let Some(machine) = source.machine(kept, &core.emitter, input, &mut lease) else {
+            return (0, DELTAWIRE_E_STATE);
+        };
+        let ran = core.emitter.run(machine, &mut store, &mut tracker, input, at, target);
+        if let Some(lease) = lease {
+            lease.end(&core.emitter);
+        }
+        ran
+    };
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
     over(core, status, !data.is_empty());
@@ -228,8 +296,11 @@ pub(crate) fn read<T: Target>(
 }
 
 /// The end of the stream, as far as a call gets.
-pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire_status {
-    let (core, mut store, mut tracker, _) = open.parts();
+pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, target: &mut T) -> deltawire_status {
+    let (core, kept, mut store, mut tracker, _) = open.parts();
+    if core.shares != W::SHARES {
+        return DELTAWIRE_E_STATE;
+    }
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }
@@ -239,7 +310,12 @@ pub(crate) fn finish<T: Target>(mut open: Open<'_>, target: &mut T) -> deltawire
     if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let outcome = core.emitter.finish(&mut core.machine, &mut store, &mut tracker, target);
+    let mut lease = None;
+    let Some(machine) = source.machine(kept, &core.emitter, &[], &mut lease) else { return DELTAWIRE_E_STATE };
+    let outcome = core.emitter.finish(machine, &mut store, &mut tracker, target);
+    if let Some(lease) = lease {
+        lease.end(&core.emitter);
+    }
     core.tracker = tracker.state();
     match outcome {
         Outcome::Resume => {}

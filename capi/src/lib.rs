@@ -31,6 +31,7 @@ mod parser;
 mod state;
 pub mod types;
 mod value;
+mod workspace;
 
 #[cfg(all(not(test), feature = "panic-handler"))]
 #[panic_handler]

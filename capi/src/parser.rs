@@ -1,11 +1,11 @@
 //! A parser's life: made, reset, moved.
 
-use crate::block::{self, fits, look, overlap, Core, Phase, Room};
+use crate::block::{self, fits, look, overlap, Core, Look, Phase, Room};
 use crate::convert::{put_out, sized, status};
 use crate::types::*;
 use core::ffi::c_void;
 use deltawire::delta::Kind;
-use deltawire::stream::{Emitter, Machine, Payload, Protocol};
+use deltawire::stream::{Emitter, Payload, Protocol};
 use deltawire::track::TrackerState;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
 
@@ -33,7 +33,7 @@ pub extern "C" fn deltawire_abi() -> u32 {
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize {
     // SAFETY: what the pointer is, the caller promises.
-    let Ok(core) = (unsafe { config_of(cfg) }).and_then(|config| core_of(&config)) else { return 0 };
+    let Ok((core, _)) = (unsafe { config_of(cfg) }).and_then(|config| core_of(&config)) else { return 0 };
     let size = core.size_for(event_bytes);
     if size <= isize::MAX as usize {
         size
@@ -70,8 +70,8 @@ pub(crate) unsafe fn config_of(cfg: *const deltawire_config) -> Result<deltawire
 }
 
 /// What C configured.
-fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
-    const FLAGS: u32 = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SPEC | DELTAWIRE_CFG_STRICT_JSON;
+fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status> {
+    const FLAGS: u32 = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SPEC | DELTAWIRE_CFG_STRICT_JSON | DELTAWIRE_CFG_SHARED;
     if config.mode > DELTAWIRE_MODE_USAGE || config.flags & !FLAGS != 0 {
         return Err(DELTAWIRE_E_CONFIG);
     }
@@ -107,8 +107,8 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         })
         .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>())
         .with_dialect(dialect);
-    Ok(Core {
-        machine: Machine::new(machine),
+    let core = Core {
+        shares: has(DELTAWIRE_CFG_SHARED),
         tracker: TrackerState::default(),
         room,
         emitter: Emitter::new(),
@@ -125,7 +125,8 @@ fn core_of(config: &deltawire_config) -> Result<Core, deltawire_status> {
         spent: 0,
         reserved: false,
         need: 0,
-    })
+    };
+    Ok((core, machine))
 }
 
 /// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
@@ -151,12 +152,12 @@ pub unsafe extern "C" fn deltawire_init(
         let config = unsafe { config_of(cfg) }?;
         // The address first: what is said of the memory does not depend on the config.
         fits(mem as usize, mem_len, 0)?;
-        let core = core_of(&config)?;
+        let (core, machine) = core_of(&config)?;
         fits(mem as usize, mem_len, core.least())?;
         reachable(mem_len, core.read_len)?;
         // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
         unsafe {
-            block::write(mem.cast(), mem_len, core);
+            block::write(mem.cast(), mem_len, core, machine);
             put_out(out, mem.cast());
         }
         Ok(DELTAWIRE_OK)
@@ -170,9 +171,8 @@ pub unsafe extern "C" fn deltawire_init(
 pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
     let mut open = ok!(unsafe { block::enter(p) });
-    open.reset_tracker();
+    open.reset();
     let core = &mut *open.core;
-    core.machine.reset();
     core.emitter = Emitter::new();
     core.phase = Phase::Reading;
     core.sticky = DELTAWIRE_OK;
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn deltawire_move(
             return Err(DELTAWIRE_E_NULL);
         }
         // SAFETY: a block, as the caller promises, that nothing changes now.
-        let (from, store, area) = unsafe { look(src) }?;
+        let Look { core: from, stream, store, area } = unsafe { look(src) }?;
         fits(mem as usize, mem_len, from.least())?;
         reachable(mem_len, from.read_len)?;
         let from_len = from.size_for(0).saturating_add(store.len());
@@ -221,15 +221,14 @@ pub unsafe extern "C" fn deltawire_move(
         let unspent = area.get(from.spent..from.committed).unwrap_or_default();
         let room = mem_len.saturating_sub(from.size_for(0));
         let is_pending = from.emitter.is_pending();
-        if from.machine.retained(store, is_pending) > room {
+        if stream.retained(store, is_pending) > room {
             return Err(DELTAWIRE_E_SMALL);
         }
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`. A core is plain data.
+        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`.
         unsafe {
-            block::write(mem.cast(), mem_len, core::ptr::read(from));
-            block::copy_tables(src.cast(), mem.cast(), from.room);
-            let to = block::enter(mem.cast())?;
-            to.core.machine.relocate(store, to.store, is_pending);
+            block::copy(src.cast(), mem.cast(), from.head(), mem_len);
+            let mut to = block::enter(mem.cast())?;
+            to.kept.relocate(store, to.store, is_pending);
             if let Some(area) = to.area.get_mut(..unspent.len()) {
                 area.copy_from_slice(unspent);
             }
@@ -252,8 +251,7 @@ pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usi
     status((|| {
         // SAFETY: a block, as the caller promises, of both lengths.
         unsafe {
-            let (core, ..) = look(p)?;
-            reachable(mem_len, core.read_len)?;
+            reachable(mem_len, look(p)?.core.read_len)?;
             block::resize(p, mem_len)?;
         }
         Ok(DELTAWIRE_OK)
@@ -266,7 +264,7 @@ pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usi
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
-    let Ok((core, store, _)) = (unsafe { look(p) }) else { return 0 };
-    let retained = core.machine.retained(store, core.emitter.is_pending());
+    let Ok(Look { core, stream, store, .. }) = (unsafe { look(p) }) else { return 0 };
+    let retained = stream.retained(store, core.emitter.is_pending());
     core.need.max(core.size_for(retained)).max(core.least())
 }

@@ -1,6 +1,6 @@
 //! What is known of a stream.
 
-use crate::block::{look, Phase};
+use crate::block::{look, Look, Phase};
 use crate::convert::{check_size, fill, str_of, usage_of};
 use crate::names::quirk_of;
 use crate::types::*;
@@ -12,8 +12,8 @@ use crate::types::*;
 pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (core, ..) = ok!(look(p));
-        let end = core.machine.end();
+        let Look { core, stream, .. } = ok!(look(p));
+        let end = stream.end();
         fill(out, |size| deltawire_end {
             size,
             verdict: end.verdict as u32,
@@ -49,9 +49,9 @@ pub unsafe extern "C" fn deltawire_last_usage(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (core, ..) = ok!(look(p));
+        let look = ok!(look(p));
         ok!(check_size(out));
-        match core.emitter.usage() {
+        match look.core.emitter.usage() {
             Some(counts) => fill(out, |size| usage_of(counts, size)),
             None => DELTAWIRE_ABSENT,
         }
@@ -68,11 +68,11 @@ pub unsafe extern "C" fn deltawire_last_event_id(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (core, store, _) = ok!(look(p));
+        let Look { stream, store, .. } = ok!(look(p));
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let id = core.machine.last_event_id(store);
+        let id = stream.last_event_id(store);
         if id.is_empty() {
             return DELTAWIRE_ABSENT;
         }
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn deltawire_last_event_id(
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u32 {
     // SAFETY: a block, as the caller promises.
-    unsafe { look(p) }.map_or(DELTAWIRE_QUIRKS, |(core, ..)| core.error_quirk)
+    unsafe { look(p) }.map_or(DELTAWIRE_QUIRKS, |look| look.core.error_quirk)
 }
 
 /// After a status of -100 and below: the stream offset of the event that failed; else 0.
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u3
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u64 {
     // SAFETY: a block, as the caller promises.
-    unsafe { look(p) }.map_or(0, |(core, ..)| core.error_offset)
+    unsafe { look(p) }.map_or(0, |look| look.core.error_offset)
 }
 
 /// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 {
     // SAFETY: a block, as the caller promises.
-    unsafe { look(p) }.map_or(0, |(core, ..)| core.user_code)
+    unsafe { look(p) }.map_or(0, |look| look.core.user_code)
 }
 
 /// How often the stream has the quirk; counting stops at 65,535. 0 for unknown numbers, and from a
@@ -111,6 +111,6 @@ pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_quirk_count(p: *const deltawire_parser, quirk: u32) -> u64 {
     // SAFETY: a block, as the caller promises.
-    let Ok((core, ..)) = (unsafe { look(p) }) else { return 0 };
-    quirk_of(quirk).map_or(0, |quirk| u64::from(core.machine.quirk_count(quirk)))
+    let Ok(look) = (unsafe { look(p) }) else { return 0 };
+    quirk_of(quirk).map_or(0, |quirk| u64::from(look.stream.quirk_count(quirk)))
 }

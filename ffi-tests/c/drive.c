@@ -144,6 +144,53 @@ static void shrink(run *r)
     else if (need < r->block_len) move_to(r, need);
 }
 
+/* -------------------------------------------------------------------------------------------------------------------
+ * Workspaces: never cleared, and in other memory at each call */
+
+enum { WORKSPACES = 2 };
+static unsigned char *workspace_alloc[WORKSPACES];
+static deltawire_workspace *workspaces[WORKSPACES];
+
+static void drop_workspaces(void)
+{
+    int i;
+    for (i = 0; i < WORKSPACES; i++) free(workspace_alloc[i]);
+}
+
+/* The workspace of the next call. */
+static deltawire_workspace *workspace(run *r)
+{
+    size_t i = r->h->shared > 1 ? r->odd % WORKSPACES : 0, size = deltawire_workspace_size();
+    unsigned char *alloc, *mem;
+    if (!workspaces[0] && !workspaces[1] && atexit(drop_workspaces) != 0) die("atexit");
+    if (workspaces[i] && r->h->still) return workspaces[i];
+    mem = new_block(r, size, &alloc);
+    if (!workspaces[i]) {
+        memset(mem, POISON, size);
+        if (deltawire_workspace_init(mem, size, &workspaces[i]) != DELTAWIRE_OK) die("deltawire_workspace_init");
+        if ((unsigned char *)(void *)workspaces[i] != mem) die("deltawire_workspace_init gives another block");
+    } else {
+        memcpy(mem, (void *)workspaces[i], size);
+        memset((void *)workspaces[i], POISON, size);
+        free(workspace_alloc[i]);
+        workspaces[i] = (deltawire_workspace *)(void *)mem;
+    }
+    workspace_alloc[i] = alloc;
+    return workspaces[i];
+}
+
+static deltawire_status call_feed(run *r, const void *data, size_t len, size_t *consumed)
+{
+    if (!r->h->shared) return deltawire_feed(r->p, data, len, r->callbacks, r->log, consumed);
+    return deltawire_feed_with(r->p, workspace(r), data, len, r->callbacks, r->log, consumed);
+}
+
+static deltawire_status call_finish(run *r)
+{
+    if (!r->h->shared) return deltawire_finish(r->p, r->callbacks, r->log);
+    return deltawire_finish_with(r->p, workspace(r), r->callbacks, r->log);
+}
+
 /* Handles the result of a call. Returns 1 to call again. */
 static int after(run *r, deltawire_status status, int moved_on)
 {
@@ -187,7 +234,11 @@ static int batch(run *r, const void *data, size_t len, int finish, size_t *consu
     exact_take(&scratch_mem, NULL, r->scratch);
     events = (deltawire_event *)(void *)events_mem.mem;
     memset(&result, POISON, sizeof result);
-    if (finish) status = deltawire_batch_finish(r->p, events, r->h->cap, scratch_mem.mem, r->scratch, &result);
+    if (r->h->shared && finish)
+        status = deltawire_batch_finish_with(r->p, workspace(r), events, r->h->cap, scratch_mem.mem, r->scratch, &result);
+    else if (r->h->shared)
+        status = deltawire_batch_with(r->p, workspace(r), data, len, events, r->h->cap, scratch_mem.mem, r->scratch, &result);
+    else if (finish) status = deltawire_batch_finish(r->p, events, r->h->cap, scratch_mem.mem, r->scratch, &result);
     else status = deltawire_batch(r->p, data, len, events, r->h->cap, scratch_mem.mem, r->scratch, &result);
     if (r->h->direct) texts = r->p, reach = r->block_len;
     if (finish) reach = 0;
@@ -212,7 +263,7 @@ static int feed(run *r, const void *data, size_t len, size_t *consumed)
 {
     unsigned long before = r->log->events;
     int asked = r->log->asked_again;
-    deltawire_status status = deltawire_feed(r->p, data, len, r->callbacks, r->log, consumed);
+    deltawire_status status = call_feed(r, data, len, consumed);
     if (*consumed > len) {
         log_bad(r->log, "more consumed than there is", *consumed);
         r->over = 1;
@@ -285,8 +336,8 @@ static void finished(run *r)
 {
     unsigned long before = r->log->events;
     size_t consumed = 7;
-    if (deltawire_finish(r->p, r->callbacks, r->log) != DELTAWIRE_OK) log_bad(r->log, "a second finish is not OK", 0);
-    if (deltawire_feed(r->p, "x", 1, r->callbacks, r->log, &consumed) != DELTAWIRE_E_STATE || consumed != 0)
+    if (call_finish(r) != DELTAWIRE_OK) log_bad(r->log, "a second finish is not OK", 0);
+    if (call_feed(r, "x", 1, &consumed) != DELTAWIRE_E_STATE || consumed != 0)
         log_bad(r->log, "a feed after the end is not E_STATE; consumed", consumed);
     if (r->log->events != before) log_bad(r->log, "events after the end:", r->log->events - before);
 }
@@ -296,8 +347,7 @@ static void stays_strict(run *r)
 {
     unsigned long before = r->log->events;
     size_t consumed = 7;
-    if (deltawire_feed(r->p, "\n\n", 2, r->callbacks, r->log, &consumed) != DELTAWIRE_E_STRICT || consumed != 0 ||
-        deltawire_finish(r->p, r->callbacks, r->log) != DELTAWIRE_E_STRICT)
+    if (call_feed(r, "\n\n", 2, &consumed) != DELTAWIRE_E_STRICT || consumed != 0 || call_finish(r) != DELTAWIRE_E_STRICT)
         log_bad(r->log, "E_STRICT does not stick; consumed", consumed);
     if (r->log->events != before) log_bad(r->log, "events after E_STRICT:", r->log->events - before);
 }
@@ -325,7 +375,7 @@ static void give_all(run *r)
         } else {
             unsigned long before = r->log->events;
             int asked = r->log->asked_again;
-            deltawire_status status = deltawire_finish(r->p, r->callbacks, r->log);
+            deltawire_status status = call_finish(r);
             again = after(r, status, r->log->events != before || r->log->asked_again != asked);
         }
         if (!again) break;
@@ -351,6 +401,11 @@ void drive(const how *h, const void *input, size_t len, logbook *log)
     r.scratch = h->scratch;
     r.odd = (unsigned)(len + h->cut);
     config.read_len = (uint32_t)h->direct;
+    if (h->shared) {
+        size_t alone = deltawire_block_size(&config, h->event_bytes);
+        config.flags |= DELTAWIRE_CFG_SHARED;
+        if (deltawire_block_size(&config, h->event_bytes) >= alone) log_bad(log, "a block is no smaller for sharing:", alone);
+    }
     r.block_len = deltawire_block_size(&config, h->event_bytes);
     if (r.block_len > DELTAWIRE_BLOCK_SIZE(h->event_bytes) + (h->direct + 7) / 8 * 8)
         log_bad(log, "deltawire_block_size is more than the macro says:", r.block_len);
@@ -395,6 +450,7 @@ void describe(const how *h, text *out)
     if (h->step) text_str(out, " step="), text_u64(out, h->step);
     if (h->shrink) text_str(out, " shrink");
     if (h->twice) text_str(out, " twice");
+    if (h->shared) text_str(out, h->shared > 1 ? " two workspaces" : " workspace");
     text_str(out, h->grow ? " grow" : " fixed");
     text_str(out, "="), text_u64(out, h->event_bytes);
     if (h->config.errors[0]) text_str(out, " strict");

@@ -2,7 +2,8 @@
  *
  * Everything passed to the library lies in separate memory of exactly its length that is invalid after the call:
  * freed, or (in guarded mode, which is fast) overwritten, with its end at an unreadable page. The parser's block
- * moves by memcpy before every call; its previous memory is overwritten and freed. */
+ * moves by memcpy before every call; its previous memory is overwritten and freed. So do the workspaces, which all runs of
+ * a program share: whatever came before must not show. */
 #ifndef DRIVE_H
 #define DRIVE_H
 
@@ -22,12 +23,13 @@ typedef struct {
     int shrink;     /* after each slice, move to the smallest sufficient block */
     size_t event_bytes; /* of the (first) block */
     int still;      /* do not move the block at each call (long streams) */
+    int shared;     /* with a workspace; 2: with two in turn */
     int twice;      /* then deltawire_reset, and everything again on the same block */
     deltawire_config config;
     const deltawire_callbacks *callbacks; /* NULL: those of the log */
 } how;
 
-#define HOW_INIT {0, 0, 64, 4096, 0, 0, 0, 0, 0, 0, 0, 8192, 0, 0, DELTAWIRE_CONFIG_INIT, NULL}
+#define HOW_INIT {0, 0, 64, 4096, 0, 0, 0, 0, 0, 0, 0, 8192, 0, 0, 0, DELTAWIRE_CONFIG_INIT, NULL}
 
 /* Use memory with a guard page instead of malloc; off for valgrind and ASan. */
 extern int guarded;

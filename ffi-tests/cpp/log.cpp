@@ -20,6 +20,7 @@ std::string describe(const how &h) {
     std::string text = h.way == how::way::batch ? "batch" : h.way == how::way::pauses ? "pauses" : "handler";
     text += ", events " + std::to_string(h.config.batch_events) + ", scratch " + std::to_string(h.config.batch_scratch);
     text += h.config.grow ? ", growing" : ", fixed";
+    if (h.config.shared) text += ", shared";
     text += ", cut at";
     for (std::size_t i = 0; i < h.cuts.size() && i < 5; i++) text += " " + std::to_string(h.cuts[i]);
     return text;
@@ -66,7 +67,13 @@ std::vector<how> ways(const deltawire::config &base, bool quick) {
     one.config.batch_scratch = 64;
     one.config.batch_events = 1;
     all.push_back(one);
+    one.config.shared = true;
+    all.push_back(one);
     if (quick) return all;
+    one.way = how::way::pauses;
+    all.push_back(one);
+    one.way = how::way::batch;
+    one.config.shared = false;
     one.config.batch_events = 3;
     all.push_back(one);
     one.config.batch_scratch = 4096;

@@ -292,6 +292,12 @@ inline test::lines close(const deltawire::parser &parser, collected &&got, bool 
     return std::move(got.lines);
 }
 
+/// What all parsers with `config::shared` read with: whatever came before must not show.
+inline deltawire::workspace &workspace() {
+    static deltawire::workspace shared;
+    return shared;
+}
+
 /// The log by a handler.
 inline test::lines by_handler(std::string_view input, const how &how) {
     deltawire::parser parser(how.config);
@@ -304,7 +310,7 @@ inline test::lines by_handler(std::string_view input, const how &how) {
         while (r.paused()) {
             // What was not consumed is given again, from another place.
             const slice given(input.substr(from, to - from));
-            r = parser.feed(given.view(), log);
+            r = how.config.shared ? parser.feed(workspace(), given.view(), log) : parser.feed(given.view(), log);
             from += r.consumed;
         }
         if (!r.ok()) return close(parser, std::move(log), true);
@@ -312,7 +318,7 @@ inline test::lines by_handler(std::string_view input, const how &how) {
         from = to;
     }
     deltawire::status s = deltawire::status::paused;
-    while (s == deltawire::status::paused) s = parser.finish(log);
+    while (s == deltawire::status::paused) s = how.config.shared ? parser.finish(workspace(), log) : parser.finish(log);
     return close(parser, std::move(log), s != deltawire::status::ok);
 }
 
@@ -334,12 +340,13 @@ inline test::lines by_batch(std::string_view input, const how &how) {
     for (std::size_t i = 0; i <= how.cuts.size(); i++) {
         const std::size_t to = i < how.cuts.size() ? how.cuts[i] : input.size();
         const slice given(input.substr(from, to - from));
-        const std::size_t consumed = take(parser.batch(given.view()));
+        const std::size_t consumed =
+            take(how.config.shared ? parser.batch(workspace(), given.view()) : parser.batch(given.view()));
         if (parser.last_status() != deltawire::status::ok) return close(parser, std::move(got), true);
         if (consumed != to - from) got.lines.push_back("a batch left bytes without a stop");
         from = to;
     }
-    take(parser.batch_finish());
+    take(how.config.shared ? parser.batch_finish(workspace()) : parser.batch_finish());
     return close(parser, std::move(got), parser.last_status() != deltawire::status::ok);
 }
 

@@ -23,6 +23,9 @@ static_assert(!std::is_copy_constructible_v<deltawire::parser> && !std::is_copy_
 static_assert(std::is_nothrow_move_constructible_v<deltawire::parser>);
 static_assert(std::is_nothrow_move_assignable_v<deltawire::parser>);
 static_assert(!std::is_copy_constructible_v<deltawire::assembler>);
+static_assert(!std::is_copy_constructible_v<deltawire::workspace>);
+static_assert(std::is_nothrow_move_constructible_v<deltawire::workspace>);
+static_assert(std::is_nothrow_move_assignable_v<deltawire::workspace>);
 static_assert(std::is_nothrow_move_constructible_v<deltawire::assembler>);
 static_assert(!std::is_copy_constructible_v<deltawire::batch_range> &&
               !std::is_move_constructible_v<deltawire::batch_range>);
@@ -969,6 +972,73 @@ void refused_room() {
     CHECK(sum, error_of([&] { deltawire::assembler m(many_calls); }) == status::config);
 }
 
+/// Parsers in turn on one workspace, which moves meanwhile.
+void workspaces() {
+    deltawire::config how;
+    const std::size_t alone = deltawire::parser(how).block_size();
+    how.shared = true;
+    CHECK(sum, deltawire::parser(how).block_size() < alone);
+    std::vector<deltawire::parser> parsers;
+    std::vector<std::string> texts(5);
+    for (std::size_t i = 0; i < texts.size(); i++) parsers.emplace_back(how);
+    deltawire::workspace shared;
+    std::string wanted;
+    for (int round = 0; round < 20; round++) {
+        wanted += std::to_string(round);
+        const std::string input = content_chunk(std::to_string(round));
+        for (std::size_t i = 0; i < parsers.size(); i++) {
+            const string_view head = string_view(input).substr(0, static_cast<std::size_t>(round) * i);
+            const string_view tail = string_view(input).substr(head.size());
+            const auto print = deltawire::callbacks().on_content([&](string_view text) { texts[i] += text; });
+            CHECK(sum, parsers[i].feed(shared, head, print).ok());
+            if (i % 2 == 0) {
+                CHECK(sum, parsers[i].feed(shared, tail, print).ok());
+            } else {
+                for (const deltawire::event &e : parsers[i].batch(shared, tail))
+                    if (e.kind() == event_kind::content) texts[i] += e.text();
+            }
+        }
+        deltawire::workspace moved(std::move(shared));
+        shared = std::move(moved);
+        if (round % 7 == 6) shared.clear();
+        if (round % 5 == 4) parsers[2] = parsers[2].clone();
+    }
+    for (const std::string &text : texts) CHECK(sum, text == wanted);
+    CHECK(sum, parsers[0].finish(shared) == status::ok && parsers[0].end().how == deltawire::verdict::truncated);
+    for (const deltawire::event &e : parsers[1].batch_finish(shared)) CHECK(sum, e.kind() == event_kind::none);
+
+    // Each kind of parser has calls of its own.
+    deltawire::parser lone;
+    CHECK(sum, error_of([&] { (void)parsers[2].feed("data: x", deltawire::discard{}); }) == status::state);
+    CHECK(sum, error_of([&] { (void)lone.feed(shared, "data: x", deltawire::discard{}); }) == status::state);
+    CHECK(sum, error_of([&] { (void)parsers[2].finish(); }) == status::state);
+    CHECK(sum, error_of([&] { (void)lone.finish(shared); }) == status::state);
+    CHECK(sum, error_of([&] { (void)parsers[2].batch("data: x").begin(); }) == status::state);
+    CHECK(sum, error_of([&] { (void)lone.batch_finish(shared).begin(); }) == status::state);
+
+    // A handler may use other workspaces. What it throws leaves the workspace to others.
+    deltawire::workspace other;
+    const std::string input = content_chunk("a");
+    std::string inner;
+    const auto take = deltawire::callbacks().on_content([&](string_view text) { inner += text; });
+    const auto nest = deltawire::callbacks().on_content([&](string_view) {
+        CHECK(sum, error_of([&] { (void)parsers[3].feed(shared, input, take); }) == status::reentrant);
+        CHECK(sum, error_of([&] { shared.clear(); }) == status::reentrant);
+        CHECK(sum, parsers[3].feed(other, input, take).ok() && lone.feed(input, take).ok());
+    });
+    CHECK(sum, parsers[2].feed(shared, input, nest).ok() && inner == "aa");
+    const auto throws = deltawire::callbacks().on_content([](string_view) { throw 7; });
+    bool thrown = false;
+    try {
+        (void)parsers[4].feed(shared, input, throws);
+    } catch (int) {
+        thrown = true;
+    }
+    CHECK(sum, thrown && parsers[3].feed(shared, input, take).ok() && inner == "aaa");
+    const deltawire::workspace taken(std::move(other));
+    CHECK(sum, error_of([&] { other.clear(); }) == status::null);
+}
+
 void misuse() {
     deltawire::config deep;
     deep.max_depth = 5000;
@@ -1020,6 +1090,7 @@ int main(int argc, char **argv) {
         room(20, 40);
         room(128, 128);
         refused_room();
+        workspaces();
         misuse();
     } catch (const std::exception &e) {
         std::cerr << "thrown: " << e.what() << "\n";

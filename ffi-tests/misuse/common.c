@@ -184,7 +184,14 @@ static int32_t chunk_again(void *user, const deltawire_at *at) {
     return DELTAWIRE_AGAIN;
 }
 
-deltawire_parser *parser(int state, enum when when) {
+static deltawire_status feed(deltawire_parser *p, deltawire_workspace *w, const char *text, size_t len,
+                             const deltawire_callbacks *callbacks) {
+    return w ? deltawire_feed_with(p, w, text, len, callbacks, NULL, NULL)
+             : deltawire_feed(p, text, len, callbacks, NULL, NULL);
+}
+
+/* With a workspace, or with NULL for none. */
+static deltawire_parser *parser_with(deltawire_workspace *w, int state, enum when when) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
     deltawire_parser *p = NULL;
@@ -195,35 +202,40 @@ deltawire_parser *parser(int state, enum when when) {
     size_t size = DELTAWIRE_BLOCK_SIZE(2048) + 256, off = 0, len = 0;
     unsigned char *block;
     config.read_len = 256;
-    if (state == WANTING) size = deltawire_block_size(NULL, 32), config.flags = DELTAWIRE_CFG_GROW, config.read_len = 0;
+    if (w) config.flags = DELTAWIRE_CFG_SHARED;
+    if (state == WANTING) config.flags |= DELTAWIRE_CFG_GROW, config.read_len = 0;
+    if (state == WANTING) size = deltawire_block_size(&config, 32);
     block = region("parser", size, when, 0);
     if (state == STRICT) config.errors[0] = config.errors[1] = ~UINT64_C(0);
     require(deltawire_init(block, size, &config, &p) == DELTAWIRE_OK && p != NULL, "deltawire_init");
     switch (state) {
-    case HALF: status = deltawire_feed(p, STREAM, 30, &callbacks, NULL, NULL); break;
+    case HALF: status = feed(p, w, STREAM, 30, &callbacks); break;
     case PENDING:
-        status = deltawire_batch(p, STREAM, sizeof STREAM - 1, &event, 1, scratch, sizeof scratch, &result);
+        status = w ? deltawire_batch_with(p, w, STREAM, sizeof STREAM - 1, &event, 1, scratch, sizeof scratch, &result)
+                   : deltawire_batch(p, STREAM, sizeof STREAM - 1, &event, 1, scratch, sizeof scratch, &result);
         expected = DELTAWIRE_MORE;
         break;
     case STUCK:
         callbacks.on_chunk = abort_chunk;
-        status = deltawire_feed(p, STREAM, sizeof STREAM - 1, &callbacks, NULL, NULL);
+        status = feed(p, w, STREAM, sizeof STREAM - 1, &callbacks);
         expected = DELTAWIRE_E_ABORTED;
         break;
     case ASKING_AGAIN:
         callbacks.on_chunk = chunk_again;
-        status = deltawire_feed(p, STREAM, sizeof STREAM - 1, &callbacks, NULL, NULL);
+        status = feed(p, w, STREAM, sizeof STREAM - 1, &callbacks);
         expected = DELTAWIRE_PAUSED;
         break;
     case WANTING:
-        status = deltawire_feed(p, STREAM, sizeof STREAM - 3, &callbacks, NULL, NULL);
+        status = feed(p, w, STREAM, sizeof STREAM - 3, &callbacks);
         expected = DELTAWIRE_NEED_STORAGE;
         break;
     case STRICT:
-        status = deltawire_feed(p, "data:\n\n", 7, &callbacks, NULL, NULL);
+        status = feed(p, w, "data:\n\n", 7, &callbacks);
         expected = DELTAWIRE_E_STRICT;
         break;
-    case FINISHED: status = deltawire_finish(p, &callbacks, NULL); break;
+    case FINISHED:
+        status = w ? deltawire_finish_with(p, w, &callbacks, NULL) : deltawire_finish(p, &callbacks, NULL);
+        break;
     case COMMITTED:
     case RESERVED:
         status = deltawire_reserve(p, &off, &len);
@@ -236,6 +248,29 @@ deltawire_parser *parser(int state, enum when when) {
     }
     if (status != expected) fault("while the state is set up", status, expected);
     return p;
+}
+
+deltawire_parser *parser(int state, enum when when) { return parser_with(NULL, state, when); }
+
+deltawire_parser *sharing_parser(int state, enum when when) {
+    static DELTAWIRE_WORKSPACE(block);
+    deltawire_workspace *w = NULL;
+    require(deltawire_workspace_init(&block, sizeof block, &w) == DELTAWIRE_OK && w != NULL, "deltawire_workspace_init");
+    return parser_with(w, state, when);
+}
+
+deltawire_workspace *workspace(void) {
+    static DELTAWIRE_BLOCK(block, 512);
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_workspace *w = NULL;
+    deltawire_parser *p = NULL;
+    size_t size = deltawire_workspace_size();
+    require(deltawire_workspace_init(region("workspace", size, ANY_TIME, 0), size, &w) == DELTAWIRE_OK && w != NULL,
+            "deltawire_workspace_init");
+    config.flags = DELTAWIRE_CFG_SHARED;
+    require(deltawire_init(&block, sizeof block, &config, &p) == DELTAWIRE_OK, "deltawire_init");
+    require(deltawire_feed_with(p, w, THREE, THREE_LEN, NULL, NULL, NULL) == DELTAWIRE_OK, "deltawire_feed_with");
+    return w;
 }
 
 deltawire_message *message(int state, enum when when) {

@@ -14,6 +14,7 @@ enum when {
     ON_SUCCESS, /* only if there is something to write: neither by misuse nor with ABSENT */
     NO_MISUSE,  /* except by misuse: -1 to -99 changes nothing */
     ON_SMALL,   /* a requested length: also with E_SMALL */
+    ANY_TIME,   /* memory that says nothing about a stream */
     ALWAYS      /* must be written on every path */
 };
 
@@ -51,6 +52,10 @@ void compare(long long status);
 void judge(deltawire_status status, const deltawire_status *documented, int expected);
 
 deltawire_parser *parser(int state, enum when when);
+/* The same with DELTAWIRE_CFG_SHARED. */
+deltawire_parser *sharing_parser(int state, enum when when);
+/* A workspace that has read a stream. */
+deltawire_workspace *workspace(void);
 deltawire_message *message(int state, enum when when);
 const deltawire_chunk *chunk(void);
 const deltawire_value *value(int state);

@@ -14,7 +14,8 @@ from header import Header, HeaderError  # noqa: E402
 
 PARSER = ("deltawire_parser *", "const deltawire_parser *")
 MESSAGE = ("deltawire_message *", "const deltawire_message *")
-OBJECTS = PARSER + MESSAGE
+WORKSPACE = ("deltawire_workspace *",)
+OBJECTS = PARSER + MESSAGE + WORKSPACE
 INTEGERS = {"uint32_t": "%u", "int32_t": "%d", "uint64_t": "%llu", "int64_t": "%lld", "deltawire_status": "%d"}
 NUMBERS = "0 1 2 3 5 8 9 10 11 19 20 21 29 30 31 40 63 64 100 127 128 129 255 256 65535 65536 1000000".split()
 EXTREMES = ["2147483647", "(-2147483647 - 1)", "-1", "-2", "-7", "-9", "-100", "-102", "-103", "-1000"]
@@ -43,6 +44,7 @@ class Answers:
         elif like:
             self.statuses = others(like[1]).statuses
             self.nullable |= others(like[1]).nullable
+            self.always |= others(like[1]).always
         elif said:
             self.statuses = set(re.findall(r"\b(OK|PAUSED|MORE|NEED_STORAGE|ABSENT|E_[A-Z]+)\b", said[1]))
             self.range = set(re.findall(r"E_RANGE \(`(\w+)`", said[1]))
@@ -81,8 +83,11 @@ class Writer:
         target = kind[:-1].strip() if kind.endswith("*") else None
         const = kind.startswith("const ")
         bare = target.removeprefix("const ").strip() if target else None
+        if kind in WORKSPACE:
+            return [f"a.{name} = workspace();"]
         if kind in PARSER + MESSAGE:
-            make = "parser" if kind in PARSER else "message"
+            shares = any(param.type in WORKSPACE for param in params)
+            make = "message" if kind in MESSAGE else "sharing_parser" if shares else "parser"
             return [f"a.{name} = {make}(state, {'NEVER' if const else 'NO_MISUSE'});"]
         if kind == "const deltawire_chunk *":
             return [f"a.{name} = chunk();"]

@@ -170,9 +170,17 @@ impl Cursor {
                     if item.how == How::Fragment && self.choice == 0 && is_void(index, self.at.wrapping_sub(1)) {
                         continue;
                     }
-                    self.last = Some(item.kind);
+                    let before = self.last.replace(item.kind);
                     if let Some(delta) = self.enter(item, part, payload) {
                         return Some(delta);
+                    }
+                    if item.how == How::Details {
+                        // Those of a template may be without a text here. Then they do not stand for other reasoning.
+                        let first = self.inside.as_mut().and_then(|inside| inside.next_of(payload, &index.plan));
+                        if first.is_some() {
+                            return first;
+                        }
+                        (self.inside, self.is_off_page, self.last) = (None, self.choice != 0, before);
                     }
                 }
                 // Behind the page are the choices that it had no room for.

@@ -65,6 +65,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.settled(store, checkpoint).map(|()| found)
     }
 
+    /// Goes back to the checkpoint if the storage was too small.
+    fn settled<S: Storage + ?Sized>(&mut self, store: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
+        let Some(wanted) = store.take_wanted() else { return Ok(()) };
+        self.kept.undo(&checkpoint.kept, store.bytes_mut());
+        // But for the index, which the next step makes anew.
+        self.state = checkpoint;
+        self.memo.take_back();
+        (self.rested, self.appendable) = (false, 0);
+        // Twice as much, so that copying stays linear; but not more than can ever be of use.
+        let limits = self.config.limits;
+        let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);
+        let twice = store.bytes().len().saturating_mul(2).min(most);
+        Err(NeedStorage { len: wanted.max(twice) })
+    }
+}
+
+impl StreamState {
     /// Bytes of storage that are in use between steps. While something that was found is still looked at
     /// (`looked_at`), all of the storage may be.
     #[doc(hidden)]
@@ -105,20 +122,5 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether spans of the storage were handed out, which stay as they are.
     fn is_fixed(&self, looked_at: bool) -> bool {
         looked_at || matches!(self.after, After::Trailing(_))
-    }
-
-    /// Goes back to the checkpoint if the storage was too small.
-    fn settled<S: Storage + ?Sized>(&mut self, store: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
-        let Some(wanted) = store.take_wanted() else { return Ok(()) };
-        self.kept.undo(&checkpoint.kept, store.bytes_mut());
-        // But for the index, which the next step makes anew.
-        self.state = checkpoint;
-        self.memo.take_back();
-        (self.rested, self.appendable) = (false, 0);
-        // Twice as much, so that copying stays linear; but not more than can ever be of use.
-        let limits = self.config.limits;
-        let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);
-        let twice = store.bytes().len().saturating_mul(2).min(most);
-        Err(NeedStorage { len: wanted.max(twice) })
     }
 }

@@ -144,6 +144,12 @@ impl Emitter {
         self.is_pending
     }
 
+    /// Whether the next call needs the index of the last event: the event is pending, or its frame is not over.
+    #[doc(hidden)]
+    pub fn needs_index(&self) -> bool {
+        self.is_pending || self.frames.has_begun()
+    }
+
     /// Whether the next call has to begin with bytes that the caller gives again. Other bytes are [`Outcome::Resume`].
     pub fn expects_again(&self) -> bool {
         self.consumed > 0

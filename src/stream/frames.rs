@@ -62,6 +62,11 @@ impl Frames {
         self.kinds & WAITS != 0
     }
 
+    /// Whether something is in the frame, which is not over.
+    pub(super) fn has_begun(&self) -> bool {
+        self.kinds != 0
+    }
+
     /// Before a step on these bytes: the frame that waited for them. At the end of the stream `bytes` is empty.
     pub fn waiting<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, bytes: &[u8]) -> Option<Frame> {
         if !self.waits() {

@@ -175,7 +175,10 @@ shown!("StreamState": StreamState, this => offset: this.offset, config: this.con
 /// [`Parser`](super::Parser) wraps it.
 ///
 /// `SLOTS` is how many shapes of events it remembers, 0 to 4.
+///
+/// The state comes first, as in [`Parked`](super::Parked): a pointer to either is one to a state.
 #[derive(Clone)]
+#[repr(C)]
 pub struct Machine<const SLOTS: usize = 2> {
     pub(super) state: StreamState,
     pub(super) index: Index,

@@ -63,4 +63,6 @@ pub use parser::{Parser, SharedParser};
 pub use record::{Record, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use records::Records;
 pub use sink::{Put, Sink, Track};
+#[doc(hidden)]
+pub use workspace::Loan;
 pub use workspace::{Parked, Workspace};

@@ -63,6 +63,7 @@ impl<const SLOTS: usize> core::fmt::Debug for Workspace<SLOTS> {
 
 /// What a parser that shares a [`Workspace`] keeps of its machine between two calls.
 #[derive(Clone)]
+#[repr(C)]
 pub struct Parked {
     state: StreamState,
     /// Where the last event lies in the stream.
@@ -74,7 +75,8 @@ shown!("Parked": Parked, this => state: this.state);
 
 impl Parked {
     /// At the start of a stream.
-    pub(super) const fn new(config: Config) -> Self {
+    #[doc(hidden)]
+    pub const fn new(config: Config) -> Self {
         Parked { state: StreamState::new(config), frame: (0, 0), hints: Hints::NOTHING }
     }
 }
@@ -125,8 +127,9 @@ impl<const SLOTS: usize> Workspace<SLOTS> {
     }
 
     /// The machine, with the state of a parser that is about to read this window.
+    #[doc(hidden)]
     #[inline]
-    pub(super) fn lend<'l>(&'l mut self, parked: &'l mut Parked, window: &[u8]) -> Loan<'l, SLOTS> {
+    pub fn lend<'l>(&'l mut self, parked: &'l mut Parked, window: &[u8]) -> Loan<'l, SLOTS> {
         let Workspace { machine } = self;
         let protocol = if parked.facts.chat { parked.dialect.protocol } else { None };
         machine.memo.lend(Terms::shared(&parked.config), protocol, parked.hints);
@@ -146,9 +149,32 @@ impl<const SLOTS: usize> Default for Workspace<SLOTS> {
 }
 
 /// A machine with the state of a parser, which has it back when this is dropped, also if a handler panics.
-pub(super) struct Loan<'l, const SLOTS: usize> {
+#[doc(hidden)]
+pub struct Loan<'l, const SLOTS: usize> {
     pub(super) machine: &'l mut Machine<SLOTS>,
     parked: &'l mut Parked,
+}
+
+impl<const SLOTS: usize> core::fmt::Debug for Loan<'_, SLOTS> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Loan").field("machine", &self.machine).finish_non_exhaustive()
+    }
+}
+
+impl<const SLOTS: usize> Loan<'_, SLOTS> {
+    /// The machine.
+    #[doc(hidden)]
+    pub fn machine(&mut self) -> &mut Machine<SLOTS> {
+        self.machine
+    }
+
+    /// Goes on with the event that an earlier call left pending: this was its index.
+    #[doc(hidden)]
+    pub fn resume(&mut self, index: &Index) {
+        self.machine.index.clone_from(index);
+        // It need not be that of a template.
+        self.machine.memo.forget_shown();
+    }
 }
 
 impl<const SLOTS: usize> Drop for Loan<'_, SLOTS> {

@@ -20,6 +20,9 @@ pub const DELTAWIRE_CFG_GROW: u32 = 1;
 pub const DELTAWIRE_CFG_SPEC: u32 = 2;
 /// Check each payload completely, against RFC 8259 and as UTF-8. A payload that fails is malformed.
 pub const DELTAWIRE_CFG_STRICT_JSON: u32 = 4;
+/// The parser reads with the memory of a workspace, which many parsers share: its block is smaller,
+/// and each call that reads is given one (`deltawire_feed_with`, …).
+pub const DELTAWIRE_CFG_SHARED: u32 = 8;
 
 /// How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
 #[repr(C)]

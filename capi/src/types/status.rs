@@ -32,7 +32,8 @@ pub const DELTAWIRE_E_SMALL: i32 = -3;
 pub const DELTAWIRE_E_ALIGN: i32 = -4;
 /// Misuse: the block was never initialised, or the order of calls is wrong.
 pub const DELTAWIRE_E_STATE: i32 = -5;
-/// Misuse: a callback called a function on the parser that is calling it.
+/// Misuse: a callback called a function on the parser that is calling it, or with the workspace that
+/// the call uses.
 pub const DELTAWIRE_E_REENTRANT: i32 = -6;
 /// Misuse: an argument is outside its range, or a number does not fit the requested type.
 pub const DELTAWIRE_E_RANGE: i32 = -7;
@@ -62,6 +63,8 @@ pub const DELTAWIRE_ALIGN: usize = 8;
 /// Bytes of a block beside the event buffer: the state and tables of the default size, with room to
 /// spare. It grows only with `DELTAWIRE_ABI`.
 pub const DELTAWIRE_STATE_SIZE: usize = 8192;
+/// Bytes of a workspace's block, with room to spare. It grows only with `DELTAWIRE_ABI`.
+pub const DELTAWIRE_WORKSPACE_SIZE: usize = 8192;
 /// Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
 pub const DELTAWIRE_MESSAGE_STATE_SIZE: usize = 4096;
 /// The smallest scratch that a batch accepts, in bytes.

@@ -17,6 +17,23 @@ pub struct deltawire_parser {
     _opaque: [u64; 0],
 }
 
+/// What the parsers of a thread share: the shapes of the events that were read, and the index of the
+/// event at hand. Its address is that of its block: `(deltawire_workspace *)mem`.
+///
+/// Streams of one upstream have most bytes of their events in common. Parsers that share a workspace
+/// have smaller blocks (`DELTAWIRE_CFG_SHARED`), and keep what they have in common in the
+/// processor's cache, however many they are. Sharing changes the cost, never the events. A
+/// workspace remembers two shapes, so give the streams of each upstream one. It holds no pointers
+/// between calls, and no parser refers to one.
+///
+/// One workspace serves one thread, and one trust domain: it contains bytes of the streams that were
+/// read with it, such as names of tools, until they are replaced or `deltawire_workspace_clear`
+/// overwrites them. No parser emits those of another stream, but an event like an earlier one
+/// takes less time, which whoever writes a stream can measure.
+pub struct deltawire_workspace {
+    _opaque: [u64; 0],
+}
+
 /// A chunk: the payload of one event, and an index of its members.
 pub struct deltawire_chunk {
     _opaque: [u64; 0],
