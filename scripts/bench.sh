@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# bench.sh [ARGUMENT...]: runs all contenders in turn and writes the results to docs/benchmarks.md and the pictures
+# bench.sh [--sdks] [ARGUMENT...]: runs all contenders in turn and writes the results to docs/benchmarks.md and the pictures
 # beside it. With arguments (see benches/src/runner/main.rs) prints tables instead: bench.sh --input content --slice
-# 16384. Contenders whose tools are missing are skipped and reported.
+# 16384. --sdks: tables of this library beside the vendors' SDKs for Python and JavaScript, which it installs under target/.
+# Contenders whose tools are missing are skipped and reported.
 . "$(dirname "$0")/lib.sh"
 need_crates
 out=$TARGET/bench
@@ -22,17 +23,44 @@ else
 fi
 cargo build --quiet --locked --release -p deltawire-benches
 
-# The library without its vector kernels: a copy that behaves as on a machine without them.
-rm -rf "$out/portable"
-mkdir -p "$out/portable"
-cp -r Cargo.toml Cargo.lock README.md src examples benches cli "$out/portable/"
-grep -rl 'target_feature = "sse2"' "$out/portable/src" | xargs sed -i 's/target_feature = "sse2"/target_feature = "none"/g'
-if [ "$(uname -m)" = x86_64 ] && ! diff -rq src "$out/portable/src" >/dev/null; then
-  (cd "$out/portable" && CARGO_TARGET_DIR=$out/portable-build RUSTFLAGS="--cap-lints=allow" cargo build --quiet --locked \
-    --release -p deltawire-benches --no-default-features --bin deltawire-benches-count)
-  with+=(--portable "$out/portable-build/release/deltawire-benches-count")
-else
-  echo "SKIP bench-portable: this machine has other kernels than SSE2" >&2
+sdks=()
+if [ "${1:-}" = --sdks ]; then
+  shift
+  python=$out/sdk-python node=$out/sdk-node
+  if have python3 && python3 -m venv "$python" && "$python/bin/pip" install --quiet --disable-pip-version-check "${SDKS_PYTHON[@]}"; then
+    sdks+=(--sdk "SDK, $("$python/bin/python" -V)=$python/bin/python -B benches/sdk/sdk.py")
+    echo "Python: $("$python/bin/pip" list --disable-pip-version-check --format=freeze |
+      grep -E '^(openai|anthropic|google-genai|pydantic|httpx2)==' | paste -sd' ')."
+  else
+    echo "SKIP bench-python: python3 or the SDKs are missing" >&2
+  fi
+  mkdir -p "$node"
+  if have npm && npm install --silent --no-audit --no-fund --no-save --prefix "$node" "${SDKS_NODE[@]}"; then
+    # Node looks for packages beside the program.
+    cp benches/sdk/sdk.mjs "$node/"
+    sdks+=(--sdk "SDK, Node $(node -v)=node $node/sdk.mjs")
+    echo "Node: ${SDKS_NODE[*]}."
+  else
+    echo "SKIP bench-node: npm or the SDKs are missing" >&2
+  fi
+  [ ${#sdks[@]} -gt 0 ] || skip "no SDK is here"
+  # An SDK takes a hundred times as long, so that an eighth of the bytes is enough.
+  with+=("${sdks[@]}" --bytes 500000 --rounds 9)
+fi
+
+# The library without its vector kernels: a copy that behaves as on a machine without them. Not beside SDKs.
+if [ ${#sdks[@]} = 0 ]; then
+  rm -rf "$out/portable"
+  mkdir -p "$out/portable"
+  cp -r Cargo.toml Cargo.lock README.md src examples benches cli "$out/portable/"
+  grep -rl 'target_feature = "sse2"' "$out/portable/src" | xargs sed -i 's/target_feature = "sse2"/target_feature = "none"/g'
+  if [ "$(uname -m)" = x86_64 ] && ! diff -rq src "$out/portable/src" >/dev/null; then
+    (cd "$out/portable" && CARGO_TARGET_DIR=$out/portable-build RUSTFLAGS="--cap-lints=allow" cargo build --quiet --locked \
+      --release -p deltawire-benches --no-default-features --bin deltawire-benches-count)
+    with+=(--portable "$out/portable-build/release/deltawire-benches-count")
+  else
+    echo "SKIP bench-portable: this machine has other kernels than SSE2" >&2
+  fi
 fi
 
 if find_go; then
@@ -44,5 +72,5 @@ else
   echo "SKIP bench-go: go 1.24 is missing (scripts/ffi_go.sh installs one)" >&2
 fi
 
-[ $# -gt 0 ] || with+=(--write docs)
+[ $# -gt 0 ] || [ ${#sdks[@]} -gt 0 ] || with+=(--write docs)
 "$TARGET/release/deltawire-benches" "${with[@]}" "$@"

@@ -1,6 +1,6 @@
 //! All contenders.
 
-use super::contender::{Contender, PULL, PULL_GENERIC};
+use super::contender::{Contender, C_CALLBACKS, PULL, PULL_GENERIC};
 use super::{bounds, native, own, records};
 #[cfg(feature = "peers")]
 use super::{protocols, serde_cow, serde_structs, tape};
@@ -38,6 +38,7 @@ pub fn all_of_protocol(input: &str) -> Vec<Box<dyn Contender>> {
         Box::new(own::Pull::<_, 0>::new(PULL_GENERIC, [0; ROOM])),
         Box::new(own::Push::new([0; ROOM])),
     ];
+    all.extend(native::all(ROOM).into_iter().filter(|native| native.name() == C_CALLBACKS));
     all.extend(native::of_protocol(input));
     #[cfg(feature = "peers")]
     for structs in protocols::Structs::of(input) {

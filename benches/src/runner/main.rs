@@ -3,7 +3,8 @@
 //!
 //! `--rounds N` (15), `--bytes N` of each input (4,000,000); `--input NAME`, `--slice BYTES` (or `whole`), `--only
 //! PART-OF-NAME` to run just those; `--protocols` for those of other protocols than chat completions, `--observer` for usage alone
-//! beside a full reading; `--go PROGRAM`, `--portable PROGRAM`; `--write FOLDER`.
+//! beside a full reading; `--sdk NAME=COMMAND` for streams that a vendor's SDK reads, beside it; `--go PROGRAM`, `--portable PROGRAM`;
+//! `--write FOLDER`.
 
 mod gateway;
 mod measure;
@@ -19,25 +20,27 @@ use deltawire_benches::contenders::{PULL, PULL_GENERIC, PUSH, SIMDJSON};
 use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, OBSERVED, PROTOCOLS, SHAPES, SLICES};
 use measure::{Counting, Results, Run, Sizes};
 use options::Options;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
+/// A program of its own, which finds its inputs in the folder.
+fn start(name: &'static str, kind: Kind, command: &[&str], folder: &Path) -> Box<dyn Contender> {
+    let command: Vec<String> = command.iter().map(|word| (*word).to_string()).collect();
+    let program = Program::start(name, kind, &command, folder);
+    Box::new(program.unwrap_or_else(|error| panic!("{}: {error}", command[0])))
+}
+
 /// Those of this process and the programs.
 fn everyone(options: &Options, folder: &Path) -> Vec<Box<dyn Contender>> {
     let mut all = all();
-    let mut start = |name, kind, command: &[&str]| {
-        let command: Vec<String> = command.iter().map(|word| (*word).to_string()).collect();
-        let program = Program::start(name, kind, &command, folder);
-        all.push(Box::new(program.unwrap_or_else(|error| panic!("{}: {error}", command[0]))));
-    };
     if let Some(program) = &options.portable {
-        start(PORTABLE, Kind::Own, &[program, "serve"]);
+        all.push(start(PORTABLE, Kind::Own, &[program, "serve"], folder));
     }
     if let Some(program) = &options.go {
-        start(GO, Kind::Own, &[program, "deltawire"]);
-        start(GO_JSON, Kind::Peer, &[program, "json"]);
+        all.push(start(GO, Kind::Own, &[program, "deltawire"], folder));
+        all.push(start(GO_JSON, Kind::Peer, &[program, "json"], folder));
     }
     all.retain(|contender| options.only.as_deref().is_none_or(|part| contender.name().contains(part)));
     all
@@ -59,26 +62,62 @@ fn inputs(options: &Options) -> (Vec<Input>, Option<usize>) {
     (inputs, left_out)
 }
 
-/// Streams of other protocols, each read by those who know it; or those that are read for their usage alone.
+/// Streams of other protocols, each read by those who know it; or those that are read for their usage alone; or those that the
+/// vendors' SDKs read.
 fn protocols(options: &Options) {
     let wanted = |shape: &&str| options.input.as_deref().is_none_or(|name| name == *shape);
-    let shapes = if options.observer { &OBSERVED[..] } else { &PROTOCOLS };
-    let inputs: Vec<Input> =
-        shapes.iter().copied().filter(wanted).map(|shape| Input::new(shape, options.bytes)).collect();
+    let shapes = match options {
+        Options { observer: true, .. } => OBSERVED.to_vec(),
+        Options { sdks, .. } if sdks.is_empty() => PROTOCOLS.to_vec(),
+        _ => ["content", "tools"].into_iter().chain(PROTOCOLS).collect(),
+    };
+    let inputs: Vec<Input> = shapes.into_iter().filter(wanted).map(|shape| Input::new(shape, options.bytes)).collect();
+    let folder = Folder::new();
     let sizes = options.slice.map_or(vec![16384, 1448], |slice| vec![slice]);
     let mut results = Results::default();
     for &slice in &sizes {
         for input in &inputs {
             eprintln!("{}, slices of {}", input.name, measure::slice(slice));
-            let mut all =
-                if options.observer { contenders::all_observing() } else { contenders::all_of_protocol(&input.name) };
+            let mut all = match options.observer {
+                true => contenders::all_observing(),
+                false if PROTOCOLS.contains(&&*input.name) => contenders::all_of_protocol(&input.name),
+                false => all(),
+            };
+            if !options.sdks.is_empty() {
+                all.retain(|contender| [PULL, PUSH, C_CALLBACKS, SIMDJSON].contains(&contender.name()));
+            }
+            if !options.observer {
+                all.extend(options.go.iter().map(|program| start(GO, Kind::Own, &[program, "deltawire"], &folder.0)));
+            }
+            all.extend(options.sdks.iter().map(|(name, command)| {
+                let words: Vec<&str> = command.split(' ').collect();
+                start(name.clone().leak(), Kind::Peer, &words, &folder.0)
+            }));
             all.retain(|contender| options.only.as_deref().is_none_or(|part| contender.name().contains(part)));
             agree(&mut all, input, slice);
             results.runs.push(Run::new(&mut all, input, slice, options.rounds));
         }
     }
     println!("{}", report::about(options, &inputs, None));
-    sizes.into_iter().for_each(|slice| println!("{}", report::slices(&results, slice)));
+    let tables = if options.sdks.is_empty() { report::slices } else { report::sdks };
+    sizes.into_iter().for_each(|slice| println!("{}", tables(&results, slice)));
+}
+
+/// Where the inputs of programs lie; removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        let folder = std::env::temp_dir().join(format!("deltawire-benches-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("there is room for the inputs");
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Puts the text between the marks of a file.
@@ -92,13 +131,12 @@ fn replace(path: &Path, text: &str) {
 
 fn main() {
     let options = Options::from_args();
-    if options.protocols || options.observer {
+    if options.protocols || options.observer || !options.sdks.is_empty() {
         return protocols(&options);
     }
-    let folder = std::env::temp_dir().join(format!("deltawire-benches-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("there is room for the inputs");
+    let folder = Folder::new();
     let (inputs, left_out) = inputs(&options);
-    let mut everyone = everyone(&options, &folder);
+    let mut everyone = everyone(&options, &folder.0);
     // In very small slices most of the others would take the most of the time to say little.
     let few = [PULL, PULL_GENERIC, PUSH, BATCH, C_CALLBACKS, C_BATCH, SIMDJSON, NEWLINES];
     let mut results = Results::default();
@@ -123,7 +161,6 @@ fn main() {
             out.push_str(&report::slices(&results, slice));
         }
         println!("{out}");
-        let _ = std::fs::remove_dir_all(&folder);
         return;
     }
     let mut pull = contenders::named(all(), PULL);
@@ -143,7 +180,6 @@ fn main() {
     drop((everyone, large));
     eprintln!("a gateway");
     let gateway = gateway::rows();
-    let _ = std::fs::remove_dir_all(&folder);
 
     let rows = targets::rows(&results, &gateway);
     out.push_str(

@@ -17,6 +17,8 @@ pub struct Options {
     pub go: Option<String>,
     pub go_version: Option<String>,
     pub portable: Option<String>,
+    /// The vendors' SDKs: name and command. With any, they are compared on what they read.
+    pub sdks: Vec<(String, String)>,
     pub write: Option<PathBuf>,
 }
 
@@ -33,6 +35,7 @@ impl Options {
             go: None,
             go_version: None,
             portable: None,
+            sdks: Vec::new(),
             write: None,
         };
         let mut args = std::env::args().skip(1);
@@ -59,6 +62,10 @@ impl Options {
             "--go" => self.go = Some(value),
             "--go-version" => self.go_version = Some(value),
             "--portable" => self.portable = Some(value),
+            "--sdk" => {
+                let (name, command) = value.split_once('=').expect("--sdk needs NAME=COMMAND");
+                self.sdks.push((name.into(), command.into()));
+            }
             "--write" => self.write = Some(value.into()),
             _ => panic!("unknown option {name}"),
         }
@@ -66,6 +73,11 @@ impl Options {
 
     /// Whether all is to be run, and not a part for a profiler or a first look.
     pub fn is_whole(&self) -> bool {
-        !self.protocols && !self.observer && self.input.is_none() && self.slice.is_none() && self.only.is_none()
+        !self.protocols
+            && !self.observer
+            && self.sdks.is_empty()
+            && self.input.is_none()
+            && self.slice.is_none()
+            && self.only.is_none()
     }
 }

@@ -42,12 +42,16 @@ fn table(out: &mut String, title: &str, runs: &[&Run], value: impl Fn(&Run, &str
         return;
     }
     let heads: String = runs.iter().map(|run| format!(" {} |", run.input)).collect();
-    let _ = write!(out, "\n| {title} |{heads} worst | mean |\n|---|{}\n", "--:|".repeat(runs.len() + 2));
+    // Beside streams of other protocols there are not all of the six.
+    let has_ends = !runs.iter().any(|run| PROTOCOLS.contains(&&*run.input));
+    let (ends, columns) = if has_ends { (" worst | mean |", runs.len() + 2) } else { ("", runs.len()) };
+    let _ = write!(out, "\n| {title} |{heads}{ends}\n|---|{}\n", "--:|".repeat(columns));
     let _ = rows.iter().try_for_each(|(name, values)| {
         let counted = runs.iter().zip(values).filter(|(run, _)| SIX.contains(&run.input.as_str()));
         let counted: Vec<f64> = counted.map(|(_, value)| *value).collect();
         let fold = if low_is_best { f64::max } else { f64::min };
         let ends = match counted.len() {
+            _ if !has_ends => String::new(),
             0 => "  |  |".into(),
             _ => format!(
                 " {} | {} |",
@@ -111,7 +115,7 @@ pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> St
                 "Of the recorded chat streams {left_out} are left out, in which not all can do the same work."
             );
         }
-        None if options.protocols => {}
+        None if options.protocols || options.observer || !options.sdks.is_empty() => {}
         None => out.push_str("SKIP real: DELTAWIRE_CORPUS names no recorded streams.\n"),
     }
     out
@@ -169,6 +173,15 @@ pub fn slices(results: &Results, size: usize) -> String {
             }
         }
     }
+    out
+}
+
+/// The vendors' SDKs beside this library, in slices of one size.
+pub fn sdks(results: &Results, size: usize) -> String {
+    let runs = inputs(results, size);
+    let mut out = format!("Slices of {}:\n", slice(size));
+    table(&mut out, "ns an event", &runs, |run, name| run.each(name));
+    table(&mut out, "time ÷ pull", &runs, |run, name| run.ratio(PULL, name));
     out
 }
 
