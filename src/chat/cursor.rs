@@ -117,6 +117,16 @@ impl Cursor {
         (self.at, self.last) = (self.at.wrapping_add(2), Some(Kind::ToolArguments));
     }
 
+    /// Passes the items of the page, if only the usage is left behind them. Returns whether it is.
+    #[inline(always)]
+    pub(crate) fn is_at_usage(&mut self, index: &Index) -> bool {
+        let is_left = !self.is_off_page && index.list.get(self.at).is_none() && index.list.behind == Behind::USAGE;
+        if is_left {
+            (self.tail, self.is_off_page) = (Tail::Usage, true);
+        }
+        is_left
+    }
+
     /// Whether the next delta is not an item of the page.
     #[inline]
     pub(crate) fn is_off_page(&self) -> bool {
@@ -223,7 +233,14 @@ impl Cursor {
         }
     }
 
+    /// The usage, where [`is_at_usage`](Cursor::is_at_usage) returned `true`, and nothing after that.
+    #[inline(never)]
+    pub(crate) fn last_usage(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
+        self.tail(payload, index)
+    }
+
     /// The deltas beside the choices: usage, then the error.
+    #[inline(always)]
     fn tail(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         if self.tail == Tail::Usage {
             self.tail = Tail::Error;

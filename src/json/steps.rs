@@ -430,6 +430,28 @@ impl<'a> Steps<'a> {
         Some(Read { start, end: start.wrapping_add(len), kind: Kinds::NUMBER, flags: TextFlags::PLAIN })
     }
 
+    /// Skips a member with this name, which is ASCII without escapes, if its value is a number of 1 to 19 digits, with a space
+    /// before it at most and a comma or a brace behind it. Returns the number, or `None`, with no effect, for anything else.
+    #[inline(always)]
+    pub(crate) fn count_named(&mut self, name: &str) -> Option<u64> {
+        let digits = self.rest.strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\":")?;
+        let digits = digits.strip_prefix(b" ").unwrap_or(digits);
+        let (mut count, mut rest) = (0_u64, digits);
+        while let [byte @ b'0'..=b'9', more @ ..] = rest {
+            count = count.wrapping_mul(10).wrapping_add(u64::from(byte & 15));
+            rest = more;
+        }
+        let len = digits.len().wrapping_sub(rest.len());
+        // A leading zero may not be followed by digits, and 20 may be too many for 64 bits.
+        let is_count = len == 1 || (2..=19).contains(&len) && digits.first() != Some(&b'0');
+        if !is_count || !matches!(rest, [b',' | b'}', ..]) {
+            return None;
+        }
+        visit!(self.rest.len() - rest.len() + 1);
+        self.rest = rest;
+        Some(count)
+    }
+
     /// Skips the string whose bytes after the opening quote are `inner`. Returns its length and what its bytes may
     /// contain.
     #[inline(always)]
@@ -533,6 +555,38 @@ mod tests {
             let read = steps.plain_integer();
             assert_eq!(read.map(|read| (read.start, read.end, read.kind)), len.map(|len| (0, len, Kinds::NUMBER)));
             assert_eq!(steps.offset(), len.unwrap_or(0), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn counts_with_a_name_take_the_fast_path() {
+        for (bytes, count) in [
+            (r#""n":0,"#, Some(0)),
+            (r#""n": 7}"#, Some(7)),
+            (r#""n":9223372036854775807,"#, Some(9_223_372_036_854_775_807)),
+            (r#""n":9999999999999999999}"#, Some(9_999_999_999_999_999_999)),
+            (r#""n":18446744073709551615,"#, None),
+            (r#""n":,"#, None),
+            (r#""n":07,"#, None),
+            (r#""n":00,"#, None),
+            (r#""n":-1,"#, None),
+            (r#""n":1.0,"#, None),
+            (r#""n":1e3,"#, None),
+            (r#""n":12"#, None),
+            (r#""n":12 ,"#, None),
+            (r#""n":12]"#, None),
+            (r#""n":  1,"#, None),
+            (r#""n" :1,"#, None),
+            (r#""n":"1","#, None),
+            (r#""m":1,"#, None),
+            (r#""nn":1,"#, None),
+            (r#"n":1,"#, None),
+            ("", None),
+        ] {
+            let mut steps = steps(bytes);
+            assert_eq!(steps.count_named("n"), count, "{bytes}");
+            // It stands before what follows, or where it stood.
+            assert_eq!(steps.offset(), count.map_or(0, |_| bytes.len() - 1), "{bytes}");
         }
     }
 

@@ -118,6 +118,14 @@ impl Progress {
         loop {
             match run.take() {
                 None => run = Some(self.usual_deltas::<_, _, true>(of, context, tracker, sink)),
+                // The tracker takes in no usage.
+                Some(Run::Odd(None)) if self.cursor.is_at_usage(of.1) => {
+                    let Some(delta) = self.cursor.last_usage(of.0, of.1) else { return Ok(()) };
+                    if !sink.is_of_one_call() {
+                        *usage = Some(delta);
+                    }
+                    return self.put(context, delta, sink);
+                }
                 Some(Run::Odd(plain)) => {
                     if !self.any(plain, of, context, usage, tracker, sink)? {
                         return Ok(());

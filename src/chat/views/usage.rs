@@ -70,11 +70,9 @@ impl TokenCounts {
     /// Returns the counts of prompt, completion, total, reasoning and cached tokens.
     pub(crate) fn of(five: [Option<u64>; 5]) -> Self {
         let mut counts = TokenCounts::default();
-        for (place, (slot, count)) in counts.counts.iter_mut().zip(five).enumerate() {
-            if let Some(count) = count {
-                *slot = count;
-                counts.has |= 1u32.wrapping_shl(place as u32);
-            }
+        for (slot, (count, bit)) in counts.counts.iter_mut().zip(five.iter().zip(0..)) {
+            *slot = count.unwrap_or(0);
+            counts.has |= u32::from(count.is_some()).wrapping_shl(bit);
         }
         counts
     }
