@@ -1,7 +1,8 @@
 //! Steps that can be undone: a step whose storage turns out to be too small has no effect.
 
 use super::found::{Found, Step};
-use super::machine::{After, Machine, StreamState};
+use super::machine::Machine;
+use super::state::{After, StreamState};
 use crate::scan::find;
 use crate::Storage;
 

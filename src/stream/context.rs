@@ -1,7 +1,7 @@
 //! The context of a delta: its event as a view, and where the event's bytes lie.
 
 use super::found::Found;
-use super::machine::StreamState;
+use super::state::StreamState;
 use super::{Event, Machine, Malformed};
 use crate::chat::{Chunk, Created, Index};
 use crate::shown::{self, shown};

@@ -1,8 +1,9 @@
 //! Events that a slice cuts: their payload goes to the storage, and is recognised there.
 
 use super::found::{Found, Place, Span, Step};
-use super::machine::{After, Block, Line, Machine, StreamState};
+use super::machine::Machine;
 use super::memo::MORE;
+use super::state::{After, Block, Line, StreamState};
 use crate::chat::index::Seen;
 use crate::scan::find;
 use crate::sse::Ended;

@@ -1,10 +1,12 @@
 //! The end of a block, where it is decided what its payload is.
 
 use super::config::{Framing, Payload, Validate};
-use super::end::{Failed, Lines, Pending, Whole, DONE};
+use super::end::{Pending, DONE};
+use super::facts::{Failed, Lines, Whole};
 use super::found::{Found, Span};
-use super::machine::{After, Block, Ending, Machine, Next, StreamState};
+use super::machine::{Machine, Next};
 use super::memo::MORE;
+use super::state::{After, Block, Ending, StreamState};
 use crate::chat::index::{top, Hint, Read, Seen};
 use crate::chat::read::{plain_text, read};
 use crate::chat::Index;

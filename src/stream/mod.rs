@@ -14,6 +14,7 @@ mod dispatch;
 mod emitter;
 mod end;
 mod event;
+mod facts;
 #[cfg(all(test, feature = "alloc"))]
 mod facts_tests;
 #[cfg(test)]
@@ -42,6 +43,7 @@ mod record;
 mod records;
 mod run;
 mod sink;
+mod state;
 #[cfg(test)]
 mod tests;
 mod workspace;
@@ -56,13 +58,14 @@ pub use event::{Event, Malformed};
 pub use found::{Found, Place, Span, Step};
 pub use frames::{Frame, Frames};
 pub use handler::{Fed, Flow, Handler, Stop};
-pub use machine::{Machine, StreamState};
+pub use machine::Machine;
 pub use media::Media;
 pub use observer::Observer;
 pub use parser::{Parser, SharedParser};
 pub use record::{Record, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use records::Records;
 pub use sink::{Put, Sink, Track};
+pub use state::StreamState;
 #[doc(hidden)]
 pub use workspace::Loan;
 pub use workspace::{Parked, Workspace};

@@ -5,7 +5,8 @@
 
 use super::config::{Payload, Validate};
 use super::found::Found;
-use super::machine::{Line, Machine, Next, StreamState};
+use super::machine::{Machine, Next};
+use super::state::{Line, StreamState};
 use crate::dialect::{ends_response, has_no_usage, names_usage, GiveUp, Out, Protocol, Skim, State};
 use crate::json::Balance;
 use crate::sse::block::Block as Kept;

@@ -1,9 +1,11 @@
 //! Takes pieces of lines: what each means for the block and its payload.
 
 use super::config::{Framing, Payload};
-use super::end::{self, DONE};
+use super::end::DONE;
+use super::facts;
 use super::found::Found;
-use super::machine::{is_space, After, Line, Machine, Next};
+use super::machine::{is_space, Machine, Next};
+use super::state::{After, Line};
 use crate::sse::{Field, Piece};
 use crate::{Quirk, Storage};
 
@@ -47,7 +49,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.unknown(store, window, piece, start);
         }
         if piece.first {
-            let lines = if piece.field == Field::Comment { end::Lines::Comments } else { end::Lines::Fields };
+            let lines = if piece.field == Field::Comment { facts::Lines::Comments } else { facts::Lines::Fields };
             self.facts.lines = self.facts.lines.max(lines);
             self.in_array = false;
             self.line = match piece.field {

@@ -2,10 +2,11 @@
 //! none.
 
 use super::config::Validate;
-use super::end::Lines;
+use super::facts::Lines;
 use super::found::{Found, Place, Span, Step};
-use super::machine::{After, Ending, Line, Machine};
+use super::machine::Machine;
 use super::memo::HEAD;
+use super::state::{After, Ending, Line};
 use crate::chat::index::{Hint, Read};
 use crate::chat::read::read;
 use crate::scan::find;

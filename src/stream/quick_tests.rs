@@ -4,7 +4,7 @@
 extern crate std;
 
 use super::found::{Found, Place, Step};
-use super::machine::{After, StreamState};
+use super::state::{After, StreamState};
 use super::tests::{stream, Random};
 use super::{Config, Machine};
 use crate::Limits;

@@ -5,9 +5,11 @@
 //! JSON checks the value later.
 
 use super::config::{Framing, Payload};
-use super::end::{Lines, Plain, DONE};
+use super::end::DONE;
+use super::facts::{Lines, Plain};
 use super::found::Found;
-use super::machine::{is_space, After, Block, Ending, Line, Machine, Next};
+use super::machine::{is_space, Machine, Next};
+use super::state::{After, Block, Ending, Line};
 use crate::chat::read::is_error_as_body;
 use crate::sse::{Field, Held, Piece};
 use crate::visits::visit;

@@ -2,8 +2,9 @@
 
 use super::config::Payload;
 use super::found::{Place, Recalled, Span, Step};
-use super::machine::{After, Machine};
+use super::machine::Machine;
 use super::memo::{HEAD, NONE};
+use super::state::After;
 use crate::dialect::{has_no_usage, Protocol};
 use crate::scan::find;
 use crate::sse::Ended;

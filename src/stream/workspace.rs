@@ -5,8 +5,9 @@
 //! it was learned on the parser's terms ([`Memo::lend`]), and the first of a run that it recognises notes what its event says
 //! of the stream ([`Machine::join`]), because it may have been learned from another.
 
-use super::machine::{Machine, StreamState};
+use super::machine::Machine;
 use super::memo::{Hints, Memo, Terms};
+use super::state::StreamState;
 use super::Config;
 use crate::chat::Index;
 use crate::shown::shown;

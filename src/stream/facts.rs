@@ -1,0 +1,394 @@
+//! What the machine notes of a stream on the way, and the [`End`] that follows from it.
+
+use super::end::{End, Pending, Verdict};
+use super::media::{Media, Sniff};
+use crate::chat::index::ChoiceSet;
+use crate::dialect::Protocol;
+
+/// The most that is known of the lines that came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lines {
+    /// No field and no comment.
+    #[default]
+    Unknown,
+    Comments,
+    Fields,
+}
+
+/// What lines contained that are no fields, no comments and no JSON objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Plain {
+    #[default]
+    Nothing,
+    /// One whole JSON value: a scalar, or an array of such values.
+    Json,
+    Text,
+}
+
+/// What raw JSON values are by their members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Whole {
+    #[default]
+    Unknown,
+    /// One is a whole answer.
+    Body,
+    /// One is a chunk by its `object`.
+    Chunk,
+}
+
+/// Where an error came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Failed {
+    #[default]
+    No,
+    /// In JSON without a field.
+    Raw,
+    /// In a field of an event stream.
+    Field,
+}
+
+/// What the machine notes on the way.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) sniff: Sniff,
+    pub(crate) lines: Lines,
+    pub(crate) plain: Plain,
+    /// How many raw JSON objects came.
+    pub(crate) raw_values: u8,
+    /// How many raw JSON values came, an array being one.
+    pub(crate) whole_values: u8,
+    pub(crate) done: bool,
+    pub(crate) failed: Failed,
+    pub(crate) chat: bool,
+    /// The event came that ends a response of another protocol. Of that `[DONE]` means nothing.
+    pub(crate) ended: Option<bool>,
+    pub(crate) whole: Whole,
+    /// An event came that is no chunk: JSON, or with a name, or one that is not looked into.
+    pub(crate) foreign: bool,
+    pub(crate) protocol: Option<Protocol>,
+    pub(crate) seen: ChoiceSet,
+    pub(crate) finished: ChoiceSet,
+    pub(crate) pending: Pending,
+    pub(crate) malformed: u32,
+    pub(crate) too_long: u32,
+    pub(crate) left_out: u32,
+    /// Deltas of an event were not emitted: a handler broke off, or the event is an error by the configuration.
+    pub(crate) broke_off: bool,
+}
+
+impl Facts {
+    /// At the start of a stream.
+    pub(crate) const NEW: Facts = Facts {
+        sniff: Sniff::Blank,
+        lines: Lines::Unknown,
+        plain: Plain::Nothing,
+        raw_values: 0,
+        whole_values: 0,
+        done: false,
+        failed: Failed::No,
+        chat: false,
+        whole: Whole::Unknown,
+        foreign: false,
+        protocol: None,
+        ended: None,
+        seen: ChoiceSet::EMPTY,
+        finished: ChoiceSet::EMPTY,
+        pending: Pending::Nothing,
+        malformed: 0,
+        too_long: 0,
+        left_out: 0,
+        broke_off: false,
+    };
+}
+
+impl Facts {
+    /// Nothing came but blanks and comments.
+    pub(super) fn is_bodiless(&self) -> bool {
+        self.lines != Lines::Fields && self.raw_values == 0 && self.plain == Plain::Nothing && !self.done
+    }
+
+    /// What came instead of an event stream, if it did.
+    fn media(&self) -> Option<Media> {
+        let is_text = self.plain == Plain::Text && self.lines != Lines::Fields;
+        let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
+        let has_event = match media {
+            // No event stream begins so, whatever else its lines look like.
+            Media::Gzip | Media::Zstd | Media::Html => false,
+            Media::Binary => self.foreign && self.lines == Lines::Fields,
+            Media::Text => self.foreign || self.failed != Failed::No,
+        };
+        (!self.chat && self.failed != Failed::Field && !has_event).then_some(media)
+    }
+
+    pub(crate) fn end(&self, offset: u64, opaque: bool) -> End {
+        let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
+        let between = self.pending == Pending::Nothing;
+        let media = self.media();
+        let body = self.is_alone() && self.whole == Whole::Body;
+        // Unknown lines of an event stream are ignored, except JSON.
+        let has_json = self.whole_values > 0 || self.plain == Plain::Json;
+        let came = self.chat || self.foreign || self.failed != Failed::No || has_json;
+        let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
+            Verdict::Empty
+        } else if media.is_some() {
+            Verdict::NotAStream
+        } else if self.failed != Failed::No {
+            Verdict::ApiError
+        } else if self.ended.unwrap_or(self.done && self.chat) {
+            Verdict::Done
+        } else if !self.seen.is_empty() && self.seen == self.finished {
+            Verdict::Finished
+        } else if body {
+            Verdict::Body
+        } else if self.is_json_answer() && self.pending != Pending::Json && !lost {
+            Verdict::JsonAnswer
+        } else if self.foreign && !self.chat && !(opaque && (lost || !between)) {
+            Verdict::OtherProtocol
+        } else if between && lost {
+            Verdict::Lost
+        } else {
+            Verdict::Truncated
+        };
+        End {
+            verdict,
+            media: media.filter(|_| verdict == Verdict::NotAStream),
+            protocol: (self.foreign && !opaque).then(|| self.protocol.unwrap_or(Protocol::Other)),
+            dialect: None,
+            done: self.done,
+            choices_seen: self.seen.len(),
+            choices_finished: self.finished.len(),
+            api_error: self.failed != Failed::No,
+            body,
+            pending: if verdict == Verdict::NotAStream { Pending::Nothing } else { self.pending },
+            malformed: self.malformed,
+            too_long: self.too_long,
+            replaced: 0,
+            left_out: self.left_out,
+            offset,
+            opaque,
+            broke_off: self.broke_off,
+        }
+    }
+
+    /// One JSON value came, and nothing else but comments.
+    fn is_alone(&self) -> bool {
+        let is_one = match self.plain {
+            Plain::Nothing => self.whole_values == 1,
+            Plain::Json => true,
+            Plain::Text => false,
+        };
+        is_one && self.lines != Lines::Fields && !self.done
+    }
+
+    /// One JSON value and nothing else, of no protocol that is known, and no choices in it. A response that was read and is under
+    /// way, or has no candidates, is one, too.
+    fn is_json_answer(&self) -> bool {
+        let is_chunk = self.whole == Whole::Chunk || !self.seen.is_empty();
+        let came = self.plain == Plain::Json || self.foreign || self.chat;
+        let is_answer = match self.protocol {
+            None | Some(Protocol::Other) => true,
+            Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
+            Some(_) => false,
+        };
+        self.is_alone() && came && !is_chunk && is_answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ChoiceSet, End, Facts, Failed, Lines, Media, Pending, Plain, Protocol, Sniff, Verdict, Whole};
+
+    type Note = fn(&mut Facts);
+
+    /// Of nothing but what `note` notes.
+    fn end(opaque: bool, note: impl FnOnce(&mut Facts)) -> End {
+        let mut facts = Facts { sniff: Sniff::Other, lines: Lines::Fields, ..Facts::NEW };
+        note(&mut facts);
+        facts.end(0, opaque)
+    }
+
+    fn one() -> ChoiceSet {
+        let mut set = ChoiceSet::EMPTY;
+        set.insert(0);
+        set
+    }
+
+    /// In their order: each with what makes it so, and whether that is complete where nothing was lost.
+    const VERDICTS: [(Note, Verdict, bool); 10] = [
+        (|facts| facts.sniff = Sniff::Blank, Verdict::Empty, false),
+        (|facts| facts.sniff = Sniff::Html, Verdict::NotAStream, false),
+        (|facts| facts.failed = Failed::Raw, Verdict::ApiError, false),
+        (|facts| (facts.done, facts.chat) = (true, true), Verdict::Done, true),
+        (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
+        (
+            |facts| (facts.lines, facts.whole_values, facts.whole) = (Lines::Unknown, 1, Whole::Body),
+            Verdict::Body,
+            true,
+        ),
+        (
+            |facts| (facts.lines, facts.whole_values, facts.foreign) = (Lines::Unknown, 1, true),
+            Verdict::JsonAnswer,
+            false,
+        ),
+        (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
+        (|facts| facts.malformed = 1, Verdict::Lost, false),
+        (|facts| (facts.chat, facts.seen) = (true, one()), Verdict::Truncated, false),
+    ];
+
+    #[test]
+    fn the_first_verdict_that_holds_counts() {
+        for (at, (note, verdict, complete)) in VERDICTS.into_iter().enumerate() {
+            let alone = end(false, note);
+            assert_eq!((alone.verdict, alone.is_complete()), (verdict, complete));
+            assert_eq!(usize::from(verdict as u8), at + 1);
+            for (other, behind, _) in VERDICTS.into_iter().skip(at + 1) {
+                let both = end(false, |facts| {
+                    other(facts);
+                    note(facts);
+                });
+                // A chunk is no page, another protocol or another value; what was lost is no whole value.
+                let excludes = match verdict {
+                    Verdict::NotAStream | Verdict::JsonAnswer | Verdict::OtherProtocol => {
+                        matches!(behind, Verdict::Done | Verdict::Truncated)
+                    }
+                    _ => false,
+                };
+                let lost = verdict == Verdict::JsonAnswer && behind == Verdict::Lost;
+                let expected = match (verdict, behind) {
+                    _ if lost => Verdict::OtherProtocol,
+                    _ if excludes => behind,
+                    _ => verdict,
+                };
+                assert_eq!(both.verdict, expected, "{verdict:?} and {behind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn done_alone_is_empty() {
+        let notes: [(Note, Verdict); 6] = [
+            (|_| (), Verdict::Empty),
+            (|facts| facts.chat = true, Verdict::Done),
+            (|facts| facts.foreign = true, Verdict::OtherProtocol),
+            (|facts| facts.malformed = 1, Verdict::Lost),
+            (|facts| facts.pending = Pending::Line, Verdict::Truncated),
+            (|facts| facts.failed = Failed::Field, Verdict::ApiError),
+        ];
+        for (note, verdict) in notes {
+            let end = end(false, |facts| {
+                facts.done = true;
+                note(facts);
+            });
+            assert_eq!((end.verdict, end.is_complete()), (verdict, verdict == Verdict::Done));
+        }
+    }
+
+    #[test]
+    fn what_lost_something_is_not_complete() {
+        let losses: [Note; 3] = [|facts| facts.malformed = 1, |facts| facts.too_long = 1, |facts| facts.left_out = 1];
+        let cuts: [Note; 3] = [
+            |facts| facts.pending = Pending::Event,
+            |facts| facts.pending = Pending::Json,
+            |facts| facts.pending = Pending::Line,
+        ];
+        for (note, verdict, _) in VERDICTS.into_iter().filter(|(.., complete)| *complete) {
+            for (at, lose) in losses.into_iter().chain(cuts).enumerate() {
+                let end = end(false, |facts| {
+                    note(facts);
+                    lose(facts);
+                });
+                // Behind `[DONE]` something may have begun.
+                let complete = verdict == Verdict::Done && at >= losses.len();
+                assert_eq!((end.verdict, end.is_complete()), (verdict, complete));
+            }
+        }
+        for pending in [Pending::Nothing, Pending::Event] {
+            let expected = if pending == Pending::Nothing { Verdict::Lost } else { Verdict::Truncated };
+            for lose in losses {
+                let end = end(false, |facts| {
+                    lose(facts);
+                    facts.pending = pending;
+                });
+                assert_eq!(end.verdict, expected);
+            }
+            let added = end(false, |facts| facts.pending = pending).with_left_out(2);
+            assert_eq!((added.verdict, added.left_out), (expected, 2));
+        }
+        assert_eq!(end(false, |_| ()).with_left_out(0).verdict, Verdict::Truncated);
+    }
+
+    /// Who prints the end of a response that is not complete must not read "done".
+    #[test]
+    fn an_end_in_words_names_what_was_lost() {
+        extern crate std;
+        use std::string::ToString;
+        let of = |note: Note| end(false, note).to_string();
+        assert_eq!(of(|facts| (facts.chat, facts.done) = (true, true)), "done");
+        assert_eq!(
+            of(|facts| (facts.chat, facts.done, facts.too_long) = (true, true, 1)),
+            "done, incomplete: 1 too long"
+        );
+        let finished = |facts: &mut Facts| (facts.chat, facts.seen, facts.finished) = (true, one(), one());
+        assert_eq!(end(false, finished).to_string(), "finished, without [DONE]");
+        let cut = |facts: &mut Facts| {
+            finished(facts);
+            facts.pending = Pending::Event;
+        };
+        assert_eq!(end(false, cut).to_string(), "finished, without [DONE], incomplete");
+        let left = end(false, |facts| (facts.chat, facts.done, facts.malformed) = (true, true, 2)).with_left_out(3);
+        assert_eq!(left.to_string(), "done, incomplete: 2 malformed, 3 left out");
+        // These verdicts promise nothing.
+        assert_eq!(of(|facts| facts.malformed = 1), Verdict::Lost.text());
+    }
+
+    #[test]
+    fn any_events_will_do_where_they_are_not_looked_into() {
+        let events = end(true, |facts| facts.foreign = true);
+        assert_eq!((events.verdict, events.is_complete()), (Verdict::OtherProtocol, true));
+        let cut = end(true, |facts| (facts.foreign, facts.pending) = (true, Pending::Line));
+        assert_eq!((cut.verdict, cut.is_complete()), (Verdict::Truncated, false));
+        let lost = end(true, |facts| (facts.foreign, facts.too_long) = (true, 1));
+        assert_eq!((lost.verdict, lost.is_complete()), (Verdict::Lost, false));
+        let comments = end(true, |facts| facts.lines = Lines::Comments);
+        assert_eq!((comments.verdict, comments.is_complete()), (Verdict::Truncated, false));
+    }
+
+    #[test]
+    fn what_is_no_stream_has_no_chunk_and_no_error_from_a_field() {
+        for sniff in [Sniff::Gzip, Sniff::Zstd, Sniff::Html, Sniff::Binary] {
+            let notes: [(Note, bool); 5] = [
+                (|_| (), true),
+                (|facts| facts.failed = Failed::Raw, true),
+                (|facts| facts.lines = Lines::Comments, true),
+                (|facts| facts.failed = Failed::Field, false),
+                (|facts| facts.chat = true, false),
+            ];
+            for (note, expected) in notes {
+                let end = end(false, |facts| {
+                    facts.sniff = sniff;
+                    note(facts);
+                });
+                assert_eq!(
+                    (end.verdict == Verdict::NotAStream, end.media),
+                    (expected, sniff.media().filter(|_| expected))
+                );
+            }
+        }
+        for pending in [Pending::Event, Pending::Json, Pending::Line] {
+            let left = |sniff| end(false, |facts| (facts.sniff, facts.pending) = (sniff, pending)).pending;
+            assert_eq!((left(Sniff::Gzip), left(Sniff::default())), (Pending::Nothing, pending));
+        }
+        for (lines, text) in [(Lines::Unknown, true), (Lines::Comments, true), (Lines::Fields, false)] {
+            let end = end(false, |facts| (facts.lines, facts.plain) = (lines, Plain::Text));
+            assert_eq!(end.media, text.then_some(Media::Text));
+        }
+    }
+
+    #[test]
+    fn numbers_are_in_order() {
+        assert!(Media::ALL.iter().enumerate().all(|(at, media)| *media as usize == at + 1));
+        assert!(Protocol::ALL.iter().enumerate().all(|(at, protocol)| *protocol as usize == at + 1));
+        let pending = [Pending::Nothing, Pending::Event, Pending::Json, Pending::Line];
+        assert!(pending.iter().enumerate().all(|(at, pending)| *pending as usize == at));
+    }
+}

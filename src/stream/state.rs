@@ -1,0 +1,287 @@
+//! The state of a stream between two steps of the machine.
+
+use super::config::{Config, Payload};
+use super::end::End;
+use super::facts::Facts;
+use super::found::{in_place, Found, Place, Span};
+use crate::chat::TokenCounts;
+use crate::dialect::{Protocol, Skim, State};
+use crate::json::{Balance, Bare};
+use crate::shown::shown;
+use crate::sse::block::Block as Kept;
+use crate::sse::Lines;
+use crate::{Quirk, QuirkSet, Storage};
+
+/// The current block of lines.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    pub(super) open: bool,
+    /// It was too long: the rest of it is skipped.
+    pub(super) skipping: bool,
+    /// Its payload came in a field named `error`.
+    pub(super) error_field: bool,
+    /// Its payload is a raw JSON value that has not ended.
+    pub(super) raw: bool,
+    pub(super) quirks: QuirkSet,
+    /// Stream offset of its first byte.
+    pub(super) start: u64,
+    /// Stream offset of the first `event` or `id` line behind its value: there the next event begins, if one follows.
+    pub(super) next_start: u64,
+    /// The brackets of the first `scanned` bytes of the payload.
+    pub(super) balance: Balance,
+    /// It is over the limit, and what counts of it is kept. `balance` follows the value at hand.
+    pub(super) skim: Skim,
+    /// How many bytes of the payload `balance` followed. Of a raw JSON value that waits: its length in the stream.
+    pub(super) scanned: u32,
+}
+
+impl Block {
+    /// None.
+    pub(super) const NEW: Block = Block {
+        open: false,
+        skipping: false,
+        error_field: false,
+        raw: false,
+        quirks: QuirkSet::EMPTY,
+        start: 0,
+        next_start: 0,
+        balance: Balance::NOTHING,
+        skim: Skim::OFF,
+        scanned: 0,
+    };
+}
+
+/// What the current line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Nothing that counts.
+    Skip,
+    Payload,
+    Name,
+    Id,
+    /// An `event` line behind a payload that is whole.
+    NextName,
+    /// An `id` line behind a payload that is whole.
+    NextId,
+    Comment,
+    Retry,
+    /// Unknown; nothing so far.
+    Lead,
+    /// Unknown; only space so far.
+    Space,
+    /// Unknown; it matches the first bytes of `error`: how many.
+    ErrorName(u8),
+    /// After the colon of `error:`; it is a field if a value follows.
+    ErrorColon,
+    /// Unknown; it matches the first bytes of `[DONE]`: how many. `SPACED` after a `[` and blanks.
+    Bracket(u8),
+    /// A further `data` line behind a payload that is whole; it matches the first bytes of `[DONE]` and blanks: how many.
+    NextDone(u8),
+    /// In a raw JSON value.
+    Raw,
+    /// Behind a raw JSON value, in its frame.
+    AfterRaw,
+    /// Behind the frame of a raw JSON value, or beside the brackets and commas of an array.
+    BetweenRaw,
+    /// Bytes behind a raw JSON value that are no JSON object.
+    Junk,
+}
+
+/// What to do before the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum After {
+    Nothing,
+    /// The event was emitted: release it.
+    Release,
+    /// The same; its frame ends with its line.
+    Line,
+    /// A staged comment was emitted: release it.
+    Unstage,
+    /// Emit these bytes, which lie behind a sound payload, as malformed.
+    Trailing(Span),
+    /// Emit `[DONE]`, the line behind the event; `bare`: it came without `data:`.
+    Done {
+        bare: bool,
+    },
+}
+
+/// How far `finish` has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    Open,
+    Lines,
+    Over,
+}
+
+/// What a machine knows of its stream between two steps: plain data, no lifetimes, no pointers, offsets only.
+#[derive(Clone)]
+pub struct StreamState {
+    pub(super) config: Config,
+    pub(super) lines: Lines,
+    pub(super) kept: Kept,
+    /// The name of the event found last.
+    pub(super) name: Span,
+    /// Stream offset of the next byte.
+    pub(super) offset: u64,
+    /// Stream offset where the current line began.
+    pub(super) line_start: u64,
+    /// Stream offset of the end of the last block that produced no event.
+    pub(super) silent: u64,
+    /// The next value of `silent`, which takes effect with the next step.
+    pub(super) silent_next: u64,
+    pub(super) line: Line,
+    pub(super) block: Block,
+    /// The reconnection time so far, on a [`Line::Retry`]. On a [`Line::NextDone`] a bit for each blank that is a tab.
+    pub(super) retry: u64,
+    /// Inside a raw JSON array: its elements are values of their own.
+    pub(super) in_array: bool,
+    /// Unknown lines, as far as they may be a JSON value that is no object.
+    pub(super) plain: Bare,
+    pub(super) after: After,
+    pub(super) ending: Ending,
+    pub(super) facts: Facts,
+    pub(super) counts: [u16; Quirk::ALL.len()],
+    /// What is known of a stream of another protocol than chat completions.
+    pub(super) dialect: State,
+    /// The machine is known to be where an event may begin, with nothing pending.
+    pub(super) rested: bool,
+    /// Stream offset of the last event that the memo did not recognise, as far as it was not cut.
+    pub(super) unknown_at: u64,
+    /// How many bytes may be appended to a payload that was cut, which is in the storage, without another look at anything.
+    /// 0: no payload is under way, or other things are to be looked at.
+    pub(super) appendable: u32,
+}
+
+shown!("StreamState": StreamState, this => offset: this.offset, config: this.config);
+
+impl StreamState {
+    /// That of the start of a stream.
+    pub(super) const fn new(config: Config) -> Self {
+        StreamState {
+            config,
+            lines: Lines::new(),
+            kept: Kept::new(config.limits),
+            name: Span::NONE,
+            offset: 0,
+            line_start: 0,
+            silent: 0,
+            silent_next: 0,
+            line: Line::Skip,
+            block: Block::NEW,
+            retry: 0,
+            in_array: false,
+            plain: Bare::NOTHING,
+            after: After::Nothing,
+            ending: Ending::Open,
+            facts: Facts::NEW,
+            counts: [0; Quirk::ALL.len()],
+            dialect: State::new(config.dialect),
+            rested: false,
+            unknown_at: u64::MAX,
+            appendable: 0,
+        }
+    }
+
+    /// How many bytes were consumed.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How often `quirk` occurred. Stops counting at 65,535.
+    pub fn quirk_count(&self, quirk: Quirk) -> u16 {
+        self.counts.get(quirk as usize).copied().unwrap_or(0)
+    }
+
+    /// The verdict so far.
+    pub fn end(&self) -> End {
+        let mut end = self.facts.end(self.offset, self.config.payload == Payload::Opaque);
+        end.dialect = self.dialect.protocol.filter(|protocol| self.facts.chat && protocol.is_read());
+        end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
+        end
+    }
+
+    /// The token counts so far, of a stream of another protocol than chat completions. Where the protocol reports them bit by
+    /// bit they are merged.
+    pub fn native_usage(&self) -> Option<TokenCounts> {
+        let counts = self.dialect.usage.canonical(Protocol::read_here(self.dialect.protocol)?)?;
+        Some(TokenCounts::of(counts))
+    }
+
+    /// Whether the stream is known to be of another protocol than chat completions, and is read.
+    pub(crate) fn is_native(&self) -> bool {
+        Protocol::read_here(self.dialect.protocol).is_some()
+    }
+
+    pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {
+        self.name.of(window, store)
+    }
+
+    /// Whether the frame of what was found last is over: its block ended, or there was none.
+    pub(crate) fn closed(&self) -> bool {
+        match self.after {
+            After::Release | After::Done { .. } => true,
+            After::Unstage => !self.block.open,
+            After::Nothing | After::Line | After::Trailing(_) => false,
+        }
+    }
+
+    /// Whether what ends at this stream offset ends in a CR, to which a LF that comes next probably belongs.
+    #[inline]
+    pub(crate) fn expects_lf(&self, end: u64) -> bool {
+        self.lines.expects_lf() && end == self.offset
+    }
+
+    /// Stream offset of the end of the last block that produced no event.
+    pub(crate) fn silent(&self) -> u64 {
+        self.silent
+    }
+
+    /// The quirks of the event found last.
+    pub(crate) fn quirks(&self) -> QuirkSet {
+        match self.after {
+            After::Release | After::Line | After::Trailing(_) | After::Done { .. } => self.block.quirks,
+            After::Nothing | After::Unstage => QuirkSet::EMPTY,
+        }
+    }
+
+    /// Whether bytes of what the last step found are in that place.
+    pub fn is_borrowed(&self, found: Found, place: Place) -> bool {
+        in_place(found, self.name, place)
+    }
+
+    /// The ID of the last event, in the storage's bytes.
+    pub fn last_event_id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
+        self.kept.id(store)
+    }
+
+    /// Where the name of the event found last lies.
+    pub(crate) fn name_span(&self) -> Span {
+        self.name
+    }
+
+    pub(crate) fn count(&mut self, quirks: QuirkSet) {
+        if quirks.is_empty() {
+            return;
+        }
+        for quirk in quirks.iter() {
+            if let Some(count) = self.counts.get_mut(quirk as usize) {
+                *count = count.saturating_add(1);
+            }
+        }
+    }
+
+    /// A handler broke off in an event.
+    pub(super) fn break_off(&mut self) {
+        self.facts.broke_off = true;
+    }
+
+    /// Deltas of an event were left out.
+    pub(super) fn leave_out(&mut self) {
+        self.facts.left_out = self.facts.left_out.saturating_add(1);
+    }
+}
