@@ -626,7 +626,7 @@ fn streams_there_are() {
     let mut left = Vec::new();
     for stream in &streams {
         let (answer, quirks, end) = parsed_to_end(&stream.bytes, &[]);
-        // The naive reader knows chat completions alone; `protocols.rs` compares the others.
+        // The naive reader knows chat completions alone; `protocols/` compares the others.
         if end.dialect.is_some_and(|dialect| dialect != Protocol::Chat) {
             left.push(format!("{} {:?}", stream.name, end.dialect));
             continue;

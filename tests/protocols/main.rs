@@ -1,0 +1,34 @@
+//! Streams of other protocols than chat completions: recordings against their goldens, and generated streams and fixtures against
+//! a naive reader on serde_json.
+
+#![cfg(all(feature = "serde", feature = "dialects"))]
+#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+
+use deltawire::chat::{TokenCounts, Usage};
+use deltawire::delta::{FinishKind, Kind, FLAG_MORE};
+use deltawire::message::{Assembler, Detail, LogError, MessageLog};
+use deltawire::stream::{
+    Emitter, Machine, Observer, Outcome, Payload, Protocol, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH,
+};
+use deltawire::track::Tracker;
+use deltawire::{Config, End, Event, Flow, Growing, Limits, Parser, Quirk, Update, Verdict};
+use serde_json::{json, Map, Value};
+use std::path::PathBuf;
+
+mod events;
+mod fixtures;
+mod generated;
+mod golden;
+mod limits;
+mod meaning;
+mod observer;
+mod recordings;
+mod responses;
+mod vendors;
+mod ways;
+
+use fixtures::*;
+use golden::*;
+use limits::limited;
+use observer::observe;
+use ways::*;

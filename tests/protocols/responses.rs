@@ -1,0 +1,328 @@
+//! What events of Responses say.
+
+use super::*;
+
+#[test]
+fn responses_report_each_part_once() {
+    let event = |kind: &str, rest: Value| {
+        let mut event = rest;
+        event["type"] = json!(format!("response.{kind}"));
+        event
+    };
+    let text = |kind: &str, item: u32, part: u32, name: &str, text: &str| {
+        event(kind, json!({"output_index": item, "content_index": part, name: text}))
+    };
+    let message = |texts: &[&str]| {
+        let part = |text: &&str| json!({"type": "output_text", "text": text, "annotations": []});
+        json!({"type": "message", "role": "assistant", "content": texts.iter().map(part).collect::<Vec<_>>()})
+    };
+    let call = |id: &str, arguments: &str| json!({"type": "function_call", "call_id": id, "name": "f", "arguments": arguments});
+    let reasoning = json!({"type": "reasoning", "summary": [{"type": "summary_text", "text": "S"}],
+        "content": [{"type": "reasoning_text", "text": "R"}], "encrypted_content": "enc"});
+    let search = json!({"type": "web_search_call", "status": "completed"});
+    let custom = json!({"type": "custom_tool_call", "call_id": "c4", "name": "g", "input": "not json"});
+    let output = [
+        reasoning.clone(),
+        message(&["A", "B"]),
+        call("c1", "{\"a\":1}"),
+        call("c2", "{}"),
+        custom.clone(),
+        search.clone(),
+        message(&["C"]),
+        json!({"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "no"}]}),
+        call("c3", "{\"z\":0}"),
+    ];
+    let usage = json!({"input_tokens": 9, "input_tokens_details": {"cached_tokens": 4}, "output_tokens": 5,
+        "output_tokens_details": {"reasoning_tokens": 2}, "total_tokens": 14});
+    let events = [
+        event("created", json!({"response": {"id": "r", "model": "m", "created_at": 1700000000, "usage": null}})),
+        event("reasoning_summary_text.done", json!({"output_index": 0, "summary_index": 0, "text": "S"})),
+        text("reasoning_text.delta", 0, 0, "delta", "R"),
+        text("reasoning_text.done", 0, 0, "text", "R"),
+        event("output_item.done", json!({"output_index": 0, "item": reasoning})),
+        event("output_item.added", json!({"output_index": 1, "item": message(&[])})),
+        text("output_text.delta", 1, 0, "delta", "A"),
+        text("output_text.done", 1, 0, "text", "A"),
+        event(
+            "content_part.done",
+            json!({"output_index": 1, "content_index": 0,
+            "part": {"type": "output_text", "text": "A"}}),
+        ),
+        event(
+            "content_part.done",
+            json!({"output_index": 1, "content_index": 1,
+            "part": {"type": "output_text", "text": "B"}}),
+        ),
+        event("output_item.done", json!({"output_index": 1, "item": message(&["A", "B"])})),
+        event("output_item.added", json!({"output_index": 2, "item": call("c1", "")})),
+        event("function_call_arguments.delta", json!({"output_index": 2, "delta": "{\"a\""})),
+        event("function_call_arguments.delta", json!({"output_index": 2, "delta": ":1}"})),
+        event("function_call_arguments.done", json!({"output_index": 2, "arguments": "{\"a\":1}"})),
+        event("output_item.done", json!({"output_index": 2, "item": call("c1", "{\"a\":1}")})),
+        event("output_item.added", json!({"output_index": 3, "item": call("c2", "")})),
+        event("function_call_arguments.done", json!({"output_index": 3, "arguments": "{}"})),
+        event(
+            "output_item.added",
+            json!({"output_index": 4, "item": {"type": "custom_tool_call", "call_id": "c4",
+            "name": "g", "input": ""}}),
+        ),
+        event("custom_tool_call_input.delta", json!({"output_index": 4, "delta": "not json"})),
+        event("output_item.done", json!({"output_index": 4, "item": custom})),
+        event("output_item.done", json!({"output_index": 5, "item": search})),
+        json!({"type": "keepalive", "sequence_number": 9}),
+        event("output_text.annotation.added", json!({"output_index": 1, "annotation": {"url": "u"}})),
+        event(
+            "completed",
+            json!({"response": {"id": "r", "model": "m", "status": "completed", "error": null,
+            "usage": usage, "incomplete_details": null, "output": output}}),
+        ),
+        event("completed", json!({"response": {"status": "completed", "output": output}})),
+    ];
+    for stream in [named(&events), unnamed(&events), by_name(&events)] {
+        let Read { message, end, quirks } = read(&stream, "responses");
+        assert_eq!((end.verdict, end.dialect, quirks), (Verdict::Done, Some(Protocol::Responses), Vec::new()));
+        let function = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}});
+        let expected = json!({
+            "id": "r", "object": "chat.completion", "created": 1700000000, "model": "m",
+            "choices": [{
+                "index": 0,
+                "message": {
+                    "role": "assistant", "content": "ABC", "refusal": "no", "reasoning_content": "SR",
+                    "tool_calls": [
+                        function("c1", "{\"a\":1}"), function("c2", "{}"),
+                        {"id": "c4", "type": "custom", "custom": {"name": "g", "input": "not json"}},
+                        function("c3", "{\"z\":0}"),
+                    ],
+                    "annotations": [{"url": "u"}], "signatures": ["enc"], "native_content": [search],
+                },
+                "finish_reason": "tool_calls", "native_finish_reason": "completed",
+            }],
+            "usage": {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14,
+                "prompt_tokens_details": {"cached_tokens": 4}, "completion_tokens_details": {"reasoning_tokens": 2}},
+            "native_usage": usage,
+        });
+        assert_eq!(message, expected);
+    }
+    // All of it in the event that ends the response, and as a body.
+    let response = json!({"id": "r", "object": "response", "model": "m", "status": "incomplete", "output": output,
+        "incomplete_details": {"reason": "max_output_tokens"}, "usage": usage});
+    let last = unnamed(&[event("incomplete", json!({"response": response}))]);
+    for stream in [last, response.to_string().into_bytes()] {
+        let Read { message, end, .. } = read(&stream, "responses, whole");
+        assert_eq!((end.verdict, end.choices_finished), (Verdict::Done, 1));
+        let choice = &message["choices"][0];
+        assert_eq!(
+            (&choice["message"]["content"], &choice["message"]["reasoning_content"]),
+            (&json!("ABC"), &json!("SR"))
+        );
+        assert_eq!(choice["message"]["tool_calls"].as_array().unwrap().len(), 4);
+        assert_eq!(choice["message"]["signatures"], json!(["enc"]));
+        assert_eq!(
+            (&choice["finish_reason"], &choice["native_finish_reason"]),
+            (&json!("length"), &json!("incomplete"))
+        );
+        let details = message.get("incomplete_details").or(choice.get("incomplete_details"));
+        assert_eq!(details, Some(&json!({"reason": "max_output_tokens"})));
+    }
+}
+
+/// `starting_after`: a stream that begins behind some of its events.
+#[test]
+fn a_resumed_response_reports_what_is_left() {
+    let text = |name: &str, text: &str| {
+        let kind = format!("response.output_text.{}", if name == "text" { "done" } else { "delta" });
+        json!({"type": kind, "output_index": 0, "content_index": 0, "item_id": "m", name: text})
+    };
+    let arguments = |name: &str, text: &str| {
+        let kind = format!("response.function_call_arguments.{}", if name == "delta" { "delta" } else { "done" });
+        json!({"type": kind, "output_index": 1, "item_id": "f", name: text})
+    };
+    let message =
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello"}]});
+    let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{\"a\":1}"});
+    let added = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": ""});
+    let usage = json!({"input_tokens": 3, "output_tokens": 4, "total_tokens": 7});
+    let events = [
+        text("delta", "Hel"),
+        text("delta", "lo"),
+        text("text", "Hello"),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": message}),
+        json!({"type": "response.output_item.added", "output_index": 1, "item": added}),
+        arguments("delta", "{\"a\""),
+        arguments("delta", ":1}"),
+        arguments("arguments", "{\"a\":1}"),
+        json!({"type": "response.output_item.done", "output_index": 1, "item": call}),
+        json!({"type": "response.completed", "response": {"id": "r", "model": "m", "status": "completed",
+            "output": [message, call], "usage": usage}}),
+    ];
+    let whole = json!({"content": "Hello", "arguments": "{\"a\":1}"});
+    for (from, content, called) in [
+        (0, "Hello", "{\"a\":1}"),
+        // In the middle of a text: what follows. In the middle of arguments, whose call is not known then: all of them at its end.
+        (1, "lo", "{\"a\":1}"),
+        (6, "Hello", "{\"a\":1}"),
+        // No delta of the text is left: all of it comes from where it is whole.
+        (2, "Hello", "{\"a\":1}"),
+        (3, "Hello", "{\"a\":1}"),
+        (7, "Hello", "{\"a\":1}"),
+        (9, "Hello", "{\"a\":1}"),
+    ] {
+        let rest = &events[from..];
+        for stream in [named(rest), unnamed(rest), by_name(rest)] {
+            let Read { message, end, .. } = read(&stream, "resumed");
+            let choice = &message["choices"][0];
+            let call = &choice["message"]["tool_calls"][0];
+            let read = json!({"content": choice["message"]["content"], "arguments": call["function"]["arguments"]});
+            let expected = json!({"content": content, "arguments": called});
+            assert!(read == expected && (from > 0 || read == whole), "from event {from}: {message:#}");
+            assert_eq!((&call["id"], &call["function"]["name"]), (&json!("c"), &json!("f")), "from event {from}");
+            assert_eq!((end.verdict, end.is_complete()), (Verdict::Done, true), "from event {from}");
+            assert_eq!((&message["native_usage"], &message["id"]), (&usage, &json!("r")), "from event {from}");
+            assert_eq!(choice["finish_reason"], "tool_calls", "from event {from}");
+        }
+    }
+}
+
+#[test]
+fn an_error_of_responses_is_reported_once() {
+    let error = json!({"code": "server_error", "message": "oops"});
+    let flat = json!({"type": "error", "code": "server_error", "message": "oops", "param": null});
+    let failed = json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": error}});
+    let created = json!({"type": "response.created", "response": {"id": "r"}});
+    for (events, expected) in [
+        (vec![created.clone(), failed.clone()], error.clone()),
+        (vec![created.clone(), flat.clone(), failed.clone()], flat.clone()),
+        (vec![created, flat.clone()], flat),
+    ] {
+        let stream = named(&events);
+        let Read { message, end, .. } = read(&stream, "failed");
+        assert_eq!((end.verdict, &message["error"]), (Verdict::ApiError, &expected));
+        let mut parser = Parser::new([0; 4096]);
+        struct Count(u32);
+        impl deltawire::Handler for Count {
+            fn error(&mut self, _: deltawire::chat::ApiError<'_>) -> deltawire::Flow {
+                self.0 += 1;
+                deltawire::Flow::Continue(())
+            }
+        }
+        let mut count = Count(0);
+        assert_eq!(parser.feed(&stream, &mut count).stop, None);
+        assert_eq!(count.0, 1, "{events:?}");
+    }
+}
+
+/// What a response ended with is its status, or else in the type of its last event.
+#[test]
+fn the_last_event_of_responses_has_the_finish_reason() {
+    let text = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "x"});
+    for (word, finish, verdict) in [
+        ("completed", "stop", Verdict::Done),
+        ("incomplete", "incomplete", Verdict::Done),
+        ("failed", "error", Verdict::ApiError),
+    ] {
+        for last in
+            [json!({"response": {"id": "r", "output": []}}), json!({"response": {}}), json!({"sequence_number": 3})]
+        {
+            let mut last = last;
+            last["type"] = json!(format!("response.{word}"));
+            let events = [text.clone(), last];
+            for stream in [named(&events), unnamed(&events)] {
+                let Read { message, end, .. } = read(&stream, "without a status");
+                let choice = &message["choices"][0];
+                assert_eq!((end.verdict, &choice["message"]), (verdict, &json!({"content": "x"})), "{word}");
+                assert_eq!((&choice["finish_reason"], &choice["native_finish_reason"]), (&json!(finish), &json!(word)));
+            }
+        }
+    }
+}
+
+/// Annotations and what is encrypted come with an item that is reported whole, once.
+#[test]
+fn an_item_that_is_reported_whole_has_its_annotations() {
+    let part = |text: &str| json!({"type": "output_text", "text": text, "annotations": [{"url": text}, {"n": 2}]});
+    let message = json!({"type": "message", "role": "assistant", "content": [part("A"), part("B")]});
+    let reasoning = json!({"type": "reasoning", "summary": [], "encrypted_content": "enc"});
+    let delta = json!({"type": "response.output_text.delta", "output_index": 1, "content_index": 0, "delta": "A"});
+    let done =
+        |index: u32, item: &Value| json!({"type": "response.output_item.done", "output_index": index, "item": item});
+    let response = json!({"object": "response", "status": "completed", "output": [reasoning, message]});
+    let last = json!({"type": "response.completed", "response": response});
+    let (all, behind) = (json!([{"url": "A"}, {"n": 2}, {"url": "B"}, {"n": 2}]), json!([{"url": "B"}, {"n": 2}]));
+    for (stream, annotations) in [
+        (response.to_string().into_bytes(), &all),
+        (unnamed(std::slice::from_ref(&last)), &all),
+        (unnamed(&[done(0, &reasoning), done(1, &message), last.clone()]), &all),
+        // Whoever sends texts in pieces sends annotations in events.
+        (unnamed(&[done(0, &reasoning), delta, last]), &behind),
+    ] {
+        let Read { message, end, .. } = read(&stream, "annotations");
+        let own = &message["choices"][0]["message"];
+        assert_eq!((end.verdict, &own["content"]), (Verdict::Done, &json!("AB")));
+        assert_eq!((&own["annotations"], &own["signatures"]), (annotations, &json!(["enc"])));
+    }
+}
+
+/// No vendor's member takes the place of one that the message has of its own.
+#[test]
+fn members_of_a_vendor_replace_none_of_the_message() {
+    const TOP: [&str; 4] = ["object", "native_usage", "system_fingerprint", "service_tier"];
+    const OF_CHOICE: [&str; 4] = ["message", "finish_reason", "native_finish_reason", "logprobs"];
+    let with_own = |mut value: Value, names: &[&str]| {
+        names.iter().for_each(|name| value[*name] = json!({"forged": true}));
+        value["kept"] = json!(1);
+        value
+    };
+    let candidate = with_own(json!({"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}), &OF_CHOICE);
+    let gemini = with_own(with_own(json!({"candidates": [candidate]}), &TOP), &["id", "created", "model", "usage"]);
+    let stop = json!({"type": "message_delta", "delta": with_own(json!({"stop_reason": "end_turn"}), &OF_CHOICE)});
+    let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "x"}});
+    let anthropic = [block, with_own(stop, &TOP)];
+    for stream in [unnamed(&[gemini]), unnamed(&anthropic)] {
+        let Read { message, .. } = read(&stream, "vendor's members");
+        let text = message.to_string();
+        assert!(!text.contains("forged"), "{text}");
+        let choice = &message["choices"][0];
+        assert_eq!((&choice["message"], &choice["finish_reason"]), (&json!({"content": "x"}), &json!("stop")));
+        assert_eq!((&choice["kept"], &message["kept"]), (&json!(1), &json!(1)));
+    }
+}
+
+/// What an error in a stream says stands under `error` alone.
+#[test]
+fn members_of_an_error_are_not_those_of_the_message() {
+    let start = json!({"type": "message_start", "message": {"id": "m", "content": []}});
+    let overloaded = json!({"type": "overloaded_error", "message": "o"});
+    let anthropic = [start, json!({"type": "error", "error": overloaded, "request_id": "req"})];
+    let message = read(&named(&anthropic), "an error of Anthropic").message;
+    let names = |message: &Value| message.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!((&message["error"], &message["request_id"]), (&overloaded, &json!("req")));
+    assert_eq!(names(&message), ["choices", "error", "id", "object", "request_id"]);
+    let flat = json!({"type": "error", "code": "c", "message": "m", "param": null, "sequence_number": 3});
+    let responses = [json!({"type": "response.created", "response": {"id": "r"}}), flat.clone()];
+    let message = read(&named(&responses), "an error of Responses").message;
+    assert_eq!(
+        (names(&message), &message["error"]),
+        (["choices", "error", "id", "object"].map(str::to_string).to_vec(), &flat)
+    );
+}
+
+/// A whole JSON value of a protocol that is no answer yet, or none at all.
+#[test]
+fn not_every_value_of_a_protocol_is_an_answer() {
+    for (body, verdict) in [
+        (json!({"candidates": []}), Verdict::JsonAnswer),
+        (json!({"candidates": null, "promptFeedback": {}}), Verdict::JsonAnswer),
+        (json!({"candidates": [{"content": {"parts": [{"text": "x"}]}}]}), Verdict::Body),
+        (json!({"promptFeedback": {"blockReason": "OTHER"}}), Verdict::Finished),
+        (json!({"object": "response", "status": "queued", "output": []}), Verdict::JsonAnswer),
+        (json!({"object": "response", "status": "in_progress", "output": []}), Verdict::JsonAnswer),
+        (json!({"object": "response", "status": "completed", "output": []}), Verdict::Done),
+    ] {
+        let read = pull(body.to_string().as_bytes(), &[1], None);
+        assert_eq!(read.end.verdict, verdict, "{body}");
+        assert_eq!(read.end.is_complete(), verdict != Verdict::JsonAnswer);
+        // Where chunks alone are read.
+        let read = pull(body.to_string().as_bytes(), &[1], Some(Protocol::Chat));
+        assert_eq!((read.end.verdict, read.end.is_complete()), (Verdict::OtherProtocol, false), "{body}");
+    }
+}

@@ -1,0 +1,155 @@
+//! What events of Anthropic and of Gemini say.
+
+use super::*;
+
+#[test]
+fn anthropic_blocks_have_their_places() {
+    let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let start =
+        |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let citation = json!({"type": "char_location", "cited_text": "é"});
+    let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+    let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
+    let piece = json!({"type": "input_json_delta", "partial_json": "{\"q\":1}"});
+    let redacted = json!({"type": "redacted_thinking", "data": "xyz"});
+    let events = [
+        json!({"type": "message_start", "message": {"id": "m1", "type": "message", "role": "assistant", "model": "c",
+            "content": [], "stop_reason": null,
+            "usage": {"input_tokens": 3, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 100,
+                "output_tokens": 1, "service_tier": "standard"}}}),
+        json!({"type": "ping"}),
+        start(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
+        delta(0, json!({"type": "thinking_delta", "thinking": "hm\u{1f600}"})),
+        delta(0, json!({"type": "signature_delta", "signature": "sig=="})),
+        start(1, redacted.clone()),
+        start(2, server.clone()),
+        delta(2, json!({"type": "input_json_delta", "partial_json": ""})),
+        delta(2, piece.clone()),
+        start(3, result.clone()),
+        start(4, json!({"type": "text", "text": "", "citations": []})),
+        delta(4, json!({"type": "citations_delta", "citation": citation})),
+        delta(4, json!({"type": "text_delta", "text": "Hel"})),
+        delta(4, json!({"type": "text_delta", "text": "lo"})),
+        start(5, json!({"type": "tool_use", "id": "t1", "name": "now", "input": {}})),
+        delta(5, json!({"type": "input_json_delta", "partial_json": ""})),
+        json!({"type": "content_block_stop", "index": 5}),
+        start(6, json!({"type": "tool_use", "id": "t2", "name": "add", "input": {}})),
+        delta(6, json!({"type": "input_json_delta", "partial_json": "{\"a\": "})),
+        delta(6, json!({"type": "input_json_delta", "partial_json": "1}"})),
+        start(7, json!({"type": "tool_use", "id": "t3", "name": "add", "input": {"b": 2}})),
+        json!({"type": "an_event_to_come", "x": 1}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": null,
+            "stop_details": {"why": 1}}, "usage": {"output_tokens": 40, "cache_read_input_tokens": null}}),
+        json!({"type": "message_stop"}),
+    ];
+    let stream = [named(&events), b"data: [DONE]\n\n".to_vec()].concat();
+    let Read { message, end, quirks } = read(&stream, "anthropic");
+    assert_eq!((end.verdict, end.dialect, end.protocol), (Verdict::Done, Some(Protocol::Anthropic), None));
+    assert_eq!((quirks, end.is_complete()), (Vec::new(), true));
+    let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
+    let expected = json!({
+        "id": "m1", "object": "chat.completion", "model": "c",
+        "choices": [{
+            "index": 0,
+            "message": {
+                "role": "assistant", "content": "Hello", "reasoning_content": "hm\u{1f600}",
+                "tool_calls": [call("t1", "now", "{}"), call("t2", "add", "{\"a\": 1}"), call("t3", "add", "{\"b\":2}")],
+                "annotations": [citation], "signatures": ["sig=="],
+                "native_content": [redacted, server, piece, result],
+            },
+            "finish_reason": "tool_calls", "native_finish_reason": "tool_use", "stop_details": {"why": 1},
+        }],
+        "usage": {"prompt_tokens": 123, "completion_tokens": 40, "total_tokens": 163,
+            "prompt_tokens_details": {"cached_tokens": 20}},
+        "native_usage": {"input_tokens": 3, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 100,
+            "output_tokens": 40, "service_tier": "standard"},
+    });
+    assert_eq!(message, expected);
+    // The same answer, whole.
+    let body = json!({"id": "m1", "type": "message", "role": "assistant", "model": "c", "content": [
+            {"type": "thinking", "thinking": "hm\u{1f600}", "signature": "sig=="}, redacted, server, result,
+            {"type": "text", "text": "Hello", "citations": [citation]},
+            {"type": "tool_use", "id": "t1", "name": "now", "input": {}},
+            {"type": "tool_use", "id": "t2", "name": "add", "input": {"a": 1}}],
+        "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 40}});
+    let Read { message, end, .. } = read(body.to_string().as_bytes(), "anthropic body");
+    assert_eq!((end.verdict, end.body, end.dialect), (Verdict::Done, true, Some(Protocol::Anthropic)));
+    let own = &message["choices"][0];
+    assert_eq!(own["message"]["content"], "Hello");
+    assert_eq!(own["message"]["native_content"], json!([redacted, server, result]));
+    assert_eq!(own["message"]["tool_calls"], json!([call("t1", "now", "{}"), call("t2", "add", "{\"a\":1}")]));
+    assert_eq!((&own["finish_reason"], &message["usage"]["total_tokens"]), (&json!("stop"), &json!(43)));
+}
+
+#[test]
+fn gemini_candidates_parts_and_paths() {
+    let chunk = |parts: Value| json!({"candidates": [{"content": {"role": "model", "parts": parts}}]});
+    let partial = |path: &str, value: Value, more: bool| {
+        let mut piece = json!({"jsonPath": path, "willContinue": more});
+        for (name, value) in value.as_object().unwrap() {
+            piece[name] = value.clone();
+        }
+        json!([{"functionCall": {"partialArgs": [piece], "willContinue": true}}])
+    };
+    let code = json!({"executableCode": {"language": "PYTHON", "code": "1"}});
+    let image = json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}});
+    let events = [
+        json!({"candidates": [
+            {"index": 1, "content": {"parts": [{"text": "other"}]}, "finishReason": "MAX_TOKENS"},
+            {"content": {"role": "model", "parts": [{"text": "th", "thought": true}, {"text": "x", "thoughtSignature": "s"}]},
+                "finishReason": "STOP"},
+        ], "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 1, "totalTokenCount": 6},
+            "modelVersion": "g", "responseId": "id"}),
+        chunk(json!([code, image, {"functionCall": {"name": "f", "args": {"a": [1, "é"]}}, "thoughtSignature": "t"},
+            {"functionCall": {"name": "f", "args": {"a": [1, "é"]}}}, {"functionCall": {"id": "i", "name": "n"}}])),
+        chunk(json!([{"functionCall": {"name": "p", "willContinue": true}}])),
+        chunk(partial("$.s", json!({"stringValue": "a\"b"}), true)),
+        chunk(partial("$.s", json!({"stringValue": "c"}), true)),
+        chunk(partial("$.s", json!({"stringValue": ""}), false)),
+        chunk(partial("$.o.x[0]", json!({"numberValue": 1.5}), false)),
+        chunk(partial("$.o.x[1]", json!({"boolValue": true}), false)),
+        chunk(partial("$.o.y", json!({"nullValue": "NULL_VALUE"}), false)),
+        chunk(partial("$.z", json!({"stringValue": "end"}), false)),
+        chunk(json!([{"functionCall": {}}])),
+        json!({"candidates": [{"content": {"parts": [{"text": ""}]}, "finishReason": "STOP", "finishMessage": "m"}],
+            "usageMetadata": {"promptTokenCount": 5, "thoughtsTokenCount": 3, "totalTokenCount": 8}}),
+    ];
+    let array = format!("[{}]", events.iter().map(Value::to_string).collect::<Vec<_>>().join("\n,\r\n"));
+    for stream in [unnamed(&events), array.into_bytes()] {
+        let Read { message, end, .. } = read(&stream, "gemini");
+        assert_eq!((end.verdict, end.dialect), (Verdict::Finished, Some(Protocol::Gemini)));
+        assert_eq!((end.choices_seen, end.choices_finished, end.is_complete()), (2, 2, true));
+        let function = |name: &str, arguments: &str| json!({"type": "function", "function": {"name": name, "arguments": arguments}});
+        let mut with_id = function("n", "{}");
+        with_id["id"] = json!("i");
+        let arguments = r#"{"s":"a\"bc","o":{"x":[1.5,true],"y":null},"z":"end"}"#;
+        let expected = json!([
+            {
+                "index": 0,
+                "message": {
+                    "role": "assistant", "content": "x", "reasoning_content": "th",
+                    "tool_calls": [function("f", r#"{"a":[1,"é"]}"#), function("f", r#"{"a":[1,"é"]}"#), with_id,
+                        function("p", arguments)],
+                    "signatures": ["s", "t"], "native_content": [code, image],
+                },
+                "finish_reason": "tool_calls", "native_finish_reason": "STOP", "finishMessage": "m",
+            },
+            {
+                "index": 1, "message": {"content": "other"},
+                "finish_reason": "length", "native_finish_reason": "MAX_TOKENS",
+            },
+        ]);
+        assert_eq!(message["choices"], expected, "{message:#}");
+        assert_eq!(
+            message["usage"],
+            json!({"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8,
+            "completion_tokens_details": {"reasoning_tokens": 3}})
+        );
+        assert_eq!((&message["id"], &message["model"]), (&json!("id"), &json!("g")));
+    }
+    let blocked = unnamed(&[json!({"promptFeedback": {"blockReason": "OTHER"}})]);
+    let Read { message, end, .. } = read(&blocked, "blocked");
+    assert_eq!((end.verdict, &message["choices"][0]["finish_reason"]), (Verdict::Finished, &json!("content_filter")));
+    assert_eq!(message["promptFeedback"], json!({"blockReason": "OTHER"}));
+    assert_eq!(message["choices"][0].get("native_finish_reason"), None);
+}
