@@ -326,3 +326,21 @@ fn not_every_value_of_a_protocol_is_an_answer() {
         assert_eq!((read.end.verdict, read.end.is_complete()), (Verdict::OtherProtocol, false), "{body}");
     }
 }
+
+/// The input of a custom tool is no JSON, so nothing in it is behind the end of a value.
+#[test]
+fn input_of_a_custom_tool_is_a_text_wherever_it_comes() {
+    let custom = |input: &str| json!({"type": "custom_tool_call", "call_id": "c", "name": "f", "input": input});
+    let added = json!({"type": "response.output_item.added", "output_index": 0, "item": custom("")});
+    for last in [
+        json!({"type": "response.custom_tool_call_input.delta", "output_index": 0, "delta": "{} x"}),
+        json!({"type": "response.custom_tool_call_input.done", "output_index": 0, "input": "{} x"}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": custom("{} x")}),
+        json!({"type": "response.completed", "response": {"status": "completed", "output": [custom("{} x")]}}),
+    ] {
+        let read = read(&named(&[added.clone(), last.clone()]), &last.to_string());
+        let call = &read.message["choices"][0]["message"]["tool_calls"][0];
+        assert_eq!((&call["type"], &call["custom"]["input"]), (&json!("custom"), &json!("{} x")), "{last}");
+        assert!(!read.quirks.contains(&Quirk::ArgumentsAfterEnd), "{last}");
+    }
+}
