@@ -259,6 +259,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (self.shown, self.unpacked) = (NONE, NONE);
     }
 
+    /// The event that was just recognised is left to a full reading. `before` is the slot that recognised the event before it.
+    #[cold]
+    pub(super) fn refuse(&mut self, before: u8) {
+        self.shown = before;
+        self.leave_shown();
+        self.unpacked = NONE;
+    }
+
     /// Recognises the event at the front of `bytes`, and makes `index` its index. Gives how long it is.
     #[inline(always)]
     fn find_event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<NonZeroUsize> {

@@ -107,14 +107,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let quirks = self.index.quirks;
         if hit.len > run.room || self.has_error(quirks) {
-            self.memo.forget_shown();
+            self.memo.refuse(run.shown);
             return None;
         }
         let (payload, rest) = (bytes.get(hit.start..hit.start.wrapping_add(hit.len))?, bytes.get(hit.end..)?);
         let at = window.len().wrapping_sub(bytes.len()).wrapping_add(hit.start) as u32;
         let is_native = NATIVE && hit.is_native;
         if is_native {
-            self.take_native(payload, at, run.room)?;
+            self.take_native(payload, at, run)?;
         } else if NATIVE {
             self.name = Span::NONE;
         }
@@ -129,10 +129,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes in the token counts and the name of an event of another protocol than chat completions. Its payload begins at
     /// `at`. `None`: the event is too long, and nothing was taken in.
     #[inline(never)]
-    fn take_native(&mut self, payload: &[u8], at: u32, room: usize) -> Option<()> {
+    fn take_native(&mut self, payload: &[u8], at: u32, run: &Run) -> Option<()> {
         let (len, before) = self.memo.name();
-        if payload.len().wrapping_add(len) > room {
-            self.memo.forget_shown();
+        if payload.len().wrapping_add(len) > run.room {
+            self.memo.refuse(run.shown);
             return None;
         }
         self.recall_counts(payload);

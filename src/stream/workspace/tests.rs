@@ -9,6 +9,7 @@ use crate::stream::{Config, Event, Flow, Handler, Parser, SharedParser, Validate
 use crate::{Limits, Update};
 use std::format;
 use std::string::{String, ToString};
+use std::vec;
 use std::vec::Vec;
 
 type Shared = SharedParser<[u8; 512], ()>;
@@ -289,4 +290,30 @@ fn what_is_passed_over_adds_no_facts_of_another_stream() {
         assert!(shared.feed_with(&mut workspace, piece.as_bytes(), &mut Quiet).stop.is_none());
         assert_eq!(shared.end(), own.end());
     }
+}
+
+/// A template recognises an event, and then one that is longer than this stream allows. The first one's facts count.
+#[test]
+fn an_event_that_is_too_long_takes_no_facts_of_the_event_before() {
+    struct Quiet;
+    impl Handler for Quiet {}
+    let chunk = |text: &str, reason: &str| {
+        format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}},\"finish_reason\":{reason}}}]}}\n\n")
+    };
+    let config = Config::new().with_limits(Limits::new().with_max_event_len(200));
+    let tracker = crate::track::Tracker::<8, 32>::new;
+    let mut workspace: Workspace = Workspace::new();
+    let mut teacher = SharedParser::sharing([0; 512], Config::new(), tracker());
+    let lesson = [vec![chunk("a", "null"); 3], vec![chunk("a", "\"stop\""); 5]].concat();
+    for event in lesson {
+        assert!(teacher.feed_with(&mut workspace, event.as_bytes(), &mut Quiet).stop.is_none());
+    }
+    let mut own = Parser::<[u8; 512], 2, _>::with_slots([0; 512], config, tracker());
+    let mut shared = SharedParser::sharing([0; 512], config, tracker());
+    for piece in [chunk("a", "null"), chunk("ok", "\"stop\"") + &chunk(&"z".repeat(400), "\"stop\"")] {
+        assert!(own.feed(piece.as_bytes(), &mut Quiet).stop.is_none());
+        assert!(shared.feed_with(&mut workspace, piece.as_bytes(), &mut Quiet).stop.is_none());
+        assert_eq!(shared.end(), own.end());
+    }
+    assert_eq!(own.end().choices_finished, 1);
 }
