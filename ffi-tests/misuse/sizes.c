@@ -219,7 +219,7 @@ static void two_gib(void) {
     }
     begin("deltawire_batch", "more than 2 GiB", -1);
     bytes_[0] = ':';
-    memcpy(bytes_ + len - 16, "\ndata: [DONE]\n\n", 16);
+    memcpy(bytes_ + len - 15, "\ndata: [DONE]\n\n", 15);
     config.events = DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
     p = make(512, &config);
     is("the first", deltawire_batch(p, bytes_, len, &event, 1, scratch, sizeof scratch, &result), DELTAWIRE_MORE);
