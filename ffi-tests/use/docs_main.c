@@ -144,15 +144,43 @@ static int meter(int argc, char **argv) {
     return used == 0;
 }
 
+/* A stream that reads with the workspace of its upstream, in slices. */
+static struct got shared(struct upstream *u, const deltawire_callbacks *callbacks, const char *bytes, size_t len, size_t slice) {
+    struct got got = {NULL, 0, 0};
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t size = shared_size(&config), at = 0, consumed;
+    deltawire_parser *p = NULL;
+    deltawire_status status;
+    if (deltawire_init(malloc(size), size, &config, &p) != DELTAWIRE_OK) fail("init", "shared", slice);
+    do {
+        size_t left = len - at, n = left < slice ? left : slice;
+        status = shared_read(p, u, callbacks, &got, n ? bytes + at : NULL, n, &consumed);
+        if (n) at += consumed;
+        if (status == DELTAWIRE_NEED_STORAGE) {
+            deltawire_parser *old = p;
+            size_t want = deltawire_need(old);
+            if (deltawire_move(malloc(want), want, old, &p) != DELTAWIRE_OK) fail("move", "shared", slice);
+            free(old);
+        } else if (status < 0 || (status == DELTAWIRE_OK && n == 0)) {
+            break;
+        }
+    } while (1);
+    if (status != DELTAWIRE_OK) fail("shared", "", slice);
+    free(p);
+    return got;
+}
+
 int main(int argc, char **argv) {
     static const size_t slices[] = {1, 7, 100, 1448, (size_t)-1};
     static char bytes[1 << 22];
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    struct upstream upstream;
     size_t nth, renamed = 0, runs = 0;
     int file;
     if (argc > 1 && strcmp(argv[1], "--left") == 0) return left(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "--meter") == 0) return meter(argc - 2, argv + 2);
     callbacks.on_content = on_content;
+    if (upstream_init(&upstream) != DELTAWIRE_OK) fail("upstream_init", "", 0);
     for (file = 1; file < argc; file++) {
         const char *name = argv[file];
         size_t len = load(name, bytes, sizeof bytes), at, n;
@@ -224,6 +252,10 @@ int main(int argc, char **argv) {
                     renamed += memcmp(other.bytes + at, model, strlen(model)) == 0;
                 free(p);
             }
+            free(other.bytes);
+            other = shared(&upstream, &callbacks, bytes, len, slice);
+            if (other.len != whole.len || (other.len && memcmp(other.bytes, whole.bytes, other.len) != 0))
+                fail("shared: other text", name, slice);
             free(through.bytes);
             free(without.bytes);
             free(other.bytes);
