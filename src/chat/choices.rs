@@ -453,7 +453,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Returns the place of an unknown member of a tool call, which is none. Notes the member unless it is null.
+    /// Returns [`UNKNOWN`] for a member of a tool call that the index does not keep. Notes the member unless it is null.
     #[inline]
     fn other_of_call(&mut self, into: &mut CallIndex) -> Place {
         if self.steps.peek() != b'n' {

@@ -372,7 +372,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         if has_error && !is_known {
             if self.is_native() {
-                // The index has members of a chunk, but this is none.
+                // The index has members of a chunk, but this event is no chunk.
                 self.index.plan.protocol = self.dialect.protocol;
             }
             return self.is_native();

@@ -117,8 +117,8 @@ pub(super) struct Memo<const SLOTS: usize> {
     slots: [Slot; SLOTS],
 }
 
-/// Tries the slot that followed the shown one last time, then the others. One loop, so that the comparison is compiled into it once. A macro,
-/// because a closure is not inlined into a function that is compiled for more than the target guarantees.
+/// Tries the slot that followed the shown one last time, then the others. One loop, so that the comparison is compiled into it
+/// once. A macro, because a closure is not inlined into a function that is compiled for more than the target guarantees.
 macro_rules! find {
     ($memo:ident, $index:ident, $slot:ident => $compare:expr) => {{
         let first = if $memo.shown == NONE { NONE } else { $memo.expected };
