@@ -1,7 +1,7 @@
 //! Batch: bytes in, an array of events out.
 
 use crate::block::{append, append_byte, enter};
-use crate::convert::{buffer, bytes};
+use crate::convert::{aligned, buffer, bytes, give};
 use crate::feed::{finish, read, Target};
 use crate::types::*;
 use crate::workspace::{enter_workspace, Own, Source};
@@ -23,48 +23,46 @@ impl Target for Records<'_> {
     const FULL: deltawire_status = DELTAWIRE_MORE;
 }
 
-/// Whether a batch can go there.
-#[inline(always)]
-fn check(
+/// The memory that C gave for events and their texts.
+#[derive(Clone, Copy)]
+struct Output {
     events: *mut deltawire_event,
     cap: usize,
     scratch: *mut c_void,
     scratch_len: usize,
-) -> Result<(), deltawire_status> {
-    if events.is_null() || scratch.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if cap == 0 || scratch_len < DELTAWIRE_SCRATCH_MIN {
-        return Err(DELTAWIRE_E_SMALL);
-    }
-    if events as usize % align_of::<Record>() != 0 {
-        return Err(DELTAWIRE_E_ALIGN);
-    }
-    if cap > isize::MAX as usize / size_of::<Record>() || scratch_len > isize::MAX as usize {
-        return Err(DELTAWIRE_E_RANGE);
-    }
-    Ok(())
 }
 
-/// Where a batch goes.
-///
-/// # Safety
-/// `events` is writable for `cap` events, `scratch` for `scratch_len` bytes.
-unsafe fn records<'s>(
-    events: *mut deltawire_event,
-    cap: usize,
-    scratch: *mut c_void,
-    scratch_len: usize,
-    kinds: u64,
-) -> Result<Records<'s>, deltawire_status> {
-    check(events, cap, scratch, scratch_len)?;
-    // More could not be counted in 32 bits.
-    let cap = cap.min(i32::MAX as usize / size_of::<Record>());
-    // SAFETY: as the caller promises; an event is a record, as asserted above.
-    unsafe {
-        let records = core::slice::from_raw_parts_mut(events.cast::<Record>(), cap);
-        let scratch = buffer(scratch, scratch_len.min(i32::MAX as usize))?;
-        Ok(Records::new(records, scratch, kinds))
+impl Output {
+    /// Whether a batch can go there.
+    #[inline(always)]
+    fn check(self) -> Result<(), deltawire_status> {
+        if self.events.is_null() || self.scratch.is_null() {
+            return Err(DELTAWIRE_E_NULL);
+        }
+        if self.cap == 0 || self.scratch_len < DELTAWIRE_SCRATCH_MIN {
+            return Err(DELTAWIRE_E_SMALL);
+        }
+        aligned::<Record>(self.events.cast())?;
+        if self.cap > isize::MAX as usize / size_of::<Record>() || self.scratch_len > isize::MAX as usize {
+            return Err(DELTAWIRE_E_RANGE);
+        }
+        Ok(())
+    }
+
+    /// Where a batch goes.
+    ///
+    /// # Safety
+    /// `events` is writable for `cap` events, `scratch` for `scratch_len` bytes.
+    unsafe fn records<'s>(self, kinds: u64) -> Result<Records<'s>, deltawire_status> {
+        self.check()?;
+        // More could not be counted in 32 bits.
+        let cap = self.cap.min(i32::MAX as usize / size_of::<Record>());
+        // SAFETY: as the caller promises; an event is a record, as asserted above.
+        unsafe {
+            let records = core::slice::from_raw_parts_mut(self.events.cast::<Record>(), cap);
+            let scratch = buffer(self.scratch, self.scratch_len.min(i32::MAX as usize))?;
+            Ok(Records::new(records, scratch, kinds))
+        }
     }
 }
 
@@ -98,11 +96,12 @@ pub unsafe extern "C" fn deltawire_batch(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        if len == 1 && check(events, cap, scratch, scratch_len).is_ok() && append_byte(p, false, data.cast()) {
+        let output = Output { events, cap, scratch, scratch_len };
+        if len == 1 && output.check().is_ok() && append_byte(p, false, data.cast()) {
             out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
             return DELTAWIRE_OK;
         }
-        batch(Own, p, data, len, events, cap, scratch, scratch_len, out)
+        batch(Ok(Own), p, data, len, output, out)
     }
 }
 
@@ -124,13 +123,7 @@ pub unsafe extern "C" fn deltawire_batch_with(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        out.write(deltawire_batch_result::default());
-        batch(ok!(enter_workspace(w)), p, data, len, events, cap, scratch, scratch_len, out)
-    }
+    unsafe { batch(enter_workspace(w), p, data, len, Output { events, cap, scratch, scratch_len }, out) }
 }
 
 /// [`deltawire_batch`] of anything. Apart, so that a call with one byte saves no registers.
@@ -138,29 +131,28 @@ pub unsafe extern "C" fn deltawire_batch_with(
 /// # Safety
 /// As for C.
 #[inline(never)]
-#[allow(clippy::too_many_arguments)] // As C has them.
 unsafe fn batch<W: Source>(
-    mut source: W,
+    source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     data: *const c_void,
     len: usize,
-    events: *mut deltawire_event,
-    cap: usize,
-    scratch: *mut c_void,
-    scratch_len: usize,
+    output: Output,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let is_sound = check(events, cap, scratch, scratch_len).is_ok();
-        let base = if is_sound { append(p, W::SHARES, data.cast(), len) } else { 0 };
+        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
+            return DELTAWIRE_E_NULL;
+        }
+        let mut source = ok!(source);
+        let base = if output.check().is_ok() { append(p, W::SHARES, data.cast(), len) } else { 0 };
         out.write(deltawire_batch_result { consumed: base, ..deltawire_batch_result::default() });
         if base > 0 && base == len {
             return DELTAWIRE_OK;
         }
         let open = ok!(enter(p));
         let kinds = open.core.events;
-        let (data, mut records) = match (bytes(data, len), records(events, cap, scratch, scratch_len, kinds)) {
+        let (data, mut records) = match (bytes(data, len), output.records(kinds)) {
             (Ok(data), Ok(records)) => (data, records),
             (Err(status), _) | (_, Err(status)) => return status,
         };
@@ -190,7 +182,7 @@ pub unsafe extern "C" fn deltawire_batch_finish(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe { finish_batch(Own, p, events, cap, scratch, scratch_len, out) }
+    unsafe { finish_batch(Ok(Own), p, Output { events, cap, scratch, scratch_len }, out) }
 }
 
 /// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
@@ -207,13 +199,7 @@ pub unsafe extern "C" fn deltawire_batch_finish_with(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        out.write(deltawire_batch_result::default());
-        finish_batch(ok!(enter_workspace(w)), p, events, cap, scratch, scratch_len, out)
-    }
+    unsafe { finish_batch(enter_workspace(w), p, Output { events, cap, scratch, scratch_len }, out) }
 }
 
 /// The end of a stream, by a batch.
@@ -221,22 +207,19 @@ pub unsafe extern "C" fn deltawire_batch_finish_with(
 /// # Safety
 /// As for C.
 unsafe fn finish_batch<W: Source>(
-    mut source: W,
+    source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
-    events: *mut deltawire_event,
-    cap: usize,
-    scratch: *mut c_void,
-    scratch_len: usize,
+    output: Output,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        if out.is_null() {
+        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
             return DELTAWIRE_E_NULL;
         }
-        out.write(deltawire_batch_result::default());
+        let mut source = ok!(source);
         let open = ok!(enter(p));
-        let mut records = ok!(records(events, cap, scratch, scratch_len, open.core.events));
+        let mut records = ok!(output.records(open.core.events));
         let status = finish(&mut source, open, &mut records);
         out.write(result(&records, 0));
         status

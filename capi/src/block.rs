@@ -4,6 +4,7 @@
 //! from a callback can look at it while the rest is borrowed. A parser that shares workspaces has, in place of a machine, what it
 //! keeps of one ([`Shared`]). Both begin with the state of the stream, so most calls need not know which it is.
 
+use crate::convert::aligned;
 use crate::types::*;
 use core::mem::{align_of, size_of};
 use core::ops::{Deref, DerefMut};
@@ -347,13 +348,7 @@ unsafe fn write_machine(mem: *mut u8, shares: bool, config: Config) {
 /// # Safety
 /// `p` is NULL, or points to readable memory of at least the size of a block.
 pub(crate) unsafe fn guard(p: *const deltawire_parser) -> Result<Guard, deltawire_status> {
-    if p.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if p as usize % align_of::<State>() != 0 {
-        return Err(DELTAWIRE_E_ALIGN);
-    }
-    let state = p.cast::<State>();
+    let state: *const State = aligned(p.cast())?;
     // SAFETY: readable, as the caller promises. Whatever the bytes are, numbers they are.
     unsafe {
         match addr_of!((*state).guard.magic).read() {
@@ -398,10 +393,7 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
 /// As [`enter`].
 #[inline(always)]
 unsafe fn payload<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut StreamState, &'b mut u32)> {
-    if p.is_null() || p as usize % align_of::<State>() != 0 {
-        return None;
-    }
-    let state = p.cast::<State>();
+    let state: *mut State = aligned(p.cast()).ok()?;
     // SAFETY: as in `guard`; with the magic it is a block, which no other call uses. Behind the state of the block lies a machine
     // or what is shared, and both begin with the state of the stream.
     unsafe {

@@ -1,6 +1,6 @@
 //! Chunks: looked into without a parser.
 
-use crate::convert::{bytes, check_size, chunk, fill, give, plain_of, str_of, usage_of, value_of};
+use crate::convert::{aligned, bytes, check_size, chunk, fill, give, plain_of, str_of, usage_of, value_of};
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
@@ -32,14 +32,11 @@ pub unsafe extern "C" fn deltawire_chunk_open(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises. The storage is written before it is read.
     unsafe {
-        if mem.is_null() || out.is_null() {
+        if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        if mem as usize % align_of::<Storage>() != 0 {
-            return DELTAWIRE_E_ALIGN;
-        }
+        let storage: *mut Storage = ok!(aligned(mem.cast()));
         let json = ok!(bytes(json, len));
-        let storage = mem.cast::<Storage>();
         addr_of_mut!((*storage).index).write(Index::new());
         if Chunk::read(json, &mut *addr_of_mut!((*storage).index)).is_err() {
             return DELTAWIRE_ABSENT;

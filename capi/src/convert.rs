@@ -43,6 +43,18 @@ pub(crate) unsafe fn buffer<'b>(data: *mut c_void, len: usize) -> Result<&'b mut
     Ok(unsafe { slice::from_raw_parts_mut(data.cast(), len) })
 }
 
+/// A block of memory that C gave, which begins with a `T` if it was initialised.
+#[inline(always)]
+pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_status> {
+    if given.is_null() {
+        return Err(DELTAWIRE_E_NULL);
+    }
+    if given as usize % align_of::<T>() != 0 {
+        return Err(DELTAWIRE_E_ALIGN);
+    }
+    Ok(given.cast_mut().cast())
+}
+
 /// Writes an answer.
 ///
 /// # Safety

@@ -112,7 +112,7 @@ pub unsafe extern "C" fn deltawire_feed(
             put_out(consumed, 1);
             return DELTAWIRE_OK;
         }
-        feed(Own, p, data, len, cbs, user, consumed)
+        feed(Ok(Own), p, data, len, cbs, user, consumed)
     }
 }
 
@@ -135,8 +135,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        put_out(consumed, 0);
-        feed(ok!(enter_workspace(w)), p, data, len, cbs, user, consumed)
+        feed(enter_workspace(w), p, data, len, cbs, user, consumed)
     }
 }
 
@@ -146,7 +145,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
 /// As for C.
 #[inline(never)]
 unsafe fn feed<W: Source>(
-    mut source: W,
+    source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     data: *const c_void,
     len: usize,
@@ -156,6 +155,8 @@ unsafe fn feed<W: Source>(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
+        put_out(consumed, 0);
+        let mut source = ok!(source);
         let base = if are_usual(cbs) { append(p, W::SHARES, data.cast(), len) } else { 0 };
         put_out(consumed, base);
         if base > 0 && base == len {
@@ -189,7 +190,7 @@ pub unsafe extern "C" fn deltawire_finish(
     user: *mut c_void,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe { finish_feed(Own, p, cbs, user) }
+    unsafe { finish_feed(Ok(Own), p, cbs, user) }
 }
 
 /// `deltawire_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
@@ -203,7 +204,7 @@ pub unsafe extern "C" fn deltawire_finish_with(
     user: *mut c_void,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe { finish_feed(ok!(enter_workspace(w)), p, cbs, user) }
+    unsafe { finish_feed(enter_workspace(w), p, cbs, user) }
 }
 
 /// The end of a stream, by callbacks.
@@ -211,13 +212,14 @@ pub unsafe extern "C" fn deltawire_finish_with(
 /// # Safety
 /// As for C.
 unsafe fn finish_feed<W: Source>(
-    mut source: W,
+    source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     cbs: *const deltawire_callbacks,
     user: *mut c_void,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
+        let mut source = ok!(source);
         let open = ok!(enter(p));
         match callbacks(cbs, &mut MaybeUninit::uninit()) {
             Ok(callbacks) => finish(&mut source, open, &mut Calls::new(callbacks, user)),
@@ -261,9 +263,7 @@ pub(crate) fn read<W: Source, T: Target>(
 ) -> (usize, deltawire_status) {
     let area_at = open.area_at();
     let (core, kept, mut store, mut tracker, area) = open.parts();
-    if core.shares != W::SHARES {
-        return (0, DELTAWIRE_E_STATE);
-    }
+    let Some(kept) = W::kept(kept) else { return (0, DELTAWIRE_E_STATE) };
     if core.sticky != DELTAWIRE_OK {
         return (0, core.sticky);
     }
@@ -274,17 +274,9 @@ pub(crate) fn read<W: Source, T: Target>(
     }
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
-    let (spent, outcome) = {
-        let mut lease = None;
-        let Some(machine) = source.machine(kept, &core.emitter, input, &mut lease) else {
-            return (0, DELTAWIRE_E_STATE);
-        };
-        let ran = core.emitter.run(machine, &mut store, &mut tracker, input, at, target);
-        if let Some(lease) = lease {
-            lease.end(&core.emitter);
-        }
-        ran
-    };
+    let (spent, outcome) = source.run(kept, &mut core.emitter, input, |emitter, machine| {
+        emitter.run(machine, &mut store, &mut tracker, input, at, target)
+    });
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
     over(core, status, !data.is_empty());
@@ -298,9 +290,7 @@ pub(crate) fn read<W: Source, T: Target>(
 /// The end of the stream, as far as a call gets.
 pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, target: &mut T) -> deltawire_status {
     let (core, kept, mut store, mut tracker, _) = open.parts();
-    if core.shares != W::SHARES {
-        return DELTAWIRE_E_STATE;
-    }
+    let Some(kept) = W::kept(kept) else { return DELTAWIRE_E_STATE };
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }
@@ -310,12 +300,9 @@ pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, t
     if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let mut lease = None;
-    let Some(machine) = source.machine(kept, &core.emitter, &[], &mut lease) else { return DELTAWIRE_E_STATE };
-    let outcome = core.emitter.finish(machine, &mut store, &mut tracker, target);
-    if let Some(lease) = lease {
-        lease.end(&core.emitter);
-    }
+    let outcome = source.run(kept, &mut core.emitter, &[], |emitter, machine| {
+        emitter.finish(machine, &mut store, &mut tracker, target)
+    });
     core.tracker = tracker.state();
     match outcome {
         Outcome::Resume => {}

@@ -1,7 +1,7 @@
 //! The assembler: the library's log of a message, in a block of the caller's.
 
 use crate::block::{fits, overlap, Room, DEFAULT_ROOM};
-use crate::convert::{put_out, status};
+use crate::convert::{aligned, put_out, status};
 use crate::parser::config_of;
 use crate::types::*;
 use core::ffi::c_void;
@@ -102,13 +102,7 @@ fn size_for(words: usize, log: usize) -> usize {
 /// # Safety
 /// `m` is NULL, or points to readable memory of at least the size of a block.
 unsafe fn check(m: *const deltawire_message) -> Result<(usize, usize), deltawire_status> {
-    if m.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if m as usize % align_of::<Fixed>() != 0 {
-        return Err(DELTAWIRE_E_ALIGN);
-    }
-    let state = m.cast::<Fixed>();
+    let state: *const Fixed = aligned(m.cast())?;
     // SAFETY: readable, as the caller promises; any bytes are numbers.
     unsafe {
         if addr_of!((*state).magic).read() != MAGIC {

@@ -3,13 +3,12 @@
 //! Nothing of it is stored in a parser, and nothing of a parser in it, so the blocks of both may be moved and copied between calls.
 
 use crate::block::{fits, Kept, Shared};
-use crate::convert::{put_out, status};
+use crate::convert::{aligned, put_out, status};
 use crate::types::*;
 use core::ffi::c_void;
 use core::mem::{align_of, size_of};
 use core::ptr::{addr_of, addr_of_mut};
-use deltawire::chat::Index;
-use deltawire::stream::{Emitter, Loan, Machine};
+use deltawire::stream::{Emitter, Machine};
 use deltawire::Workspace;
 
 /// How many shapes of events a workspace remembers: as many as the machine of a parser, so that what reads with either is compiled
@@ -97,13 +96,7 @@ impl Drop for OpenWorkspace<'_> {
 /// `w` is NULL, or points to writable memory of at least the size of a workspace that no other thread uses and that outlives the
 /// result.
 pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<OpenWorkspace<'b>, deltawire_status> {
-    if w.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if w as usize % align_of::<Block>() != 0 {
-        return Err(DELTAWIRE_E_ALIGN);
-    }
-    let block = w.cast::<Block>();
+    let block: *mut Block = aligned(w.cast())?;
     // SAFETY: as the caller promises; whatever the bytes are, a number they are. With the magic it was initialised, and no other
     // call is using it: what lies behind the magic is borrowed by this alone.
     unsafe {
@@ -123,14 +116,20 @@ pub(crate) trait Source {
     /// Whether it is for parsers with `DELTAWIRE_CFG_SHARED`.
     const SHARES: bool;
 
-    /// The machine that reads this window. One that is lent is in `lease`. `None`: the parser is of the other kind.
-    fn machine<'m, 'l: 'm>(
-        &'l mut self,
-        kept: Kept<'l>,
-        emitter: &Emitter,
+    /// What the block of such a parser keeps.
+    type Kept<'k>;
+
+    /// Returns `None` if the parser is of the other kind.
+    fn kept(kept: Kept<'_>) -> Option<Self::Kept<'_>>;
+
+    /// Lets the machine that reads this window run.
+    fn run<R>(
+        &mut self,
+        kept: Self::Kept<'_>,
+        emitter: &mut Emitter,
         window: &[u8],
-        lease: &'m mut Option<Lease<'l>>,
-    ) -> Option<&'m mut Machine>;
+        run: impl FnOnce(&mut Emitter, &mut Machine) -> R,
+    ) -> R;
 }
 
 /// The parser's own machine.
@@ -139,51 +138,55 @@ pub(crate) struct Own;
 impl Source for Own {
     const SHARES: bool = false;
 
+    type Kept<'k> = &'k mut Machine;
+
     #[inline(always)]
-    fn machine<'m, 'l: 'm>(
-        &'l mut self,
-        kept: Kept<'l>,
-        _: &Emitter,
-        _: &[u8],
-        _: &'m mut Option<Lease<'l>>,
-    ) -> Option<&'m mut Machine> {
+    fn kept(kept: Kept<'_>) -> Option<&mut Machine> {
         match kept {
             Kept::Own(machine) => Some(machine),
             Kept::Shared(_) => None,
         }
+    }
+
+    #[inline(always)]
+    fn run<R>(
+        &mut self,
+        machine: &mut Machine,
+        emitter: &mut Emitter,
+        _: &[u8],
+        run: impl FnOnce(&mut Emitter, &mut Machine) -> R,
+    ) -> R {
+        run(emitter, machine)
     }
 }
 
 impl Source for OpenWorkspace<'_> {
     const SHARES: bool = true;
 
-    fn machine<'m, 'l: 'm>(
-        &'l mut self,
-        kept: Kept<'l>,
-        emitter: &Emitter,
+    type Kept<'k> = &'k mut Shared;
+
+    fn kept(kept: Kept<'_>) -> Option<&mut Shared> {
+        match kept {
+            Kept::Own(_) => None,
+            Kept::Shared(shared) => Some(shared),
+        }
+    }
+
+    fn run<R>(
+        &mut self,
+        Shared { parked, index }: &mut Shared,
+        emitter: &mut Emitter,
         window: &[u8],
-        lease: &'m mut Option<Lease<'l>>,
-    ) -> Option<&'m mut Machine> {
-        let Kept::Shared(Shared { parked, index }) = kept else { return None };
+        run: impl FnOnce(&mut Emitter, &mut Machine) -> R,
+    ) -> R {
         let mut loan = self.workspace.lend(parked, window);
         if emitter.needs_index() {
             loan.resume(index);
         }
-        Some(lease.insert(Lease { loan, index }).loan.machine())
-    }
-}
-
-/// A machine that was lent to a parser.
-pub(crate) struct Lease<'l> {
-    loan: Loan<'l, SHAPES>,
-    index: &'l mut Index,
-}
-
-impl Lease<'_> {
-    /// Leaves the parser what its next call needs.
-    pub(crate) fn end(mut self, emitter: &Emitter) {
+        let result = run(emitter, loan.machine());
         if emitter.needs_index() {
-            self.index.clone_from(self.loan.machine().index());
+            index.clone_from(loan.machine().index());
         }
+        result
     }
 }

@@ -45,6 +45,8 @@ mod value;
 mod walk;
 
 #[cfg(test)]
+mod steps_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod text_tests;

@@ -1,0 +1,94 @@
+//! Tests of the steps of a reader through JSON.
+#![allow(clippy::unwrap_used)]
+
+use super::steps::*;
+fn steps(bytes: &str) -> Steps<'_> {
+    Steps::new(bytes.as_bytes(), 0, 8)
+}
+
+#[test]
+fn plain_integers_take_the_fast_path() {
+    for (bytes, len) in [
+        ("0,", Some(1)),
+        ("7}", Some(1)),
+        ("7]", Some(1)),
+        ("10,", Some(2)),
+        ("18446744073709551616}", Some(20)),
+        // These take the general path.
+        ("0]", None),
+        ("01,", None),
+        ("7 ,", None),
+        ("7", None),
+        ("-7,", None),
+        ("7.5,", None),
+        ("7e1,", None),
+        ("x,", None),
+        (",", None),
+        ("", None),
+    ] {
+        let mut steps = steps(bytes);
+        let read = steps.plain_integer();
+        assert_eq!(read.map(|read| (read.start, read.end, read.kind)), len.map(|len| (0, len, Kinds::NUMBER)));
+        assert_eq!(steps.offset(), len.unwrap_or(0), "{bytes}");
+    }
+}
+
+#[test]
+fn counts_with_a_name_take_the_fast_path() {
+    for (bytes, count) in [
+        (r#""n":0,"#, Some(0)),
+        (r#""n": 7}"#, Some(7)),
+        (r#""n":9223372036854775807,"#, Some(9_223_372_036_854_775_807)),
+        (r#""n":9999999999999999999}"#, Some(9_999_999_999_999_999_999)),
+        (r#""n":18446744073709551615,"#, None),
+        (r#""n":,"#, None),
+        (r#""n":07,"#, None),
+        (r#""n":00,"#, None),
+        (r#""n":-1,"#, None),
+        (r#""n":1.0,"#, None),
+        (r#""n":1e3,"#, None),
+        (r#""n":12"#, None),
+        (r#""n":12 ,"#, None),
+        (r#""n":12]"#, None),
+        (r#""n":  1,"#, None),
+        (r#""n" :1,"#, None),
+        (r#""n":"1","#, None),
+        (r#""m":1,"#, None),
+        (r#""nn":1,"#, None),
+        (r#"n":1,"#, None),
+        ("", None),
+    ] {
+        let mut steps = steps(bytes);
+        assert_eq!(steps.count_named("n"), count, "{bytes}");
+        // It stands before what follows, or where it stood.
+        assert_eq!(steps.offset(), count.map_or(0, |_| bytes.len() - 1), "{bytes}");
+    }
+}
+
+#[test]
+fn tags_identify_names() {
+    for (bytes, end, taken) in [
+        ("{\"content\":1", "ent\":", Some(11)),
+        (",\"content\" :1", "ent\":", None),
+        ("{\"contend\":1", "ent\":", None),
+        (",\"id\":12345", "", Some(6)),
+    ] {
+        let before = if bytes.starts_with('{') { Before::Bracket } else { Before::Comma };
+        let mut steps = steps(bytes);
+        assert_eq!(steps.tag(before).to_le_bytes(), *bytes.as_bytes().get(2..6).unwrap());
+        assert_eq!(steps.took(end.as_bytes()).then(|| steps.offset()), taken, "{bytes}");
+    }
+    // The tag is 0 for anything but a name, after another byte, and near the end.
+    let others = [" \"id\":1234", "12345678", "{\"id\":1234", ",\"id\":1", ", \"id\":12", ",id\":1234"];
+    assert_eq!(others.map(|bytes| steps(bytes).tag(Before::Comma)), [0; 6]);
+}
+
+#[test]
+fn kinds_combine() {
+    let both = Kinds::STRING.or(Kinds::NULL);
+    assert_eq!((both.or(Kinds::STRING), Kinds::NONE.or(Kinds::NONE)), (both, Kinds::NONE));
+    assert!(both.any(Kinds::NULL) && both.any(Kinds::ANY) && !both.any(Kinds::NUMBER));
+    let kinds = b"-09{n\"[tf".map(Kinds::of);
+    let due = [Kinds::NUMBER, Kinds::NUMBER, Kinds::NUMBER, Kinds::OBJECT, Kinds::NULL, Kinds::STRING];
+    assert!(kinds.starts_with(&due) && kinds.ends_with(&[Kinds::OTHER; 3]), "{kinds:?}");
+}
