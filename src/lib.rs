@@ -63,6 +63,13 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
+/// For the fuzz targets: which instructions the searches use.
+#[cfg(all(fuzzing, target_arch = "x86_64"))]
+#[doc(hidden)]
+pub fn force_avx2(avx2: bool) {
+    scan::level::force(avx2);
+}
+
 pub mod delta;
 mod error;
 mod limits;

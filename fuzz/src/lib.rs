@@ -38,3 +38,11 @@ pub mod stream;
 pub mod text;
 #[path = "../../tests/common/views.rs"]
 pub mod views;
+
+/// Uses AVX2 from here on, if `avx2` and the processor has it, and SSE2 otherwise. Only a build for fuzzing can choose.
+pub fn use_avx2(avx2: bool) {
+    #[cfg(all(fuzzing, target_arch = "x86_64"))]
+    deltawire::force_avx2(avx2);
+    #[cfg(not(all(fuzzing, target_arch = "x86_64")))]
+    let _ = avx2;
+}

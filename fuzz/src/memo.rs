@@ -2,7 +2,7 @@
 //! them.
 //!
 //! Control part: configuration, source of the stream (the body itself, or generated from it), edits, storage, cuts,
-//! pauses, reset, what others read with the same workspace.
+//! pauses, reset, what others read with the same workspace, which instructions each parser uses.
 
 use crate::batch::{self, How};
 use crate::drive;
@@ -31,6 +31,8 @@ struct Input {
     others: Vec<(Config, Vec<u8>)>,
     /// Decides when.
     seed: u64,
+    /// Whether each of the two parsers uses AVX2.
+    avx2: [bool; 2],
 }
 
 /// Returns the configuration and the stream of an input, and the rest of its control part.
@@ -58,7 +60,8 @@ pub fn memo(data: &[u8]) {
     };
     let slots = control.pick(&[2, 1, 4]);
     let reading = input::which(&mut control, bytes.len(), 3);
-    let mut input = Input { config, bytes, cuts, pause, before, slots, reading, others: Vec::new(), seed: 0 };
+    let mut input =
+        Input { config, bytes, cuts, pause, before, slots, reading, others: Vec::new(), seed: 0, avx2: [true; 2] };
     if control.below(2) == 1 {
         let other = input::config(&mut control);
         let mut bytes = input.bytes.clone();
@@ -66,6 +69,7 @@ pub fn memo(data: &[u8]) {
         input.others = vec![(config, bytes.clone()), (other, bytes)];
         (input.before, input.seed) = (0, control.u64());
     }
+    input.avx2 = control.pick(&[[true, true], [true, false], [false, true], [false, false]]);
     match store {
         0..=2 => all(&input, Growing::new, How { store: 24, ..how }),
         3 => all(&input, || [0x55; 512], How { store: 512, can_move: false, ..how }),
@@ -78,7 +82,10 @@ fn all<S: Storage>(input: &Input, storage: impl Fn() -> S, how: How) {
     let Input { config, bytes, cuts, .. } = input;
     let context = |what: &str| format!("{what}, {:?}, cuts {cuts:?}, {how:?}, stream b\"{}\"", config, escaped(bytes));
 
+    let [first, second] = input.avx2;
+    crate::use_avx2(first);
     let one = by_slots::<S, 0>(input, &storage, how);
+    crate::use_avx2(second);
     if !input.others.is_empty() && input.reading < 2 {
         let other = match input.slots {
             1 => shared::<S, 1>(input, &storage),

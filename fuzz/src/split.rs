@@ -22,6 +22,8 @@ struct Ask {
     before: usize,
     how: How,
     reading: Reading,
+    /// Whether AVX2 is used for the whole stream, and for the cut one.
+    avx2: [bool; 2],
 }
 
 /// What is compared with the whole stream, pulled.
@@ -55,6 +57,7 @@ pub fn split(data: &[u8]) {
         },
         reading: [Reading::Pull, Reading::Push, Reading::Batch, Reading::OneBatch]
             [input::which(&mut control, bytes.len(), 4)],
+        avx2: control.pick(&[[true, true], [true, false], [false, true], [false, false]]),
         bytes,
     };
     match store {
@@ -71,15 +74,18 @@ pub fn split(data: &[u8]) {
 
 /// Compares one run of the cut stream with one of the whole.
 fn hold<S: Storage + Clone>(ask: &Ask, storage: impl Fn() -> S, how: How) {
-    let Ask { config, bytes, cuts, pause, clone, before, reading, .. } = ask;
+    let Ask { config, bytes, cuts, pause, clone, before, reading, avx2: [first, second], .. } = ask;
     let context = || context(ask, &format!("{how:?}"));
+    crate::use_avx2(*first);
     if *reading == Reading::OneBatch {
         let calm = How { shake: false, records: 256, scratch: 4096, base: 0, ..how };
         let one = batch::batch(*config, bytes, &[], calm);
+        crate::use_avx2(*second);
         one.equal(&batch::batch(*config, bytes, cuts, how), "batch", context);
         return;
     }
     let whole = drive::pull(&mut Parser::with_tracker(storage(), *config, ()), bytes, &[], Detail::Views, |_| ());
+    crate::use_avx2(*second);
     if *reading == Reading::Batch {
         let cut = batch::batch(*config, bytes, cuts, how);
         whole.across(&cut, "batch", context);

@@ -66,6 +66,18 @@ fn ask() -> bool {
     unsafe { _xgetbv(0) & KEPT == KEPT }
 }
 
+/// Uses AVX2 from here on, if `avx2` and the processor has it, and SSE2 otherwise. Only fuzzers, which have one thread, force a level.
+#[cfg(fuzzing)]
+pub(crate) fn force(avx2: bool) {
+    static BEST: AtomicU8 = AtomicU8::new(UNKNOWN);
+    // To ask a processor that is emulated takes as long as to read a stream.
+    if BEST.load(Ordering::Relaxed) == UNKNOWN {
+        detect();
+        BEST.store(LEVEL.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+    LEVEL.store(if avx2 { BEST.load(Ordering::Relaxed) } else { SSE2 }, Ordering::Relaxed);
+}
+
 /// Tests force a level, each on its own thread.
 #[cfg(test)]
 pub(crate) mod forced {

@@ -13,7 +13,7 @@ pub(crate) mod escape;
 pub(crate) mod find;
 pub(crate) mod fixed;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod level;
+pub(crate) mod level;
 pub(crate) mod native;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(crate) mod neon;
