@@ -83,10 +83,12 @@
  *             an assembler with callbacks of your own, copy the table of
  *             deltawire_message_callbacks() and replace the members that you need by functions that
  *             first call the assembler's, with the assembler as `user`. If that returns
- *             DELTAWIRE_AGAIN, the block is full: enlarge it at once and call again, or return
- *             DELTAWIRE_AGAIN and enlarge it when the feed answers PAUSED. Act on a text only after
- *             the assembler's function returned DELTAWIRE_GO_ON: after DELTAWIRE_AGAIN the same
- *             callback is called again with the same text.
+ *             DELTAWIRE_AGAIN, the block is full: return DELTAWIRE_AGAIN, enlarge the block when
+ *             the feed answers PAUSED (deltawire_message_is_full tells this from a pause of your
+ *             own), and give its new address as `user` from then on. Do not move it inside a
+ *             callback: the running feed goes on with the `user` that it was given. Act on a text
+ *             only after the assembler's function returned DELTAWIRE_GO_ON: after DELTAWIRE_AGAIN
+ *             the same callback is called again with the same text.
  * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow
  *             at the end: a member that an older caller lacks has its default, and members that the
  *             library does not know must be zero (E_CONFIG). A deltawire_event has 64 bytes in
@@ -448,7 +450,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
 // of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
 // each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
-// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged.
+// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged, once
+// the call that emitted the event has returned.
 #define DELTAWIRE_EV_USAGE 21
 
 // The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
@@ -543,7 +546,8 @@ const char *deltawire_event_name(uint32_t kind);
 // Another piece of this text follows, in an event that is otherwise the same. A piece of a text
 // never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
 // reasoning, refusals, arguments, JSON and bytes come in pieces. A callback may receive any text
-// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too.
+// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too, so that
+// `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
 #define DELTAWIRE_EVF_MORE 8
 
 // The tool call opens.
@@ -1262,9 +1266,9 @@ typedef struct {
     uint32_t left_out;
     // 1: all of the response arrived, or would have if the stream ended now. That needs its end
     // (`DELTAWIRE_VERDICT_DONE`), a finish reason of every choice, or a whole body; nothing
-    // malformed, too long or left out; no status of -100 or below; and `[DONE]` or nothing pending,
-    // which is known once `finished` is 1. In mode SSE: the stream ended between events, and
-    // nothing was too long. Whether the model finished its answer is the finish reason:
+    // malformed, too long or left out; no status of -100 or below; and, unless `[DONE]` came,
+    // nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending. In
+    // mode SSE: the stream ended between events, and nothing was too long. Whether the model finished its answer is the finish reason:
     // `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself.
     uint32_t complete;
     // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
@@ -1675,10 +1679,12 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a choice: its reasoning.
 #define DELTAWIRE_M_REASONING 14
 
-// Field of a choice: the last finish reason.
+// Field of a choice: the last finish reason. Of another protocol than chat completions it is what
+// that reason means in the words of chat completions.
 #define DELTAWIRE_M_FINISH 15
 
-// Field of a choice: the finish reason that the model's own provider gave.
+// Field of a choice: the finish reason as the protocol has it, if that is not chat completions; of
+// chat completions what OpenRouter says of the model's own provider (`native_finish_reason`).
 #define DELTAWIRE_M_NATIVE_FINISH 16
 
 // Field of a choice: the first error of this choice alone, JSON.

@@ -14,8 +14,9 @@
 //     }  // Hello (Done)
 //
 // OWNERSHIP   A `parser`, an `assembler` and a `workspace` own their block of memory on the heap; the first two replace
-//             it by a larger one when it is too small. They can be moved; `clone()` copies parsers and assemblers. An object that was moved from may be
-//             destroyed or assigned to; every other call on it throws status::null.
+//             it by a larger one when it is too small. They can be moved; `clone()` copies parsers and assemblers. An
+//             object that was moved from may be destroyed or assigned to; every other call on it throws status::null,
+//             or, if the function is noexcept, answers 0, nothing or status::ok.
 // LIFETIMES   Views are borrowed. What a handler receives (`at`, `chunk_view`, `value`, every std::string_view) is
 //             valid until its method returns. An `event` of a batch is valid until the iterator is advanced. A
 //             `value`, and every view that is made from it, is valid as long as its bytes are. A std::string belongs
@@ -46,15 +47,18 @@
 //                 while (parser.finish(handler) == deltawire::status::paused)
 //                     if (thrown) recover(std::exchange(thrown, nullptr));
 //
-//             If the method gave the text to an assembler, and that took it, do not return flow::again: the
-//             assembler would take it twice. An exception that leaves a loop over a batch leaves the batch unread,
-//             and `end()` is not complete until a loop over the same range has read the rest.
+//             `recover` removes the cause or rethrows; otherwise the loop never ends. If the method gave the text to an
+//             assembler, and that took it, return flow::pause instead of flow::again: the assembler must not take it
+//             twice, and the method is not called again with that text. An exception that leaves a loop over a batch
+//             leaves the batch unread, and `end()` is not complete until a loop over the same range has read the rest.
+//             A batch of a parser that was aborted has no events; `last_status()` is status::aborted.
 //
 //             Functions marked noexcept do not throw. Compiled without exceptions, misuse calls std::terminate, and
 //             handlers stop with flow::abort.
 // THREADS     Any thread may use an object, one at a time. There is no global state.
-// CALLBACKS   A handler must not destroy, move, reset, clone or feed the parser that calls it, and must not end its
-//             thread. All but the first two are detected, and throw.
+// CALLBACKS   A handler must call no function of the parser that calls it, and must not end its thread. Functions that
+//             are not noexcept detect it and throw status::reentrant (`quirk_count` answers 0); to destroy or to move
+//             the parser is not detected.
 //
 // Statuses, kinds and flags are explained in deltawire.h. The library itself knows nothing of this file: all here is
 // inline, made of the C functions alone.
@@ -1032,8 +1036,9 @@ private:
 
 // A handler is any object with some of these methods. A method may omit parameters that it does not need, and returns
 // nothing or a `flow`. A method that is missing costs nothing: the library does not decode its text. A method of such
-// a name with other parameters does not compile, and neither does a handler without any of these methods. But beside
-// one of them a misspelt method compiles, and is never called; the setters of `callbacks` cannot be misspelt.
+// a name with other parameters does not compile (in a class that is final, unless it is overloaded or private), and neither
+// does a handler without any of these methods. But beside one of them a misspelt method compiles, and is never called;
+// the setters of `callbacks` cannot be misspelt.
 //
 //     on_sse(at, sse_event)                  mode::sse: an event
 //     on_comment(at, string_view)            any bytes
@@ -1050,7 +1055,7 @@ private:
 //     on_audio, on_logprobs, on_message(at, value)
 //     on_finish(at, string_view)             at.finish()
 //     on_choice_error, on_error(at, error_info)
-//     on_usage(at, value)                    token_usage::of(value): the counts of this event; parser::last_usage: so far
+//     on_usage(at, value)                    token_usage::of(value): the counts of this event; those so far: parser::last_usage, after the call
 //     on_malformed(at, string_view)          any bytes; the fault is at.fault(), at byte at.number()
 //     on_too_long, on_comment_too_long, on_limit(at)
 //     on_quirk(at, quirk)
@@ -1092,6 +1097,10 @@ struct method;
         struct named : std::true_type {};                                                  \
         template <class H>                                                                 \
         struct named<H, std::void_t<decltype(&both<H>::on_##NAME)>> : std::false_type {};  \
+        template <class H, class = void>                                                   \
+        struct named_in_final : std::false_type {};                                        \
+        template <class H>                                                                 \
+        struct named_in_final<H, std::void_t<decltype(&H::on_##NAME)>> : std::true_type {}; \
     };
 
 // clang-format off
@@ -1130,7 +1139,10 @@ struct target {
     }
     static constexpr bool named() {
         using bare = std::remove_cv_t<H>;
-        if constexpr (std::is_class_v<bare> && !std::is_final_v<bare>) {
+        if constexpr (std::is_final_v<bare>) {
+            // Nothing can derive from it. A method that is overloaded or private is not found.
+            return method<Kind>::template named_in_final<bare>::value;
+        } else if constexpr (std::is_class_v<bare>) {
             return method<Kind>::template named<bare>::value;
         } else {
             return false;
@@ -1617,16 +1629,17 @@ public:
 
     /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The library is
     /// called once for every `config::batch_events` events; memory grows by itself. Texts may be views of `data`: do
-    /// not change it during the loop. To leave the loop before the last event and go on later, keep the range in a
-    /// variable and loop over it again:
+    /// not change it during the loop. If the loop may be left before the last event, keep the range in a variable, and loop
+    /// over it again to read the rest:
     ///
     ///     auto range = parser.batch(data);
     ///     for (const deltawire::event &e : range)
     ///         if (wanted(e)) break;
-    ///     for (const deltawire::event &e : range) rest(e);
+    ///     for (const deltawire::event &e : range) rest(e);  // or an empty body, if only the verdict matters
     ///
     /// Until the last event is read, every call that reads, copies or moves the block throws status::resume; if the range
-    /// is gone by then, only `reset()` helps; and `end()` is not complete. A loop may be left at the last event. Whatever else
+    /// is gone by then, only `reset()` helps; and `end()` is not complete. A loop that was left at the last event left nothing,
+    /// once the range is destroyed; but which event is the last one depends on how the bytes were cut. Whatever else
     /// `end()` and `last_usage()` have is of what the batch has read, which may be ahead of the loop. With `config::errors`
     /// check `last_status()` after the loop.
     [[nodiscard]] batch_range batch(std::string_view data) &;
@@ -1694,7 +1707,7 @@ public:
         if (detail::checked(deltawire_last_event_id(native(), &id)) == status::absent) return std::nullopt;
         return detail::view(id);
     }
-    /// How often the stream has a quirk.
+    /// How often the stream has a quirk. From a handler of a call: 0.
     std::uint64_t quirk_count(quirk q) const noexcept { return deltawire_quirk_count(native(), q.number()); }
     /// The status of the last `feed` or `finish`, or of the last call that filled a batch.
     status last_status() const noexcept { return status_; }

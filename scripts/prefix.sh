@@ -12,12 +12,12 @@ lib=$root/$LIBDIR
 doc=$root/share/doc/deltawire
 from=$TARGET/capi
 docs=(README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT docs/languages.md docs/gateway.md docs/installing.md docs/quirks.md
-  docs/memory.md docs/promises.md docs/threat-model.md docs/vocabulary.md)
+  docs/memory.md docs/promises.md docs/protocols.md docs/threat-model.md docs/vocabulary.md)
 
 case ${1:-} in
   install)
     for file in stamp pointer libdeltawire.a "$SHARED" include/deltawire.h; do
-      [ -e "$from/$file" ] || fail "there is no library in $from: run \`make capi\` first, not as root"
+      [ -e "$from/$file" ] || fail "there is no library in $from: run \`make capi\` first, not as root (if CARGO_TARGET_DIR was set for it, set it here too)"
     done
     for header in include/*; do
       cmp -s "$header" "$from/$header" || fail "the library in $from is of another $header: run \`make capi\` first, not as root"
@@ -42,6 +42,14 @@ case ${1:-} in
       fill "deltawire-$file.cmake" "$lib/cmake/deltawire/deltawire-$file.cmake"
     done
     for file in "${docs[@]}"; do install -m 644 "$file" "$doc/$file"; done
+    # Of a link to a file that is not installed only the text stays.
+    for file in "${docs[@]/#/$doc/}"; do
+      while read -r link; do
+        [ -e "${file%/*}/$link" ] && continue
+        sed -i.link "s|\[\([^]]*\)\](${link//./\\.}\(#[^)]*\)\{0,1\})|\1|g" "$file"
+        rm "$file.link"
+      done < <(grep -oE '\]\([A-Za-z0-9_./-]+[)#]' "$file" | tr -d '])(#' | grep '[./]' | sort -u)
+    done
     ;;
   uninstall)
     rm -f "$root"/include/deltawire.{h,hpp} "$lib/libdeltawire.a" "$lib/$SHARED_LINK" "$lib/$SONAME" "$lib/$SHARED" \

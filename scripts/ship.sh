@@ -71,10 +71,15 @@ grep -q 'run `make capi` first' "$out/said.txt" || fail "without a library: $(ca
 {
   for header in include/*; do echo "./$header"; done
   printf './share/doc/deltawire/%s\n' README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT \
-    docs/{gateway,installing,languages,memory,promises,quirks,threat-model,vocabulary}.md
+    docs/{gateway,installing,languages,memory,promises,protocols,quirks,threat-model,vocabulary}.md
   printf './lib/%s\n' cmake/deltawire/deltawire-{config,config-version,targets}.cmake libdeltawire.{a,so} "$SONAME" \
     "$SHARED" pkgconfig/deltawire.pc
 } | sort | diff - "$out/installed.txt" || fail "installed is something else"
+links=$(cd "$prefix/share/doc/deltawire" && grep -oE '\]\([A-Za-z0-9_./-]+\.[a-z]+[)#]' *.md docs/*.md | tr -d '])(#')
+[ -n "$links" ] || fail "the installed documents have no links"
+while IFS=: read -r file link; do
+  [ -e "$prefix/share/doc/deltawire/$(dirname "$file")/$link" ] || fail "$file links to $link, which is not installed"
+done <<<"$links"
 make -s install PREFIX=/usr LIBDIR=lib/machine DESTDIR="$out/dest"
 [ -e "$out/dest/usr/lib/machine/pkgconfig/deltawire.pc" ] || fail "DESTDIR and LIBDIR"
 if grep -rqF "$out" "$out/dest" "$prefix"; then fail "what is installed knows its path"; fi

@@ -53,7 +53,7 @@ pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_ch
         DELTAWIRE_OK => "done",
         DELTAWIRE_PAUSED => "a callback asked for a pause",
         DELTAWIRE_MORE => "array or scratch are full",
-        DELTAWIRE_NEED_STORAGE => "the block is too small for an event that was cut",
+        DELTAWIRE_NEED_STORAGE => "the block is too small for what it has to keep",
         DELTAWIRE_ABSENT => "there is no such thing",
         DELTAWIRE_E_NULL => "a pointer is NULL",
         DELTAWIRE_E_CONFIG => "a struct has a size or a value that is not known",

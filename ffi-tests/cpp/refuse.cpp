@@ -8,6 +8,12 @@ struct handler {
     int on_content(std::string_view) { return 0; }
 #elif CASE == 3
     void content(std::string_view) {}
+#elif CASE == 12
+    void on_done() {}
+};
+struct handler_that_is_final final {
+    void on_content(int) {}
+    void on_done() {}
 #else
     void on_content(std::string_view) {}
 #endif
@@ -32,5 +38,8 @@ void use(deltawire::parser &parser) {
     for (const auto &e : deltawire::parser().batch_finish()) (void)e;
 #elif CASE == 11
     deltawire::assembler positional(1 << 20, 8, 32);
+#elif CASE == 12
+    handler_that_is_final is_final;
+    (void)parser.feed("", is_final);
 #endif
 }

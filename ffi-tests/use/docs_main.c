@@ -54,11 +54,31 @@ static void finish(deltawire_parser **p, const deltawire_callbacks *callbacks, v
     }
 }
 
-struct renaming {
-    deltawire_parser *alone;
-    struct got got;
-    size_t frames;
-};
+/* Reads a stream with the assembler of the recipe for libcurl, from the smallest block on, and returns the content. */
+static struct got assembled(const char *bytes, size_t len, size_t slice, const char *name) {
+    struct transfer t;
+    struct got got = {NULL, 0, 0};
+    size_t at, n, size = deltawire_message_size(NULL, 0), need = 0;
+    memset(&t, 0, sizeof t);
+    t.parser = parser(0);
+    t.callbacks = *deltawire_message_callbacks();
+    if (deltawire_message_init(malloc(size), size, NULL, &t.message) != DELTAWIRE_OK) fail("message_init", name, slice);
+    t.user = t.message;
+    for (at = 0; at < len; at += n) {
+        n = len - at < slice ? len - at : slice;
+        if (on_write((char *)bytes + at, 1, n, &t) != n) fail("on_write with an assembler", name, slice);
+    }
+    while (deltawire_finish(t.parser, &t.callbacks, t.user) == DELTAWIRE_PAUSED)
+        if (!deltawire_message_is_full(t.message) || enlarge_message(&t) != 0) fail("finish with an assembler", name, slice);
+    if (deltawire_message_text(t.message, DELTAWIRE_M_CONTENT, 0, 0, NULL, 0, &need) != DELTAWIRE_ABSENT) {
+        got.bytes = malloc(need + 1);
+        if (!got.bytes || deltawire_message_text(t.message, DELTAWIRE_M_CONTENT, 0, 0, got.bytes, need, &got.len) != DELTAWIRE_OK)
+            fail("message_text", name, slice);
+    }
+    free(t.message);
+    free(t.parser);
+    return got;
+}
 
 static size_t load(const char *name, char *bytes, size_t room) {
     FILE *in = fopen(name, "rb");
@@ -188,7 +208,8 @@ int main(int argc, char **argv) {
         for (nth = 0; nth < sizeof slices / sizeof *slices; nth++) {
             size_t slice = slices[nth];
             struct stream s;
-            struct got through = {NULL, 0, 0}, without = {NULL, 0, 0}, curl = {NULL, 0, 0}, direct = {NULL, 0, 0}, other = {NULL, 0, 0};
+            struct got through = {NULL, 0, 0}, without = {NULL, 0, 0}, curl = {NULL, 0, 0}, direct = {NULL, 0, 0}, other = {NULL, 0, 0},
+                       message;
             struct transfer t;
             deltawire_parser *p;
             int pipe_of[2], hold;
@@ -237,6 +258,11 @@ int main(int argc, char **argv) {
                 fail("on_write: other text", name, slice);
             if (direct.len != whole.len || (direct.len && memcmp(direct.bytes, whole.bytes, direct.len) != 0))
                 fail("read_direct: other text", name, slice);
+
+            message = assembled(bytes, len, slice, name);
+            if (message.len != whole.len || (message.len && memcmp(message.bytes, whole.bytes, message.len) != 0))
+                fail("assembled: other text", name, slice);
+            free(message.bytes);
 
             /* Each frame with another model: the frames are cut here by the pass-through above, blank line by blank line. */
             if (nth == 0 && strstr(name, "content.sse")) {

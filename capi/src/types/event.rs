@@ -59,7 +59,8 @@ pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
 /// Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
 /// of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
 /// each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
-/// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged.
+/// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged, once
+/// the call that emitted the event has returned.
 pub const DELTAWIRE_EV_USAGE: u32 = 21;
 /// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
 /// bytes.
@@ -159,7 +160,8 @@ pub const DELTAWIRE_EVF_EXTRA_SCRATCH: u32 = 4;
 /// Another piece of this text follows, in an event that is otherwise the same. A piece of a text
 /// never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
 /// reasoning, refusals, arguments, JSON and bytes come in pieces. A callback may receive any text
-/// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too.
+/// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too, so that
+/// `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
 pub const DELTAWIRE_EVF_MORE: u32 = 8;
 /// The tool call opens.
 pub const DELTAWIRE_EVF_OPENS: u32 = 16;

@@ -31,9 +31,11 @@ pub const DELTAWIRE_M_CONTENT: u32 = 12;
 pub const DELTAWIRE_M_REFUSAL: u32 = 13;
 /// Field of a choice: its reasoning.
 pub const DELTAWIRE_M_REASONING: u32 = 14;
-/// Field of a choice: the last finish reason.
+/// Field of a choice: the last finish reason. Of another protocol than chat completions it is what
+/// that reason means in the words of chat completions.
 pub const DELTAWIRE_M_FINISH: u32 = 15;
-/// Field of a choice: the finish reason that the model's own provider gave.
+/// Field of a choice: the finish reason as the protocol has it, if that is not chat completions; of
+/// chat completions what OpenRouter says of the model's own provider (`native_finish_reason`).
 pub const DELTAWIRE_M_NATIVE_FINISH: u32 = 16;
 /// Field of a choice: the first error of this choice alone, JSON.
 pub const DELTAWIRE_M_CHOICE_ERROR: u32 = 17;
