@@ -450,8 +450,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
 // of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
 // each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
-// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged, once
-// the call that emitted the event has returned.
+// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged,
+// once the call that emitted the event has returned.
 #define DELTAWIRE_EV_USAGE 21
 
 // The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
@@ -1268,7 +1268,8 @@ typedef struct {
     // (`DELTAWIRE_VERDICT_DONE`), a finish reason of every choice, or a whole body; nothing
     // malformed, too long or left out; no status of -100 or below; and, unless `[DONE]` came,
     // nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending. In
-    // mode SSE: the stream ended between events, and nothing was too long. Whether the model finished its answer is the finish reason:
+    // mode SSE: the stream ended between events, and nothing was too long. Whether the model
+    // finished its answer is the finish reason:
     // `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself.
     uint32_t complete;
     // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.

@@ -102,7 +102,8 @@ pub struct deltawire_end {
     /// (`DELTAWIRE_VERDICT_DONE`), a finish reason of every choice, or a whole body; nothing
     /// malformed, too long or left out; no status of -100 or below; and, unless `[DONE]` came,
     /// nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending. In
-    /// mode SSE: the stream ended between events, and nothing was too long. Whether the model finished its answer is the finish reason:
+    /// mode SSE: the stream ended between events, and nothing was too long. Whether the model
+    /// finished its answer is the finish reason:
     /// `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself.
     pub complete: u32,
     /// `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.

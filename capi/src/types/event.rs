@@ -59,8 +59,8 @@ pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
 /// Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
 /// of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
 /// each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
-/// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged, once
-/// the call that emitted the event has returned.
+/// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged,
+/// once the call that emitted the event has returned.
 pub const DELTAWIRE_EV_USAGE: u32 = 21;
 /// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
 /// bytes.
