@@ -3,7 +3,8 @@
 //! The control part lists the calls; after that the stream is read to its end. Every call gets its bytes in an
 //! allocation of exactly their size that is freed after the call, and the block moves, so that the sanitizer detects
 //! retained pointers. Calls that return a misuse status (-1 to -99) must leave the block unchanged. A walk that loses
-//! nothing must emit the same as one feed of the whole stream, and build the same message.
+//! nothing must emit the same as one feed of the whole stream, and build the same message. A parser that shares a workspace
+//! does so with one that read the stream before; the one feed is by a parser alone.
 
 mod abi;
 mod seen;
@@ -69,7 +70,7 @@ fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
     let mut config = deltawire_config {
         size: size_of::<deltawire_config>() as u32,
         mode: u32::from(ops.once_in(6)),
-        flags: u32::from(ops.u8()) & 7,
+        flags: u32::from(ops.u8()) & 15,
         max_depth: ops.pick(&[0, 0, 0, 1, 4, 1024]),
         events: ops.pick(&[u64::MAX, 0, 1, 0xFFFF]),
         errors: [0; 2],
@@ -90,8 +91,25 @@ fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
     config
 }
 
+/// A workspace with which another parser has read the stream.
+fn taught(stream: &[u8], config: deltawire_config) -> Block {
+    // SAFETY: the blocks have the stated sizes, and the bytes theirs.
+    unsafe {
+        let mut workspace = Block::new(DELTAWIRE_WORKSPACE_SIZE);
+        let mut block = Block::new(deltawire_block_size(&config, stream.len() + 2048));
+        assert_eq!(deltawire_workspace_init(workspace.at(), workspace.len(), null_mut()), DELTAWIRE_OK);
+        assert_eq!(deltawire_init(block.at(), block.len(), &config, null_mut()), DELTAWIRE_OK);
+        let (p, w) = (block.at().cast(), workspace.at().cast());
+        let at = if stream.is_empty() { null() } else { stream.as_ptr().cast() };
+        deltawire_feed_with(p, w, at, stream.len(), null(), null_mut(), null_mut());
+        workspace
+    }
+}
+
 struct Walk<'s> {
     block: Block,
+    /// That of a parser that shares one.
+    workspace: Option<Block>,
     config: deltawire_config,
     stream: &'s [u8],
     fed: usize,
@@ -113,17 +131,30 @@ impl<'s> Walk<'s> {
     }
 
     fn with(config: deltawire_config, stream: &'s [u8], len: usize, seen: Seen) -> Self {
+        let workspace = (config.flags & DELTAWIRE_CFG_SHARED != 0).then(|| taught(stream, config));
         let mut block = Block::new(len);
         // SAFETY: `block` has the stated size.
         let status = unsafe { deltawire_init(block.at(), block.len(), &config, null_mut()) };
         assert_eq!(status, DELTAWIRE_OK, "deltawire_init");
         let seen = Box::new(seen);
-        Walk { block, config, stream, fed: 0, seen, finished: false, ending: false, stuck: false, committed: false }
+        Walk {
+            block,
+            workspace,
+            config,
+            stream,
+            fed: 0,
+            seen,
+            finished: false,
+            ending: false,
+            stuck: false,
+            committed: false,
+        }
     }
 
     /// Feeds everything at once, in a block with room for it.
     fn whole(config: deltawire_config, stream: &'s [u8]) -> Self {
-        let config = deltawire_config { read_len: 0, ..config };
+        let flags = config.flags & !DELTAWIRE_CFG_SHARED;
+        let config = deltawire_config { read_len: 0, flags, ..config };
         let mut walk = Walk::with(
             config,
             stream,
@@ -139,6 +170,11 @@ impl<'s> Walk<'s> {
 
     fn p(&mut self) -> *mut deltawire_parser {
         self.block.at().cast()
+    }
+
+    /// The workspace, or NULL.
+    fn w(&mut self) -> *mut deltawire_workspace {
+        self.workspace.as_mut().map_or(null_mut(), |block| block.at().cast())
     }
 
     fn run(&mut self, ops: &mut Source<'_>) {
@@ -184,7 +220,9 @@ impl<'s> Walk<'s> {
         assert!(consumed <= given, "more was consumed than given");
         if (-99..0).contains(&status) {
             assert_eq!(consumed, 0, "misuse consumes nothing");
-            assert!(*before == *self.block.0, "misuse ({status}) changed the block");
+            // Whether the bytes are given again is asked when the workspace is lent already, which may change a hint.
+            let is_asked_late = status == DELTAWIRE_E_RESUME && self.workspace.is_some();
+            assert!(is_asked_late || *before == *self.block.0, "misuse ({status}) changed the block");
         }
         self.stuck = status <= -100;
         if status == DELTAWIRE_NEED_STORAGE {
@@ -217,18 +255,22 @@ impl<'s> Walk<'s> {
         let copy = data.clone();
         let callbacks = callbacks();
         let before = self.block.0.clone();
-        let p = self.p();
+        let (p, w) = (self.p(), self.w());
         self.seen.p = p;
         let user: *mut Seen = &mut *self.seen;
         let mut consumed = usize::MAX;
         let at = if data.is_empty() { null() } else { data.as_ptr() };
         // SAFETY: a valid parser, bytes of that length, callbacks that follow the rules, and their user pointer.
         let status = unsafe {
+            let (at, len, out) = (at.cast(), data.len(), &raw mut consumed);
             if end {
                 consumed = 0;
-                deltawire_finish(p, &callbacks, user.cast())
-            } else {
-                deltawire_feed(p, at.cast(), data.len(), &callbacks, user.cast(), &mut consumed)
+            }
+            match (end, w.is_null()) {
+                (true, true) => deltawire_finish(p, &callbacks, user.cast()),
+                (true, false) => deltawire_finish_with(p, w, &callbacks, user.cast()),
+                (false, true) => deltawire_feed(p, at, len, &callbacks, user.cast(), out),
+                (false, false) => deltawire_feed_with(p, w, at, len, &callbacks, user.cast(), out),
             }
         };
         assert_eq!(data, copy, "the input was written to");
@@ -253,15 +295,17 @@ impl<'s> Walk<'s> {
         let mut scratch = vec![0u8; room].into_boxed_slice();
         let mut result = deltawire_batch_result::default();
         let before = self.block.0.clone();
-        let p = self.p();
+        let (p, w) = (self.p(), self.w());
         let at = if data.is_empty() { null() } else { data.as_ptr() };
         // SAFETY: a valid parser, and memory of those lengths.
         let status = unsafe {
             let (events, scratch) = (events.as_mut_ptr(), scratch.as_mut_ptr().cast());
-            if end {
-                deltawire_batch_finish(p, events, cap, scratch, room, &mut result)
-            } else {
-                deltawire_batch(p, at.cast(), data.len(), events, cap, scratch, room, &mut result)
+            let (at, len, out) = (at.cast(), data.len(), &raw mut result);
+            match (end, w.is_null()) {
+                (true, true) => deltawire_batch_finish(p, events, cap, scratch, room, out),
+                (true, false) => deltawire_batch_finish_with(p, w, events, cap, scratch, room, out),
+                (false, true) => deltawire_batch(p, at, len, events, cap, scratch, room, out),
+                (false, false) => deltawire_batch_with(p, w, at, len, events, cap, scratch, room, out),
             }
         };
         assert_eq!(data, copy, "the input was written to");
@@ -437,13 +481,21 @@ impl<'s> Walk<'s> {
 
     /// A sticky status is returned again, without any callback, until the reset.
     fn sticks(&mut self) {
-        let p = self.p();
+        let (p, w) = (self.p(), self.w());
         let mut consumed = 1;
         // SAFETY: a valid parser.
         unsafe {
-            let status = deltawire_feed(p, b"x".as_ptr().cast(), 1, null(), null_mut(), &mut consumed);
+            let x = b"x".as_ptr().cast();
+            let status = match w.is_null() {
+                true => deltawire_feed(p, x, 1, null(), null_mut(), &mut consumed),
+                false => deltawire_feed_with(p, w, x, 1, null(), null_mut(), &mut consumed),
+            };
             assert!(status <= -100 && consumed == 0);
-            assert_eq!(deltawire_finish(p, null(), null_mut()), status);
+            let finished = match w.is_null() {
+                true => deltawire_finish(p, null(), null_mut()),
+                false => deltawire_finish_with(p, w, null(), null_mut()),
+            };
+            assert_eq!(finished, status);
             match status {
                 DELTAWIRE_E_STRICT => assert!(deltawire_error_quirk(p) < DELTAWIRE_QUIRKS),
                 DELTAWIRE_E_ABORTED => assert_eq!(deltawire_user_code(p), -5),

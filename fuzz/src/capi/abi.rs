@@ -48,6 +48,42 @@ extern "C" {
         scratch_len: usize,
         out: *mut deltawire_batch_result,
     ) -> i32;
+    pub fn deltawire_workspace_init(mem: *mut c_void, len: usize, out: *mut *mut deltawire_workspace) -> i32;
+    pub fn deltawire_feed_with(
+        p: *mut deltawire_parser,
+        w: *mut deltawire_workspace,
+        data: *const c_void,
+        len: usize,
+        cbs: *const deltawire_callbacks,
+        user: *mut c_void,
+        consumed: *mut usize,
+    ) -> i32;
+    pub fn deltawire_finish_with(
+        p: *mut deltawire_parser,
+        w: *mut deltawire_workspace,
+        cbs: *const deltawire_callbacks,
+        user: *mut c_void,
+    ) -> i32;
+    pub fn deltawire_batch_with(
+        p: *mut deltawire_parser,
+        w: *mut deltawire_workspace,
+        data: *const c_void,
+        len: usize,
+        events: *mut deltawire_event,
+        cap: usize,
+        scratch: *mut c_void,
+        scratch_len: usize,
+        out: *mut deltawire_batch_result,
+    ) -> i32;
+    pub fn deltawire_batch_finish_with(
+        p: *mut deltawire_parser,
+        w: *mut deltawire_workspace,
+        events: *mut deltawire_event,
+        cap: usize,
+        scratch: *mut c_void,
+        scratch_len: usize,
+        out: *mut deltawire_batch_result,
+    ) -> i32;
     pub fn deltawire_reserve(p: *mut deltawire_parser, off: *mut usize, len: *mut usize) -> i32;
     pub fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> i32;
     pub fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> i32;
