@@ -51,7 +51,7 @@ pub struct OtherMember<'a> {
     pub call: u32,
     /// Whether it is in a `message`, not in a delta.
     pub in_message: bool,
-    /// Its name.
+    /// Its name, which may be empty.
     pub name: Text<'a>,
     /// Its value, never null.
     pub value: Value<'a>,

@@ -353,7 +353,7 @@ impl Logs {
                     log.line(" member");
                     log.word(choice);
                     log.word(member.call);
-                    log.text("", member.name);
+                    log.member(member.name);
                 }
                 self.raw(member.value.raw());
             }

@@ -49,6 +49,11 @@ impl Log {
         self.quoted(name, &decoded(text));
     }
 
+    /// Adds the name of a member, decoded, between quotes. It may be empty.
+    pub fn member(&mut self, name: Text<'_>) {
+        self.quoted("", &characters(name));
+    }
+
     pub fn maybe(&mut self, name: &str, text: Option<Text<'_>>) {
         if let Some(text) = text {
             self.text(name, text);
@@ -145,8 +150,14 @@ fn escape(bytes: &[u8], quotes: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the decoded text.
+/// Returns the decoded text, which is not empty.
 fn decoded(text: Text<'_>) -> Vec<u8> {
+    let bytes = characters(text);
+    assert!(!bytes.is_empty(), "an empty text was handed out");
+    bytes
+}
+
+fn characters(text: Text<'_>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for fragment in text.fragments() {
         match fragment {
@@ -154,6 +165,5 @@ fn decoded(text: Text<'_>) -> Vec<u8> {
             Fragment::Char(char) => bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
-    assert!(!bytes.is_empty(), "an empty text was handed out");
     bytes
 }
