@@ -96,12 +96,14 @@ pub unsafe extern "C" fn deltawire_batch(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let output = Output { events, cap, scratch, scratch_len };
-        if len == 1 && output.check().is_ok() && append_byte(p, false, data.cast()) {
+        if len == 1
+            && (Output { events, cap, scratch, scratch_len }).check().is_ok()
+            && append_byte(p, false, data.cast())
+        {
             out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
             return DELTAWIRE_OK;
         }
-        batch(Ok(Own), p, data, len, output, out)
+        batch(Own, p, data, len, events, cap, scratch, scratch_len, out)
     }
 }
 
@@ -123,7 +125,12 @@ pub unsafe extern "C" fn deltawire_batch_with(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe { batch(enter_workspace(w), p, data, len, Output { events, cap, scratch, scratch_len }, out) }
+    unsafe {
+        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
+            return DELTAWIRE_E_NULL;
+        }
+        batch(ok!(enter_workspace(w)), p, data, len, events, cap, scratch, scratch_len, out)
+    }
 }
 
 /// [`deltawire_batch`] of anything. Apart, so that a call with one byte saves no registers.
@@ -131,20 +138,21 @@ pub unsafe extern "C" fn deltawire_batch_with(
 /// # Safety
 /// As for C.
 #[inline(never)]
+#[allow(clippy::too_many_arguments)] // With those of C in the places of C, the call is a jump.
 unsafe fn batch<W: Source>(
-    source: Result<W, deltawire_status>,
+    mut source: W,
     p: *mut deltawire_parser,
     data: *const c_void,
     len: usize,
-    output: Output,
+    events: *mut deltawire_event,
+    cap: usize,
+    scratch: *mut c_void,
+    scratch_len: usize,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
-            return DELTAWIRE_E_NULL;
-        }
-        let mut source = ok!(source);
+        let output = Output { events, cap, scratch, scratch_len };
         let base = if output.check().is_ok() { append(p, W::SHARES, data.cast(), len) } else { 0 };
         out.write(deltawire_batch_result { consumed: base, ..deltawire_batch_result::default() });
         if base > 0 && base == len {

@@ -134,9 +134,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
     consumed: *mut usize,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe {
-        feed(enter_workspace(w), p, data, len, cbs, user, consumed)
-    }
+    unsafe { feed(enter_workspace(w), p, data, len, cbs, user, consumed) }
 }
 
 /// [`deltawire_feed`] of anything. Apart, so that a call with one byte saves no registers.
