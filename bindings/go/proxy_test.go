@@ -42,7 +42,9 @@ func meteringProxy(target *url.URL, report func(metered)) http.Handler {
 			if resp.StatusCode == http.StatusSwitchingProtocols {
 				return nil // an upgrade: not a body to read
 			}
-			r := deltawire.NewReader(nil, deltawire.WithUsageOnly(), deltawire.WithEvents()) // no events: usage and end are enough
+			r := deltawire.NewReader(nil, deltawire.WithUsageOnly(),
+				deltawire.WithEvents(),            // no event at all: Usage and Err are enough
+				deltawire.WithMaxEventLen(32<<20)) // a body that is not streamed, or an image, is one event
 			resp.Body = r.Tee(resp.Body, nil, func() {
 				usage, known := r.Usage()
 				report(metered{usage, known, r.Err()})
@@ -85,6 +87,7 @@ func Example_reverseProxy() {
 
 func TestProxy(t *testing.T) {
 	const answer = `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`
+	long := strings.Replace(answer, "Hi", strings.Repeat("Hi", 1<<20), 1)
 	leave := make(chan bool)
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		switch q.URL.Path {
@@ -99,6 +102,9 @@ func TestProxy(t *testing.T) {
 		case "/body":
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, answer)
+		case "/long":
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, long)
 		case "/cut":
 			w.Header().Set("Content-Type", "text/event-stream")
 			io.WriteString(w, stream[:200])
@@ -128,6 +134,7 @@ func TestProxy(t *testing.T) {
 	}{
 		{"/gzip", stream, 9, nil},
 		{"/body", answer, 3, nil},
+		{"/long", long, 3, nil},
 		{"/cut", stream[:200], 0, deltawire.ErrTruncated},
 		{"/left", "", 9, nil}, // the finish reason was there, and the usage: only [DONE] was not
 	} {
@@ -146,7 +153,7 @@ func TestProxy(t *testing.T) {
 		resp.Body.Close()
 		cancel()
 		if string(got) != c.body || (err != nil) != (c.path == "/cut" || c.path == "/left") {
-			t.Errorf("%s: the client received %q, %v", c.path, got, err)
+			t.Errorf("%s: the client received %.200q, %v", c.path, got, err)
 		}
 		select {
 		case m := <-reports:

@@ -93,7 +93,7 @@ func (v value) uint64() (uint64, bool) {
 // Usage holds token counts. A count that was not sent is 0, and its bit in Has is not set.
 type Usage struct {
 	Has                UsageCounts // which counts were sent
-	Prompt             uint64      // prompt_tokens
+	Prompt             uint64      // prompt_tokens; of Anthropic with what was read from and written to a cache
 	Completion         uint64      // completion_tokens
 	Total              uint64      // total_tokens
 	Reasoning          uint64      // completion_tokens_details.reasoning_tokens
