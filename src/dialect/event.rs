@@ -292,13 +292,11 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::chat::{Cursor, Index};
-    use crate::delta::Part;
-    use crate::dialect::State;
     use std::{format, string::String, vec::Vec};
 
-    /// Returns what an event contains and the state after it. The reader reads it if `slowly`. Otherwise one walk does, and
-    /// the result is `None` if that is not enough.
-    fn read_by(state: &mut State, payload: &str, slowly: bool) -> Option<Vec<String>> {
+    /// Returns what an event contains and the state after it, and whether it is a piece of a text. The reader reads it if
+    /// `slowly`. Otherwise one walk does, and the result is `None` if that is not enough.
+    fn read_by(state: &mut State, payload: &str, slowly: bool) -> Option<(Vec<String>, bool)> {
         let bytes = payload.as_bytes();
         let mut lines = Vec::new();
         let mut choice = |index, finished| lines.push(format!("choice {index} {finished}"));
@@ -313,15 +311,14 @@ mod tests {
         let mut index = Index::new();
         index.take(bytes, &seen);
         let mut cursor = Cursor::new();
-        while let Some(mut delta) = cursor.next_of_any(bytes, &index) {
-            // The flags of a string may differ, but not its place.
-            delta.text = Part { flags: TextFlags::UNKNOWN, ..delta.text };
+        while let Some(delta) = cursor.next_of_any(bytes, &index) {
             lines.push(format!("{delta:?}"));
         }
         let members = [seen.id, seen.model, seen.created, seen.usage, seen.error];
-        lines.push(format!("{end} {:?} {} {} {}", members, seen.is_body, seen.fails, seen.others));
+        let protocol = seen.plan.protocol;
+        lines.push(format!("{end} {protocol:?} {members:?} {} {} {}", seen.is_body, seen.fails, seen.others));
         lines.push(format!("{state:?}"));
-        Some(lines)
+        Some((lines, seen.piece.is_some()))
     }
 
     #[test]
@@ -365,6 +362,8 @@ mod tests {
                     r#"{"type":"response.refusal.delta","output_index":2,"content_index":6,"delta":"a"}"#,
                     r#"{"type":"response.function_call_arguments.delta","output_index":4,"delta":"{"}"#,
                     r#"{"type":"response.function_call_arguments.delta","output_index":70000,"delta":"{"}"#,
+                    r#"{"type":"response.output_item.added","output_index":5,"item":{"type":"function_call","call_id":"c"}}"#,
+                    r#"{"type":"response.function_call_arguments.delta","output_index":5,"delta":"{"}"#,
                     r#"{"type":"response.custom_tool_call_input.delta","output_index":4,"delta":"{"}"#,
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":3,"text":"a"}"#,
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":1,"text":"a"}"#,
@@ -375,26 +374,28 @@ mod tests {
                 Protocol::Gemini,
                 &[
                     r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"}}],"usageMetadata":{"promptTokenCount":3}}"#,
-                    r#"{"responseId":"r","candidates":[{"index":0,"x":1,"content":{"role":"","parts":[{"thought":true,"text":"a"}]}}],"modelVersion":"m"}"#,
+                    r#"{"responseId":"r","candidates":[{"index":0,"x":1,"content":{"role":"","parts":[{"thought":true,"text":"a"}]}}],"modelVersion":"m","x":1}"#,
                     r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":null}],"usageMetadata":[]}"#,
                     r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":""}],"usageMetadata":{}}"#,
                 ],
             ),
         ];
-        let mut by_one_walk = 0;
+        let (mut by_one_walk, mut pieces) = (0, 0);
         for (protocol, events) in events {
             let (mut state, mut slow) = (State::new(Some(protocol)), State::new(Some(protocol)));
             for event in events {
-                let expected = read_by(&mut slow, event, true).unwrap();
-                if let Some(found) = read_by(&mut state, event, false) {
+                let (expected, _) = read_by(&mut slow, event, true).unwrap();
+                if let Some((found, is_piece)) = read_by(&mut state, event, false) {
                     by_one_walk += 1;
+                    pieces += i32::from(is_piece);
                     assert_eq!(found, expected, "{event}");
                 } else {
                     state = slow.clone();
                 }
             }
         }
-        assert_eq!(by_one_walk, 33);
+        // A piece is what the template memo serves.
+        assert_eq!((by_one_walk, pieces), (35, 13));
         // One walk is not enough for these.
         for (protocol, event) in [
             (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),
@@ -410,6 +411,17 @@ mod tests {
             (Protocol::Gemini, r#"{"candidates":[{"index":1,"content":{"parts":[{"text":"a"}]}}]}"#),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"promptFeedback":{}}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"error":{}}"#),
+            // A member comes twice.
+            (
+                Protocol::Gemini,
+                r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"candidates":[{"content":{"parts":[{}]}}]}"#,
+            ),
+            (
+                Protocol::Gemini,
+                r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"content":{"parts":[{"text":"b"}]}}]}"#,
+            ),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"parts":[{"text":"b"}]}}]}"#),
         ] {
             assert!(read_by(&mut State::new(Some(protocol)), event, false).is_none(), "{event}");
         }

@@ -1,7 +1,7 @@
 //! Translates the token counts of every protocol into those of chat completions.
 
 use super::protocol::Protocol;
-use crate::json::{Kind, Steps, Text, Value};
+use crate::json::{Steps, Text, Value};
 
 /// Token counts as a protocol has them, each at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,15 +93,15 @@ impl Counts {
     /// Takes the token counts of an event's usage. In Anthropic each count stays until another replaces it. In the other
     /// protocols a usage replaces all counts before it.
     pub(crate) fn add(&mut self, protocol: Protocol, usage: Value<'_>) {
-        if usage.kind() != Kind::Object {
+        let mut steps = Steps::new(usage.raw(), 0, u32::MAX);
+        if steps.enter(b'{').is_err() {
             return;
         }
         if protocol != Protocol::Anthropic {
             *self = Counts::NOTHING;
         }
         let mut expected = names(protocol).iter();
-        let mut steps = Steps::new(usage.raw(), 0, u32::MAX);
-        let mut more = steps.enter(b'{').is_ok() && steps.first(b'}');
+        let mut more = steps.first(b'}');
         while more {
             if let Some((name, "", place)) = expected.next() {
                 // Nearly always: to compare the name takes half as long as to read it.

@@ -60,6 +60,11 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
     let kind = Kind::from_number(record.kind.into()).expect("a kind");
     let text = || String::from_utf8(bytes.to_vec()).expect("a text is UTF-8");
     let raw = || value_of(bytes).map_or_else(text, |value| value.to_string());
+    let slotted =
+        [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::Signature, Kind::Annotation, Kind::Media, Kind::Native];
+    if slotted.contains(&kind) || kind == Kind::Role {
+        assert_eq!(flags & delta::FLAG_NUMBER != 0, kind != Kind::Role, "{kind:?}");
+    }
     Some(match kind {
         Kind::Role => format!("role {choice} {:?}", text()),
         Kind::Content | Kind::Reasoning | Kind::Refusal => {

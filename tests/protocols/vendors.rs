@@ -101,7 +101,7 @@ fn gemini_candidates_parts_and_paths() {
         ], "usageMetadata": {"promptTokenCount": 5, "candidatesTokenCount": 1, "totalTokenCount": 6},
             "modelVersion": "g", "responseId": "id"}),
         chunk(json!([code, image, {"functionCall": {"name": "f", "args": {"a": [1, "é"]}}, "thoughtSignature": "t"},
-            {"functionCall": {"name": "f", "args": {"a": [1, "é"]}}}, {"functionCall": {"id": "i", "name": "n"}}])),
+            {"functionCall": {"name": "f", "args": {"a": [1, "é"]}}}, {"functionCall": {"id": "i", "name": "n", "partialArgs": {}, "x": [1]}}])),
         chunk(json!([{"functionCall": {"name": "p", "willContinue": true}}])),
         chunk(partial("$.s", json!({"stringValue": "a\"b"}), true)),
         chunk(partial("$.s", json!({"stringValue": "c"}), true)),
@@ -152,4 +152,21 @@ fn gemini_candidates_parts_and_paths() {
     assert_eq!((end.verdict, &message["choices"][0]["finish_reason"]), (Verdict::Finished, &json!("content_filter")));
     assert_eq!(message["promptFeedback"], json!({"blockReason": "OTHER"}));
     assert_eq!(message["choices"][0].get("native_finish_reason"), None);
+}
+
+/// Without a tracker, an update says which call of its event it is about.
+#[test]
+fn pulled_calls_of_one_event_are_two() {
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {"a": 1}}});
+    let stream = unnamed(&[json!({"candidates": [{"content": {"parts": [call("f"), call("g")]}}]})]);
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
+    let (mut rest, mut calls) = (&stream[..], Vec::new());
+    while let Some(event) = parser.next(&mut rest).unwrap() {
+        calls.extend(event.deltas().filter_map(|(_, update)| match update {
+            Update::Call(update) => Some(update.call),
+            Update::CallName { call, .. } | Update::CallArguments { call, .. } => Some(call),
+            _ => None,
+        }));
+    }
+    assert_eq!(calls, [0, 0, 0, 1, 1, 1]);
 }
