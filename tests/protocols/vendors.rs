@@ -170,3 +170,20 @@ fn pulled_calls_of_one_event_are_two() {
     }
     assert_eq!(calls, [0, 0, 0, 1, 1, 1]);
 }
+
+/// A call that goes on in a candidate that did not open it is reported by what it has, and opens none.
+#[test]
+fn a_call_that_goes_on_elsewhere_opens_none() {
+    let candidate = |index: u32, call: Value| json!({"index": index, "content": {"parts": [{"functionCall": call}]}});
+    let more = json!({"partialArgs": [{"jsonPath": "$.a", "stringValue": "x"}]});
+    let candidates = json!([candidate(0, json!({"name": "f", "willContinue": true})), candidate(1, more)]);
+    let stream = unnamed(&[json!({"candidates": candidates})]);
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
+    let (mut tracker, mut rest, mut opened) = (Tracker::<8, 8>::new(), &stream[..], Vec::new());
+    while let Some(event) = parser.next(&mut rest).unwrap() {
+        let Event::Chunk(chunk) = event else { continue };
+        let calls = tracker.updates(&chunk).filter(|(_, update)| matches!(update, Update::Call(_)));
+        opened.extend(calls.map(|(choice, _)| choice));
+    }
+    assert_eq!(opened, [0]);
+}
