@@ -1142,7 +1142,8 @@ deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
 // complete: ask `complete`.
 #define DELTAWIRE_VERDICT_DONE 4
 
-// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini.
+// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini,
+// and a chat stream that was cut behind its finish reasons: its usage may be missing.
 #define DELTAWIRE_VERDICT_FINISHED 5
 
 // The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
@@ -1319,6 +1320,9 @@ deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out)
 // Bit of `deltawire_usage.has`: `rejected_prediction` was sent.
 #define DELTAWIRE_HAS_REJECTED_PREDICTION 256
 
+// Bit of `deltawire_usage.has`: `cache_write` was sent.
+#define DELTAWIRE_HAS_CACHE_WRITE 512
+
 // Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
 // members that it does not know.
 typedef struct {
@@ -1344,10 +1348,12 @@ typedef struct {
     uint64_t accepted_prediction;
     // `completion_tokens_details.rejected_prediction_tokens`.
     uint64_t rejected_prediction;
+    // `prompt_tokens_details.cache_write_tokens`: also counted in `prompt`.
+    uint64_t cache_write;
 } deltawire_usage;
 
 // A deltawire_usage with its size; all other members are zero.
-#define DELTAWIRE_USAGE_INIT {sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+#define DELTAWIRE_USAGE_INIT {sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 // The token counts so far: of the last usage; of Anthropic, which sends them in several events,
 // merged. Of a stream that is not complete they are no bill: the completion of an Anthropic stream

@@ -779,6 +779,7 @@ struct token_usage {
     std::optional<std::uint64_t> completion_audio;
     std::optional<std::uint64_t> accepted_prediction;
     std::optional<std::uint64_t> rejected_prediction;
+    std::optional<std::uint64_t> cache_write;
 
     token_usage() = default;
     explicit token_usage(const deltawire_usage &raw) noexcept {
@@ -794,6 +795,7 @@ struct token_usage {
         completion_audio = take(DELTAWIRE_HAS_COMPLETION_AUDIO, raw.completion_audio);
         accepted_prediction = take(DELTAWIRE_HAS_ACCEPTED_PREDICTION, raw.accepted_prediction);
         rejected_prediction = take(DELTAWIRE_HAS_REJECTED_PREDICTION, raw.rejected_prediction);
+        cache_write = take(DELTAWIRE_HAS_CACHE_WRITE, raw.cache_write);
     }
 };
 

@@ -125,6 +125,7 @@ impl Hash {
             counts.total_tokens(),
             counts.reasoning_tokens(),
             counts.cached_tokens(),
+            counts.cache_write_tokens(),
         ];
         counts.into_iter().for_each(|count| self.count(count));
     }

@@ -20,7 +20,7 @@ func TestLayout(t *testing.T) {
 	if l.event != 64 || l.eventText != 24 || l.eventStart != 48 {
 		t.Errorf("an event: %+v", l)
 	}
-	if l.config != 64 || l.configErrors != 24 || l.end != 64 || l.usage != 80 || l.result != 32 {
+	if l.config != 64 || l.configErrors != 24 || l.end != 64 || l.usage != 88 || l.result != 32 {
 		t.Errorf("sizes: %+v", l)
 	}
 	if l.smallest == 0 || l.smallest > l.state || l.smallestMessage == 0 || l.smallestMessage > l.messageState {

@@ -336,7 +336,8 @@ func TestProtocolConstants(t *testing.T) {
 	}{
 		{`{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"input_tokens":3,"cache_read_input_tokens":2,` +
 			`"cache_creation_input_tokens":10,"output_tokens":4}}`, ProtocolAnthropic, FinishContentFilter, FlagNative,
-			Usage{Has: HasPrompt | HasCompletion | HasTotal | HasCached, Prompt: 15, Completion: 4, Total: 19, Cached: 2}},
+			Usage{Has: HasPrompt | HasCompletion | HasTotal | HasCached | HasCacheWrite, Prompt: 15, Completion: 4, Total: 19, Cached: 2,
+				CacheWrite: 10}},
 		{`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},` +
 			`"usage":{"output_tokens":0}}}`, ProtocolResponses, FinishLength, FlagNative, Usage{Has: HasCompletion}},
 		{`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f"}}]},"finishReason":"STOP"}],` +

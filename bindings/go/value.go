@@ -102,6 +102,7 @@ type Usage struct {
 	CompletionAudio    uint64      // completion_tokens_details.audio_tokens
 	AcceptedPrediction uint64      // completion_tokens_details.accepted_prediction_tokens
 	RejectedPrediction uint64      // completion_tokens_details.rejected_prediction_tokens
+	CacheWrite         uint64      // prompt_tokens_details.cache_write_tokens; also counted in Prompt
 }
 
 // UsageCounts is a set of counts of [Usage].
@@ -118,6 +119,7 @@ const (
 	HasCompletionAudio    UsageCounts = 1 << 6
 	HasAcceptedPrediction UsageCounts = 1 << 7
 	HasRejectedPrediction UsageCounts = 1 << 8
+	HasCacheWrite         UsageCounts = 1 << 9
 )
 
 // String returns the names of the counts, such as Prompt|Completion.
@@ -125,7 +127,7 @@ func (c UsageCounts) String() string { return namesOf("UsageCounts", c, usageNam
 
 // By the number of the bit.
 var usageNames = []string{"Prompt", "Completion", "Total", "Reasoning", "Cached", "PromptAudio", "CompletionAudio",
-	"AcceptedPrediction", "RejectedPrediction"}
+	"AcceptedPrediction", "RejectedPrediction", "CacheWrite"}
 
 // UsageOf returns the token counts of a usage object that was kept, such as [Message.Usage], under the names of any protocol
 // that is read; false if the bytes are not an object with members.
@@ -149,6 +151,7 @@ func usageOf(c *C.deltawire_usage) Usage {
 		CompletionAudio:    uint64(c.completion_audio),
 		AcceptedPrediction: uint64(c.accepted_prediction),
 		RejectedPrediction: uint64(c.rejected_prediction),
+		CacheWrite:         uint64(c.cache_write),
 	}
 }
 

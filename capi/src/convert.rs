@@ -252,7 +252,7 @@ pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, d
 
 /// Token counts for C.
 pub(crate) fn usage_of(counts: &TokenCounts, size: u32) -> deltawire_usage {
-    let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected] =
+    let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected, written] =
         counts.counts;
     deltawire_usage {
         size,
@@ -266,5 +266,6 @@ pub(crate) fn usage_of(counts: &TokenCounts, size: u32) -> deltawire_usage {
         completion_audio,
         accepted_prediction: accepted,
         rejected_prediction: rejected,
+        cache_write: written,
     }
 }

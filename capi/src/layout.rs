@@ -129,7 +129,7 @@ const _: () = {
     assert!(offset_of!(deltawire_end, protocol) == pick(52, 52, 52));
     assert!(offset_of!(deltawire_end, dialect) == pick(56, 56, 56));
     assert!(offset_of!(deltawire_end, reserved) == pick(60, 60, 60));
-    assert!(size_of::<deltawire_usage>() == pick(80, 80, 80));
+    assert!(size_of::<deltawire_usage>() == pick(88, 88, 88));
     assert!(align_of::<deltawire_usage>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_usage, size) == pick(0, 0, 0));
     assert!(offset_of!(deltawire_usage, has) == pick(4, 4, 4));
@@ -142,6 +142,7 @@ const _: () = {
     assert!(offset_of!(deltawire_usage, completion_audio) == pick(56, 56, 56));
     assert!(offset_of!(deltawire_usage, accepted_prediction) == pick(64, 64, 64));
     assert!(offset_of!(deltawire_usage, rejected_prediction) == pick(72, 72, 72));
+    assert!(offset_of!(deltawire_usage, cache_write) == pick(80, 80, 80));
     assert!(size_of::<deltawire_chunk_storage>() == pick(768, 768, 768));
     assert!(align_of::<deltawire_chunk_storage>() == pick(8, 8, 4));
     assert!(offset_of!(deltawire_chunk_storage, opaque) == pick(0, 0, 0));

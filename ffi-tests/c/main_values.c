@@ -152,7 +152,8 @@ static void chunks(void)
         "\"service_tier\":\"flex\",\"provider\":\"P\",\"choices\":[{\"index\":0}],"
         "\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3,"
         "\"completion_tokens_details\":{\"reasoning_tokens\":4,\"audio_tokens\":5,\"accepted_prediction_tokens\":6,"
-        "\"rejected_prediction_tokens\":7},\"prompt_tokens_details\":{\"cached_tokens\":8,\"audio_tokens\":9}},"
+        "\"rejected_prediction_tokens\":7},\"prompt_tokens_details\":{\"cached_tokens\":8,\"audio_tokens\":9,"
+        "\"cache_write_tokens\":10}},"
         "\"error\":{\"message\":\"no\"},\"x\\u0079\":[1],\"twice\":1,\"twice\":2,\"n\":null} ";
     static const char bare[] = "{\"id\":\"\",\"model\":null,\"usage\":{},\"error\":null,\"choices\":[]}";
     static const struct {
@@ -199,10 +200,10 @@ static void chunks(void)
     CHECK(deltawire_chunk_payload(c, &s) == OK && s.len > 400);
     CHECK(s.ptr >= bytes && s.ptr + s.len <= bytes + sizeof json - 1 && memchr(s.ptr, '{', 2) && memchr(s.ptr + s.len - 2, '}', 2));
 
-    CHECK(deltawire_chunk_usage(c, &usage) == OK && usage.has == 0x1FF && usage.size == sizeof usage);
+    CHECK(deltawire_chunk_usage(c, &usage) == OK && usage.has == 0x3FF && usage.size == sizeof usage);
     CHECK(usage.prompt == 1 && usage.completion == 2 && usage.total == 3 && usage.reasoning == 4);
     CHECK(usage.completion_audio == 5 && usage.accepted_prediction == 6 && usage.rejected_prediction == 7);
-    CHECK(usage.cached == 8 && usage.prompt_audio == 9);
+    CHECK(usage.cached == 8 && usage.prompt_audio == 9 && usage.cache_write == 10);
 
     bytes = exact_copy(bare, sizeof bare - 1);
     CHECK(deltawire_chunk_open(bytes, sizeof bare - 1, &other, &d) == OK);
@@ -634,6 +635,7 @@ static void usage_bits(void)
         {DELTAWIRE_HAS_COMPLETION_AUDIO, offsetof(deltawire_usage, completion_audio), OF("completion", "audio")},
         {DELTAWIRE_HAS_ACCEPTED_PREDICTION, offsetof(deltawire_usage, accepted_prediction), OF("completion", "accepted_prediction")},
         {DELTAWIRE_HAS_REJECTED_PREDICTION, offsetof(deltawire_usage, rejected_prediction), OF("completion", "rejected_prediction")},
+        {DELTAWIRE_HAS_CACHE_WRITE, offsetof(deltawire_usage, cache_write), OF("prompt", "cache_write")},
     };
 #undef OF
     size_t i;
@@ -1193,7 +1195,7 @@ static void other_protocols(void)
         uint64_t prompt, completion, total;
         const char *json, *word;
     } rows[] = {
-        {DELTAWIRE_PROTOCOL_ANTHROPIC, DELTAWIRE_FINISH_TOOL_CALLS, 23, 15, 4, 19,
+        {DELTAWIRE_PROTOCOL_ANTHROPIC, DELTAWIRE_FINISH_TOOL_CALLS, 23 | DELTAWIRE_HAS_CACHE_WRITE, 15, 4, 19,
          "{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"},\"usage\":{\"input_tokens\":3,"
          "\"cache_read_input_tokens\":2,\"cache_creation_input_tokens\":10,\"output_tokens\":4}}", "tool_use"},
         {DELTAWIRE_PROTOCOL_ANTHROPIC, DELTAWIRE_FINISH_LENGTH, 2, 0, 0, 0,
@@ -1231,6 +1233,7 @@ static void other_protocols(void)
         if (!rows[i].has) continue;
         CHECK(usage.has == rows[i].has && usage.prompt == rows[i].prompt);
         CHECK(usage.completion == rows[i].completion && usage.total == rows[i].total);
+        CHECK(usage.cache_write == (usage.has & DELTAWIRE_HAS_CACHE_WRITE ? 10 : 0));
     }
 }
 

@@ -140,7 +140,7 @@ OFFSET(deltawire_end, protocol, 52, 52, 52);
 OFFSET(deltawire_end, dialect, 56, 56, 56);
 OFFSET(deltawire_end, reserved, 60, 60, 60);
 
-SIZE(deltawire_usage, 80, 80, 80);
+SIZE(deltawire_usage, 88, 88, 88);
 ALIGN(deltawire_usage, 8, 8, 4);
 OFFSET(deltawire_usage, size, 0, 0, 0);
 OFFSET(deltawire_usage, has, 4, 4, 4);
@@ -153,6 +153,7 @@ OFFSET(deltawire_usage, prompt_audio, 48, 48, 48);
 OFFSET(deltawire_usage, completion_audio, 56, 56, 56);
 OFFSET(deltawire_usage, accepted_prediction, 64, 64, 64);
 OFFSET(deltawire_usage, rejected_prediction, 72, 72, 72);
+OFFSET(deltawire_usage, cache_write, 80, 80, 80);
 
 SIZE(deltawire_chunk_storage, 768, 768, 768);
 ALIGN(deltawire_chunk_storage, 8, 8, 4);

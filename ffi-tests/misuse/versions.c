@@ -5,7 +5,7 @@
 static const char USED[] = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3,"
                            "\"completion_tokens_details\":{\"reasoning_tokens\":4,\"audio_tokens\":7,"
                            "\"accepted_prediction_tokens\":8,\"rejected_prediction_tokens\":9},"
-                           "\"prompt_tokens_details\":{\"cached_tokens\":5,\"audio_tokens\":6}}}\n\n";
+                           "\"prompt_tokens_details\":{\"cached_tokens\":5,\"audio_tokens\":6,\"cache_write_tokens\":10}}}\n\n";
 
 /* Struct sizes that no version has or will have: too small for the size itself, or larger than any memory. */
 static const uint32_t NO_SIZES[] = {0, 1, 3, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF8, 0xFFFFFFFF};
@@ -215,9 +215,10 @@ int main(void) {
     deltawire_end end = DELTAWIRE_END_INIT;
     begin("versions", "the whole structs", -1);
     is("usage", last_usage(&usage), DELTAWIRE_OK);
-    is("counts", usage.has == 0x1FF && usage.prompt == 1 && usage.completion == 2 && usage.total == 3 &&
+    is("counts", usage.has == 0x3FF && usage.prompt == 1 && usage.completion == 2 && usage.total == 3 &&
                      usage.reasoning == 4 && usage.cached == 5 && usage.prompt_audio == 6 &&
-                     usage.completion_audio == 7 && usage.accepted_prediction == 8 && usage.rejected_prediction == 9, 1);
+                     usage.completion_audio == 7 && usage.accepted_prediction == 8 && usage.rejected_prediction == 9 &&
+                     usage.cache_write == 10, 1);
     is("end", end_of(&end), DELTAWIRE_OK);
     is("offset", (long long)end.offset, (long long)sizeof USED - 1);
     configs();

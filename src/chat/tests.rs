@@ -131,7 +131,7 @@ impl Lines {
         if let Some(usage) = chunk.usage() {
             self.raw("usage", Some(usage.value()));
             let TokenCounts { has, counts } = usage.counts();
-            self.0.push(format!("counts {has:09b} {counts:?}"));
+            self.0.push(format!("counts {has:010b} {counts:?}"));
             self.raw("cost", usage.get("cost"));
         }
         self.error("error", chunk.error());
@@ -169,7 +169,7 @@ fn lines_of_choice(members: &str) -> Vec<String> {
 fn members_of_a_chunk() {
     let cases: &[(&str, &[&str])] = &[
         (
-            r#"{"id":"c","object":"chat.completion.chunk","created":17,"model":"m","system_fingerprint":"f","service_tier":"t","provider":"p","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"completion_tokens_details":{"reasoning_tokens":4,"audio_tokens":7,"accepted_prediction_tokens":8,"rejected_prediction_tokens":9},"prompt_tokens_details":{"cached_tokens":5,"audio_tokens":"6"},"cost":0.5},"extra":[1]}"#,
+            r#"{"id":"c","object":"chat.completion.chunk","created":17,"model":"m","system_fingerprint":"f","service_tier":"t","provider":"p","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"completion_tokens_details":{"reasoning_tokens":4,"audio_tokens":7,"accepted_prediction_tokens":8,"rejected_prediction_tokens":9},"prompt_tokens_details":{"cached_tokens":5,"audio_tokens":"6","cache_write_tokens":10},"cost":0.5},"extra":[1]}"#,
             &[
                 "id = c",
                 "object = chat.completion.chunk",
@@ -178,8 +178,8 @@ fn members_of_a_chunk() {
                 "system_fingerprint = f",
                 "service_tier = t",
                 "provider = p",
-                r#"usage: {"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"completion_tokens_details":{"reasoning_tokens":4,"audio_tokens":7,"accepted_prediction_tokens":8,"rejected_prediction_tokens":9},"prompt_tokens_details":{"cached_tokens":5,"audio_tokens":"6"},"cost":0.5}"#,
-                "counts 111111111 [1, 2, 3, 4, 5, 6, 7, 8, 9]",
+                r#"usage: {"prompt_tokens":1,"completion_tokens":2,"total_tokens":3,"completion_tokens_details":{"reasoning_tokens":4,"audio_tokens":7,"accepted_prediction_tokens":8,"rejected_prediction_tokens":9},"prompt_tokens_details":{"cached_tokens":5,"audio_tokens":"6","cache_write_tokens":10},"cost":0.5}"#,
+                "counts 1111111111 [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]",
                 "cost: 0.5",
                 "extra: [1]",
                 "fields xxxxxxxxx completion true",
@@ -196,7 +196,7 @@ fn members_of_a_chunk() {
                 "created = 18",
                 "model = true",
                 r#"usage: {"prompt_tokens":1.5,"total_tokens":null}"#,
-                "counts 000000000 [0, 0, 0, 0, 0, 0, 0, 0, 0]",
+                "counts 0000000000 [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]",
                 "fields x-xx----x completion false",
                 "OddType",
             ],
@@ -205,7 +205,7 @@ fn members_of_a_chunk() {
             r#"{"x_groq":{"usage":{"total_tokens":3}},"usage":null}"#,
             &[
                 r#"usage: {"total_tokens":3}"#,
-                "counts 000000100 [0, 0, 3, 0, 0, 0, 0, 0, 0]",
+                "counts 0000000100 [0, 0, 3, 0, 0, 0, 0, 0, 0, 0]",
                 "fields --------x completion true",
             ],
         ),

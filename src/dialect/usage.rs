@@ -22,7 +22,7 @@ const COUNT: usize = 7;
 
 /// Returns the rows of a protocol's token counts: the name of a member of the usage, the name of the member inside it that
 /// is the count, or an empty name if the member is the count itself, and the place of the count. The rows are in the order in
-/// which the protocol usually sends the members.
+/// which the protocol usually sends the members; the second count inside a member has its row at the end.
 fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
     match protocol {
         Protocol::Responses => &[
@@ -31,6 +31,7 @@ fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
             ("output_tokens", "", OUTPUT),
             ("output_tokens_details", "reasoning_tokens", REASONING),
             ("total_tokens", "", TOTAL),
+            ("input_tokens_details", "cache_write_tokens", CACHE_WRITE),
         ],
         Protocol::Anthropic => &[
             ("input_tokens", "", INPUT),
@@ -53,14 +54,14 @@ fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
 
 /// Returns the place of the count that is the member of the usage with this name.
 pub(crate) fn place_of(protocol: Protocol, name: &Text<'_>) -> Option<u8> {
-    known(protocol, name).filter(|(inner, _)| inner.is_empty()).map(|(_, place)| place as u8)
+    known(protocol, name).find(|(inner, _)| inner.is_empty()).map(|(_, place)| place as u8)
 }
 
-/// Returns the name of the member that is the count, in the member of the usage with this name, and the place of the count.
-/// The returned name is empty if the member of the usage is the count itself.
+/// Returns the counts in the member of the usage with this name: the name of each inside that member, and its place. The
+/// returned name is empty if the member of the usage is the count itself.
 #[inline(always)]
-fn known(protocol: Protocol, name: &Text<'_>) -> Option<(&'static str, usize)> {
-    let known = names(protocol).iter().find(|(own, ..)| name.is_word(own));
+fn known<'n>(protocol: Protocol, name: &'n Text<'_>) -> impl Iterator<Item = (&'static str, usize)> + 'n {
+    let known = names(protocol).iter().filter(|(own, ..)| name.is_word(own));
     known.map(|(_, inner, place)| (*inner, *place))
 }
 
@@ -123,10 +124,11 @@ impl Counts {
     /// Takes the token counts of one member of the usage.
     #[inline(always)]
     pub(crate) fn add_member(&mut self, protocol: Protocol, name: &Text<'_>, value: Value<'_>) {
-        let Some((inner, place)) = known(protocol, name) else { return };
-        let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
-        if let Some(count) = value.and_then(|value| value.as_u64()) {
-            self.set(place, count);
+        for (inner, place) in known(protocol, name) {
+            let value = if inner.is_empty() { Some(value) } else { value.get(inner).ok().flatten() };
+            if let Some(count) = value.and_then(|value| value.as_u64()) {
+                self.set(place, count);
+            }
         }
     }
 
@@ -149,8 +151,8 @@ impl Counts {
         there.fold(None, |sum, count| Some(sum.unwrap_or(0u64).saturating_add(count)))
     }
 
-    /// Returns the prompt, completion, total, reasoning and cached tokens, or `None` if no count is known.
-    pub(crate) fn canonical(&self, protocol: Protocol) -> Option<[Option<u64>; 5]> {
+    /// Returns the prompt, completion, total, reasoning, cached and cache write tokens, or `None` if no count is known.
+    pub(crate) fn canonical(&self, protocol: Protocol) -> Option<[Option<u64>; 6]> {
         if self.has == 0 {
             return None;
         }
@@ -161,7 +163,7 @@ impl Counts {
         };
         let sum = || Some(prompt?.saturating_add(completion?));
         let total = self.get(TOTAL).or_else(sum);
-        Some([prompt, completion, total, self.get(REASONING), self.get(CACHE_READ)])
+        Some([prompt, completion, total, self.get(REASONING), self.get(CACHE_READ), self.get(CACHE_WRITE)])
     }
 }
 
@@ -171,7 +173,7 @@ mod tests {
     use super::{protocol_of, Counts, Protocol};
     use crate::json::parse_lazy;
 
-    fn canonical(protocol: Protocol, usages: &[&str]) -> Option<[Option<u64>; 5]> {
+    fn canonical(protocol: Protocol, usages: &[&str]) -> Option<[Option<u64>; 6]> {
         let mut counts = Counts::NOTHING;
         usages.iter().for_each(|usage| counts.add(protocol, parse_lazy(usage.as_bytes()).unwrap()));
         counts.canonical(protocol)
@@ -198,11 +200,11 @@ mod tests {
 
     #[test]
     fn responses_counts_as_they_are() {
-        let usage = r#"{"input_tokens":10,"input_tokens_details":{"cached_tokens":4},"output_tokens":7,
+        let usage = r#"{"input_tokens":10,"input_tokens_details":{"cached_tokens":4,"cache_write_tokens":3},"output_tokens":7,
             "output_tokens_details":{"reasoning_tokens":5},"total_tokens":17}"#;
-        let expected = Some([Some(10), Some(7), Some(17), Some(5), Some(4)]);
+        let expected = Some([Some(10), Some(7), Some(17), Some(5), Some(4), Some(3)]);
         assert_eq!(canonical(Protocol::Responses, &[r#"{"total_tokens":99,"input_tokens":1}"#, usage]), expected);
-        let none = Some([None, Some(7), None, None, None]);
+        let none = Some([None, Some(7), None, None, None, None]);
         assert_eq!(canonical(Protocol::Responses, &[r#"{"output_tokens":7}"#]), none);
         assert_eq!(canonical(Protocol::Responses, &["{}"]), None);
     }
@@ -215,7 +217,7 @@ mod tests {
             "iterations":[{"input_tokens":5}]}"#;
         assert_eq!(
             canonical(Protocol::Anthropic, &[first, last]),
-            Some([Some(1290), Some(30), Some(1320), Some(9), Some(1028)])
+            Some([Some(1290), Some(30), Some(1320), Some(9), Some(1028), Some(250)])
         );
     }
 
@@ -226,11 +228,11 @@ mod tests {
             "cachedContentTokenCount":2,"totalTokenCount":1513,"candidatesTokenCount":477}"#;
         assert_eq!(
             canonical(Protocol::Gemini, &[first, last]),
-            Some([Some(796), Some(717), Some(1513), Some(240), Some(2)])
+            Some([Some(796), Some(717), Some(1513), Some(240), Some(2), None])
         );
         assert_eq!(
             canonical(Protocol::Gemini, &[last, r#"{"promptTokenCount":5,"thoughtsTokenCount":2}"#]),
-            Some([Some(5), Some(2), Some(7), Some(2), None])
+            Some([Some(5), Some(2), Some(7), Some(2), None, None])
         );
     }
 }

@@ -255,6 +255,33 @@ fn usage_of_gemini_adds_tools_and_thoughts_and_the_last_counts() {
 }
 
 #[test]
+fn what_was_written_to_a_cache_is_counted_apart_too() {
+    let responses =
+        json!({"input_tokens_details": {"cache_write_tokens": 100, "cached_tokens": 4}, "output_tokens": 7});
+    let first = json!({"input_tokens": 12, "cache_creation_input_tokens": 250, "output_tokens": 1});
+    let chat = json!({"prompt_tokens": 9, "prompt_tokens_details": {"cache_write_tokens": 8}});
+    for (events, expected) in [
+        (vec![responses_usage(responses.clone())], 100),
+        // The later usages of Anthropic do not repeat it.
+        (anthropic_usage(&[first.clone(), json!({"output_tokens": 40})]), 250),
+    ] {
+        let stream = unnamed(&events);
+        let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+        let mut rest = &stream[..];
+        while parser.next(&mut rest).unwrap().is_some() {}
+        assert_eq!(parser.native_usage().unwrap().cache_write_tokens(), Some(expected), "{events:?}");
+    }
+    for (usage, expected) in [(responses, 100), (first, 250), (chat, 8)] {
+        let json = usage.to_string();
+        let usage = Usage::of(deltawire::json::parse_lazy(json.as_bytes()).unwrap()).unwrap();
+        assert_eq!((usage.cache_write_tokens(), usage.counts().cache_write_tokens()), (Some(expected), Some(expected)));
+    }
+    let json = json!({"promptTokenCount": 5}).to_string();
+    let usage = Usage::of(deltawire::json::parse_lazy(json.as_bytes()).unwrap()).unwrap();
+    assert_eq!(usage.cache_write_tokens(), None);
+}
+
+#[test]
 fn a_count_that_was_not_sent_is_absent() {
     // Each alone, 0 or not; and what is no count.
     type Row<'a> = (fn(Value) -> Vec<Value>, &'a [(&'a str, &'a str)]);

@@ -10,7 +10,8 @@ pub const DELTAWIRE_VERDICT_API_ERROR: u32 = 3;
 /// (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`). DONE does not mean
 /// complete: ask `complete`.
 pub const DELTAWIRE_VERDICT_DONE: u32 = 4;
-/// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini.
+/// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini,
+/// and a chat stream that was cut behind its finish reasons: its usage may be missing.
 pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
 /// The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
 /// or its `object` is `chat.completion` or `text_completion`.

@@ -303,6 +303,8 @@ pub const DELTAWIRE_HAS_COMPLETION_AUDIO: u32 = 64;
 pub const DELTAWIRE_HAS_ACCEPTED_PREDICTION: u32 = 128;
 /// Bit of `deltawire_usage.has`: `rejected_prediction` was sent.
 pub const DELTAWIRE_HAS_REJECTED_PREDICTION: u32 = 256;
+/// Bit of `deltawire_usage.has`: `cache_write` was sent.
+pub const DELTAWIRE_HAS_CACHE_WRITE: u32 = 512;
 
 /// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
 /// members that it does not know.
@@ -331,4 +333,6 @@ pub struct deltawire_usage {
     pub accepted_prediction: u64,
     /// `completion_tokens_details.rejected_prediction_tokens`.
     pub rejected_prediction: u64,
+    /// `prompt_tokens_details.cache_write_tokens`: also counted in `prompt`.
+    pub cache_write: u64,
 }

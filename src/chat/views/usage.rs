@@ -19,10 +19,10 @@ pub struct TokenCounts {
     /// Which counts are there: a bit each, in the order of `counts`. For the C interface.
     #[doc(hidden)]
     pub has: u32,
-    /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction. For
-    /// the C interface.
+    /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction, cache
+    /// write. For the C interface.
     #[doc(hidden)]
-    pub counts: [u64; 9],
+    pub counts: [u64; 10],
 }
 
 /// The accessors, and what Debug prints.
@@ -64,17 +64,17 @@ named! {
     accepted_prediction_tokens = 7,
     /// The same as [`Usage::rejected_prediction_tokens`].
     rejected_prediction_tokens = 8,
+    /// The same as [`Usage::cache_write_tokens`].
+    cache_write_tokens = 9,
 }
 
 impl TokenCounts {
-    /// Returns the counts of prompt, completion, total, reasoning and cached tokens.
-    pub(crate) fn of(five: [Option<u64>; 5]) -> Self {
-        let mut counts = TokenCounts::default();
-        for (slot, (count, bit)) in counts.counts.iter_mut().zip(five.iter().zip(0..)) {
-            *slot = count.unwrap_or(0);
-            counts.has |= u32::from(count.is_some()).wrapping_shl(bit);
-        }
-        counts
+    /// Returns the counts of prompt, completion, total, reasoning, cached and cache write tokens.
+    pub(crate) fn of(counts: [Option<u64>; 6]) -> Self {
+        let [prompt, completion, total, reasoning, cached, written] = counts;
+        let all = [prompt, completion, total, reasoning, cached, None, None, None, None, written];
+        let bits = all.iter().zip(0..).map(|(count, bit)| u32::from(count.is_some()).wrapping_shl(bit));
+        TokenCounts { has: bits.fold(0, |has, bit| has | bit), counts: all.map(|count| count.unwrap_or(0)) }
     }
 
     /// Returns the count at this place.
@@ -203,6 +203,12 @@ impl<'a> Usage<'a> {
         self.native().map_or_else(|| self.detail("prompt_tokens_details", "cached_tokens"), |counts| counts.get(4))
     }
 
+    /// Returns `prompt_tokens_details.cache_write_tokens`: those of the prompt that were written to a cache, which some
+    /// vendors bill at a higher price.
+    pub fn cache_write_tokens(&self) -> Option<u64> {
+        self.native().map_or_else(|| self.detail("prompt_tokens_details", "cache_write_tokens"), |counts| counts.get(9))
+    }
+
     /// Returns `prompt_tokens_details.audio_tokens`.
     pub fn prompt_audio_tokens(&self) -> Option<u64> {
         self.detail("prompt_tokens_details", "audio_tokens")
@@ -223,7 +229,7 @@ impl<'a> Usage<'a> {
                 completion = Some(value);
             }
         });
-        let of_prompt = [("cached_tokens", 4), ("audio_tokens", 5)];
+        let of_prompt = [("cached_tokens", 4), ("audio_tokens", 5), ("cache_write_tokens", 9)];
         let of_completion = [
             ("reasoning_tokens", 3),
             ("audio_tokens", 6),
