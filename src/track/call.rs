@@ -135,24 +135,20 @@ impl Arguments {
             self.balance.follow_inside(0);
             return true;
         }
+        let (flags, lead) = text.parts();
         if self.balance.is_no_object() {
-            let (flags, lead) = text.parts();
             return text.is_plain() || lead == 0 && is_sound(text.raw(), flags);
         }
-        self.add_marks(part, payload)
+        // From the text on, also behind it: the search reads whole vectors.
+        let bytes = payload.get(part.start as usize..).filter(|_| lead == 0 && flags.is_printable_ascii());
+        bytes.is_some_and(|bytes| self.add_marks(bytes, part.len as usize)) || self.add_bytes(text)
     }
 
-    /// Does what [`add_short`](Self::add_short) does, by the quotes and brackets of the text alone if these are all that
-    /// matters.
+    /// Takes in a text that is at the front of `bytes`, by its quotes and brackets alone. Returns `false`, with no effect, if that
+    /// is not all that matters.
     #[inline(never)]
-    fn add_marks(&mut self, part: Part, payload: &[u8]) -> bool {
-        let text = part.text(payload);
-        let (flags, lead) = text.parts();
-        let bytes = payload.get(part.start as usize..).filter(|_| lead == 0 && flags.is_printable_ascii());
-        match bytes.and_then(|bytes| quoted::marks(bytes, text.raw().len())) {
-            Some(marks) if self.balance.follow_marks(marks, text.raw().len()) => true,
-            _ => self.add_bytes(text),
-        }
+    fn add_marks(&mut self, bytes: &[u8], len: usize) -> bool {
+        quoted::marks(bytes, len).is_some_and(|marks| self.balance.follow_marks(marks, len))
     }
 
     #[inline(never)]
