@@ -5,11 +5,14 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(root, "ffi-tests", "use"))
 import server  # noqa: E402
 
+CHOICES = ",".join('{"index":%d,"delta":{"content":"%d"}}' % (nth, nth) for nth in range(9))
+NINE = ('data: {"choices":[%s]}\n\ndata: {"choices":[{"index":0,"delta":{"content":" and on"}}]}\n\n' % CHOICES).encode()
 FLUSHES = ["whole", "bytes", "utf8", "midline&seed=3&tcp=1"]
 
 
@@ -24,7 +27,7 @@ def content(path):
 
 def main():
     client, gateway, *files = sys.argv[1:]
-    port = server.serve(server.load(files))
+    port = server.serve(server.load(files) | {"nine": NINE})
     ran = 0
     for path in files:
         name = os.path.basename(path)
@@ -33,11 +36,17 @@ def main():
             done = subprocess.run([client, url], capture_output=True, timeout=60)
             assert (done.returncode, done.stdout.decode()) == (0, content(path)), (url, done)
             ran += 1
-    # A stream that was cut is a failure, and what came before is printed.
+    # Of a stream that was cut all that came is printed, whether the transport says so or not, and the client fails.
     name = os.path.basename(files[0])
-    for cut in ("event", "body"):
+    for cut in ("event", "chunk", "body"):
         done = subprocess.run([client, f"http://127.0.0.1:{port}/{name}?flush=lines&cut={cut}"], capture_output=True, timeout=60)
-        assert done.returncode != 0 and content(files[0]).startswith(done.stdout.decode()), (cut, done)
+        assert done.returncode != 0 and b"truncated" in done.stderr, (cut, done)
+        assert done.stdout and content(files[0]).startswith(done.stdout.decode()), (cut, done)
+    # A ninth choice does not fit: the others are read to the end.
+    done = subprocess.run([client, f"http://127.0.0.1:{port}/nine"], capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, b"0 and on") and b"choice" in done.stderr, done
+    done = subprocess.run([client, f"http://127.0.0.1:{port}/none"], capture_output=True, timeout=60)
+    assert done.returncode == 1 and b"no such stream" in done.stderr, done
 
     process = subprocess.Popen([gateway, f"http://127.0.0.1:{port}"], stdout=subprocess.PIPE, text=True)
     try:
@@ -59,6 +68,16 @@ def main():
                     assert wanted in line, (path, wanted, line)
                 assert "complete=true" in line, (path, line)
                 ran += 1
+        # A client that leaves ends the request, although the upstream is silent: for ten seconds, unless it is released.
+        asked = http.client.HTTPConnection(host, int(own), timeout=60)
+        asked.request("GET", f"/{name}?flush=lines&stall=1")
+        answer = asked.getresponse()
+        answer.read(1)
+        answer.close()
+        asked.close()
+        left = time.monotonic()
+        line = process.stdout.readline()
+        assert "Truncated" in line and time.monotonic() - left < 8, (line, time.monotonic() - left)
     finally:
         process.kill()
     print(f"{ran} responses")

@@ -81,6 +81,11 @@ const LEAST: usize = 2048;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
+/// A handler of your own that has an assembler passes [`chunk`](Handler::chunk), [`update`](Handler::update) and
+/// [`limit`](Handler::limit) on to it. A chunk cannot leave the handler, so the assembler runs where the parser does: with updates
+/// alone, such as those that came through a channel, the message has no ID, no model and, of other protocols than chat completions,
+/// no usage; [`error`](Assembler::error) is then [`AssembleError::NoChunk`].
+///
 /// # Memory
 ///
 /// The assembler itself takes some 200 bytes, and nothing from the heap before there is something to keep. Then it allocates
@@ -119,6 +124,8 @@ pub(super) struct Growable {
     /// The limit in bytes. A log is at most 4 GiB long.
     limit: u32,
     room: Room,
+    /// Whether a chunk came.
+    has_chunk: bool,
 }
 
 impl Default for Assembler {
@@ -137,7 +144,7 @@ impl Assembler {
     pub const fn with_limits(limits: Limits) -> Self {
         let len = limits.max_message_len();
         let limit = if len > u32::MAX as usize { u32::MAX } else { len as u32 };
-        let kept = Growable { log: Vec::new(), buffer: Vec::new(), limit, room: Room::DEFAULT };
+        let kept = Growable { log: Vec::new(), buffer: Vec::new(), limit, room: Room::DEFAULT, has_chunk: false };
         let quirks = [0; Quirk::ALL.len()];
         Assembler { tracker: Vec::new(), kept, drops_repeats: false, quirks, error: None }
     }
@@ -273,7 +280,7 @@ impl Assembler {
         self.tracker.iter_mut().for_each(HeapTracker::reset);
         self.kept.log.iter_mut().for_each(HeapLog::reset);
         self.quirks = [0; Quirk::ALL.len()];
-        self.error = None;
+        (self.error, self.kept.has_chunk) = (None, false);
     }
 
     /// Returns how many bytes are on the heap.
@@ -349,19 +356,23 @@ impl Assembler {
 
 /// Stores what could not be kept in [`error`](Assembler::error). The parser does not stop for that.
 impl Handler for Assembler {
+    /// Keeps the chunk's own members: ID, model, usage, and arguments that come by path.
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
         let done = self.kept.chunk(chunk);
         let _ = self.conclude(done);
         Flow::Continue(())
     }
 
+    /// Keeps a delta. Its chunk must have come before.
     #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        let done = self.kept.put(choice, &update);
+        let chunk = if self.kept.has_chunk { Ok(()) } else { Err(AssembleError::NoChunk) };
+        let done = self.kept.put(choice, &update).and(chunk);
         let _ = self.conclude(done);
         Flow::Continue(())
     }
 
+    /// Notes that the parser left deltas out.
     fn limit(&mut self, error: &Error) -> Flow {
         let _ = self.conclude(limit(error));
         Flow::Continue(())
@@ -413,6 +424,7 @@ impl Growable {
     /// Takes in the members of a chunk's top level.
     #[inline]
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
+        self.has_chunk = true;
         if self.log.is_empty() && is_empty(chunk) {
             return Ok(());
         }

@@ -73,6 +73,9 @@ pub enum AssembleError {
     BadIndex,
     /// The allocator had no memory.
     OutOfMemory,
+    /// Updates came before any chunk: the handler that has the assembler does not pass [`Handler::chunk`](crate::Handler::chunk) on.
+    /// The message has no ID and no model; of other protocols than chat completions it lacks usage and arguments.
+    NoChunk,
 }
 
 #[cfg(feature = "alloc")]
@@ -84,6 +87,7 @@ impl fmt::Display for AssembleError {
             AssembleError::TooManyCalls => TOO_MANY_CALLS,
             AssembleError::BadIndex => BAD_INDEX,
             AssembleError::OutOfMemory => "out of memory",
+            AssembleError::NoChunk => "updates came without their chunk: pass Handler::chunk on too",
         })
     }
 }

@@ -394,3 +394,40 @@ fn quirks_are_counted_once_a_delta() {
     assert_eq!(assembler.quirk_count(Quirk::SecondFinish), 1);
     assert_eq!(assembler.quirk_count(Quirk::DeltaAfterFinish), 1);
 }
+
+/// What a handler of a user's own passes on to an assembler: chunks or not.
+struct PassesOn {
+    chunks: bool,
+    message: Assembler,
+}
+
+impl crate::Handler for PassesOn {
+    fn chunk(&mut self, chunk: &crate::chat::Chunk<'_>) -> crate::Flow {
+        match self.chunks {
+            true => self.message.chunk(chunk),
+            false => crate::Flow::Continue(()),
+        }
+    }
+
+    fn update(&mut self, choice: u32, update: crate::Update<'_>) -> crate::Flow {
+        self.message.update(choice, update)
+    }
+}
+
+#[test]
+fn updates_without_their_chunk_are_an_error() {
+    // The first chunk has nothing to keep but its deltas.
+    let stream = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: {\"id\":\"a\",\"choices\":[]}\n\n";
+    for chunks in [true, false] {
+        let (mut parser, mut handler) = (Parser::new(Growing::new()), PassesOn { chunks, message: Assembler::new() });
+        parser.feed(stream, &mut handler).into_result().unwrap();
+        parser.finish_into(&mut handler).unwrap();
+        let expected = (!chunks).then_some(AssembleError::NoChunk);
+        let mut message = handler.message.message().unwrap();
+        assert_eq!((handler.message.error(), message.left_out), (expected, expected));
+        assert_eq!(message.choices.remove(0).content.as_deref(), Some("Hi"));
+        assert_eq!(message.id.as_deref(), chunks.then_some("a"));
+        handler.message.reset();
+        assert_eq!(handler.message.error(), None);
+    }
+}

@@ -30,7 +30,7 @@ impl Media {
             Media::Gzip => "gzip",
             Media::Zstd => "zstd",
             Media::Binary => "binary",
-            Media::Html => "HTML",
+            Media::Html => "HTML or XML",
             Media::Text => "text",
         }
     }

@@ -1,49 +1,97 @@
-//! `client URL`: prints the content of a streamed answer as it comes. With tokio and reqwest.
+//! `client URL`: prints the content of a streamed answer as it comes, and the names of the tools that it calls. With tokio and reqwest.
 //!
-//! A task reads the response and sends what is new through a channel; whoever has the other end is free to wait, to select,
-//! or to drop it, which ends the task.
+//! A task reads the response and sends what is new through a channel; whoever has the other end is free to wait or to select. To end
+//! the task, and with it the request, drop that end. When the response has ended, the task returns the whole message.
 
-use deltawire::{End, Growing, OwnedUpdate, Parser, Update};
+use deltawire::chat::Chunk;
+use deltawire::message::Assembler;
+use deltawire::{End, Error, Flow, Growing, Handler, OwnedUpdate, Parser, Update, Verdict};
 use std::io::Write;
 use tokio::sync::mpsc;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// Sends each update with the index of its choice, and returns how the stream ended.
-async fn read(mut response: reqwest::Response, updates: mpsc::Sender<(u32, OwnedUpdate)>) -> Result<End, Failure> {
-    let mut parser = Parser::new(Growing::new());
-    // Push: the parser's tracker gives each fragment of a tool call its number, and joins halves of characters. A handler
-    // cannot wait for room in the channel, so it keeps what one read brought.
-    let mut ready = Vec::new();
-    while let Some(bytes) = response.chunk().await? {
-        parser.feed(&bytes, &mut keep(&mut ready)).into_result()?;
-        for update in ready.drain(..) {
-            if updates.send(update).await.is_err() {
-                return Ok(parser.end()); // nobody listens any more
-            }
-        }
-    }
-    parser.finish_into(&mut keep(&mut ready))?;
-    for update in ready {
-        if updates.send(update).await.is_err() {
-            break;
-        }
-    }
-    Ok(parser.end())
+/// Keeps the updates of one read, because a handler cannot wait for room in the channel, and the message so far.
+#[derive(Default)]
+struct Reader {
+    ready: Vec<(u32, OwnedUpdate)>,
+    message: Assembler,
 }
 
-fn keep(ready: &mut Vec<(u32, OwnedUpdate)>) -> impl deltawire::Handler + '_ {
-    deltawire::handler::from_fn(|choice, update| {
-        ready.push((choice, update.into_owned()));
-        deltawire::Flow::Continue(())
-    })
+impl Handler for Reader {
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+        self.message.chunk(chunk)
+    }
+
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        self.ready.push((choice, update.clone().into_owned()));
+        self.message.update(choice, update)
+    }
+
+    /// What the parser had no room for, such as a ninth choice. It reads on; the message has `left_out`.
+    fn limit(&mut self, error: &Error) -> Flow {
+        self.message.limit(error)
+    }
+}
+
+/// What is known of an answer when it has ended.
+struct Answer {
+    message: Assembler,
+    end: End,
+    failure: Option<reqwest::Error>,
+}
+
+impl Answer {
+    /// Whether all of it came. Behind `[DONE]` it does not matter how the connection ended.
+    fn is_complete(&self) -> bool {
+        self.end.is_complete() && (self.failure.is_none() || self.end.verdict == Verdict::Done)
+    }
+}
+
+/// Sends each update with the index of its choice, and returns the rest.
+async fn read(mut response: reqwest::Response, updates: mpsc::Sender<(u32, OwnedUpdate)>) -> Answer {
+    let (mut parser, mut reader) = (Parser::new(Growing::new()), Reader::default());
+    let failure = loop {
+        // A receiver that leaves ends the request at once, also while the server says nothing.
+        let received = tokio::select! {
+            () = updates.closed() => break None,
+            received = response.chunk() => received,
+        };
+        match received {
+            Ok(Some(bytes)) => feed(&mut parser, &bytes, &mut reader),
+            Ok(None) => break None,
+            Err(error) => break Some(error),
+        }
+        send(&mut reader.ready, &updates).await;
+    };
+    // Also of a stream that was cut: its last event may be whole but for the blank line.
+    while parser.finish_into(&mut reader).is_err() {}
+    send(&mut reader.ready, &updates).await;
+    Answer { message: reader.message, end: parser.end(), failure }
+}
+
+/// Reads all of the bytes. What stops the parser is a limit, which the handler was told.
+fn feed(parser: &mut Parser<Growing>, mut bytes: &[u8], reader: &mut Reader) {
+    loop {
+        let fed = parser.feed(bytes, reader);
+        bytes = bytes.get(fed.consumed..).unwrap_or_default();
+        if fed.stop.is_none() {
+            return;
+        }
+    }
+}
+
+/// Fails where nobody listens any more, which the loop notices too.
+async fn send(ready: &mut Vec<(u32, OwnedUpdate)>, updates: &mpsc::Sender<(u32, OwnedUpdate)>) {
+    for update in ready.drain(..) {
+        let _ = updates.send(update).await;
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Failure> {
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).ok_or("client URL")?;
     // A real request is a POST with a body that has `"stream": true`; an error's body is read like a stream.
     let response = reqwest::Client::new().get(url).send().await?;
+    let is_success = response.status().is_success();
     let (send, mut receive) = mpsc::channel(64);
     let reader = tokio::spawn(read(response, send));
     while let Some((choice, update)) = receive.recv().await {
@@ -54,9 +102,21 @@ async fn main() -> Result<(), Failure> {
         }
         std::io::stdout().flush()?;
     }
-    let end = reader.await??;
-    if !end.is_complete() {
-        return Err(format!("{end}").into()); // cut, failed, or parts of it were lost
+    let answer = reader.await?;
+    if !is_success || !answer.is_complete() {
+        // Cut, failed, or parts of it were lost: its calls are not to be run.
+        return Err(match (answer.failure, answer.message.error()) {
+            (Some(failure), _) => format!("{}: {failure}", answer.end).into(),
+            (None, Some(left_out)) => format!("{}: {left_out}", answer.end).into(),
+            (None, None) => format!("{}", answer.end).into(),
+        });
+    }
+    for choice in answer.message.into_message()?.choices {
+        for call in choice.tool_calls {
+            // A call without arguments: {}. Text from a stream reaches a terminal escaped.
+            let (name, arguments) = (call.name.unwrap_or_default(), call.arguments.unwrap_or("{}".into()));
+            eprintln!("{}({})", name.escape_debug(), arguments.escape_debug());
+        }
     }
     Ok(())
 }

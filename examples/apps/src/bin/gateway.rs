@@ -58,7 +58,12 @@ async fn pass(
     let mut meter = Observer::new(|_, _| Flow::Continue(()));
     let (mut parser, mut left_out) = (Parser::new(Growing::new()), None);
     loop {
-        let bytes = match answer.chunk().await {
+        // A client that hangs up ends the request at once, also while the upstream says nothing.
+        let received = tokio::select! {
+            () = send.closed() => break,
+            received = answer.chunk() => received,
+        };
+        let bytes = match received {
             Ok(Some(bytes)) => bytes,
             Ok(None) => break,
             Err(error) => {
