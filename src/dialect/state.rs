@@ -222,3 +222,23 @@ pub(crate) struct Seen<'a> {
     /// A tool call has arguments by path.
     pub(crate) has_paths: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A slot has the item in its upper 16 bits and the part in its lower ones: no other item and no other part counts as
+    /// reported.
+    #[test]
+    fn a_reported_text_is_noted_by_item_and_part() {
+        let mut state = State::new(Some(Protocol::Responses));
+        state.report(2 << 16 | 1, false);
+        state.report(3 << 16, true);
+        assert!(state.has(2, Of::Content(1)));
+        assert!(state.has(3, Of::Summary(0)));
+        assert!(!state.has(2, Of::Content(0)));
+        assert!(!state.has(2, Of::Summary(1)));
+        assert!(!state.has(3, Of::Content(0)));
+        assert!(!state.has(0, Of::Content(1)));
+    }
+}
