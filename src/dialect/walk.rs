@@ -209,3 +209,41 @@ pub(super) struct Call<'a> {
     pub(super) arguments: Option<Text<'a>>,
     pub(super) is_custom: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+
+    const CALL: &[u8] = br#"{"id":"a","paths":7,"others":[1],"parts":[2]}"#;
+
+    fn call() -> Value<'static> {
+        whole_at(CALL, 0).unwrap()
+    }
+
+    /// Deltas carry the choice at hand, and the index they were given.
+    #[test]
+    fn deltas_have_choice_and_number() {
+        let mut walk = Walk { choice: 2, calls: 3, ..Walk::START };
+        let raw = walk.raw(CALL, Kind::ToolCall, call().get("parts").unwrap(), 5).unwrap();
+        assert_eq!((raw.flags, raw.choice, raw.number), (FLAG_NUMBER, 2, 5));
+        let role = walk.role(CALL, call().get("id").unwrap()).unwrap();
+        assert_eq!((role.flags, role.choice), (0, 2));
+        let opened = walk.call(CALL, 4, Call::default());
+        assert_eq!((opened.flags, opened.choice, opened.call, opened.number), (FLAG_NUMBER, 2, 3, 4));
+    }
+
+    /// Only an array with the wanted name is kept; the delta for it selects a call and opens none.
+    #[test]
+    fn a_kept_member_selects_its_call() {
+        let mut walk = Walk::START;
+        walk.member(CALL, call(), "paths");
+        assert!(walk.member.is_empty());
+        assert!(walk.select(CALL, 1).is_none());
+        walk.member(CALL, call(), "others");
+        let (start, len) = (walk.member.start as usize, walk.member.len as usize);
+        assert_eq!(&CALL[start..start + len], br#""others":[1]"#);
+        let delta = walk.select(CALL, 1).unwrap();
+        assert_eq!((delta.flags, walk.calls), (FLAG_NUMBER | FLAG_SELECTS, 0));
+    }
+}
