@@ -86,7 +86,7 @@ var mediaNames = []string{
 	MediaGzip:   "Gzip",
 	MediaZstd:   "Zstd",
 	MediaBinary: "Binary",
-	MediaHTML:   "HTML or XML",
+	MediaHTML:   "HTML",
 	MediaText:   "Text",
 }
 

@@ -533,7 +533,7 @@ func TestErr(t *testing.T) {
 		{"body", `{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]}`, nil, "", nil},
 		{"cut", contentChunk, nil, ErrTruncated.Error(), io.ErrUnexpectedEOF},
 		{"nothing", "", nil, ErrEmpty.Error(), ErrEmpty},
-		{"no stream", "<html>", nil, ErrNotAStream.Error() + ": HTML or XML", ErrNotAStream},
+		{"no stream", "<html>", nil, ErrNotAStream.Error() + ": HTML", ErrNotAStream},
 		{"another protocol", "event: add\ndata: {\"a\":1}\n\n", nil, ErrOtherProtocol.Error() + ": Other", ErrOtherProtocol},
 		{"another value", "{\"data\":[]}", nil, ErrJSONAnswer.Error() + `: {"data":[]}`, ErrJSONAnswer},
 		{"another value, of several lines", "\uFEFF\r\n{\"data\":\t\r\n[]}", nil, ErrJSONAnswer.Error() + `: {"data": []}`, ErrJSONAnswer},
