@@ -100,6 +100,8 @@ pub struct Assembler {
     tracker: Vec<HeapTracker>,
     pub(super) kept: Growable,
     drops_repeats: bool,
+    /// Whether a parser pushed a chunk.
+    has_chunk: bool,
     quirks: [u32; Quirk::ALL.len()],
     error: Option<AssembleError>,
 }
@@ -124,8 +126,6 @@ pub(super) struct Growable {
     /// The limit in bytes. A log is at most 4 GiB long.
     limit: u32,
     room: Room,
-    /// Whether a chunk came.
-    has_chunk: bool,
 }
 
 impl Default for Assembler {
@@ -144,9 +144,9 @@ impl Assembler {
     pub const fn with_limits(limits: Limits) -> Self {
         let len = limits.max_message_len();
         let limit = if len > u32::MAX as usize { u32::MAX } else { len as u32 };
-        let kept = Growable { log: Vec::new(), buffer: Vec::new(), limit, room: Room::DEFAULT, has_chunk: false };
+        let kept = Growable { log: Vec::new(), buffer: Vec::new(), limit, room: Room::DEFAULT };
         let quirks = [0; Quirk::ALL.len()];
-        Assembler { tracker: Vec::new(), kept, drops_repeats: false, quirks, error: None }
+        Assembler { tracker: Vec::new(), kept, drops_repeats: false, has_chunk: false, quirks, error: None }
     }
 
     /// Makes the assembler drop arguments of a call that repeat the whole arguments before them, and `{}` before the
@@ -280,7 +280,7 @@ impl Assembler {
         self.tracker.iter_mut().for_each(HeapTracker::reset);
         self.kept.log.iter_mut().for_each(HeapLog::reset);
         self.quirks = [0; Quirk::ALL.len()];
-        (self.error, self.kept.has_chunk) = (None, false);
+        (self.error, self.has_chunk) = (None, false);
     }
 
     /// Returns how many bytes are on the heap.
@@ -358,6 +358,7 @@ impl Assembler {
 impl Handler for Assembler {
     /// Keeps the chunk's own members: ID, model, usage, and arguments that come by path.
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+        self.has_chunk = true;
         let done = self.kept.chunk(chunk);
         let _ = self.conclude(done);
         Flow::Continue(())
@@ -366,7 +367,7 @@ impl Handler for Assembler {
     /// Keeps a delta. Its chunk must have come before.
     #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        let chunk = if self.kept.has_chunk { Ok(()) } else { Err(AssembleError::NoChunk) };
+        let chunk = if self.has_chunk { Ok(()) } else { Err(AssembleError::NoChunk) };
         let done = self.kept.put(choice, &update).and(chunk);
         let _ = self.conclude(done);
         Flow::Continue(())
@@ -424,7 +425,6 @@ impl Growable {
     /// Takes in the members of a chunk's top level.
     #[inline]
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
-        self.has_chunk = true;
         if self.log.is_empty() && is_empty(chunk) {
             return Ok(());
         }
