@@ -29,23 +29,26 @@ def main():
     client, gateway, *files = sys.argv[1:]
     port = server.serve(server.load(files) | {"nine": NINE})
     ran = 0
+
+    def read(path):
+        return subprocess.run([client, f"http://127.0.0.1:{port}/{path}"], capture_output=True, timeout=60)
+
     for path in files:
         name = os.path.basename(path)
         for flush in FLUSHES:
-            url = f"http://127.0.0.1:{port}/{name}?flush={flush}"
-            done = subprocess.run([client, url], capture_output=True, timeout=60)
-            assert (done.returncode, done.stdout.decode()) == (0, content(path)), (url, done)
+            done = read(f"{name}?flush={flush}")
+            assert (done.returncode, done.stdout.decode()) == (0, content(path)), done
             ran += 1
     # Of a stream that was cut all that came is printed, whether the transport says so or not, and the client fails.
     name = os.path.basename(files[0])
     for cut in ("event", "chunk", "body"):
-        done = subprocess.run([client, f"http://127.0.0.1:{port}/{name}?flush=lines&cut={cut}"], capture_output=True, timeout=60)
+        done = read(f"{name}?flush=lines&cut={cut}")
         assert done.returncode != 0 and b"truncated" in done.stderr, (cut, done)
         assert done.stdout and content(files[0]).startswith(done.stdout.decode()), (cut, done)
     # A ninth choice does not fit: the others are read to the end.
-    done = subprocess.run([client, f"http://127.0.0.1:{port}/nine"], capture_output=True, timeout=60)
+    done = read("nine")
     assert (done.returncode, done.stdout) == (1, b"0 and on") and b"choice" in done.stderr, done
-    done = subprocess.run([client, f"http://127.0.0.1:{port}/none"], capture_output=True, timeout=60)
+    done = read("none")
     assert done.returncode == 1 and b"no such stream" in done.stderr, done
 
     process = subprocess.Popen([gateway, f"http://127.0.0.1:{port}"], stdout=subprocess.PIPE, text=True)

@@ -54,7 +54,7 @@ void log_strict(logbook *log, const deltawire_parser *p);
 /* Writes the last lines. */
 void log_close(logbook *log, const deltawire_parser *p);
 
-/* Returns the text of a string, a number, a boolean or plain text. 0: it is none of these. */
+/* Returns the text of a string, a number, a boolean or plain text. 0: the value has another type. */
 int value_bytes(const deltawire_value *v, text *out);
 int is_utf8(const char *bytes, size_t len);
 

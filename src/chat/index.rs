@@ -168,7 +168,7 @@ pub(crate) mod call {
     pub(crate) const NAME: usize = 5;
     pub(crate) const ARGUMENTS: usize = 6;
     pub(crate) const WHOLE: usize = 7;
-    /// A mark without a span: the call or its function has members that are none of these.
+    /// A mark without a span: the call or its function has other members.
     pub(crate) const OTHERS: usize = 8;
     pub(crate) const COUNT: usize = 9;
 }

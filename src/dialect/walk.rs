@@ -146,7 +146,7 @@ impl Walk {
         self.finish_by(payload, value::text(word)?, reason, plan)
     }
 
-    /// Does the same as [`finish`](Self::finish) for a word that is no value of a member.
+    /// Does the same as [`finish`](Self::finish) for a word inside a text, such as the type of the event.
     pub(super) fn finish_by(&self, payload: &[u8], word: Text<'_>, reason: Reason<'_>, plan: &Plan) -> Option<Delta> {
         let code = reason.kind(word, plan.called & value::bit(self.choice) != 0).number();
         let text = Part::of(payload, word);

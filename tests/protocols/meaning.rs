@@ -156,15 +156,20 @@ fn finish_is_as_sent() {
     finishes(None, rows);
 }
 
+/// The token counts of a stream, as the parser has them at the end.
+fn native_counts(stream: &[u8]) -> Option<TokenCounts> {
+    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+    let mut rest = stream;
+    while parser.next(&mut rest).unwrap().is_some() {}
+    parser.native_usage()
+}
+
 /// The last usage of a stream: of the message, which every way to read has alike, and of the parser.
 pub(super) fn usage(events: &[Value]) -> Value {
     let stream = unnamed(events);
     let message = read(&stream, "usage").message;
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
-    let mut rest = &stream[..];
-    while parser.next(&mut rest).unwrap().is_some() {}
     let usage = message.get("usage").cloned().unwrap_or(Value::Null);
-    let counts = parser.native_usage();
+    let counts = native_counts(&stream);
     assert_eq!(counts.is_some(), !usage.is_null(), "{events:?}");
     let counts = counts.unwrap_or_default();
     let of = |path: &str| usage.pointer(path).and_then(Value::as_u64);
@@ -265,20 +270,15 @@ fn what_was_written_to_a_cache_is_counted_apart_too() {
         // The later usages of Anthropic do not repeat it.
         (anthropic_usage(&[first.clone(), json!({"output_tokens": 40})]), 250),
     ] {
-        let stream = unnamed(&events);
-        let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
-        let mut rest = &stream[..];
-        while parser.next(&mut rest).unwrap().is_some() {}
-        assert_eq!(parser.native_usage().unwrap().cache_write_tokens(), Some(expected), "{events:?}");
+        let counts = native_counts(&unnamed(&events)).unwrap();
+        assert_eq!(counts.cache_write_tokens(), Some(expected), "{events:?}");
     }
-    for (usage, expected) in [(responses, 100), (first, 250), (chat, 8)] {
+    let gemini = json!({"promptTokenCount": 5});
+    for (usage, expected) in [(responses, Some(100)), (first, Some(250)), (chat, Some(8)), (gemini, None)] {
         let json = usage.to_string();
         let usage = Usage::of(deltawire::json::parse_lazy(json.as_bytes()).unwrap()).unwrap();
-        assert_eq!((usage.cache_write_tokens(), usage.counts().cache_write_tokens()), (Some(expected), Some(expected)));
+        assert_eq!((usage.cache_write_tokens(), usage.counts().cache_write_tokens()), (expected, expected), "{json}");
     }
-    let json = json!({"promptTokenCount": 5}).to_string();
-    let usage = Usage::of(deltawire::json::parse_lazy(json.as_bytes()).unwrap()).unwrap();
-    assert_eq!(usage.cache_write_tokens(), None);
 }
 
 #[test]
