@@ -1,7 +1,7 @@
 # `make test` is the whole of the checks, each once; `make test-full` takes every cut, processor and seed that there is.
 # docs/testing.md says what each step would catch. `make check` is what to run after a change.
 SCRIPTS = abi apps asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse package proof readme ship size wasm
-.PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods mutants clean install uninstall go-lib go-module go-openai abi-write $(SCRIPTS)
+.PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods mutants clean install uninstall go-lib go-module go-clients abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
 MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml
@@ -106,9 +106,10 @@ install uninstall:
 go-lib:
 	@bash -c '. scripts/lib.sh; go_lib'
 
-# The adapter with openai-go itself, which Go fetches from its registry: no part of `make test`, which needs no such registry.
-go-openai: go-lib
-	@cd bindings/go/adapter/openaigo && go mod tidy && go test -count=1 -v ./...
+# The adapter with openai-go and Bifrost themselves, which Go fetches from its registry: no part of `make test`, which needs no
+# such registry.
+go-clients: go-lib
+	@for client in openaigo bifrost; do (cd bindings/go/adapter/$$client && go mod tidy && go test -count=1 -v ./...) || exit 1; done
 
 # The Go module with archives, as users without Rust get it: docs/installing.md.
 go-module:

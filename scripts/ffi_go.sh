@@ -80,7 +80,7 @@ pass go-allocs
 
 tested=./adapter run go-adapter
 ran go-adapter TestDecoder TestEventReader TestOptions ExampleNewDecoder
-echo "NOTE go-adapter: the interfaces of openai-go and Bifrost are copied by signature; make go-openai tests with openai-go itself"
+echo "NOTE go-adapter: the interfaces of openai-go and Bifrost are copied by signature; make go-clients tests with both of them"
 pass go-adapter
 
 run go-race -race -short

@@ -1,0 +1,287 @@
+// Package bifrost_test runs providers of github.com/maximhq/bifrost with the reader of package adapter. It is a module of its
+// own, so that who uses the adapter does not depend on that gateway.
+package bifrost_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	deltawire "deltawire.dev/go"
+	"deltawire.dev/go/adapter"
+	"github.com/maximhq/bifrost/core/providers/anthropic"
+	"github.com/maximhq/bifrost/core/providers/openai"
+	"github.com/maximhq/bifrost/core/providers/utils"
+	"github.com/maximhq/bifrost/core/schemas"
+)
+
+// own is a context without a factory: the gateway reads with its own scanners.
+func own() *schemas.BifrostContext {
+	return schemas.NewBifrostContext(context.Background(), schemas.NoDeadline)
+}
+
+// adapted is a context whose factory makes readers of the adapter, and counts them.
+func adapted(readers *int) *schemas.BifrostContext {
+	return own().WithValue(schemas.BifrostContextKeySSEReaderFactory, &utils.SSEReaderFactory{
+		NewDataReader: func(body io.Reader) utils.SSEDataReader {
+			*readers++
+			return adapter.NewEventReader(body)
+		},
+		NewEventReader: func(body io.Reader) utils.SSEEventReader {
+			*readers++
+			return adapter.NewEventReader(body)
+		},
+	})
+}
+
+// quiet is a logger that says nothing.
+type quiet struct{ schemas.Logger }
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}
+
+// serve answers every request with this body, written in pieces of size bytes.
+func serve(t *testing.T, body string, size int) *schemas.ProviderConfig {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		w.Header().Set("Connection", "close") // the gateway reads on after the end of a body, until the connection closes
+		for rest := body; rest != ""; {
+			piece := rest[:min(size, len(rest))]
+			rest = rest[len(piece):]
+			io.WriteString(w, piece)
+			w.(http.Flusher).Flush()
+		}
+	}))
+	t.Cleanup(server.Close)
+	return &schemas.ProviderConfig{NetworkConfig: schemas.NetworkConfig{BaseURL: server.URL}}
+}
+
+// answer is what the gateway says of a stream.
+type answer struct {
+	content, call, finish, failed string
+	tokens                        int
+}
+
+// ask sends a request to the provider and collects its answer.
+func ask(t *testing.T, provider schemas.Provider, ctx *schemas.BifrostContext) (got answer) {
+	t.Helper()
+	text := "Hello"
+	request := &schemas.BifrostChatRequest{Model: "m", Input: []schemas.ChatMessage{{
+		Role: schemas.ChatMessageRoleUser, Content: &schemas.ChatMessageContent{ContentStr: &text},
+	}}}
+	pass := func(_ *schemas.BifrostContext, r *schemas.BifrostResponse, err *schemas.BifrostError) (*schemas.BifrostResponse, *schemas.BifrostError) {
+		return r, err
+	}
+	chunks, failed := provider.ChatCompletionStream(ctx, pass, func(context.Context) {}, schemas.Key{}, request)
+	if failed != nil {
+		t.Fatalf("%+v", failed.Error)
+	}
+	timeout := time.After(time.Minute)
+	for {
+		select {
+		case <-timeout:
+			t.Fatal("the stream does not end")
+		case chunk, more := <-chunks:
+			if !more {
+				return got
+			}
+			if chunk.BifrostError != nil {
+				got.failed = chunk.BifrostError.Error.Message
+				if err := chunk.BifrostError.Error.Error; err != nil {
+					got.failed += err.Error()
+				}
+				continue
+			}
+			if chunk.BifrostChatResponse.Usage != nil {
+				got.tokens = chunk.BifrostChatResponse.Usage.TotalTokens
+			}
+			for _, choice := range chunk.BifrostChatResponse.Choices {
+				if choice.FinishReason != nil {
+					got.finish = *choice.FinishReason
+				}
+				if choice.ChatStreamResponseChoice == nil || choice.ChatStreamResponseChoice.Delta == nil {
+					continue
+				}
+				if delta := choice.ChatStreamResponseChoice.Delta; delta.Content != nil {
+					got.content += *delta.Content
+				}
+				for _, call := range choice.ChatStreamResponseChoice.Delta.ToolCalls {
+					if call.ID != nil {
+						got.call += *call.ID
+					}
+					if call.Function.Name != nil {
+						got.call += *call.Function.Name
+					}
+					got.call += call.Function.Arguments
+				}
+			}
+		}
+	}
+}
+
+func chunk(delta, rest string) string {
+	return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta +
+		`,"finish_reason":` + rest + "}\n\n"
+}
+
+var (
+	begin = ": hello\n\n" + chunk(`{"role":"assistant","content":"Größe: \ud83d\ude00"}`, `null}]`) +
+		chunk(`{"tool_calls":[{"index":0,"id":"t","type":"function","function":{"name":"f","arguments":"{\"a\":"}}]}`, `null}]`)
+	end = chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`, `null}]`) + "event: ping\ndata: {}\n\n" +
+		chunk(`{}`, `"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`)
+)
+
+func TestChat(t *testing.T) {
+	want := answer{content: "Größe: 😀", call: `tf{"a":1}`, finish: "tool_calls", tokens: 7}
+	for _, size := range []int{1, 7, 1 << 20} {
+		readers := 0
+		provider := openai.NewOpenAIProvider(serve(t, begin+end+"data: [DONE]\n\n", size), quiet{})
+		if got := ask(t, provider, adapted(&readers)); got != want || readers != 1 {
+			t.Errorf("%d: %+v with %d readers, want %+v", size, got, readers, want)
+		}
+		if got := ask(t, provider, own()); got != want {
+			t.Errorf("%d, its own reader: %+v, want %+v", size, got, want)
+		}
+	}
+}
+
+func TestAnthropic(t *testing.T) {
+	event := func(data string) string {
+		name, _, _ := strings.Cut(strings.TrimPrefix(data, `{"type":"`), `"`)
+		return "event: " + name + "\ndata: " + data + "\n\n"
+	}
+	body := event(`{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}`) +
+		event(`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`) +
+		event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Gr\u00f6ße"}}`)
+	last := event(`{"type":"content_block_stop","index":0}`) +
+		event(`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":4}}`) +
+		event(`{"type":"message_stop"}`)
+	readers := 0
+	provider := anthropic.NewAnthropicProvider(serve(t, body+last, 7), quiet{})
+	want := answer{content: "Größe", finish: "stop", tokens: 7}
+	if got := ask(t, provider, adapted(&readers)); got != want || readers != 1 {
+		t.Errorf("%+v with %d readers, want %+v", got, readers, want)
+	}
+	provider = anthropic.NewAnthropicProvider(serve(t, body, 7), quiet{})
+	if got := ask(t, provider, adapted(&readers)); got.content != "Größe" || !strings.Contains(got.failed, deltawire.ErrTruncated.Error()) {
+		t.Errorf("cut: %+v", got)
+	}
+}
+
+// What the gateway says of a stream that is wrong, and what it says with its own reader.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ name, body, want, own string }{
+		{"an error", begin + "data: {\"error\":{\"message\":\"no\"}}\n\n", "no", "no"},
+		{"a plain error", begin + "event: error\ndata: overloaded\n\n", "overloaded", ""},
+		{"a page", "<html><body>502</body></html>\n", deltawire.ErrNotAStream.Error(), ""},
+		{"nothing", "\n\n", deltawire.ErrEmpty.Error(), ""},
+		{"too long", begin + "data: \"" + strings.Repeat("x", 2<<20) + "\"\n\n" + end, "too long", ""},
+	} {
+		readers := 0
+		provider := openai.NewOpenAIProvider(serve(t, c.body, 1448), quiet{})
+		if got := ask(t, provider, adapted(&readers)); got.failed == "" || !strings.Contains(got.failed, c.want) {
+			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
+		}
+		if got := ask(t, provider, own()); got.failed != c.own {
+			t.Errorf("%s, its own reader: %+v, want %q", c.name, got, c.own)
+		}
+	}
+}
+
+// A cut stream ends with io.EOF, as the gateway's readers say it. What tells it from a whole one is the mark, which versions
+// since SSEStreamTerminator ask for.
+func TestCut(t *testing.T) {
+	for body, done := range map[string]bool{begin: false, begin + end[:30]: false, begin + end: false, begin + end + "data: [DONE]\n\n": true} {
+		readers := 0
+		r := utils.GetSSEDataReader(adapted(&readers), strings.NewReader(body))
+		var err error
+		for err == nil {
+			_, err = r.ReadDataLine()
+		}
+		if mark, ok := r.(interface{ SawDoneMarker() bool }); err != io.EOF || !ok || mark.SawDoneMarker() != done {
+			t.Errorf("%.40q…: %v, mark %v", body[max(0, len(body)-40):], err, !done)
+		}
+	}
+}
+
+// alive reports whether a payload only keeps the connection alive: the adapter leaves it out.
+func alive(data []byte) bool {
+	var event struct{ Type string }
+	return json.Unmarshal(data, &event) == nil && (event.Type == "ping" || event.Type == "keepalive")
+}
+
+// ended says how a stream ended. The adapter reports a cut stream, and an error after its payload; the gateway's own readers
+// say io.EOF.
+func ended(err error) string {
+	var api *deltawire.APIError
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &api) {
+		return io.EOF.Error()
+	}
+	return err.Error()
+}
+
+// Recordings of which the readers do not deliver the same lines, or the same events, and why.
+var differ = map[string]string{
+	"gemini-error-mid-stream.sse": "JSON behind the stream: a payload for the adapter, lines for the gateway",
+	"openaiphp-single-lf-1.sse":   "one line end behind each event: the gateway's reader of events makes one of them",
+	"other-ids-1.sse":             "data of several lines: the gateway's reader of lines takes each for a payload",
+}
+
+// All other recorded streams are the same, read with the adapter and with the gateway's own readers.
+func TestRecordings(t *testing.T) {
+	folder := os.Getenv("DELTAWIRE_CORPUS")
+	files, _ := filepath.Glob(filepath.Join(folder, "streams", "*.sse"))
+	more, _ := filepath.Glob(filepath.Join(folder, "protocols", "*.sse"))
+	files = append(files, more...)
+	if folder == "" || len(files) == 0 {
+		t.Skip("SKIP DELTAWIRE_CORPUS has no recordings")
+	}
+	for _, file := range files {
+		bytes, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readers := 0
+		var lines, events [2]string
+		for i, ctx := range []*schemas.BifrostContext{adapted(&readers), own()} {
+			r := utils.GetSSEDataReader(ctx, strings.NewReader(string(bytes)))
+			data, err := r.ReadDataLine()
+			for ; err == nil; data, err = r.ReadDataLine() {
+				if !alive(data) {
+					lines[i] += strings.TrimSpace(string(data)) + "\n"
+				}
+			}
+			lines[i] += ended(err)
+
+			e := utils.GetSSEEventReader(ctx, strings.NewReader(string(bytes)))
+			name, data, err := e.ReadEvent()
+			for ; err == nil; name, data, err = e.ReadEvent() {
+				if string(data) == "[DONE]" {
+					err = io.EOF
+					break
+				}
+				if !alive(data) {
+					events[i] += name + " " + string(data) + "\n"
+				}
+			}
+			events[i] += ended(err)
+		}
+		name := filepath.Base(file)
+		why, ok := differ[name]
+		if (lines[0] != lines[1] || events[0] != events[1]) != ok {
+			t.Errorf("%s (%s): lines %d, its own %d; events %d, its own %d", name, why, len(lines[0]), len(lines[1]), len(events[0]), len(events[1]))
+		}
+	}
+	t.Logf("%d recordings compared", len(files))
+}
