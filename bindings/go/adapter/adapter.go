@@ -8,17 +8,19 @@ openai-go, and other clients with the same package ssestream, have a decoder for
 		return adapter.NewDecoder[ssestream.Event](body)
 	})
 
-Hooks that make a reader of payloads from an [io.Reader] take an [EventReader]:
+The gateway Bifrost has a hook in core/providers/utils, which makes a reader of payloads from an [io.Reader]. It takes an
+[EventReader], as other hooks of this kind do:
 
 	factory := &utils.SSEReaderFactory{
 		NewDataReader:  func(body io.Reader) utils.SSEDataReader { return adapter.NewEventReader(body) },
 		NewEventReader: func(body io.Reader) utils.SSEEventReader { return adapter.NewEventReader(body) },
 	}
 
-Both deliver each payload as it was sent, of any protocol, with the name of its event. They skip comments and payloads that
-only keep the connection alive, end at [DONE], and report what a scanner of lines loses: a chat completion that was cut, a
-page of HTML instead of a stream, an error of the API in plain text, an event over the limit. With
-[deltawire.WithSSE] they deliver every event, of JSON or not, and [DONE] is one.
+Both deliver each payload as it was sent, of any protocol, with the name of its event, even if it is no JSON. They skip comments
+and the events ping and keepalive, and end at [DONE]. They report what a scanner of lines loses: a stream that was cut,
+a page of HTML instead of a stream, an error of the API in plain text, an event over the limit; the last two end the reading. An
+error in JSON is a payload like others, which the caller has to recognise. With [deltawire.WithSSE] they deliver every event,
+and [DONE] is one.
 */
 package adapter
 
@@ -50,8 +52,9 @@ func NewEventReader(src io.Reader, opts ...deltawire.Option) *EventReader {
 	return &EventReader{r: deltawire.NewReader(src, append(opts[:len(opts):len(opts)], kinds)...)}
 }
 
-// ReadEvent returns the name of the next event, "" if it has none, and its data, which belongs to the caller. At the end of
-// a whole stream, and at [DONE], the error is io.EOF; otherwise it says what was wrong ([deltawire.Reader.Err]).
+// ReadEvent returns the name of the next event, "" if it has none, and its data, which belongs to the caller. The error is io.EOF
+// at [DONE], whatever came before it, and at the end of a whole stream without it; otherwise it says what was wrong
+// ([deltawire.Reader.Err]).
 func (d *EventReader) ReadEvent() (name string, data []byte, err error) {
 	if d.err == nil {
 		name, data, d.err = d.next()
@@ -97,8 +100,9 @@ func (d *EventReader) next() (string, []byte, error) {
 	return "", nil, err
 }
 
-// ReadDataLine returns the next payload, as [EventReader.ReadEvent] does, but io.EOF for a stream that was cut, too:
-// [EventReader.SawDoneMarker] tells one from the other.
+// ReadDataLine returns the next payload, as [EventReader.ReadEvent] does, but at the end of a stream that was cut, too, the
+// error is io.EOF, because Bifrost expects it. Bifrost looks for a finish reason, and asks [EventReader.SawDoneMarker]. Without
+// such a check, call ReadEvent.
 func (d *EventReader) ReadDataLine() ([]byte, error) {
 	_, data, err := d.ReadEvent()
 	if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -107,7 +111,8 @@ func (d *EventReader) ReadDataLine() ([]byte, error) {
 	return data, err
 }
 
-// SawDoneMarker reports whether the stream ended at [DONE].
+// SawDoneMarker reports whether the stream ended at [DONE]. Many protocols, and some servers of chat completions, send none.
+// With [deltawire.WithSSE], where [DONE] is an event, the answer is false.
 func (d *EventReader) SawDoneMarker() bool { return d.done }
 
 // Decoder reads events as the decoders of package ssestream do. Its type parameter is that package's Event.

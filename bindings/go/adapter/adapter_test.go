@@ -188,6 +188,23 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+func ExampleNewEventReader() {
+	body := strings.NewReader("data: " + chunk + "\n\ndata: " + last + "\n\n") // whole, without [DONE]
+	events := adapter.NewEventReader(body)
+	for {
+		_, data, err := events.ReadEvent()
+		if err != nil {
+			fmt.Println(err == io.EOF)
+			break
+		}
+		fmt.Println(string(data))
+	}
+	// Output:
+	// {"choices":[{"index":0,"delta":{"content":"Hi"}}]}
+	// {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+	// true
+}
+
 func ExampleNewDecoder() {
 	// With openai-go: ssestream.RegisterDecoder("text/event-stream", …), and ssestream.Event as the type.
 	type event struct {
