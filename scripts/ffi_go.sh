@@ -79,7 +79,7 @@ pass go-allocs
 [ -z "${DELTAWIRE_CORPUS:-}" ] || { ran go-test TestOracleCorpus TestMessageCorpus TestProtocolCorpus TestSSECases && pass go-corpus; }
 
 tested=./adapter run go-adapter
-ran go-adapter TestDecoder TestEventReader TestOptions ExampleNewDecoder ExampleNewEventReader
+ran go-adapter TestDecoder TestEventReader TestFault TestOptions ExampleNewDecoder ExampleNewEventReader
 echo "NOTE go-adapter: the interfaces of openai-go and Bifrost are copied by signature; make go-clients tests with both of them"
 pass go-adapter
 

@@ -16,6 +16,9 @@ func (r *Reader) Feed(b []byte) {
 		r.stop(errFedEnd)
 		return
 	}
+	if r.over {
+		return // nothing reads them
+	}
 	r.begins(b)
 	if len(r.in) == 0 && r.next == int(r.result.events) {
 		r.in, r.copied = b, false

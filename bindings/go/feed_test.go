@@ -173,6 +173,7 @@ func TestFeedMisuse(t *testing.T) {
 	}
 	var a Assembler
 	ends("an assembler of any stream", NewReader(strings.NewReader(contentChunk), WithAssembler(&a), WithSSE()), errMessageSSE)
+	ends("an assembler of usage only", NewReader(strings.NewReader(contentChunk), WithAssembler(&a), WithUsageOnly()), errMessageSSE)
 	if m, err := ReadMessage(bytes.NewReader(sample(t, "content.sse")), WithAssembler(&a)); err != nil ||
 		a.Text(FieldContent, 0, 0) != m.Choices[0].Message.Content {
 		t.Errorf("ReadMessage with an assembler: %v", err)
@@ -289,6 +290,9 @@ func TestWriter(t *testing.T) {
 			if n, err := w.Write([]byte("data: : ping\n\n")); n != 14 || err != nil {
 				t.Errorf("%s: %d, %v", name, n, err)
 			}
+		}
+		if len(r.in) != 0 {
+			t.Errorf("%s: keeps %d bytes that nothing reads", name, len(r.in))
 		}
 		if err := w.Close(); err == nil || err != r.Err() {
 			t.Errorf("%s: %v, %v", name, err, r.Err())

@@ -198,6 +198,9 @@ func (r *Reader) Next() bool {
 			}
 		}
 		if r.over || !r.fill() {
+			if r.over {
+				r.in = nil // which may be the caller's
+			}
 			r.event = Event{}
 			return false
 		}

@@ -18,7 +18,7 @@ const INLINE: usize = 32;
 /// allocates only for more than 32 bytes of text.
 ///
 /// [`Update::into_owned`] makes one of a pulled or a pushed update, and [`as_update`](OwnedUpdate::as_update) returns an
-/// update that equals that one.
+/// update with the same contents.
 ///
 /// ```
 /// use deltawire::{Growing, OwnedUpdate, Parser, Update};

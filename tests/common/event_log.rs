@@ -3,7 +3,7 @@
 
 use super::log::{same, Log};
 use super::views;
-use deltawire::chat::{ApiError, CallUpdate, Chunk, NamePiece, Owner};
+use deltawire::chat::{ApiError, CallUpdate, Chunk, NamePiece, Owner, TokenCounts};
 use deltawire::delta::Meta;
 use deltawire::json::Text;
 use deltawire::stream::{Event, Protocol};
@@ -29,6 +29,7 @@ pub trait Reader {
     fn end(&self) -> End;
     fn quirk_count(&self, quirk: Quirk) -> u16;
     fn wire_range(&self) -> Range<u64>;
+    fn native_usage(&self) -> Option<TokenCounts>;
 }
 
 impl<S: Storage, const SLOTS: usize, T> Reader for Parser<S, SLOTS, T> {
@@ -49,6 +50,9 @@ impl<S: Storage, const SLOTS: usize, T> Reader for Parser<S, SLOTS, T> {
     }
     fn wire_range(&self) -> Range<u64> {
         self.wire_range()
+    }
+    fn native_usage(&self) -> Option<TokenCounts> {
+        self.native_usage()
     }
 }
 
@@ -418,6 +422,9 @@ impl Logs {
         log.number("end", parser.wire_range().end);
         log.put("id", parser.last_event_id());
         assert_eq!(parser.end().offset, parser.offset());
+        if let Some(counts) = parser.native_usage() {
+            log.word(format_args!("counts {counts:?}"));
+        }
         end(log, &parser.end(), |quirk| parser.quirk_count(quirk));
     }
 

@@ -1,6 +1,7 @@
 //! Parsers in turn on one workspace.
 
 use super::event_log::Reader;
+use deltawire::chat::TokenCounts;
 use deltawire::stream::{Fed, Track};
 use deltawire::track::Tracker;
 use deltawire::{Config, End, Error, Event, Growing, Handler, Parser, Quirk, SharedParser, Stop, Storage, Workspace};
@@ -105,6 +106,9 @@ impl<S: Storage, T, const SLOTS: usize> Reader for Sharing<'_, '_, S, T, SLOTS> 
     }
     fn wire_range(&self) -> Range<u64> {
         self.parser.wire_range()
+    }
+    fn native_usage(&self) -> Option<TokenCounts> {
+        self.parser.native_usage()
     }
 }
 

@@ -18,8 +18,8 @@ The gateway Bifrost has a hook in core/providers/utils, which makes a reader of 
 
 Both deliver each payload as it was sent, of any protocol, with the name of its event, even if it is no JSON. They skip comments
 and the events ping and keepalive, and end at [DONE]. They report what a scanner of lines loses: a stream that was cut,
-a page of HTML instead of a stream, an error of the API in plain text, an event over the limit; the last two end the reading. An
-error in JSON is a payload like others, which the caller has to recognise. With [deltawire.WithSSE] they deliver every event,
+a page of HTML instead of a stream, an error of the API in plain text or as {"detail": …}, an event over the limit; the last two
+end the reading. Another error in JSON is a payload like others, which the caller has to recognise. With [deltawire.WithSSE] they deliver every event,
 and [DONE] is one.
 */
 package adapter
@@ -36,6 +36,7 @@ import (
 // EventReader reads the payloads of a stream one by one.
 type EventReader struct {
 	r       *deltawire.Reader
+	src     source
 	payload []byte // that was read, but whose event was not
 	failed  bool   // the payload is an error as a whole
 	given   bool   // the payload of the last chunk was delivered
@@ -49,7 +50,24 @@ type EventReader struct {
 func NewEventReader(src io.Reader, opts ...deltawire.Option) *EventReader {
 	kinds := deltawire.WithEvents(deltawire.KindPayload, deltawire.KindChunk, deltawire.KindError, deltawire.KindMalformed,
 		deltawire.KindTooLong, deltawire.KindDone, deltawire.KindSSE)
-	return &EventReader{r: deltawire.NewReader(src, append(opts[:len(opts):len(opts)], kinds)...)}
+	d := &EventReader{src: source{Reader: src}}
+	if src != nil {
+		src = &d.src
+	}
+	d.r = deltawire.NewReader(src, append(opts[:len(opts):len(opts)], kinds)...)
+	return d
+}
+
+// source remembers the error of the source.
+type source struct {
+	io.Reader
+	err error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	s.err = err
+	return n, err
 }
 
 // ReadEvent returns the name of the next event, "" if it has none, and its data, which belongs to the caller. The error is io.EOF
@@ -100,12 +118,12 @@ func (d *EventReader) next() (string, []byte, error) {
 	return "", nil, err
 }
 
-// ReadDataLine returns the next payload, as [EventReader.ReadEvent] does, but at the end of a stream that was cut, too, the
-// error is io.EOF, because Bifrost expects it. Bifrost looks for a finish reason, and asks [EventReader.SawDoneMarker]. Without
-// such a check, call ReadEvent.
+// ReadDataLine returns the next payload, as [EventReader.ReadEvent] does. But if the source ends with io.EOF in the middle of a
+// stream, so does this, because Bifrost expects it: it then looks for a finish reason, and asks [EventReader.SawDoneMarker].
+// Without such a check, call ReadEvent.
 func (d *EventReader) ReadDataLine() ([]byte, error) {
 	_, data, err := d.ReadEvent()
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.ErrUnexpectedEOF) && d.src.err == io.EOF {
 		err = io.EOF
 	}
 	return data, err

@@ -173,6 +173,20 @@ func TestEventReader(t *testing.T) {
 	}
 }
 
+// A source that fails is no source that ends.
+func TestFault(t *testing.T) {
+	fault := errors.New("connection reset by peer")
+	for _, c := range []struct{ source, want error }{{fault, fault}, {io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, {io.EOF, io.EOF}} {
+		lines := factory.NewDataReader(io.MultiReader(strings.NewReader("data: "+chunk+"\n\n"), iotest.ErrReader(c.source)))
+		first, _ := lines.ReadDataLine()
+		for range 2 {
+			if _, err := lines.ReadDataLine(); string(first) != chunk || !errors.Is(err, c.want) || (err == io.EOF) != (c.source == io.EOF) {
+				t.Errorf("%v: %q, %v", c.source, first, err)
+			}
+		}
+	}
+}
+
 // Any event stream, and a source that fails.
 func TestOptions(t *testing.T) {
 	fault := errors.New("the line is dead")

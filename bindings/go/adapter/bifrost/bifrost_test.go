@@ -11,8 +11,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	deltawire "deltawire.dev/go"
@@ -199,8 +201,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A cut stream ends with io.EOF, as the gateway's readers say it. What tells it from a whole one is the mark, which versions
-// since SSEStreamTerminator ask for.
+// A stream that the server closed too early ends with io.EOF, as the gateway's readers say it. What tells it from a whole one is
+// the mark, which versions since SSEStreamTerminator ask for.
 func TestCut(t *testing.T) {
 	for body, done := range map[string]bool{begin: false, begin + end[:30]: false, begin + end: false, begin + end + "data: [DONE]\n\n": true} {
 		readers := 0
@@ -213,6 +215,17 @@ func TestCut(t *testing.T) {
 			t.Errorf("%.40q…: %v, mark %v", body[max(0, len(body)-40):], err, !done)
 		}
 	}
+	// A connection that broke is an error, with both.
+	for _, ctx := range []*schemas.BifrostContext{adapted(new(int)), own()} {
+		r := utils.GetSSEDataReader(ctx, io.MultiReader(strings.NewReader(begin), iotest.ErrReader(io.ErrUnexpectedEOF)))
+		var err error
+		for err == nil {
+			_, err = r.ReadDataLine()
+		}
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Error(err)
+		}
+	}
 }
 
 // alive reports whether a payload only keeps the connection alive: the adapter leaves it out.
@@ -221,8 +234,8 @@ func alive(data []byte) bool {
 	return json.Unmarshal(data, &event) == nil && (event.Type == "ping" || event.Type == "keepalive")
 }
 
-// ended says how a stream ended. The adapter reports a cut stream, and an error after its payload; the gateway's own readers
-// say io.EOF.
+// ended says how a stream ended. The adapter reports a stream that was closed too early, and an error after its payload; the
+// gateway's own readers say io.EOF. No source fails here.
 func ended(err error) string {
 	var api *deltawire.APIError
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &api) {
@@ -281,6 +294,11 @@ func TestRecordings(t *testing.T) {
 		why, ok := differ[name]
 		if (lines[0] != lines[1] || events[0] != events[1]) != ok {
 			t.Errorf("%s (%s): lines %d, its own %d; events %d, its own %d", name, why, len(lines[0]), len(lines[1]), len(events[0]), len(events[1]))
+		}
+	}
+	for name := range differ {
+		if !slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == name }) {
+			t.Errorf("%s is no recording", name)
 		}
 	}
 	t.Logf("%d recordings compared", len(files))
