@@ -36,8 +36,8 @@ foreign() {
   install -m 644 "$at/libdeltawire.a" "$2"
 }
 
-# Without the tests, which need the rest of the project, and without the modules that are only tests.
-tar -C bindings/go --exclude='*.a' --exclude='*_test.go' --exclude=./adapter/openaigo --exclude=./adapter/bifrost -cf - . | tar -C "$dir" -xf -
+# Without the tests, which need the rest of the project, and without a module that is only a test.
+tar -C bindings/go --exclude='*.a' --exclude='*_test.go' --exclude=./adapter/clients -cf - . | tar -C "$dir" -xf -
 cp LICENSE-MIT LICENSE-APACHE "$dir"
 host=$(rustc -vV | sed -n 's/^host: //p')
 for target in "${targets[@]}"; do

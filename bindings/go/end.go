@@ -234,11 +234,11 @@ func (e statusError) Error() string {
 }
 
 var (
-	errNoSource   = errors.New("deltawire: a Reader without a source, and without Feed")
-	errNotMade    = errors.New("deltawire: a Reader that NewReader did not make")
-	errFedSource  = errors.New("deltawire: Feed and Finish are for a Reader without a source")
-	errFedEnd     = errors.New("deltawire: Feed after Finish")
-	errMessageSSE = errors.New("deltawire: WithSSE and WithUsageOnly read no messages, so that WithAssembler and ReadMessage have none")
+	errNoSource  = errors.New("deltawire: a Reader without a source, and without Feed")
+	errNotMade   = errors.New("deltawire: a Reader that NewReader did not make")
+	errFedSource = errors.New("deltawire: Feed and Finish are for a Reader without a source")
+	errFedEnd    = errors.New("deltawire: Feed after Finish")
+	errNoMessage = errors.New("deltawire: WithSSE and WithUsageOnly read no messages, so that WithAssembler and ReadMessage have none")
 )
 
 // ErrABI reports that the linked library has another binary interface than this package was compiled for.

@@ -91,7 +91,7 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 		opt(s)
 	}
 	if s.assembler != nil && s.config.mode != C.DELTAWIRE_MODE_CHAT && s.err == nil {
-		s.err = errMessageSSE
+		s.err = errNoMessage
 	}
 	if C.deltawire_abi() != C.DELTAWIRE_ABI {
 		r.stop(ErrABI)

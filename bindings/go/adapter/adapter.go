@@ -16,11 +16,11 @@ The gateway Bifrost has a hook in core/providers/utils, which makes a reader of 
 		NewEventReader: func(body io.Reader) utils.SSEEventReader { return adapter.NewEventReader(body) },
 	}
 
-Both deliver each payload as it was sent, of any protocol, with the name of its event, even if it is no JSON. They skip comments
-and the events ping and keepalive, and end at [DONE]. They report what a scanner of lines loses: a stream that was cut,
-a page of HTML instead of a stream, an error of the API in plain text or as {"detail": …}, an event over the limit; the last two
-end the reading. Another error in JSON is a payload like others, which the caller has to recognise. With [deltawire.WithSSE] they deliver every event,
-and [DONE] is one.
+Both deliver each payload as it was sent, of any protocol, with the name of its event, even if it is no JSON. They skip
+comments and the events ping and keepalive, and end at [DONE]. They report what a scanner of lines loses: a stream that was
+cut, a page of HTML instead of a stream, an error of the API in plain text or as {"detail": …}, an event over the limit; the
+last two end the reading. Another error in JSON is a payload like others, which the caller has to recognise. With
+[deltawire.WithSSE] they deliver every event, and [DONE] is one.
 */
 package adapter
 

@@ -1,14 +1,10 @@
-// Package bifrost_test runs providers of github.com/maximhq/bifrost with the reader of package adapter. It is a module of its
-// own, so that who uses the adapter does not depend on that gateway.
-package bifrost_test
+package clients_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,21 +48,10 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// serve answers every request with this body, written in pieces of size bytes.
-func serve(t *testing.T, body string, size int) *schemas.ProviderConfig {
+// gateway is what a provider is told of the server that answers with this body.
+func gateway(t *testing.T, body string, size int) *schemas.ProviderConfig {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		w.Header().Set("Connection", "close") // the gateway reads on after the end of a body, until the connection closes
-		for rest := body; rest != ""; {
-			piece := rest[:min(size, len(rest))]
-			rest = rest[len(piece):]
-			io.WriteString(w, piece)
-			w.(http.Flusher).Flush()
-		}
-	}))
-	t.Cleanup(server.Close)
-	return &schemas.ProviderConfig{NetworkConfig: schemas.NetworkConfig{BaseURL: server.URL}}
+	return &schemas.ProviderConfig{NetworkConfig: schemas.NetworkConfig{BaseURL: serve(t, body, size)}}
 }
 
 // answer is what the gateway says of a stream.
@@ -132,23 +117,11 @@ func ask(t *testing.T, provider schemas.Provider, ctx *schemas.BifrostContext) (
 	}
 }
 
-func chunk(delta, rest string) string {
-	return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta +
-		`,"finish_reason":` + rest + "}\n\n"
-}
-
-var (
-	begin = ": hello\n\n" + chunk(`{"role":"assistant","content":"Größe: \ud83d\ude00"}`, `null}]`) +
-		chunk(`{"tool_calls":[{"index":0,"id":"t","type":"function","function":{"name":"f","arguments":"{\"a\":"}}]}`, `null}]`)
-	end = chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`, `null}]`) + "event: ping\ndata: {}\n\n" +
-		chunk(`{}`, `"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`)
-)
-
-func TestChat(t *testing.T) {
+func TestBifrostChat(t *testing.T) {
 	want := answer{content: "Größe: 😀", call: `tf{"a":1}`, finish: "tool_calls", tokens: 7}
 	for _, size := range []int{1, 7, 1 << 20} {
 		readers := 0
-		provider := openai.NewOpenAIProvider(serve(t, begin+end+"data: [DONE]\n\n", size), quiet{})
+		provider := openai.NewOpenAIProvider(gateway(t, begin+end+"data: [DONE]\n\n", size), quiet{})
 		if got := ask(t, provider, adapted(&readers)); got != want || readers != 1 {
 			t.Errorf("%d: %+v with %d readers, want %+v", size, got, readers, want)
 		}
@@ -158,7 +131,7 @@ func TestChat(t *testing.T) {
 	}
 }
 
-func TestAnthropic(t *testing.T) {
+func TestBifrostAnthropic(t *testing.T) {
 	event := func(data string) string {
 		name, _, _ := strings.Cut(strings.TrimPrefix(data, `{"type":"`), `"`)
 		return "event: " + name + "\ndata: " + data + "\n\n"
@@ -170,19 +143,19 @@ func TestAnthropic(t *testing.T) {
 		event(`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":4}}`) +
 		event(`{"type":"message_stop"}`)
 	readers := 0
-	provider := anthropic.NewAnthropicProvider(serve(t, body+last, 7), quiet{})
+	provider := anthropic.NewAnthropicProvider(gateway(t, body+last, 7), quiet{})
 	want := answer{content: "Größe", finish: "stop", tokens: 7}
 	if got := ask(t, provider, adapted(&readers)); got != want || readers != 1 {
 		t.Errorf("%+v with %d readers, want %+v", got, readers, want)
 	}
-	provider = anthropic.NewAnthropicProvider(serve(t, body, 7), quiet{})
+	provider = anthropic.NewAnthropicProvider(gateway(t, body, 7), quiet{})
 	if got := ask(t, provider, adapted(&readers)); got.content != "Größe" || !strings.Contains(got.failed, deltawire.ErrTruncated.Error()) {
 		t.Errorf("cut: %+v", got)
 	}
 }
 
 // What the gateway says of a stream that is wrong, and what it says with its own reader.
-func TestErrors(t *testing.T) {
+func TestBifrostErrors(t *testing.T) {
 	for _, c := range []struct{ name, body, want, own string }{
 		{"an error", begin + "data: {\"error\":{\"message\":\"no\"}}\n\n", "no", "no"},
 		{"a plain error", begin + "event: error\ndata: overloaded\n\n", "overloaded", ""},
@@ -191,7 +164,7 @@ func TestErrors(t *testing.T) {
 		{"too long", begin + "data: \"" + strings.Repeat("x", 2<<20) + "\"\n\n" + end, "too long", ""},
 	} {
 		readers := 0
-		provider := openai.NewOpenAIProvider(serve(t, c.body, 1448), quiet{})
+		provider := openai.NewOpenAIProvider(gateway(t, c.body, 1448), quiet{})
 		if got := ask(t, provider, adapted(&readers)); got.failed == "" || !strings.Contains(got.failed, c.want) {
 			t.Errorf("%s: %+v, want %q", c.name, got, c.want)
 		}
@@ -201,16 +174,21 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// endOf reads all lines, and returns the error at the end.
+func endOf(r utils.SSEDataReader) (err error) {
+	for err == nil {
+		_, err = r.ReadDataLine()
+	}
+	return err
+}
+
 // A stream that the server closed too early ends with io.EOF, as the gateway's readers say it. What tells it from a whole one is
 // the mark, which versions since SSEStreamTerminator ask for.
-func TestCut(t *testing.T) {
+func TestBifrostCut(t *testing.T) {
 	for body, done := range map[string]bool{begin: false, begin + end[:30]: false, begin + end: false, begin + end + "data: [DONE]\n\n": true} {
 		readers := 0
 		r := utils.GetSSEDataReader(adapted(&readers), strings.NewReader(body))
-		var err error
-		for err == nil {
-			_, err = r.ReadDataLine()
-		}
+		err := endOf(r)
 		if mark, ok := r.(interface{ SawDoneMarker() bool }); err != io.EOF || !ok || mark.SawDoneMarker() != done {
 			t.Errorf("%.40q…: %v, mark %v", body[max(0, len(body)-40):], err, !done)
 		}
@@ -218,11 +196,7 @@ func TestCut(t *testing.T) {
 	// A connection that broke is an error, with both.
 	for _, ctx := range []*schemas.BifrostContext{adapted(new(int)), own()} {
 		r := utils.GetSSEDataReader(ctx, io.MultiReader(strings.NewReader(begin), iotest.ErrReader(io.ErrUnexpectedEOF)))
-		var err error
-		for err == nil {
-			_, err = r.ReadDataLine()
-		}
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
+		if err := endOf(r); !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Error(err)
 		}
 	}
@@ -245,21 +219,15 @@ func ended(err error) string {
 }
 
 // Recordings of which the readers do not deliver the same lines, or the same events, and why.
-var differ = map[string]string{
+var differInBifrost = map[string]string{
 	"gemini-error-mid-stream.sse": "JSON behind the stream: a payload for the adapter, lines for the gateway",
 	"openaiphp-single-lf-1.sse":   "one line end behind each event: the gateway's reader of events makes one of them",
 	"other-ids-1.sse":             "data of several lines: the gateway's reader of lines takes each for a payload",
 }
 
 // All other recorded streams are the same, read with the adapter and with the gateway's own readers.
-func TestRecordings(t *testing.T) {
-	folder := os.Getenv("DELTAWIRE_CORPUS")
-	files, _ := filepath.Glob(filepath.Join(folder, "streams", "*.sse"))
-	more, _ := filepath.Glob(filepath.Join(folder, "protocols", "*.sse"))
-	files = append(files, more...)
-	if folder == "" || len(files) == 0 {
-		t.Skip("SKIP DELTAWIRE_CORPUS has no recordings")
-	}
+func TestBifrostRecordings(t *testing.T) {
+	files := append(recordings(t, "streams"), recordings(t, "protocols")...)
 	for _, file := range files {
 		bytes, err := os.ReadFile(file)
 		if err != nil {
@@ -291,12 +259,12 @@ func TestRecordings(t *testing.T) {
 			events[i] += ended(err)
 		}
 		name := filepath.Base(file)
-		why, ok := differ[name]
+		why, ok := differInBifrost[name]
 		if (lines[0] != lines[1] || events[0] != events[1]) != ok {
 			t.Errorf("%s (%s): lines %d, its own %d; events %d, its own %d", name, why, len(lines[0]), len(lines[1]), len(events[0]), len(events[1]))
 		}
 	}
-	for name := range differ {
+	for name := range differInBifrost {
 		if !slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == name }) {
 			t.Errorf("%s is no recording", name)
 		}

@@ -1,6 +1,4 @@
-// Package openaigo_test runs the client of github.com/openai/openai-go with the decoder of package adapter. It is a module of
-// its own, so that who uses the adapter does not depend on that client.
-package openaigo_test
+package clients_test
 
 import (
 	"context"
@@ -8,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -32,20 +29,10 @@ func init() {
 	})
 }
 
-// serve answers every request with this body, written in pieces of size bytes.
-func serve(t *testing.T, body string, size int) *openai.Client {
+// openaiClient is a client of a server that answers with this body.
+func openaiClient(t *testing.T, body string, size int) *openai.Client {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-		for rest := body; rest != ""; {
-			piece := rest[:min(size, len(rest))]
-			rest = rest[len(piece):]
-			io.WriteString(w, piece)
-			w.(http.Flusher).Flush()
-		}
-	}))
-	t.Cleanup(server.Close)
-	client := openai.NewClient(option.WithBaseURL(server.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
+	client := openai.NewClient(option.WithBaseURL(serve(t, body, size)), option.WithAPIKey("none"), option.WithMaxRetries(0))
 	return &client
 }
 
@@ -62,22 +49,10 @@ func chat(client *openai.Client) (openai.ChatCompletionAccumulator, error) {
 	return acc, stream.Err()
 }
 
-func chunk(delta, rest string) string {
-	return `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":` + delta +
-		`,"finish_reason":` + rest + "}\n\n"
-}
-
-var (
-	begin = ": hello\n\n" + chunk(`{"role":"assistant","content":"Größe: \ud83d\ude00"}`, `null}]`) +
-		chunk(`{"tool_calls":[{"index":0,"id":"t","type":"function","function":{"name":"f","arguments":"{\"a\":"}}]}`, `null}]`)
-	end = chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"1}"}}]}`, `null}]`) + "event: ping\ndata: {}\n\n" +
-		chunk(`{}`, `"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`)
-)
-
-func TestChat(t *testing.T) {
+func TestOpenAIChat(t *testing.T) {
 	for _, size := range []int{1, 7, 1 << 20} {
 		before := decoded
-		acc, err := chat(serve(t, begin+end+"data: [DONE]\n\n", size))
+		acc, err := chat(openaiClient(t, begin+end+"data: [DONE]\n\n", size))
 		if err != nil || decoded != before+1 {
 			t.Fatalf("%d: %v, decoded %d", size, err, decoded-before)
 		}
@@ -91,7 +66,7 @@ func TestChat(t *testing.T) {
 }
 
 // What the client's own decoder takes for the end of a stream, or loses.
-func TestErrors(t *testing.T) {
+func TestOpenAIErrors(t *testing.T) {
 	var api *deltawire.APIError
 	var stream *ssestream.StreamError
 	for _, c := range []struct {
@@ -106,13 +81,13 @@ func TestErrors(t *testing.T) {
 		{"an error", begin + "data: {\"error\":{\"message\":\"no\"}}\n\n", func(err error) bool { return errors.As(err, &stream) }},
 		{"too long", begin + "data: \"" + strings.Repeat("x", 2<<20) + "\"\n\n" + end, func(err error) bool { return errors.Is(err, deltawire.ErrIncomplete) }},
 	} {
-		if _, err := chat(serve(t, c.body, 1448)); !c.is(err) {
+		if _, err := chat(openaiClient(t, c.body, 1448)); !c.is(err) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
 
-func TestResponses(t *testing.T) {
+func TestOpenAIResponses(t *testing.T) {
 	body := "event: response.created\ndata: {\"type\":\"response.created\",\"sequence_number\":0,\"response\":{\"id\":\"r\"}}\n\n" +
 		"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":1,\"output_index\":0,\"content_index\":0,\"delta\":\"Hi\"}\n\n"
 	last := "event: response.completed\ndata: {\"type\":\"response.completed\",\"sequence_number\":2,\"response\":{\"id\":\"r\",\"status\":\"completed\"}}\n\n"
@@ -120,7 +95,7 @@ func TestResponses(t *testing.T) {
 		body string
 		err  error
 	}{{body + last, nil}, {body, deltawire.ErrTruncated}} {
-		stream := serve(t, c.body, 7).Responses.NewStreaming(context.Background(), responses.ResponseNewParams{})
+		stream := openaiClient(t, c.body, 7).Responses.NewStreaming(context.Background(), responses.ResponseNewParams{})
 		var text, kinds []string
 		for stream.Next() {
 			event := stream.Current()
@@ -137,18 +112,14 @@ func TestResponses(t *testing.T) {
 }
 
 // Recordings of which the two decoders do not deliver the same, and why.
-var differ = map[string]string{
+var differInOpenAI = map[string]string{
 	"anthropic-messages-1.sse":  "the adapter leaves out what only keeps the connection alive",
 	"openaiphp-single-lf-1.sse": "one line end behind each event: the client's own decoder finds none",
 }
 
 // All other recorded streams are the same, read with the adapter and with the client's own decoder.
-func TestRecordings(t *testing.T) {
-	folder := os.Getenv("DELTAWIRE_CORPUS")
-	files, _ := filepath.Glob(filepath.Join(folder, "streams", "*.sse"))
-	if folder == "" || len(files) == 0 {
-		t.Skip("SKIP DELTAWIRE_CORPUS has no recordings")
-	}
+func TestOpenAIRecordings(t *testing.T) {
+	files := recordings(t, "streams")
 	for _, file := range files {
 		bytes, err := os.ReadFile(file)
 		if err != nil {
@@ -165,7 +136,7 @@ func TestRecordings(t *testing.T) {
 			said[i] += fmt.Sprint(stream.Err() != nil)
 		}
 		name := filepath.Base(file)
-		if why, ok := differ[name]; (said[0] != said[1]) != ok {
+		if why, ok := differInOpenAI[name]; (said[0] != said[1]) != ok {
 			t.Errorf("%s (%s): %d bytes, with its own decoder %d", name, why, len(said[0]), len(said[1]))
 		}
 	}

@@ -1,9 +1,10 @@
-module deltawire.dev/go/adapter/openaigo
+module deltawire.dev/go/adapter/clients
 
-go 1.25.0
+go 1.26.2
 
 require (
 	deltawire.dev/go v0.0.0
+	github.com/maximhq/bifrost/core v1.5.6
 	github.com/openai/openai-go/v3 v3.52.0
 )
 
