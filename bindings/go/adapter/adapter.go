@@ -2,11 +2,14 @@
 Package adapter fits the reader of deltawire into packages that let their users replace the reader of event streams. It
 imports none of them.
 
-openai-go, and other clients with the same package ssestream, have a decoder for each content type:
+openai-go, and other clients with the same package ssestream, have a decoder for each content type. Up to v3.52.0 openai-go
+compares the whole content type, so register each that your servers send; it reads others with its own decoder, without a sign:
 
-	ssestream.RegisterDecoder("text/event-stream", func(body io.ReadCloser) ssestream.Decoder {
-		return adapter.NewDecoder[ssestream.Event](body)
-	})
+	for _, contentType := range []string{"text/event-stream", "text/event-stream; charset=utf-8"} {
+		ssestream.RegisterDecoder(contentType, func(body io.ReadCloser) ssestream.Decoder {
+			return adapter.NewDecoder[ssestream.Event](body)
+		})
+	}
 
 The gateway Bifrost has a hook in core/providers/utils, which makes a reader of payloads from an [io.Reader]. It takes an
 [EventReader], as other hooks of this kind do:

@@ -23,10 +23,12 @@ import (
 var decoded int
 
 func init() {
-	ssestream.RegisterDecoder("text/event-stream", func(body io.ReadCloser) ssestream.Decoder {
-		decoded++
-		return adapter.NewDecoder[ssestream.Event](body)
-	})
+	for _, contentType := range []string{"text/event-stream", "text/event-stream; charset=utf-8"} {
+		ssestream.RegisterDecoder(contentType, func(body io.ReadCloser) ssestream.Decoder {
+			decoded++
+			return adapter.NewDecoder[ssestream.Event](body)
+		})
+	}
 }
 
 // openaiClient is a client of a server that answers with this body.
