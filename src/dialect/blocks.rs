@@ -22,7 +22,8 @@ impl Blocks {
     /// Returns the word of a block and the bit in it, or `None` if the block is not tracked.
     fn place(&self, index: u32) -> Option<(usize, u32)> {
         let at = index.checked_sub(self.first).filter(|at| *at < BLOCKS)?;
-        Some(((at / WORD) as usize, 1u32.wrapping_shl(at % WORD)))
+        // The shift is modulo the bits of a word.
+        Some(((at / WORD) as usize, 1u32.wrapping_shl(at)))
     }
 
     /// Whether this block is a tool call of the client.

@@ -88,8 +88,12 @@ fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
     }
     let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
     let (Of::Content(part) | Of::Summary(part)) = of;
-    let slot = u64::from(index) << 32 | u64::from(part);
-    Some(Piece { kind, of, slot, index, is_custom, name })
+    Some(Piece { kind, of, slot: slot(index, part), index, is_custom, name })
+}
+
+/// Returns the number by which pieces of one part are told apart: its output item and its index there.
+fn slot(item: u32, part: u32) -> u64 {
+    u64::from(item) << 32 | u64::from(part)
 }
 
 /// Returns the kind of a part of a message or of reasoning with this type, and the member that contains its text.
@@ -235,8 +239,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         (What::Annotation, 0) => {
             walk.phase = 9;
             let [annotation, index, part] = members_of(event(), ["annotation", "output_index", "content_index"]);
-            let slot = u64::from(number(index)) << 32 | u64::from(number(part));
-            walk.raw(payload, Kind::Annotation, annotation, slot).into()
+            walk.raw(payload, Kind::Annotation, annotation, slot(number(index), number(part))).into()
         }
         (What::Item | What::WholeItem, 0) => {
             let [item, index] = members_of(event(), ["item", "output_index"]);
@@ -353,7 +356,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 let [kind] = members_of(part, ["type"]);
                 let Some((kind, name)) = content_kind(kind) else { return Some(Step::More) };
                 let words = members_of(part, [name])[0].filter(|_| !reported(of));
-                let slot = u64::from(index) << 32 | u64::from(walk.part);
+                let slot = slot(index, walk.part);
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()
             }
             None if walk.sub == 1 => {
@@ -376,8 +379,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 let annotations = array(members_of(part, ["annotations"])[0]);
                 let annotations = annotations.filter(|list| list.element_at(&mut 0).is_some());
                 let annotations = annotations.filter(|_| !reported(Of::Content(walk.part)));
-                let slot = u64::from(index) << 32 | u64::from(walk.part);
-                walk.raw(payload, Kind::Annotation, annotations, slot).into()
+                walk.raw(payload, Kind::Annotation, annotations, slot(index, walk.part)).into()
             }
             None => {
                 walk.sub = 3;
@@ -388,7 +390,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
             walk.sub = 4;
             let [secret] = members_of(value, ["encrypted_content"]);
             let secret = secret.filter(|_| is_whole && !plan.reported.has_all(index));
-            walk.text(payload, Kind::Signature, secret, u64::from(index) << 32).into()
+            walk.text(payload, Kind::Signature, secret, slot(index, 0)).into()
         }
         _ => return None,
     })

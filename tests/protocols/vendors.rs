@@ -8,7 +8,7 @@ fn anthropic_blocks_have_their_places() {
     let start =
         |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
     let citation = json!({"type": "char_location", "cited_text": "é"});
-    let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+    let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}, "signature": "own"});
     let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let piece = json!({"type": "input_json_delta", "partial_json": "{\"q\":1}"});
     let redacted = json!({"type": "redacted_thinking", "data": "xyz"});
@@ -79,6 +79,34 @@ fn anthropic_blocks_have_their_places() {
     assert_eq!(own["message"]["native_content"], json!([redacted, server, result]));
     assert_eq!(own["message"]["tool_calls"], json!([call("t1", "now", "{}"), call("t2", "add", "{\"a\":1}")]));
     assert_eq!((&own["finish_reason"], &message["usage"]["total_tokens"]), (&json!("stop"), &json!(43)));
+}
+
+#[test]
+fn a_message_of_anthropic_that_begins_with_its_blocks() {
+    let start = |content: Value, reason: Value| {
+        json!({"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant", "content": content,
+            "stop_reason": reason}})
+    };
+    let piece = |text: &str| json!({"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": text}});
+    let call = json!({"type": "tool_use", "id": "t", "name": "f", "input": {}});
+    let server = json!({"type": "server_tool_use", "id": "s", "name": "g", "input": {}});
+    let mut events = vec![start(json!([call, {"type": "text", "text": "x"}]), Value::Null)];
+    events.extend(["{\"a\":[", "1,", "2,", "3]}"].map(piece));
+    // The next message of the same stream has a tool of the server in the place of the client's.
+    events.push(start(json!([server, {"type": "text", "text": "y"}]), json!("stop")));
+    events.push(piece("4,"));
+    let Read { message, end, .. } = read(&unnamed(&events), "blocks of the first event");
+    let choice = &message["choices"][0];
+    let arguments = &choice["message"]["tool_calls"][0]["function"]["arguments"];
+    let native = [server, json!({"type": "input_json_delta", "partial_json": "4,"})];
+    assert_eq!((arguments, &choice["message"]["native_content"]), (&json!("{\"a\":[1,2,3]}"), &json!(native)));
+    // Other servers of this protocol say "stop", whether or not the client has to call a tool. No event ended the message.
+    assert_eq!((&choice["finish_reason"], end.verdict), (&json!("tool_calls"), Verdict::Finished));
+    // In a body, the reason is what ends the response.
+    let body =
+        json!({"id": "m", "type": "message", "role": "assistant", "content": [], "stop_reason": null}).to_string();
+    let end = read(body.as_bytes(), "a body without a reason").end;
+    assert_eq!((end.verdict, end.is_complete()), (Verdict::Body, true));
 }
 
 #[test]
