@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # bench_ffi.sh [SHAPE [BYTES [ROUNDS]]]: measures the cost of an event through each language's interface, on one stream.
-# The task is the same for all: append the unescaped content of choice 0 to a buffer. Prints a table for
-# docs/benchmarks.md. Rows whose tools or files are missing are skipped and reported.
+# The task is the same for all: append the unescaped content of choice 0 to a buffer. Slices of 0: one event each of 100,000
+# streams in turn. Prints tables for docs/benchmarks.md. Rows whose tools or files are missing are skipped and reported.
 . "$(dirname "$0")/lib.sh"
-shape=${1:-content} bytes=${2:-4000000} rounds=${3:-9} slices=16384,1448,128
+shape=${1:-content} bytes=${2:-4000000} rounds=${3:-9} slices=16384,1448,256,64,0
 have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"
 need_crates

@@ -1,10 +1,11 @@
 //! The Rust side of `scripts/bench_ffi.sh`: the stream as a file, and this library's rows.
 //!
 //! `write SHAPE BYTES FILE` writes the responses of a seeded input one after the other and prints how many events they
-//! have. `rows FILE SLICE PASSES` does what the programs in other languages here do, and prints the same rows.
+//! have. `rows FILE SLICE PASSES` does what the programs in other languages here do, and prints the same rows: it reads each
+//! response in slices or, with SLICE 0, one event each of many streams in turn, which share a workspace.
 
 use deltawire::json::Text;
-use deltawire::{Event, Flow, Handler, Parser, Update};
+use deltawire::{Config, Event, Flow, Handler, Parser, SharedParser, Update, Workspace};
 use deltawire_benches::Input;
 use std::time::Instant;
 
@@ -33,6 +34,16 @@ impl Content {
         }
     }
 
+    fn event(&mut self, event: Event<'_>) {
+        if let Event::Chunk(chunk) = event {
+            for (choice, update) in chunk.deltas() {
+                if let Update::Content(text) = update {
+                    self.text(choice, text);
+                }
+            }
+        }
+    }
+
     fn end(&mut self, sums: &mut Option<Sums>) {
         if let Some(sums) = sums {
             sums.texts += self.texts;
@@ -53,19 +64,13 @@ impl Handler for Content {
 }
 
 fn pull(responses: &[&[u8]], slice: usize, mut sums: Option<Sums>) -> Option<Sums> {
-    let mut parser: Parser<[u8; 8192], 2, ()> = Parser::with_tracker([0; 8192], deltawire::Config::default(), ());
+    let mut parser: Parser<[u8; 8192], 2, ()> = Parser::with_tracker([0; 8192], Config::default(), ());
     let mut content = Content::default();
     for response in responses {
         parser.reset();
         for mut slice in response.chunks(slice) {
             while let Some(event) = parser.next(&mut slice).expect("no quirk is an error") {
-                if let Event::Chunk(chunk) = event {
-                    for (choice, update) in chunk.deltas() {
-                        if let Update::Content(text) = update {
-                            content.text(choice, text);
-                        }
-                    }
-                }
+                content.event(event);
             }
         }
         content.end(&mut sums);
@@ -95,8 +100,61 @@ fn row(name: &str, passes: usize, mut pass: impl FnMut(Option<Sums>) -> Option<S
         pass(None);
         start.elapsed().as_nanos()
     });
-    let best = times.min().unwrap_or_default();
+    print(name, times.min().unwrap_or_default(), &sums);
+}
+
+fn print(name: &str, best: u128, sums: &Sums) {
     println!("{name}\t{best}\t{} {} {:016x}", sums.texts, sums.bytes, sums.hash);
+}
+
+/// How many streams read in turn.
+const STREAMS: usize = 100_000;
+/// Has no divisor in common with [`STREAMS`], so that no prefetcher guesses the order.
+const STEP: usize = 61_803;
+/// Turns before anything is timed, in which every shape of event is seen.
+const WARM: usize = 4;
+
+/// Times turns: in each, every stream reads its next event, which `read` is given. Prints the row.
+fn turns(name: &str, passes: usize, responses: &[&[u8]], mut read: impl FnMut(usize, &[u8], &mut Content)) {
+    let mut rests = responses.to_vec();
+    let (mut content, mut best, mut stream) = (Content::default(), u128::MAX, 0);
+    let mut sums = Some(Sums { hash: 0xcbf2_9ce4_8422_2325, ..Sums::default() });
+    for turn in 0..WARM + passes {
+        let events = rests.iter_mut().map(|rest| {
+            let end = rest.windows(2).position(|two| two == b"\n\n").expect("there are more events than turns") + 2;
+            let (event, more) = rest.split_at(end);
+            *rest = more;
+            event
+        });
+        let events: Vec<&[u8]> = events.collect();
+        let start = Instant::now();
+        for _ in 0..STREAMS {
+            stream = (stream + STEP) % STREAMS;
+            read(stream, events[stream % events.len()], &mut content);
+        }
+        let time = start.elapsed().as_nanos();
+        content.end(&mut sums);
+        if turn >= WARM {
+            best = best.min(time);
+        }
+    }
+    print(name, best, &sums.unwrap_or_default());
+}
+
+fn in_turn(passes: usize, responses: &[&[u8]]) {
+    let mut workspace = Workspace::new();
+    let new = || SharedParser::<[u8; 512], ()>::sharing([0; 512], Config::default(), ());
+    let mut parsers = vec![new(); STREAMS];
+    turns("Rust, pull", passes, responses, |stream, mut event, content| {
+        while let Some(event) = parsers[stream].next_with(&mut workspace, &mut event).expect("no quirk is an error") {
+            content.event(event);
+        }
+    });
+    let new = || SharedParser::<[u8; 512]>::sharing([0; 512], Config::default(), deltawire::track::Tracker::new());
+    let mut parsers = vec![new(); STREAMS];
+    turns("Rust, push", passes, responses, |stream, event, content| {
+        assert!(parsers[stream].feed_with(&mut workspace, event, content).stop.is_none(), "nobody stops it");
+    });
 }
 
 fn main() {
@@ -118,6 +176,9 @@ fn main() {
                 rest = more;
             }
             assert!(rest.is_empty(), "it ends with its last [DONE]");
+            if slice == 0 {
+                return in_turn(passes, &responses);
+            }
             row("Rust, pull", passes, |sums| pull(&responses, slice, sums));
             row("Rust, push", passes, |sums| push(&responses, slice, sums));
         }
