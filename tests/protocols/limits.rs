@@ -282,6 +282,28 @@ fn a_type_that_contradicts_the_name_loses_nothing_silently() {
     }
 }
 
+/// A `response` alone makes no event of Responses: other protocols have one. Before the protocol is known an event over the limit
+/// is reduced if its type or its name says so, in front of the limit.
+#[test]
+fn the_first_event_is_reduced_if_it_says_that_it_is_of_responses() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let response =
+        json!({"id": "r", "status": "completed", "instructions": "x".repeat(3000), "output": [], "usage": usage});
+    for (name, before, behind, is_read) in [
+        ("", "\"type\":\"response.completed\",", "", true),
+        ("event: response.completed\n", "", "", true),
+        ("event: message\n", "", "", false),
+        ("", "", "", false),
+        ("", "\"type\":\"message\",", "", false),
+        ("", "", ",\"type\":\"response.completed\"", false),
+    ] {
+        let stream = format!("{name}data: {{{before}\"response\":{response}{behind}}}\n\n");
+        let read = read_limited(stream.as_bytes(), 1000, &stream);
+        assert_eq!(read.end.too_long, u32::from(!is_read), "{stream}");
+        assert_eq!(&read.message["native_usage"], if is_read { &usage } else { &Value::Null }, "{stream}");
+    }
+}
+
 /// Lines without `data:` are not reduced: that the limit was hit is reported.
 #[test]
 fn raw_json_over_the_limit_is_reported() {
