@@ -7,8 +7,9 @@ use std::fmt::Write;
 pub const SHAPES: [&str; 7] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "alternate", "misses"];
 
 /// Shapes for `scripts/count.sh` alone: `reasoning` differs from `content` in the member's name only, `usage` carries a
-/// usage object in each chunk, `choices-4` and `choices-8` a text of each of so many choices.
-pub const COUNTED: [&str; 4] = ["reasoning", "usage", "choices-4", "choices-8"];
+/// usage object in each chunk, `choices-4` and `choices-8` a text of each of so many choices; in `misses-in-order` only the order of the members is the same in
+/// all events.
+pub const COUNTED: [&str; 5] = ["reasoning", "usage", "choices-4", "choices-8", "misses-in-order"];
 
 /// Shapes of streams of other protocols: pieces of a text, or of the arguments of 1 to 3 calls.
 pub const PROTOCOLS: [&str; 5] =
@@ -263,7 +264,8 @@ impl Writer {
         match name {
             "content" => self.prose(&today, events, 1, "content"),
             "reasoning" => self.prose(&today, events, 1, "reasoning_content"),
-            "misses" => self.misses(events),
+            "misses" => self.misses(events, true),
+            "misses-in-order" => self.misses(events, false),
             "alternate" => self.prose(&today, events, 2, "content"),
             "content-plain" => self.prose(&plain, events, 1, "content"),
             "usage" => self.usages(&id, created, events),
@@ -721,8 +723,8 @@ impl Writer {
         self.usage(head);
     }
 
-    /// Content, no event of which is like one before: its own ID and time, its members in any order.
-    fn misses(&mut self, events: usize) {
+    /// Content, no event of which is like one before: its own ID and time, its members in any order or always in the same.
+    fn misses(&mut self, events: usize, in_any_order: bool) {
         for _ in 0..events {
             let token = Token::prose(&mut self.random, 4);
             self.due.choice(0);
@@ -740,7 +742,7 @@ impl Writer {
                     token.json
                 ),
             ];
-            for last in (1..members.len()).rev() {
+            for last in (1..members.len()).rev().filter(|_| in_any_order) {
                 members.swap(last, self.random.below(last + 1));
             }
             self.due.sums.events += 1;
