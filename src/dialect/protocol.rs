@@ -142,3 +142,46 @@ impl fmt::Display for Protocol {
         f.write_str(self.text())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::Protocol;
+    use std::collections::BTreeSet;
+    use std::string::ToString;
+
+    #[test]
+    fn each_protocol_has_a_name() {
+        use Protocol::{Anthropic, Chat, Cohere, Gemini, Interactions, Ollama, Other, Responses};
+        let all = [Chat, Responses, Anthropic, Gemini, Interactions, Ollama, Cohere, Other];
+        assert_eq!(all.map(Protocol::text).into_iter().collect::<BTreeSet<_>>().len(), all.len());
+        assert!(all.iter().all(|protocol| protocol.to_string() == protocol.text() && protocol.text().len() > 3));
+    }
+
+    /// By the members of a payload without a type. Each needs more than one, because others have them too.
+    #[test]
+    fn members_tell_the_protocol() {
+        for (payload, protocol) in [
+            (r#"{"candidates":[]}"#, Some(Protocol::Gemini)),
+            (r#"{"promptFeedback":{}}"#, Some(Protocol::Gemini)),
+            (r#"{"type":"message","content":[]}"#, Some(Protocol::Anthropic)),
+            (r#"{"type":"message","content":"x"}"#, Some(Protocol::Other)),
+            (r#"{"type":"other","content":[]}"#, Some(Protocol::Other)),
+            (r#"{"object":"response","output":[]}"#, Some(Protocol::Responses)),
+            (r#"{"object":"response","output":{}}"#, Some(Protocol::Other)),
+            (r#"{"object":"other","output":[]}"#, Some(Protocol::Other)),
+            (r#"{"model":"m","done":false,"response":"x"}"#, Some(Protocol::Ollama)),
+            (r#"{"model":"m","done":true,"message":{}}"#, Some(Protocol::Ollama)),
+            (r#"{"model":"m","done":false,"response":{}}"#, Some(Protocol::Other)),
+            (r#"{"model":"m","done":"no","response":"x"}"#, Some(Protocol::Other)),
+            (r#"{"model":"m","response":"x"}"#, Some(Protocol::Other)),
+            (r#"{"done":true,"message":{}}"#, Some(Protocol::Other)),
+            (r#"{"model":"m","done":true,"message":"x"}"#, Some(Protocol::Other)),
+            ("{}", None),
+            ("[1]", None),
+        ] {
+            assert_eq!(Protocol::of(payload.as_bytes(), b""), protocol, "{payload}");
+            assert_eq!(Protocol::of(payload.as_bytes(), b"response.created"), Some(Protocol::Responses), "{payload}");
+        }
+    }
+}

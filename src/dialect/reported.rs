@@ -127,3 +127,36 @@ impl Reported {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Of, Reported, ARGUMENTS, CALL, ITEMS};
+
+    #[test]
+    fn parts_are_distinguished() {
+        let mut reported = Reported::NOTHING;
+        assert!(!reported.add(3, Of::Content(1)) && reported.add(3, Of::Content(1)));
+        assert!(
+            !reported.has(3, Of::Content(0)) && !reported.has(3, Of::Summary(1)) && !reported.has(4, Of::Content(1))
+        );
+        reported.add(3, Of::Content(2));
+        assert_eq!((reported.count(3, ARGUMENTS), reported.count(3, CALL), reported.count(4, ARGUMENTS)), (2, 0, 0));
+        assert!(!reported.has_all(3));
+        reported.add_all(3);
+        assert!(reported.has_all(3) && reported.has(3, Of::Summary(9)) && !reported.has_all(4));
+    }
+
+    /// An item whose place a later one has taken counts as reported, and does not take it back.
+    #[test]
+    fn a_later_item_takes_the_place() {
+        let items = ITEMS as u32;
+        let mut reported = Reported::NOTHING;
+        reported.add(3, Of::Content(1));
+        assert!(!reported.has(3 + items, Of::Content(1)) && !reported.has_all(3 + items));
+        reported.add(3 + items, Of::Content(0));
+        assert!(reported.has(3, Of::Content(5)) && reported.has_all(3));
+        assert!(reported.add(3, Of::Content(5)));
+        assert!(reported.has(3 + items, Of::Content(0)) && !reported.has(3 + items, Of::Content(5)));
+        assert!(!reported.has(3 + 2 * items, Of::Content(0)) && !reported.has_all(3 + 2 * items));
+    }
+}

@@ -295,12 +295,67 @@ fn the_first_event_is_reduced_if_it_says_that_it_is_of_responses() {
         ("event: message\n", "", "", false),
         ("", "", "", false),
         ("", "\"type\":\"message\",", "", false),
+        ("", "\"type\":\"xesponse.completed\",", "", false),
+        ("", "\"sequence_number\":\"response.completed\",", "", false),
         ("", "", ",\"type\":\"response.completed\"", false),
     ] {
         let stream = format!("{name}data: {{{before}\"response\":{response}{behind}}}\n\n");
         let read = read_limited(stream.as_bytes(), 1000, &stream);
         assert_eq!(read.end.too_long, u32::from(!is_read), "{stream}");
         assert_eq!(&read.message["native_usage"], if is_read { &usage } else { &Value::Null }, "{stream}");
+    }
+}
+
+/// Where the JSON is broken nothing is guessed; a name with an escape is of no interest in an output item.
+#[test]
+fn an_event_over_the_limit_is_reduced_only_if_it_is_json() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let whole = format!(
+        "{{\"type\":\"response.completed\",\"response\":{{\"id\":\"r\",\"status\":\"completed\",\"metadata\":null,\
+         \"instructions\":\"{}\",\"output\":[{{\"\\u0061\":1,\"type\":\"message\",\"content\":[{{\"type\":\"output_text\",\
+         \"text\":\"hello\"}}]}}],\"usage\":{usage}}}}}",
+        "x".repeat(3000)
+    );
+    for (from, to, is_read) in [
+        ("", "", true),
+        ("{\"type\"", "[\"type\"", false),
+        ("{\"type\"", "{'type\"", false),
+        ("\"type\":", "\"type\"=", false),
+        ("\"response\":", "\"response\"=", false),
+        (",\"response\"", ";\"response\"", false),
+        ("\"metadata\":null", "\"metadata\":", false),
+        ("\"metadata\":null", "\"metadata\":]", false),
+        ("\"usage\":", "\"usage\";", false),
+    ] {
+        let stream = format!("data: {}\n\n", whole.replacen(from, to, 1));
+        let read = read_limited(stream.as_bytes(), 1000, &stream);
+        assert_eq!(read.end.too_long, u32::from(!is_read), "{from:?} {to:?}");
+        let content = if is_read { json!("hello") } else { Value::Null };
+        assert_eq!(read.message["choices"][0]["message"]["content"], content, "{from:?} {to:?}");
+        assert_eq!(&read.message["native_usage"], if is_read { &usage } else { &Value::Null }, "{from:?} {to:?}");
+    }
+}
+
+/// The last of several types counts, and only a value of `type` is one.
+#[test]
+fn the_type_of_an_event_over_the_limit_is_that_of_a_small_one() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let item =
+        json!({"type": "message", "role": "function_call", "content": [{"type": "output_text", "text": "hello"}]});
+    for types in [
+        "\"type\":\"response.in_progress\",\"type\":\"response.completed\"",
+        "\"type\":\"response.completed\",\"type\":\"response.in_progress\"",
+        "\"type\":\"response.call\",\"type\":\"response.completed\"",
+        "\"sequence_number\":\"response.completed\",\"type\":\"response.in_progress\"",
+    ] {
+        let stream = |instructions: &str| {
+            let response = json!({"id": "r", "status": "completed", "instructions": instructions, "output": [item], "usage": usage});
+            format!("data: {{{types},\"response\":{response}}}\n\n")
+        };
+        let small = read(stream("").as_bytes(), types);
+        let large = read_limited(stream(&"x".repeat(3000)).as_bytes(), 1000, types);
+        assert_eq!((large.message, large.end.verdict), (small.message, small.end.verdict), "{types}");
+        assert_eq!(large.end.too_long, 0, "{types}");
     }
 }
 

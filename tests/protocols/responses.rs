@@ -276,7 +276,7 @@ fn members_of_a_vendor_replace_none_of_the_message() {
     let gemini = with_own(with_own(json!({"candidates": [candidate]}), &TOP), &["id", "created", "model", "usage"]);
     let stop = json!({"type": "message_delta", "delta": with_own(json!({"stop_reason": "end_turn"}), &OF_CHOICE)});
     let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "x"}});
-    let anthropic = [block, with_own(stop, &TOP)];
+    let anthropic = [block, with_own(with_own(stop, &TOP), &["stop_reason", "sequence_number"])];
     for stream in [unnamed(&[gemini]), unnamed(&anthropic)] {
         let Read { message, .. } = read(&stream, "vendor's members");
         let text = message.to_string();

@@ -185,7 +185,8 @@ fn gemini_candidates_parts_and_paths() {
 /// Without a tracker, an update says which call of its event it is about.
 #[test]
 fn pulled_calls_of_one_event_are_two() {
-    let call = |name: &str| json!({"functionCall": {"name": name, "args": {"a": 1}}});
+    let pieces = json!([{"jsonPath": "$.b", "numberValue": 2}]);
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {"a": 1}, "partialArgs": pieces}});
     let stream = unnamed(&[json!({"candidates": [{"content": {"parts": [call("f"), call("g")]}}]})]);
     let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
     let (mut rest, mut calls) = (&stream[..], Vec::new());
@@ -193,10 +194,11 @@ fn pulled_calls_of_one_event_are_two() {
         calls.extend(event.deltas().filter_map(|(_, update)| match update {
             Update::Call(update) => Some(update.call),
             Update::CallName { call, .. } | Update::CallArguments { call, .. } => Some(call),
+            Update::Member(member) => Some(member.call),
             _ => None,
         }));
     }
-    assert_eq!(calls, [0, 0, 0, 1, 1, 1]);
+    assert_eq!(calls, [0, 0, 0, 0, 1, 1, 1, 1]);
 }
 
 /// A call that goes on in a candidate that did not open it is reported by what it has, and opens none.
