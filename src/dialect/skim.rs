@@ -410,7 +410,6 @@ impl Skim {
                     self.names &= !bit;
                 } else if known.len() == at.saturating_add(1) {
                     self.flags |= flag;
-                    self.names &= !bit;
                 }
             }
         }

@@ -357,6 +357,35 @@ fn the_type_of_an_event_over_the_limit_is_that_of_a_small_one() {
         assert_eq!((large.message, large.end.verdict), (small.message, small.end.verdict), "{types}");
         assert_eq!(large.end.too_long, 0, "{types}");
     }
+    // What does not end the response has no output that could be lost.
+    let item = json!({"type": "message", "content": [{"type": "output_text", "text": "x".repeat(3000)}]});
+    let response = json!({"id": "r", "output": [item], "status": "completed", "usage": usage});
+    for (last, lost) in [("in_progress", 0), ("completed", 1)] {
+        let types = format!("\"type\":\"response.completed\",\"type\":\"response.{last}\"");
+        let stream = format!("data: {{{types},\"response\":{response}}}\n\n");
+        assert_eq!(read_limited(stream.as_bytes(), 1000, last).end.too_long, lost, "{last}");
+    }
+}
+
+/// Token counts behind an output that leaves no room for them are reported, and the output is lost.
+#[test]
+fn an_output_gives_way_to_token_counts() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3, "of_a_vendor": "u".repeat(500)});
+    let item = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let reported = item("hello");
+    let done = json!({"type": "response.output_item.done", "output_index": 1, "item": reported});
+    for (output, lost, content) in [
+        (json!([item(&"x".repeat(600)), reported]), 1, "hello".to_string()),
+        (json!([item("x"), reported]), 0, "hellox".to_string()),
+    ] {
+        let response = json!({"id": "r", "output": output, "status": "completed", "usage": usage});
+        let completed = json!({"type": "response.completed", "response": response});
+        let stream = type_first(&[json!({"type": "response.created", "response": {}}), done.clone(), completed]);
+        let read = read_limited(&stream, 1000, &content);
+        assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Done, lost));
+        assert_eq!(&read.message["native_usage"], &usage);
+        assert_eq!(read.message["choices"][0]["message"]["content"], content);
+    }
 }
 
 /// Lines without `data:` are not reduced: that the limit was hit is reported.
