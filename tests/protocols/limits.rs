@@ -388,6 +388,30 @@ fn an_output_gives_way_to_token_counts() {
     }
 }
 
+/// Where there is no room for the place of an item, all items are lost: one behind it would come in the wrong place.
+#[test]
+fn an_item_without_its_place_is_lost() {
+    let item = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let done = json!({"type": "response.output_item.done", "output_index": 1, "item": item("hello")});
+    let mut all = Vec::new();
+    for len in 700..900 {
+        let output = [item(&"x".repeat(len)), item("hello"), item("y")];
+        let response = json!({"id": "r", "instructions": "i".repeat(1000), "output": output, "status": "completed"});
+        let completed = json!({"type": "response.completed", "response": response});
+        let stream = type_first(&[json!({"type": "response.created", "response": {}}), done.clone(), completed]);
+        let read = pull_with(&stream, &[stream.len()], limited(1000));
+        let content = read.message["choices"][0]["message"]["content"].as_str().unwrap();
+        assert_eq!(read.end.verdict, Verdict::Done);
+        all.push((read.end.too_long, content.replace(&"x".repeat(len), "x")));
+    }
+    all.dedup();
+    // With growing length there is no room for: nothing, the members behind the output, the last item, the place of the second
+    // item, the first item.
+    let expected = [(0, "helloxy"), (1, "hello"), (1, "hellox"), (1, "hello"), (1, "helloy")];
+    let expected = expected.map(|(lost, content)| (lost, content.to_string()));
+    assert_eq!(all, expected);
+}
+
 /// Lines without `data:` are not reduced: that the limit was hit is reported.
 #[test]
 fn raw_json_over_the_limit_is_reported() {
