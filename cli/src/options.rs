@@ -26,7 +26,7 @@ Exit status:
   3  a last block without its blank line was dropped, or something over the limit left out
   4  nothing came that is an event stream";
 
-/// Reads LLM token streams: server-sent events that carry chat completion chunks.
+/// Reads LLM token streams and whole answers: OpenAI chat completions and Responses, Anthropic Messages, Gemini
 #[derive(Debug, Parser)]
 #[command(name = "deltawire", version, after_help = EXIT, subcommand_required = true)]
 pub struct Cli {
