@@ -130,7 +130,7 @@ static void rows_turns(const char *name, void (*event)(size_t stream, const char
         for (nth = 0; nth < rows_count; nth++) {
             next[nth] = end[nth];
             do end[nth]++;
-            while (memcmp(rows_bytes + end[nth] - 2, "\n\n", 2) != 0);
+            while (end[nth] < 2 || memcmp(rows_bytes + end[nth] - 2, "\n\n", 2) != 0);
         }
         clock_gettime(CLOCK_MONOTONIC, &a);
         for (nth = 0; nth < ROWS_STREAMS; nth++) {
