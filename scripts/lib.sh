@@ -143,6 +143,15 @@ capi_names() {
 # run COMMAND…: runs it; with DRY=1 prints it.
 run() { if [ -n "${DRY:-}" ]; then echo "$*"; else "$@"; fi; }
 
+# short_sections OBJECT [PREFIX]: numbers the sections, one of each function and constant. Their names, Rust's mangled ones, take
+# a tenth of the file, and nothing but a linker's map shows them.
+short_sections() {
+  [ -n "${DRY:-}" ] || "${2:-}objdump" -hw "$1" | awk '
+    match($2, /^\.(text(\.unlikely)?|rodata|data(\.rel\.ro)?)\./) && $2 !~ /\.(cst|str)[0-9.]+$/ {
+      print "--rename-section " $2 "=" substr($2, 1, RLENGTH) ++number }' >"$1.sections"
+  run "${2:-}objcopy" "@$1.sections" "$1"
+}
+
 # join_archive RUST-ARCHIVE WORK [PREFIX]: makes one relocatable object with the functions in the array `exports` and what they
 # reach, and the archive of it. PREFIX is that of another machine's tools.
 join_archive() {
@@ -151,6 +160,7 @@ join_archive() {
   run "${3:-}objcopy" --remove-section=.llvmbc --remove-section=.llvmcmd --remove-section=.comment \
     --keep-global-symbols=capi/exports.txt "$2/partial.o" "$2/deltawire.o"
   run "${3:-}strip" --strip-unneeded "$2/deltawire.o"
+  short_sections "$2/deltawire.o" "${3:-}"
   run "${3:-}ar" rcsD "$2/libdeltawire.a" "$2/deltawire.o"
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # size.sh [--update]: measures bytes of code and constants (text and data of `size`) in what a user links: the C program
-# of docs/languages.md, the shared library, and a program for a microcontroller that only pulls; each with all protocols, and
-# with chat completions alone; the last also without memory for shapes of events. They must be within 3 % of benches/sizes.txt, up or down; --update regenerates the table.
+# of docs/languages.md, the shared library, the file of the static one, and a program for a microcontroller that only pulls; each with all protocols, and
+# with chat completions alone; the last also without memory for shapes of events. They must be within 3 % of benches/sizes.txt, up or
+# down; --update regenerates the table.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 table=benches/sizes.txt
@@ -62,6 +63,7 @@ new=$out/sizes.txt
 {
   echo "# Bytes of code and constants: scripts/size.sh."
   printf '# %s\n' "${versions[@]/:/: }"
+  for chat in '' -chat; do echo "c-archive$chat $(stat -c %s "$TARGET/capi$chat/libdeltawire.a")"; done
   for program in c-empty {c-program,c-shared-library,thumb-pull}{,-chat} thumb-pull-least; do echo "$program $(bytes "$out/$program")"; done
 } >"$new"
 grep -v '^#' "$new" | sed 's/^/NOTE bytes of /'
