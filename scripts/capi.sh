@@ -67,10 +67,9 @@ if have flock; then
 fi
 
 declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt is not what the header declares (scripts/capi.sh --exports)"
-# Built as staticlib only: with an rlib beside it, cargo would omit the optimisation across crates. An entry of a jump table
-# takes 28 bytes of an archive, of which 24 are its relocation: comparisons are smaller.
+# Built as staticlib only: with an rlib beside it, cargo would omit the optimisation across crates.
 cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib --crate-type staticlib \
-  "${features[@]}" -- -C llvm-args=-min-jump-table-entries=64
+  "${features[@]}" -- "${codegen[@]}"
 rust=$CARGO_TARGET_DIR/release/libdeltawire_capi.a
 for header in "$out"/include/*; do
   [ -e "include/${header##*/}" ] || rm -f "$header"

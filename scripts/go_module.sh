@@ -26,7 +26,8 @@ foreign() {
   have "${tools}ld" || skip "the package binutils-${1%%-*}-linux-gnu is missing (apt-get install, as root)"
   need_debian_rust
   "${DEBIAN_CARGO[@]}" fetch --quiet "${std[@]}" || skip "the crates of the standard library are neither cached nor to be fetched"
-  "${DEBIAN_CARGO[@]}" rustc --quiet --release "${std[@]}" --target-dir "$TARGET/capi/build" --lib --crate-type staticlib
+  "${DEBIAN_CARGO[@]}" rustc --quiet --release "${std[@]}" --target-dir "$TARGET/capi/build" --lib --crate-type staticlib \
+    -- "${codegen[@]}"
   mkdir "$at"
   mapfile -t exports <capi/exports.txt
   join_archive "$TARGET/capi/build/$target/release/libdeltawire_capi.a" "$at" "$tools"
