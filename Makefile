@@ -44,12 +44,12 @@ ROOTS = src fuzz/src benches/src
 circles:
 	@python3 -B scripts/circles.py $(ROOTS)
 
-# --show-output: what a test skips is to be seen and counted. Without features few cuts: only there is the reader of a protocol
-# missing. In full, those of the library without features, of the
-# benchmarks' contenders and of the fuzz targets without a fuzzer too.
+# --show-output: what a test skips is to be seen and counted. Without features few cuts, and nothing is optimised for them: only
+# there is the reader of a protocol missing. In full, all tests without features, and those of the benchmarks' contenders and of
+# the fuzz targets without a fuzzer.
 tests:
 	@DELTAWIRE_THIN=$${DELTAWIRE_THIN:-13} cargo test --locked $(TESTED) -- --show-output
-	@DELTAWIRE_THIN=997 cargo test --locked -p deltawire --no-default-features --lib --test quirks --test verdicts -- --show-output
+	@CARGO_PROFILE_DEV_OPT_LEVEL=0 DELTAWIRE_THIN=997 cargo test --locked -p deltawire --no-default-features --test quirks --test verdicts -- --show-output
 	@echo PASS tests
 ifeq ($(DELTAWIRE_FULL),1)
 	@cargo test --locked -p deltawire --no-default-features -- --show-output

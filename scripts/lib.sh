@@ -106,6 +106,11 @@ need_debian_rust() {
   esac
 }
 
+# hosted_sums FILE: what the drives of proof/ compute of the samples as an ordinary program.
+hosted_sums() {
+  CARGO_TARGET_DIR=$TARGET/proof cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$1"
+}
+
 # go_arch TRIPLE: prints Go's name for the machine of a Rust target.
 go_arch() {
   case $1 in

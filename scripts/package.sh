@@ -55,7 +55,8 @@ pass package-contents
 (
   cd "$root"
   read -ra tests <<<"$(full '--lib --tests --examples' '--test quirks --test manners')"
-  CARGO_TARGET_DIR=$out/tests DELTAWIRE_THIN=997 cargo test --quiet --locked --offline --all-features "${tests[@]}"
+  # Compiling takes most of the time.
+  CARGO_TARGET_DIR=$out/tests CARGO_PROFILE_DEV_OPT_LEVEL=$(full 1 0) DELTAWIRE_THIN=997 cargo test --quiet --locked --offline --all-features "${tests[@]}"
 ) >"$out/tests.txt" 2>&1 || fail "its own tests: $(tail -40 "$out/tests.txt")"
 pass package-tests
 

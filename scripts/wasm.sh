@@ -16,7 +16,7 @@ target=wasm32-unknown-unknown
   skip "the crates of the standard library are neither cached nor to be fetched"
 
 mkdir -p "$CARGO_TARGET_DIR"
-CARGO_TARGET_DIR=$TARGET/proof cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$CARGO_TARGET_DIR/hosted.txt"
+hosted_sums "$CARGO_TARGET_DIR/hosted.txt"
 # Without simd128, then with it; in separate directories, because each build would delete the other.
 for with in without with; do
   if [ $with = with ]; then feature=+simd128; else feature=-simd128; fi
