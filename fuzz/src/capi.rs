@@ -108,6 +108,8 @@ fn taught(stream: &[u8], config: deltawire_config) -> Block {
 
 struct Walk<'s> {
     block: Block,
+    /// The block before the current call.
+    before: Vec<u64>,
     /// That of a parser that shares one.
     workspace: Option<Block>,
     config: deltawire_config,
@@ -139,6 +141,7 @@ impl<'s> Walk<'s> {
         let seen = Box::new(seen);
         Walk {
             block,
+            before: Vec::new(),
             workspace,
             config,
             stream,
@@ -215,14 +218,14 @@ impl<'s> Walk<'s> {
     }
 
     /// Handles the result of a call that reads.
-    fn concluded(&mut self, status: i32, before: &[u64], consumed: usize, given: usize) {
+    fn concluded(&mut self, status: i32, consumed: usize, given: usize) {
         assert!(STATUSES.contains(&status), "a status that is not documented: {status}");
         assert!(consumed <= given, "more was consumed than given");
         if (-99..0).contains(&status) {
             assert_eq!(consumed, 0, "misuse consumes nothing");
             // Whether the bytes are given again is asked when the workspace is lent already, which may change a hint.
             let is_asked_late = status == DELTAWIRE_E_RESUME && self.workspace.is_some();
-            assert!(is_asked_late || *before == *self.block.0, "misuse ({status}) changed the block");
+            assert!(is_asked_late || *self.before == *self.block.0, "misuse ({status}) changed the block");
         }
         self.stuck = status <= -100;
         if status == DELTAWIRE_NEED_STORAGE {
@@ -242,19 +245,23 @@ impl<'s> Walk<'s> {
         }
     }
 
-    fn take(&self, len: usize) -> Vec<u8> {
+    /// The next bytes, none if the block holds some.
+    fn next(&self, len: usize) -> &'s [u8] {
         let rest = &self.stream[self.fed..];
-        if self.committed {
-            return Vec::new();
-        }
-        rest[..len.min(rest.len())].to_vec()
+        &rest[..if self.committed { 0 } else { len.min(rest.len()) }]
+    }
+
+    /// Keeps what the block contains, without an allocation for each call.
+    fn keep(&mut self) {
+        self.before.clear();
+        self.before.extend_from_slice(&self.block.0);
     }
 
     fn feed(&mut self, len: usize, end: bool) {
-        let data = self.take(if end { 0 } else { len });
-        let copy = data.clone();
+        let given = self.next(if end { 0 } else { len });
+        let data = given.to_vec();
         let callbacks = callbacks();
-        let before = self.block.0.clone();
+        self.keep();
         let (p, w) = (self.p(), self.w());
         self.seen.p = p;
         let user: *mut Seen = &mut *self.seen;
@@ -273,19 +280,19 @@ impl<'s> Walk<'s> {
                 (false, false) => deltawire_feed_with(p, w, at, len, &callbacks, user.cast(), out),
             }
         };
-        assert_eq!(data, copy, "the input was written to");
+        assert_eq!(data, given, "the input was written to");
         if status == DELTAWIRE_OK {
             assert_eq!(consumed, data.len(), "OK, and bytes are left");
             self.committed = false;
             self.finished = end;
         }
         self.ending |= end && status > 0;
-        self.concluded(status, &before, consumed, data.len());
+        self.concluded(status, consumed, data.len());
     }
 
     fn batch(&mut self, len: usize, end: bool, ops: &mut Source<'_>) {
-        let data = self.take(if end { 0 } else { len });
-        let copy = data.clone();
+        let given = self.next(if end { 0 } else { len });
+        let data = given.to_vec();
         // At the end use enough scratch for every unsplittable item: an ill-formed byte becomes three.
         let ample = ops.is_empty();
         let cap = if ample { 64 } else { 1 + ops.below(8) };
@@ -294,7 +301,7 @@ impl<'s> Walk<'s> {
         let mut events = vec![deltawire_event::default(); cap].into_boxed_slice();
         let mut scratch = vec![0u8; room].into_boxed_slice();
         let mut result = deltawire_batch_result::default();
-        let before = self.block.0.clone();
+        self.keep();
         let (p, w) = (self.p(), self.w());
         let at = if data.is_empty() { null() } else { data.as_ptr() };
         // SAFETY: a valid parser, and memory of those lengths.
@@ -308,7 +315,7 @@ impl<'s> Walk<'s> {
                 (false, false) => deltawire_batch_with(p, w, at, len, events, cap, scratch, room, out),
             }
         };
-        assert_eq!(data, copy, "the input was written to");
+        assert_eq!(data, given, "the input was written to");
         let (count, used) = (result.events, result.scratch_used);
         assert!(count <= cap && used <= room);
         if status == DELTAWIRE_MORE {
@@ -321,14 +328,14 @@ impl<'s> Walk<'s> {
             &data
         };
         let copied = std::cell::Cell::new(0);
-        let text = |event: &deltawire_event, flag: u32, off: u32, len: u32| -> Vec<u8> {
+        let text = |event: &deltawire_event, flag: u32, off: u32, len: u32| -> &[u8] {
             let in_scratch = u32::from(event.flags) & flag != 0;
             copied.set(copied.get() + if in_scratch { len as usize } else { 0 });
             let from = if in_scratch { &scratch[..used] } else { near };
             if len > 0 {
-                from[off as usize..][..len as usize].to_vec()
+                &from[off as usize..][..len as usize]
             } else {
-                Vec::new()
+                &[]
             }
         };
         for event in &events[..count] {
@@ -336,13 +343,13 @@ impl<'s> Walk<'s> {
             let main = text(event, DELTAWIRE_EVF_TEXT_SCRATCH, event.text_off, event.text_len);
             text(event, DELTAWIRE_EVF_AUX_SCRATCH, event.aux_off, event.aux_len);
             text(event, DELTAWIRE_EVF_EXTRA_SCRATCH, event.extra_off, event.extra_len);
-            assert!(!TEXTS.contains(&event.kind.into()) || std::str::from_utf8(&main).is_ok(), "text is UTF-8");
+            assert!(!TEXTS.contains(&event.kind.into()) || std::str::from_utf8(main).is_ok(), "text is UTF-8");
             let [kind, choice, call, code] =
                 [u32::from(event.kind), event.choice, event.call, event.code].map(u64::from);
             self.seen.note(
                 [kind, choice, call, code, event.number, event.start, event.end],
                 u32::from(event.flags),
-                &main,
+                main,
             );
         }
         assert!(copied.get() <= used, "of {used} bytes of scratch {} were handed out", copied.get());
@@ -356,7 +363,7 @@ impl<'s> Walk<'s> {
             self.finished = end;
         }
         self.ending |= end && status > 0;
-        self.concluded(status, &before, consumed, data.len());
+        self.concluded(status, consumed, data.len());
         if status == DELTAWIRE_MORE && count == 0 && ample {
             panic!("a scratch of {room} bytes is too small: {}", result.scratch_need);
         }
@@ -427,7 +434,7 @@ impl<'s> Walk<'s> {
     /// Makes calls that must be rejected and change nothing.
     fn misuse(&mut self) {
         let p = self.p();
-        let before = self.block.0.clone();
+        self.keep();
         let mut result = deltawire_batch_result::default();
         let mut event = deltawire_event::default();
         let mut scratch = [0u8; 64];
@@ -455,11 +462,11 @@ impl<'s> Walk<'s> {
                 assert!((-99..0).contains(&status), "{status} for misuse");
             }
         }
-        assert!(before == self.block.0, "misuse changed the block");
+        assert!(*self.before == *self.block.0, "misuse changed the block");
     }
 
     fn getters(&mut self) {
-        let before = self.block.0.clone();
+        self.keep();
         let p = self.p();
         // SAFETY: a valid parser, and places to write to.
         unsafe {
@@ -476,7 +483,7 @@ impl<'s> Walk<'s> {
             }
         }
         self.end();
-        assert!(before == self.block.0, "a getter changed the block");
+        assert!(*self.before == *self.block.0, "a getter changed the block");
     }
 
     /// A sticky status is returned again, without any callback, until the reset.

@@ -72,9 +72,10 @@ pub fn memo(data: &[u8]) {
     input.avx2 = control.pick(&[[true, true], [true, false], [false, true], [false, false]]);
     match store {
         0..=2 => all(&input, Growing::new, How { store: 24, ..how }),
-        3 => all(&input, || [0x55; 512], How { store: 512, can_move: false, ..how }),
-        4 => all(&input, || [0x55; 96], How { store: 96, can_move: false, ..how }),
-        _ => all(&input, || [0x55; 8192], How { store: 8192, can_move: false, ..how }),
+        fixed => {
+            let store = [512, 96, 8192][fixed - 3];
+            all(&input, || input::storage(store), How { store, can_move: false, ..how });
+        }
     }
 }
 

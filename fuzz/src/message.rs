@@ -40,7 +40,7 @@ fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     }
 }
 
-/// Compares a log with the assembler's message, after each chunk or at the end; a log with small tables as far as it
+/// Compares a log with the assembler's message, after some chunks or at the end; a log with small tables as far as it
 /// has room.
 fn against_log<const CHOICES: usize, const CALLS: usize>(
     config: Config,
@@ -54,12 +54,15 @@ fn against_log<const CHOICES: usize, const CALLS: usize>(
     let mut tracker = Tracker::<CHOICES, CALLS>::new();
     let mut fits = true;
     let what = std::fmt::from_fn(|f| f.write_str(&context()));
+    let mut nth = 0;
     chunks(config, bytes, &[], |chunk| {
         let expected = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
         let got = log.with(|log, buffer| log.add_chunk(buffer, &mut tracker, chunk));
         fits &= got == expected;
         assert!(fits || CHOICES < 128, "{got:?} and {expected:?}: {}", context());
-        if each && fits {
+        // A comparison takes as long as all chunks before it.
+        nth += 1;
+        if each && fits && nth % 8 < 2 {
             log.compare(&message_of(&assembler), &what);
         }
     });

@@ -1,7 +1,7 @@
 //! No answer depends on slicing: a parser emits the same however a stream is cut, whatever the storage, and by
 //! whichever calls.
 
-use crate::batch::{self, How};
+use crate::batch::{self, seldom, How};
 use crate::drive;
 use crate::event_log::Detail;
 use crate::input;
@@ -64,11 +64,10 @@ pub fn split(data: &[u8]) {
         0 => hold(&ask, Growing::new, How { store: 16384, ..ask.how }),
         1 => hold(&ask, Growing::new, How { store: 24, can_move: true, ..ask.how }),
         2 => hold(&ask, Growing::new, How { store: 0, can_move: true, ..ask.how }),
-        3 => hold(&ask, || [0x55; 0], ask.how),
-        4 => hold(&ask, || [0x55; 40], How { store: 40, ..ask.how }),
-        5 => hold(&ask, || [0x55; 100], How { store: 100, ..ask.how }),
-        6 => hold(&ask, || [0x55; 600], How { store: 600, ..ask.how }),
-        _ => hold(&ask, || [0x55; 5000], How { store: 5000, ..ask.how }),
+        fixed => {
+            let store = [0, 40, 100, 600, 5000][fixed - 3];
+            hold(&ask, || input::storage(store), How { store, ..ask.how });
+        }
     }
 }
 
@@ -100,7 +99,7 @@ fn hold<S: Storage + Clone>(ask: &Ask, storage: impl Fn() -> S, how: How) {
         let mut calls = 0;
         let cut = drive::pull(&mut parser, bytes, cuts, Detail::Views, |parser| {
             calls += 1;
-            if *clone > 0 && calls % clone == 0 {
+            if *clone > 0 && calls % clone == 0 && seldom(calls / clone) {
                 let kept = parser.clone();
                 let mut spoil = &b"data: {\"id\":\"spoilt\"}\n\n{\"a\":[\nid: spoilt\ndata: \"\n: \n\n"[..];
                 while !matches!(parser.next(&mut spoil), Ok(None)) {}

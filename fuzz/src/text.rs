@@ -64,20 +64,24 @@ const BITS: &[&[u8]] = &[
 /// How often; mostly near the length of a block.
 const TIMES: &[usize] = &[1, 1, 2, 3, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 127, 128, 129, 300];
 
+/// How long a text is at most: several blocks, and several of the longest runs.
+const MOST: usize = 1024;
+
 /// Texts that serde_json accepted too.
 pub static COMPARED: AtomicU64 = AtomicU64::new(0);
 
 pub fn text(data: &[u8]) {
     let (mut control, body) = input::split(data);
+    let how = input::which(&mut control, data.len(), 9);
     let before = control.below(80);
     let sizes: Vec<usize> = (0..1 + control.below(6)).map(|_| control.below(140)).collect();
     let mut bytes = Vec::new();
-    while !control.is_empty() && bytes.len() < 2048 {
+    while !control.is_empty() && bytes.len() < MOST {
         let (bit, times) = (control.pick(BITS), control.pick(TIMES));
         bytes.extend(bit.repeat(times));
     }
     bytes.extend_from_slice(body);
-    bytes.truncate(4096);
+    bytes.truncate(MOST);
 
     let inside = string_of(&bytes);
     let wanted = unescaped(&inside);
@@ -87,10 +91,17 @@ pub fn text(data: &[u8]) {
     let (_, value) = value.member_at(&mut 0).expect("a member");
     let text = value.as_text().expect("a string");
     assert_eq!(text.raw(), inside);
-    match input::which(&mut control, bytes.len(), 3) {
-        0 => check(text, &wanted, &sizes),
-        1 => check(Text::verbatim(&bytes), &String::from_utf8_lossy(&bytes), &sizes),
-        _ => others(text, &wanted),
+    // As JSON, or as bytes that contain no escapes.
+    let verbatim = String::from_utf8_lossy(&bytes);
+    let (read, due) = if how % 2 == 0 { (text, &*wanted) } else { (Text::verbatim(&bytes), &*verbatim) };
+    // An ill-formed byte becomes three; nothing grows more.
+    assert!(due.len() <= 3 * read.raw().len());
+    match how {
+        0 | 1 => decoded(read, due, sizes[0] % 12),
+        2 | 3 => take_to(read, due, &sizes),
+        4 | 5 => unescape(read, due, &sizes),
+        6 | 7 => in_turn(read, due, &sizes),
+        _ => others(read, due),
     }
     let quoted = [b"\"", inside.as_slice(), b"\""].concat();
     if let Ok(due) = serde_json::from_slice::<String>(&quoted) {
@@ -103,16 +114,14 @@ pub fn text(data: &[u8]) {
     }
 }
 
-/// Checks that the text decodes to `wanted`, also through buffers of these sizes in turn.
-fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
-    decoded(text, wanted, sizes[0] % 12);
-    // An ill-formed byte becomes three; nothing grows more.
-    assert!(wanted.len() <= 3 * text.raw().len());
-    let mut buffer = [0xA5; 140];
-    // A size below 4 may make no progress if a character is longer, so a sufficient size is part of the cycle.
-    let sizes = || sizes.iter().copied().chain([4]).cycle();
-    let (mut rest, mut at) = (text, 0);
-    for (turn, size) in sizes().enumerate() {
+/// A size below 4 may make no progress if a character is longer, so a sufficient size is part of the cycle.
+fn cycle(sizes: &[usize]) -> impl Iterator<Item = usize> + '_ {
+    sizes.iter().copied().chain([4]).cycle()
+}
+
+fn take_to(mut rest: Text<'_>, wanted: &str, sizes: &[usize]) {
+    let (mut buffer, mut at) = ([0xA5; 140], 0);
+    for (turn, size) in cycle(sizes).enumerate() {
         if rest.is_empty() {
             break;
         }
@@ -124,8 +133,12 @@ fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
         piece(&mut buffer, size, len, wanted, &mut at);
     }
     assert_eq!(at, wanted.len(), "take_to");
-    let (mut reader, mut at) = (text.unescape(), 0);
-    for size in sizes() {
+}
+
+fn unescape(text: Text<'_>, wanted: &str, sizes: &[usize]) {
+    let (mut buffer, mut at) = ([0xA5; 140], 0);
+    let mut reader = text.unescape();
+    for size in cycle(sizes) {
         if reader.is_done() {
             break;
         }
@@ -134,9 +147,12 @@ fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
     }
     assert_eq!(at, wanted.len(), "unescape");
     assert_eq!(reader.quirks(), text.quirks());
-    // Both in turn: each continues where the other stopped.
-    let (mut rest, mut at) = (text, 0);
-    for size in sizes() {
+}
+
+/// Copies and takes in turn: each continues where the other stopped.
+fn in_turn(mut rest: Text<'_>, wanted: &str, sizes: &[usize]) {
+    let (mut buffer, mut at) = ([0xA5; 140], 0);
+    for size in cycle(sizes) {
         if rest.is_empty() {
             break;
         }
@@ -154,7 +170,7 @@ fn check(text: Text<'_>, wanted: &str, sizes: &[usize]) {
 /// fit.
 fn piece(buffer: &mut [u8; 140], size: usize, len: usize, wanted: &str, at: &mut usize) {
     assert!(len <= size, "more than the buffer");
-    assert!(buffer[size..].iter().all(|byte| *byte == 0xA5), "written behind the buffer");
+    assert_eq!(buffer[size..], [0xA5; 140][size..], "written behind the buffer");
     assert_eq!(std::str::from_utf8(&buffer[..len]), Ok(&wanted[*at..][..len]));
     *at += len;
     let next = wanted[*at..].chars().next().map_or(0, char::len_utf8);

@@ -17,8 +17,8 @@ pub struct How {
     pub store: usize,
     /// Whether the storage can be moved to a larger one.
     pub can_move: bool,
-    /// Before each call, moves to the smallest sufficient storage, then makes the call on other bytes and restores the
-    /// previous state.
+    /// Before the first calls, and [`seldom`] later, moves to the smallest sufficient storage, then makes the call on
+    /// other bytes and restores the previous state.
     pub shake: bool,
     pub records: usize,
     pub scratch: usize,
@@ -36,6 +36,7 @@ struct Reader<const SLOTS: usize> {
     store: Vec<u8>,
     /// Whether it was just moved to a larger storage.
     moved: bool,
+    calls: usize,
     scratch: Vec<u8>,
     records: Vec<Record>,
     logs: Logs,
@@ -51,6 +52,11 @@ struct Reader<const SLOTS: usize> {
 /// Reads all of `input` by batch, and the end of the stream.
 pub fn batch(config: Config, input: &[u8], cuts: &[usize], how: How) -> Logs {
     batch_with::<2>(config, input, cuts, how)
+}
+
+/// Whether to disturb the `nth` call: each at first, then few, because copies of a state take more time than the call.
+pub fn seldom(nth: usize) -> bool {
+    nth < 64 || nth % 16 == 0
 }
 
 /// Where frames end, and how many bytes had come when that was emitted, one more at the end of the stream. `input` comes in
@@ -92,6 +98,7 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
         how,
         store: vec![0xAA; how.store],
         moved: false,
+        calls: 0,
         scratch: vec![0; how.scratch],
         records: vec![Record::default(); how.records.max(1)],
         logs: Logs::new(how.detail),
@@ -103,17 +110,14 @@ pub fn batch_with<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usiz
     // Each call returns a record, consumes a byte, or enlarges something. An event has at most one record for each
     // byte, and a few of its own.
     let most = 16 * most_events(input, cuts);
-    let mut calls = 0;
     for mut piece in pieces(input, cuts) {
         while !reader.call(Some(&mut piece)) {
-            calls += 1;
-            assert!(calls <= most, "calls without end");
+            assert!(reader.calls <= most, "calls without end");
         }
         assert!(piece.is_empty(), "done, and bytes are left");
     }
     while !reader.call(None) {
-        calls += 1;
-        assert!(calls <= most, "finish without end");
+        assert!(reader.calls <= most, "finish without end");
     }
     let Reader { machine, store, mut logs, open, framed, .. } = reader;
     assert_eq!(framed, input.len() as u64, "every byte lies in a frame");
@@ -144,14 +148,16 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     fn call(&mut self, data: Option<&mut &[u8]>) -> bool {
         let given = data.as_deref().copied().unwrap_or_default();
         let finish = data.is_none();
-        if self.how.can_move && self.how.shake && !std::mem::take(&mut self.moved) {
+        let shake = self.how.shake && seldom(self.calls);
+        self.calls += 1;
+        if self.how.can_move && shake && !std::mem::take(&mut self.moved) {
             let pending = self.emitter.is_pending();
             let mut least = vec![0x55; self.machine.retained(&self.store, pending)];
             assert!(self.machine.relocate(&self.store, &mut least, pending), "retained is enough");
             self.store.fill(0xA5);
             self.store = least;
         }
-        if self.how.shake {
+        if shake {
             self.astray(given, finish);
         }
         let mut records = std::mem::take(&mut self.records);
@@ -208,10 +214,10 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     fn take(&mut self, mut record: Record, given: &[u8], scratch: &[u8]) {
         let bytes = |flag: u16, off: u32, len: u32| {
             if len == 0 {
-                return Vec::new();
+                return &[][..];
             }
             let (from, off) = if record.flags & flag != 0 { (scratch, off) } else { (given, off - self.how.base) };
-            from[off as usize..][..len as usize].to_vec()
+            &from[off as usize..][..len as usize]
         };
         let piece = bytes(stream::FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
         let aux = bytes(stream::FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
@@ -220,23 +226,24 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
         record.flags &= !(delta::FLAG_MORE | places);
         (record.text_off, record.text_len, record.aux_off, record.extra_off) = (0, 0, 0, 0);
+        if is_text(&record) {
+            std::str::from_utf8(piece).expect("a piece of text is UTF-8");
+        }
         let mut text = match self.open.take() {
             Some((before, text)) => {
                 assert_eq!(before, record, "a piece of something else");
                 text
             }
+            None if !more => return self.record(&record, piece, aux, extra),
             None => Vec::new(),
         };
-        text.extend_from_slice(&piece);
-        if is_text(&record) {
-            std::str::from_utf8(&piece).expect("a piece of text is UTF-8");
-        }
+        text.extend_from_slice(piece);
         if more {
             assert!(!piece.is_empty(), "an empty piece");
             self.open = Some((record, text));
             return;
         }
-        self.record(&record, &text, &aux, &extra);
+        self.record(&record, &text, aux, extra);
     }
 
     fn record(&mut self, record: &Record, text: &[u8], aux: &[u8], extra: &[u8]) {

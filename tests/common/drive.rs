@@ -131,7 +131,7 @@ impl Pull {
     }
 
     /// Logs the parser's state after a call. Returns whether more may follow.
-    fn settle(&mut self, event: Result<Option<Taken>, Error>, parser: &impl Reader) -> bool {
+    fn settle(&mut self, event: Result<Option<Taken>, Error>, parser: &dyn Reader) -> bool {
         let more = match event {
             Ok(None) => false,
             Ok(Some((seen, quirks, error))) => {
@@ -252,7 +252,7 @@ pub fn push(parser: &mut impl Pushes, input: &[u8], cuts: &[usize], pause: usize
 }
 
 /// Logs the range of an event. The parser knows it if it stops at each event.
-fn place(logger: &mut Logger, parser: &impl Reader) {
+fn place(logger: &mut Logger, parser: &dyn Reader) {
     if let (Some(seen), 1) = (logger.seen.take(), logger.pause) {
         logger.logs.place(seen, parser.wire_range());
     }

@@ -411,7 +411,7 @@ impl Logs {
     }
 
     /// Logs the parser's state.
-    pub fn state(&mut self, parser: &impl Reader) {
+    pub fn state(&mut self, parser: &dyn Reader) {
         if self.detail < Detail::States {
             return;
         }
@@ -425,7 +425,7 @@ impl Logs {
         if let Some(counts) = parser.native_usage() {
             log.word(format_args!("counts {counts:?}"));
         }
-        end(log, &parser.end(), |quirk| parser.quirk_count(quirk));
+        end(log, &parser.end(), &|quirk| parser.quirk_count(quirk));
     }
 
     /// Logs what is known at the end of the stream.
@@ -488,7 +488,7 @@ fn error_code(error: &Error) -> &'static str {
     }
 }
 
-fn end(log: &mut Log, end: &End, count: impl Fn(Quirk) -> u16) {
+fn end(log: &mut Log, end: &End, count: &dyn Fn(Quirk) -> u16) {
     let End {
         verdict,
         done,

@@ -26,8 +26,8 @@ impl Block {
 /// State shared by callbacks and batches.
 pub struct Seen {
     pub came: Log,
-    /// The text of the current event, which comes in pieces, and the start of its line.
-    pub open: Option<(Log, Vec<u8>)>,
+    /// The text of the current event, which comes in pieces.
+    pub open: Option<Vec<u8>>,
     /// Random state for the return values of callbacks.
     pub state: u64,
     /// Whether callbacks always return "go on".
@@ -90,18 +90,16 @@ impl Seen {
         if kind == DELTAWIRE_EV_PAYLOAD {
             return;
         }
-        let (head, mut whole) = self.open.take().unwrap_or_else(|| {
-            let mut log = Log::default();
-            log.line("event");
-            head.iter().for_each(|number| log.number("", *number));
-            (log, Vec::new())
+        let mut whole = self.open.take().unwrap_or_else(|| {
+            self.came.line("event");
+            head.iter().for_each(|number| self.came.number("", *number));
+            Vec::new()
         });
         whole.extend_from_slice(text);
         if flags & DELTAWIRE_EVF_MORE != 0 {
-            self.open = Some((head, whole));
+            self.open = Some(whole);
             return;
         }
-        self.came.append(&head);
         // Skip those that a callback does not receive, or not decoded.
         if kind != DELTAWIRE_EV_CHUNK && kind != DELTAWIRE_EV_TOOL_CALL {
             self.came.put("text", &whole);
