@@ -53,7 +53,7 @@ corpus_or_skip() {
 build "$out/gcc" gcc "$lib/libdeltawire.a" -O2
 export DELTAWIRE_HITS=$out/hits.txt
 
-"$out/gcc/check" cases tests/quirks
+"$out/gcc/check" cases --part "$(full 1 13)" tests/quirks
 for mode in callbacks batch direct; do "$out/gcc/log" --mode "$mode" --read 5 --check tests/quirks; done
 pass ffi-c-cases
 
@@ -64,7 +64,7 @@ done
 corpus_or_skip ffi-c-streams
 pass ffi-c-streams
 
-"$out/gcc/shared" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
+"$out/gcc/shared" --part "$(full 1 3)" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 corpus_or_skip ffi-c-shared
 pass ffi-c-shared
 

@@ -83,10 +83,8 @@ ran go-adapter TestDecoder TestEventReader TestFault TestOptions ExampleNewDecod
 echo "NOTE go-adapter: the interfaces of openai-go and Bifrost are copied by signature; make go-clients tests with both of them"
 pass go-adapter
 
-run go-race -race -short
-pass go-race
-GOEXPERIMENT=cgocheck2 run go-cgocheck2 -short
-pass go-cgocheck2
+GOEXPERIMENT=cgocheck2 run go-race -race -short
+pass go-race-cgocheck2
 GODEBUG=cgocheck=1,clobberfree=1 GOGC=1 run go-gc -short -run 'Quirk|Steady|Samples|Reset|Long'
 pass go-gc
 
