@@ -60,7 +60,7 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
             || is(top::TYPE, "error")
             || object == b"error"
             || match hint {
-                Hint::Body => !is_answer && is_error_body(Value::from_raw(payload.trim_ascii())),
+                Hint::Body => !is_answer && is_error_body(Value::of_payload(payload)),
                 _ => !is_chat && value(top::DETAIL).is_some_and(is_error),
             });
     let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
@@ -102,7 +102,7 @@ pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Va
     }
     if index.facts.error_is_whole {
         // The pass saw to its depth.
-        return Some(Ok(Value::from_raw(payload.trim_ascii())));
+        return Some(Ok(Value::of_payload(payload)));
     }
     index.top(payload, top::ERROR).filter(|value| is_error(*value)).map(Ok)
 }

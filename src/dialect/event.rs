@@ -301,7 +301,7 @@ mod tests {
         let mut lines = Vec::new();
         let mut choice = |index, finished| lines.push(format!("choice {index} {finished}"));
         let (end, seen) = if slowly {
-            let event = Value::from_raw(bytes.trim_ascii());
+            let event = Value::of_payload(bytes);
             let [kind] = crate::json::members_of(event, ["type"]);
             let kind = kind.and_then(|kind| kind.as_text()).unwrap_or(Text::verbatim(b""));
             (bytes.trim_ascii_end().len(), read(state, bytes, kind, &mut choice))

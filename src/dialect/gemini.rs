@@ -64,7 +64,7 @@ fn blocked(feedback: Option<Value<'_>>) -> Option<Value<'_>> {
 pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     match walk.phase {
         0 => {
-            let event = Value::from_raw(payload.trim_ascii());
+            let event = Value::of_payload(payload);
             let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
             // From here on, `sub` is whether the last call continues.
             (walk.phase, walk.outer) = (1, Container::of(payload, array(candidates)));
@@ -112,7 +112,7 @@ fn slot(walk: &Walk) -> u64 {
 /// Returns the delta of the finish reason of the candidate at hand, or of the reason why the prompt was refused.
 pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     if walk.element == 0 {
-        let [feedback] = members_of(Value::from_raw(payload.trim_ascii()), ["promptFeedback"]);
+        let [feedback] = members_of(Value::of_payload(payload), ["promptFeedback"]);
         return walk.finish(payload, blocked(feedback), Reason::Block, plan);
     }
     let [reason] = members_of(value_at(payload, walk.element), ["finishReason"]);

@@ -99,7 +99,7 @@ impl Protocol {
     /// Returns the protocol of an event with this payload and name. A type in the payload takes precedence over the name.
     /// Returns `None` if neither of them is known and the payload has no members.
     pub(crate) fn of(payload: &[u8], name: &[u8]) -> Option<Protocol> {
-        let whole = Value::from_raw(payload.trim_ascii());
+        let whole = Value::of_payload(payload);
         let names = [
             "type",
             "event_type",

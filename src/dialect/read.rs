@@ -16,7 +16,7 @@ pub(crate) fn read<'a>(
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
 ) -> Seen<'a> {
-    let event = Value::from_raw(payload.trim_ascii());
+    let event = Value::of_payload(payload);
     let protocol = Protocol::read_here(state.protocol);
     let mut seen = match protocol {
         Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice),

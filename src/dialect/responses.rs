@@ -230,7 +230,7 @@ fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
 
 /// See [`super::read::next`].
 pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
-    let event = || Value::from_raw(payload.trim_ascii());
+    let event = || Value::of_payload(payload);
     match (plan.what, walk.phase) {
         (What::More, 0) => {
             walk.phase = 9;
@@ -274,7 +274,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
 
 /// Returns the response that an event has, or that the payload is.
 fn response(payload: &[u8]) -> Option<Value<'_>> {
-    let event = Value::from_raw(payload.trim_ascii());
+    let event = Value::of_payload(payload);
     let [own, status] = members_of(event, ["response", "status"]);
     object(own).or_else(|| status.map(|_| event))
 }
@@ -286,7 +286,7 @@ pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
         response.map_or([None; 2], |response| members_of(response, ["status", "incomplete_details"]));
     let detail = details.and_then(|details| text(members_of(details, ["reason"])[0]));
     let by_type = || {
-        let [kind] = members_of(Value::from_raw(payload.trim_ascii()), ["type"]);
+        let [kind] = members_of(Value::of_payload(payload), ["type"]);
         Some(Text::verbatim(kind?.as_text()?.raw().strip_prefix(b"response.")?))
     };
     Walk::START.finish_by(payload, text(status).or_else(by_type)?, Reason::Status(detail), plan)

@@ -26,7 +26,7 @@ impl<'a> Fragment<'a> {
     {
         match self {
             Fragment::Str(run) => run,
-            Fragment::Char(char) => char.encode_utf8(buffer),
+            Fragment::Char(char) => escape::encode(char, buffer),
         }
     }
 
@@ -257,7 +257,7 @@ impl<'a> Unescape<'a> {
                         self.held = Some(fragment);
                         break;
                     }
-                    written += copy(char.encode_utf8(&mut [0; 4]).as_bytes(), room);
+                    written += copy(escape::encode(char, &mut [0; 4]).as_bytes(), room);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::fragments::Fragments;
 use super::text::Text;
-use crate::scan::escape::LONGEST;
+use crate::scan::escape::{encode, LONGEST};
 use crate::scan::{find, unescape};
 
 /// A buffer smaller than this is filled piece by piece.
@@ -77,7 +77,7 @@ fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
         Some(char) => (char, char.len_utf8()),
         None => (char::REPLACEMENT_CHARACTER, chunk.invalid().len()),
     };
-    if !put(room, char.encode_utf8(&mut [0; 4])) {
+    if !put(room, encode(char, &mut [0; 4])) {
         return 0;
     }
     *text = text.behind(took);

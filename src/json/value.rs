@@ -101,6 +101,12 @@ impl<'a> Value<'a> {
         Value::from_span(raw, TextFlags::UNKNOWN)
     }
 
+    /// Wraps a payload: the value without whitespace around it. Out of line, because many places ask for it.
+    #[inline(never)]
+    pub(crate) fn of_payload(payload: &'a [u8]) -> Self {
+        Value::from_raw(payload.trim_ascii())
+    }
+
     /// Returns the next element of an array. `at` must be 0 for the first call and is updated to the offset of the next
     /// element. Being plain data, it can be stored where an iterator cannot. Returns `None` at the end, at malformed
     /// bytes, and if this is not an array.

@@ -44,6 +44,21 @@ fn unicode(digits: &[u8]) -> Escape {
     }
 }
 
+/// Encodes a character. Out of line, because all that decodes ends in it.
+#[inline(never)]
+pub(crate) fn encode(char: char, buffer: &mut [u8; 4]) -> &str {
+    char.encode_utf8(buffer)
+}
+
+/// Decodes an escape as [`read`] does. Returns its character as UTF-8, too, and the length of that. Out of line, because few
+/// escapes are not simple.
+#[inline(never)]
+pub(crate) fn decode(bytes: &[u8]) -> (Escape, [u8; 4], usize) {
+    let (escape, mut utf8) = (read(bytes), [0; 4]);
+    let len = escape.char.encode_utf8(&mut utf8).len();
+    (escape, utf8, len)
+}
+
 /// Returns the character of the simple escape `\` + `kind` (RFC 8259, section 7), which is ASCII, or 0 if there is no
 /// such escape.
 #[inline(always)]

@@ -353,12 +353,10 @@ fn escape<const SIZE: usize>(
         put(page, to, &[byte]);
         return (2, 1);
     }
-    let escape = escape::read(bytes.get(start..).unwrap_or_default());
+    let (escape, utf8, len) = escape::decode(bytes.get(start..).unwrap_or_default());
     if let Some(fault) = escape.fault {
         quirks.insert(fault);
     }
-    let mut utf8 = [0; 4];
-    let len = escape.char.encode_utf8(&mut utf8).len();
     put(page, to, &utf8);
     (escape.len, len)
 }
@@ -416,8 +414,8 @@ fn careful<B: Block<16>>(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) 
         if starts == 0 {
             break true;
         }
-        let escape = escape::read(rest.get(at..).unwrap_or_default());
-        if !out.put(escape.char.encode_utf8(&mut [0; 4]).as_bytes()) {
+        let (escape, utf8, len) = escape::decode(rest.get(at..).unwrap_or_default());
+        if !out.put(utf8.get(..len).unwrap_or_default()) {
             break false;
         }
         if let Some(fault) = escape.fault {

@@ -3,7 +3,7 @@
 use super::carry::PendingSurrogate;
 use crate::chat::NamePiece;
 use crate::delta::Part;
-use crate::json::{Balance, Fragment, Text, TextFlags};
+use crate::json::{Balance, Text, TextFlags};
 use crate::scan::quoted;
 
 /// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
@@ -47,10 +47,7 @@ pub(super) fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
 fn each_byte(text: Text<'_>, mut f: impl FnMut(u8)) {
     let mut buffer = [0; 4];
     for fragment in text.fragments() {
-        match fragment {
-            Fragment::Str(str) => str.bytes().for_each(&mut f),
-            Fragment::Char(char) => char.encode_utf8(&mut buffer).bytes().for_each(&mut f),
-        }
+        fragment.encode(&mut buffer).bytes().for_each(&mut f);
     }
 }
 
@@ -177,10 +174,7 @@ impl Arguments {
         let mut buffer = [0; 4];
         let mut after_end = false;
         for fragment in text.fragments() {
-            let bytes = match fragment {
-                Fragment::Str(str) => str.as_bytes(),
-                Fragment::Char(char) => char.encode_utf8(&mut buffer).as_bytes(),
-            };
+            let bytes = fragment.encode(&mut buffer).as_bytes();
             let (closed, was_open) = (self.is_closed(), self.balance.is_open());
             let end = self.balance.feed_value(bytes);
             if let Some(hash) = hash.as_deref_mut().filter(|_| !closed) {
