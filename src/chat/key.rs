@@ -2,21 +2,7 @@
 
 use crate::json::{Text, TextFlags};
 
-/// Returns the first eight bytes of a name, for a `match` on one number. They identify a name of up to eight bytes (none of
-/// them NUL); of a longer one the rest has to be compared, too.
-const fn word(name: &[u8]) -> u64 {
-    let mut word = 0;
-    let mut at = 0;
-    while at < 8 && at < name.len() {
-        #[allow(clippy::indexing_slicing)] // Checked above; for constants alone.
-        let byte = name[at];
-        word |= (byte as u64) << (8 * at);
-        at += 1;
-    }
-    word
-}
-
-/// Does what [`word`] does, by two loads that may overlap.
+/// Returns the first eight bytes of a name, by two loads that may overlap.
 #[inline(always)]
 fn word_of(name: &[u8]) -> u64 {
     if let Some(first) = name.first_chunk::<8>() {
@@ -74,15 +60,8 @@ macro_rules! keys {
             Unknown,
         }
 
-        impl Key {
-            const ALL: &'static [(&'static [u8], Key)] = &[$(($text, Key::$name),)*];
-        }
-
-        /// The first eight bytes of each known name.
-        #[allow(non_upper_case_globals, dead_code)] // Some begin like another.
-        mod words {
-            $(pub(super) const $name: u64 = super::word($text);)*
-        }
+        /// The known names, in order.
+        static NAMES: [(Name, Key); [$($text as &[u8]),*].len()] = [$((Name::new($text), Key::$name),)*];
     };
 }
 
@@ -129,6 +108,28 @@ keys! {
     XGroq = b"x_groq";
 }
 
+/// The name in each slot of [`slot_of`], or `Unknown`.
+static SLOTS: [Key; 128] = {
+    let (mut slots, mut at) = ([Key::Unknown; 128], 0);
+    while at < NAMES.len() {
+        #[allow(clippy::indexing_slicing)] // Evaluated at compile time, where an index out of bounds is an error.
+        {
+            slots[NAMES[at].0.slot(BY)] = NAMES[at].1;
+        }
+        at += 1;
+    }
+    slots
+};
+
+/// A factor that gives each known name a slot of its own: one look finds the only candidate. A test finds another one, if need be.
+const BY: u64 = 0x8177_60b7_f2a4_7411;
+
+/// Returns the slot of a name by its first eight bytes and its last one.
+#[inline(always)]
+const fn slot_of(word: u64, last: u8, by: u64) -> usize {
+    (word.wrapping_add(last as u64).wrapping_mul(by) >> 57) as usize
+}
+
 impl Key {
     /// Returns the known name with these bytes, which stand between its quotes. `flags` describe them.
     #[inline]
@@ -136,53 +137,10 @@ impl Key {
         if flags.any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {
             return Key::unescaped(raw);
         }
-        let name = match word_of(raw) {
-            words::Annotations => Key::Annotations,
-            words::Arguments => Key::Arguments,
-            words::Audio => Key::Audio,
-            words::Choices => Key::Choices,
-            words::Content => Key::Content,
-            words::Created => Key::Created,
-            words::Custom => Key::Custom,
-            words::Delta => Key::Delta,
-            words::Detail => Key::Detail,
-            words::Error => Key::Error,
-            words::FinishCamel => Key::FinishCamel,
-            words::FinishReason => Key::FinishReason,
-            words::Function if raw.len() == 8 => return Key::Function,
-            words::Function => Key::FunctionCall,
-            words::Id => Key::Id,
-            words::Index => Key::Index,
-            words::Input => Key::Input,
-            words::Logprobs => Key::Logprobs,
-            words::Message => Key::Message,
-            words::Model => Key::Model,
-            words::Name => Key::Name,
-            words::NativeFinishReason => Key::NativeFinishReason,
-            words::Object => Key::Object,
-            words::Obfuscation => Key::Obfuscation,
-            words::Provider if raw.len() == 8 => return Key::Provider,
-            words::Provider => Key::ProviderFields,
-            words::Reasoning => match raw {
-                b"reasoning" => Key::Reasoning,
-                b"reasoning_content" => Key::ReasoningContent,
-                _ => Key::ReasoningDetails,
-            },
-            words::Refusal => Key::Refusal,
-            words::Role => Key::Role,
-            words::ServiceTier => Key::ServiceTier,
-            words::SystemFingerprint => Key::SystemFingerprint,
-            words::Text => Key::Text,
-            words::Thinking => Key::Thinking,
-            words::Thought => Key::Thought,
-            words::ToolCalls => Key::ToolCalls,
-            words::Type => Key::Type,
-            words::Usage => Key::Usage,
-            words::XGroq => Key::XGroq,
-            _ => return Key::Unknown,
-        };
-        match Key::ALL.get(name as usize) {
-            Some((text, _)) if *text == raw => name,
+        let name =
+            raw.last().and_then(|last| SLOTS.get(slot_of(word_of(raw), *last, BY)).copied()).unwrap_or(Key::Unknown);
+        match NAMES.get(name as usize) {
+            Some((text, _)) if text.bytes() == raw => name,
             _ => Key::Unknown,
         }
     }
@@ -193,7 +151,37 @@ impl Key {
         let mut buffer = [0; 24];
         let copied = Text::from_raw(raw, TextFlags::UNKNOWN).copy_to(&mut buffer);
         let text = buffer.get(..copied.written).filter(|_| copied.complete).unwrap_or_default();
-        Key::ALL.iter().find(|(known, _)| *known == text).map_or(Key::Unknown, |(_, name)| *name)
+        NAMES.iter().find(|(known, _)| known.bytes() == text).map_or(Key::Unknown, |(_, name)| *name)
+    }
+}
+
+/// A name of at most 24 bytes, followed by zeros. As a slice it would take 40 bytes more of a shared library: where it lies,
+/// its length, and the relocation.
+struct Name {
+    bytes: [u8; 24],
+    len: u8,
+}
+
+impl Name {
+    #[allow(clippy::indexing_slicing)] // For constants alone: an index out of bounds is an error.
+    const fn new(name: &[u8]) -> Self {
+        let (mut bytes, mut at) = ([0; 24], 0);
+        while at < name.len() {
+            bytes[at] = name[at];
+            at += 1;
+        }
+        Name { bytes, len: at as u8 }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
+    }
+
+    const fn slot(&self, by: u64) -> usize {
+        let [a, b, c, d, e, f, g, h, ..] = self.bytes;
+        #[allow(clippy::indexing_slicing)] // For constants alone.
+        let last = self.bytes[self.len as usize - 1];
+        slot_of(u64::from_le_bytes([a, b, c, d, e, f, g, h]), last, by)
     }
 }
 
@@ -204,23 +192,40 @@ mod tests {
     use super::*;
     use std::{format, vec::Vec};
 
+    fn known_of(name: &[u8]) -> Key {
+        NAMES.iter().find(|(known, _)| known.bytes() == name).map_or(Key::Unknown, |found| found.1)
+    }
+
+    #[test]
+    fn each_name_has_a_slot() {
+        let apart = |by: &u64| {
+            let mut slots: Vec<_> = NAMES.iter().map(|(name, _)| name.slot(*by)).collect();
+            slots.sort_unstable();
+            slots.windows(2).all(|two| two[0] != two[1])
+        };
+        let mut others =
+            core::iter::successors(Some(BY), |by| Some(by.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(2)));
+        assert_eq!(others.find(apart), Some(BY), "BY has to be the left number");
+    }
+
     #[test]
     fn each_name_is_found_and_nothing_near_it() {
-        for (text, name) in Key::ALL {
+        for (known, name) in &NAMES {
+            let text = known.bytes();
             assert_eq!(Key::of(text, TextFlags::PLAIN), *name);
-            assert_eq!(Key::ALL[*name as usize].1, *name);
+            assert_eq!(NAMES[*name as usize].1, *name);
             let escaped = format!("\\u{:04x}{}", text[0], core::str::from_utf8(&text[1..]).unwrap());
             assert_eq!(Key::of(escaped.as_bytes(), TextFlags::ESCAPED), *name);
-            let longer: Vec<u8> = [*text, b"_"].concat();
+            let longer: Vec<u8> = [text, b"_"].concat();
             for near in [&longer[..], &text[1..], &text[..text.len() - 1]] {
-                let due = Key::ALL.iter().find(|(known, _)| known == &near).map_or(Key::Unknown, |found| found.1);
+                let due = known_of(near);
                 assert_eq!(Key::of(near, TextFlags::PLAIN), due);
                 assert_eq!(Key::of(near, TextFlags::ESCAPED), due);
             }
             for at in 0..text.len() {
                 let mut near = text.to_vec();
                 near[at] ^= 1;
-                let due = Key::ALL.iter().find(|(known, _)| known == &near).map_or(Key::Unknown, |found| found.1);
+                let due = known_of(&near);
                 assert_eq!(Key::of(&near, TextFlags::PLAIN), due);
             }
         }
