@@ -3,8 +3,9 @@
 use crate::convert::{plain_of, str_of, text_value, value_of, NO_STR};
 use crate::types::*;
 use core::ffi::c_void;
+use core::mem::MaybeUninit;
 use core::ptr;
-use deltawire::chat::Created;
+use deltawire::chat::{Chunk, Created};
 use deltawire::delta::{Delta, Kind, Part};
 use deltawire::json::{Text, Value};
 use deltawire::stream::{Context, Event, Put, Sink, Stop};
@@ -19,8 +20,15 @@ const SHORT: usize = 96;
 pub(crate) struct Calls<'c> {
     callbacks: &'c deltawire_callbacks,
     user: *mut c_void,
-    /// What callbacks are given: the event at hand, of which each delta overwrites what it has of its own.
+    /// What `on_chunk` is given. Nearly always the next chunk has the same, but for its place.
+    head: deltawire_at,
+    /// What the callbacks for deltas are given. Between two deltas `flags`, `code` and `number` are 0, as nearly every text has
+    /// them.
     at: deltawire_at,
+    /// The chunk at hand, to which both point: a copy, so that the emitter's need not be in memory.
+    chunk: MaybeUninit<Chunk<'static>>,
+    /// A chunk that repeats the one before has the same in `head`.
+    is_same: bool,
     /// Of the chunk before.
     created: Created,
     /// The number with which a callback ended the call, and the offset of its event.
@@ -42,6 +50,15 @@ const NOWHERE: deltawire_at = deltawire_at {
     event_name: NO_STR,
 };
 
+/// What a callback answered. A byte, where [`Put`] would be memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    Go,
+    Pause,
+    Again,
+    Abort,
+}
+
 impl Sink for Calls<'_> {
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
@@ -55,121 +72,184 @@ impl Sink for Calls<'_> {
     #[inline(always)]
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
         let calls = self.callbacks;
-        let f = match delta.kind {
-            Kind::Content => calls.on_content,
-            Kind::Chunk => return self.chunk(context, delta),
-            Kind::Reasoning => calls.on_reasoning,
-            Kind::ToolArguments => calls.on_tool_arguments,
-            // A copy, so that nothing points to the delta: it need not be in memory.
-            _ => return self.other(context, &{ *delta }, taken),
+        let answer = match delta.kind {
+            Kind::Content => self.text(calls.on_content, context, delta, taken),
+            Kind::Chunk => self.chunk(context, delta),
+            Kind::Reasoning => self.text(calls.on_reasoning, context, delta, taken),
+            Kind::ToolArguments => self.text(calls.on_tool_arguments, context, delta, taken),
+            // Copies, so that nothing points to context and delta: they need not be in memory.
+            _ => {
+                let (mut more, context, delta) = (*taken, *context, *delta);
+                let answer = self.other(&context, &delta, &mut more);
+                *taken = more;
+                answer
+            }
         };
-        self.text(f, context, delta, taken)
+        match answer {
+            Answer::Go => Put::Go,
+            Answer::Pause => Put::Pause,
+            Answer::Again => Put::Full,
+            Answer::Abort => Put::Stop(Stop::Abort),
+        }
     }
 }
 
 impl<'c> Calls<'c> {
     pub(crate) fn new(callbacks: &'c deltawire_callbacks, user: *mut c_void) -> Self {
-        Calls { callbacks, user, at: NOWHERE, created: Created::default(), broke_off: None }
+        Calls {
+            callbacks,
+            user,
+            head: NOWHERE,
+            at: NOWHERE,
+            chunk: MaybeUninit::uninit(),
+            is_same: false,
+            created: Created::default(),
+            broke_off: None,
+        }
+    }
+
+    /// Copies the chunk at hand, for C: it has a chunk as the library has it.
+    fn keep(&mut self, chunk: &Chunk<'_>) -> *const deltawire_chunk {
+        let place = self.chunk.as_mut_ptr();
+        // SAFETY: the place is one for a chunk. Nothing here reads it, and C reads it only while the chunk is at hand.
+        unsafe { place.cast::<Chunk<'_>>().write(*chunk) };
+        place.cast()
+    }
+
+    /// Does what [`keep`](Self::keep) does for a chunk whose event has the same name, in fewer stores.
+    ///
+    /// # Safety
+    /// A chunk was copied before.
+    #[inline(always)]
+    unsafe fn keep_again<'p>(&mut self, chunk: &Chunk<'p>) -> *const deltawire_chunk {
+        let place = self.chunk.as_mut_ptr();
+        // SAFETY: as the caller promises; the name, which alone is left of the chunk before, is the empty one. Else as in `keep`.
+        unsafe { (*place.cast::<Chunk<'p>>()).becomes(chunk) };
+        place.cast()
     }
 
     /// Notes the event that the next deltas belong to.
-    #[inline(always)]
+    #[inline(never)]
     fn enter(&mut self, context: &Context<'_>) {
         let (chunk, name) = match context.chunk() {
-            // C has a chunk as the library has it.
-            Some(chunk) => (ptr::from_ref(chunk).cast(), chunk.event_name()),
+            Some(chunk) => (self.keep(chunk), chunk.event_name()),
             None => (ptr::null(), name_of(context)),
         };
-        (self.at.start, self.at.end) = (context.start, context.end);
-        (self.at.chunk, self.at.event_name) = (chunk, str_of(name));
+        self.is_same = false;
+        for at in [&mut self.head, &mut self.at] {
+            (at.start, at.end) = (context.start, context.end);
+            (at.chunk, at.event_name) = (chunk, str_of(name));
+        }
     }
 
-    #[cold]
+    /// Notes a chunk of which more may have changed than its place.
     #[inline(never)]
-    fn enter_again(&mut self, context: &Context<'_>) {
+    fn enter_chunk(&mut self, context: &Context<'_>, delta: &Delta) {
         self.enter(context);
+        let created = context.created(&mut self.created);
+        self.is_same = self.created.is_fixed() && self.head.event_name.len == 0;
+        let flags = if created.is_some() { DELTAWIRE_EVF_NUMBER } else { 0 };
+        (self.head.kind, self.head.flags) = (DELTAWIRE_EV_CHUNK, u32::from(delta.flags) | flags);
+        (self.head.code, self.head.number) = (delta.code, created.unwrap_or(0));
     }
 
-    /// Notes the delta at hand. It comes without its event where an earlier call stopped between the two, and at the end
-    /// of the stream.
+    /// Notes the choice and the call of the delta at hand. It comes without its event where an earlier call stopped between the
+    /// two, and at the end of the stream.
     #[inline(always)]
     fn note(&mut self, context: &Context<'_>, delta: &Delta) {
-        if self.at.start != context.start {
-            self.enter_again(context);
+        if !context.follows_chunk() && self.at.start != context.start {
+            self.enter(&{ *context });
         }
-        let Delta { kind, flags, choice, call, code, number, .. } = *delta;
-        (self.at.kind, self.at.flags, self.at.choice, self.at.call) = (kind as u32, u32::from(flags), choice, call);
-        (self.at.code, self.at.number) = (code, number);
+        (self.at.kind, self.at.choice, self.at.call) = (delta.kind as u32, delta.choice, delta.call);
+    }
+
+    /// Notes what few texts have.
+    #[inline(always)]
+    fn note_rest(&mut self, delta: &Delta) {
+        (self.at.flags, self.at.code, self.at.number) = (u32::from(delta.flags), delta.code, delta.number);
     }
 
     /// What a callback returned.
     #[inline(always)]
-    fn answer(&mut self, code: i32) -> Put {
+    fn answer(&mut self, code: i32) -> Answer {
         match code {
-            DELTAWIRE_GO_ON => Put::Go,
+            DELTAWIRE_GO_ON => Answer::Go,
             code => self.interruption(code),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn interruption(&mut self, code: i32) -> Put {
+    fn interruption(&mut self, code: i32) -> Answer {
         match code {
-            DELTAWIRE_PAUSE => Put::Pause,
-            DELTAWIRE_AGAIN => Put::Full,
+            DELTAWIRE_PAUSE => Answer::Pause,
+            DELTAWIRE_AGAIN => Answer::Again,
             code => {
                 self.broke_off = Some((code, self.at.start));
-                Put::Stop(Stop::Abort)
+                Answer::Abort
             }
         }
     }
 
     #[inline(always)]
-    fn chunk(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
-        self.enter(context);
-        let Some(f) = self.callbacks.on_chunk else { return Put::Go };
-        self.note(context, delta);
-        if let Some(created) = context.created(&mut self.created) {
-            self.at.flags |= DELTAWIRE_EVF_NUMBER;
-            self.at.number = created;
+    fn chunk(&mut self, context: &Context<'_>, delta: &Delta) -> Answer {
+        match context.chunk() {
+            Some(chunk) if context.repeats() & self.is_same => {
+                // SAFETY: `is_same` says that a chunk was copied, and that its event had no name.
+                let chunk = unsafe { self.keep_again(chunk) };
+                (self.head.start, self.head.end, self.head.chunk) = (context.start, context.end, chunk);
+                (self.at.start, self.at.end, self.at.chunk) = (context.start, context.end, chunk);
+            }
+            _ => self.enter_chunk(&{ *context }, &{ *delta }),
         }
+        let Some(f) = self.callbacks.on_chunk else { return Answer::Go };
         // SAFETY: the caller gave a function of this type; what it is given lives until it returns.
-        let code = unsafe { f(self.user, &self.at) };
+        let code = unsafe { f(self.user, &self.head) };
         self.answer(code)
     }
 
     /// A text: as it stands if it can be, else decoded in pieces.
     #[inline(always)]
-    fn text(&mut self, f: deltawire_text_fn, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
+    fn text(&mut self, f: deltawire_text_fn, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Answer {
         if f.is_none() {
-            return Put::Go;
+            return Answer::Go;
         }
         self.note(context, delta);
-        let (text, payload) = (delta.text, context.payload());
-        if text.stands(payload) {
-            return self.bytes(f, text.bytes(payload));
+        let has_more = delta.flags != 0 || delta.code != 0 || delta.number != 0;
+        if has_more {
+            self.note_rest(delta);
         }
-        // A byte decodes to three at most, and so does a half that waited before it.
-        if (text.len as usize) < SHORT / 3 {
-            self.short(f, text.text(payload))
+        let (part, payload) = (delta.text, context.payload());
+        let answer = if part.stands(payload) {
+            self.bytes(f, part.bytes(payload))
+        } else if (part.len as usize) < SHORT / 3 {
+            // A byte decodes to three at most, and so does a half that waited before it.
+            self.short(f, part.text(payload))
         } else {
-            self.pieces(f, payload, text, taken)
+            let mut more = *taken;
+            let answer = self.pieces(f, payload, &{ part }, &mut more);
+            *taken = more;
+            answer
+        };
+        if has_more {
+            self.note_rest(&Delta::new(delta.kind));
         }
+        answer
     }
 
     /// A text that is sure to fit.
     #[inline(never)]
-    fn short(&mut self, f: deltawire_text_fn, text: Text<'_>) -> Put {
+    fn short(&mut self, f: deltawire_text_fn, text: Text<'_>) -> Answer {
         let mut buffer = [0; SHORT];
         let len = text.copy_to(&mut buffer).written;
         self.bytes(f, buffer.get(..len).unwrap_or_default())
     }
 
     #[inline(never)]
-    fn pieces(&mut self, f: deltawire_text_fn, payload: &[u8], part: Part, taken: &mut usize) -> Put {
+    fn pieces(&mut self, f: deltawire_text_fn, payload: &[u8], part: &Part, taken: &mut usize) -> Answer {
         let (mut buffer, flags) = ([0; PIECE], self.at.flags);
         let mut text = part.behind(*taken).text(payload);
-        let mut answer = Put::Go;
+        let mut answer = Answer::Go;
         loop {
             let len = text.take_to(&mut buffer);
             let more = !text.is_empty() && len > 0;
@@ -178,10 +258,12 @@ impl<'c> Calls<'c> {
                 // It is put behind the piece before.
                 self.at.flags &= !DELTAWIRE_EVF_REPLACES;
             }
-            match self.bytes(f, buffer.get(..len).unwrap_or_default()) {
-                Put::Go => {}
-                Put::Pause => answer = Put::Pause,
-                put => return put,
+            let given = self.bytes(f, buffer.get(..len).unwrap_or_default());
+            self.at.flags = flags;
+            match given {
+                Answer::Go => {}
+                Answer::Pause => answer = Answer::Pause,
+                other => return other,
             }
             if !more {
                 return answer;
@@ -191,22 +273,22 @@ impl<'c> Calls<'c> {
     }
 
     #[inline(always)]
-    fn bytes(&mut self, f: deltawire_text_fn, bytes: &[u8]) -> Put {
-        let Some(f) = f else { return Put::Go };
+    fn bytes(&mut self, f: deltawire_text_fn, bytes: &[u8]) -> Answer {
+        let Some(f) = f else { return Answer::Go };
         // SAFETY: as in `chunk`.
         let code = unsafe { f(self.user, &self.at, bytes.as_ptr().cast(), bytes.len()) };
         self.answer(code)
     }
 
-    fn nothing(&mut self, f: deltawire_at_fn) -> Put {
-        let Some(f) = f else { return Put::Go };
+    fn nothing(&mut self, f: deltawire_at_fn) -> Answer {
+        let Some(f) = f else { return Answer::Go };
         // SAFETY: as in `chunk`.
         let code = unsafe { f(self.user, &self.at) };
         self.answer(code)
     }
 
-    fn value(&mut self, f: deltawire_value_fn, json: &[u8]) -> Put {
-        let Some(f) = f else { return Put::Go };
+    fn value(&mut self, f: deltawire_value_fn, json: &[u8]) -> Answer {
+        let Some(f) = f else { return Answer::Go };
         let is_plain = self.at.flags & DELTAWIRE_EVF_PLAIN != 0;
         let value = if is_plain { plain_of(json) } else { value_of(Value::from_raw(json)) };
         // SAFETY: as in `chunk`.
@@ -214,8 +296,8 @@ impl<'c> Calls<'c> {
         self.answer(code)
     }
 
-    fn call(&mut self, payload: &[u8], delta: &Delta) -> Put {
-        let Some(f) = self.callbacks.on_tool_call else { return Put::Go };
+    fn call(&mut self, payload: &[u8], delta: &Delta) -> Answer {
+        let Some(f) = self.callbacks.on_tool_call else { return Answer::Go };
         let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
         let (id, kind) = (text_value(payload, text(delta.text)), text_value(payload, text(delta.aux)));
         // SAFETY: as in `chunk`.
@@ -223,8 +305,8 @@ impl<'c> Calls<'c> {
         self.answer(code)
     }
 
-    fn sse(&mut self, context: &Context<'_>) -> Put {
-        let (Some(f), Some(Event::Sse(event))) = (self.callbacks.on_sse, context.event()) else { return Put::Go };
+    fn sse(&mut self, context: &Context<'_>) -> Answer {
+        let (Some(f), Some(Event::Sse(event))) = (self.callbacks.on_sse, context.event()) else { return Answer::Go };
         let (name, data, id) = (str_of(event.event_type()), str_of(event.data()), str_of(event.last_event_id()));
         // SAFETY: as in `chunk`.
         let code = unsafe { f(self.user, &self.at, name, data, id) };
@@ -233,7 +315,7 @@ impl<'c> Calls<'c> {
 
     /// The texts that are seldom, and what is no text.
     #[inline(never)]
-    fn other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
+    fn other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Answer {
         self.enter(context);
         let calls = self.callbacks;
         let f = match delta.kind {
@@ -250,8 +332,16 @@ impl<'c> Calls<'c> {
         self.text(f, context, delta, taken)
     }
 
-    fn no_text(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
+    fn no_text(&mut self, context: &Context<'_>, delta: &Delta) -> Answer {
         self.note(context, delta);
+        self.note_rest(delta);
+        let answer = self.call_for(context, delta);
+        self.note_rest(&Delta::new(delta.kind));
+        answer
+    }
+
+    #[inline(always)]
+    fn call_for(&mut self, context: &Context<'_>, delta: &Delta) -> Answer {
         let (calls, payload) = (self.callbacks, context.payload());
         let bytes = match context.event() {
             Some(Event::LastEventId(id)) => id,
@@ -280,7 +370,7 @@ impl<'c> Calls<'c> {
             Kind::Quirk => self.nothing(calls.on_quirk),
             Kind::Done => self.nothing(calls.on_done),
             Kind::Frame => self.nothing(calls.on_frame),
-            _ => Put::Go,
+            _ => Answer::Go,
         }
     }
 }

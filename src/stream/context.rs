@@ -51,6 +51,8 @@ pub struct Context<'a> {
     payload_at: u64,
     /// The event before it, in the same call, was a chunk with the same bytes outside the holes of a template.
     repeats: bool,
+    /// The sink took the chunk itself just before, in the same call.
+    follows_chunk: bool,
     rest: &'a Rest<'a>,
 }
 
@@ -87,13 +89,21 @@ impl<'a> Rest<'a> {
 impl<'a> Context<'a> {
     /// A context without an event, at this place in the stream.
     pub(super) fn nothing((start, end): (u64, u64)) -> Self {
-        Context { chunk: None, start, end, payload_at: NOWHERE, repeats: false, rest: Rest::NOTHING }
+        Context {
+            chunk: None,
+            start,
+            end,
+            payload_at: NOWHERE,
+            repeats: false,
+            follows_chunk: false,
+            rest: Rest::NOTHING,
+        }
     }
 
     /// The context of an event that is not looked into. Its payload lies at this offset of the input.
     #[inline(always)]
     pub(super) fn of_event(rest: &'a Rest<'a>, input: u32, (start, end): (u64, u64)) -> Self {
-        Context { chunk: None, start, end, payload_at: u64::from(input), repeats: false, rest }
+        Context { chunk: None, start, end, payload_at: u64::from(input), repeats: false, follows_chunk: false, rest }
     }
 
     /// The context of a chunk that a template recognised. `payload`: with its offset in the input, or [`NOWHERE`].
@@ -106,7 +116,7 @@ impl<'a> Context<'a> {
         rest: &'a Rest<'a>,
     ) -> Self {
         let chunk = Some(Chunk::from_parts(payload, index, rest.name.bytes));
-        Context { chunk, start, end, payload_at, repeats, rest }
+        Context { chunk, start, end, payload_at, repeats, follows_chunk: false, rest }
     }
 
     /// The event; none at the end of the stream, where pending texts are flushed.
@@ -135,10 +145,24 @@ impl<'a> Context<'a> {
         Bytes { bytes: self.payload(), place: self.payload_at }
     }
 
+    /// The context of the deltas behind the chunk itself, which the sink took just before.
+    #[inline(always)]
+    pub(super) fn behind_chunk(self) -> Self {
+        Context { follows_chunk: true, ..self }
+    }
+
+    /// Whether the sink took the chunk itself just before, in the same call.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn follows_chunk(&self) -> bool {
+        self.follows_chunk
+    }
+
     /// Whether the event before it, whose deltas the sink got in the same call, was a chunk with the same bytes outside the holes
     /// of a template.
     #[inline(always)]
-    pub(super) fn repeats(&self) -> bool {
+    #[doc(hidden)]
+    pub fn repeats(&self) -> bool {
         self.repeats
     }
 
@@ -277,7 +301,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
             _ => None,
         };
-        Context { chunk, start, end, payload_at, repeats: false, rest }
+        Context { chunk, start, end, payload_at, repeats: false, follows_chunk: false, rest }
     }
 
     /// Where the event found last lies in the stream. Not inlined, so that the two words return in registers: one load of both

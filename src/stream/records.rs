@@ -63,6 +63,11 @@ impl Sink for Records<'_> {
     }
 
     #[inline(always)]
+    fn uses_places(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
         self.mask & kind.bit() != 0
     }

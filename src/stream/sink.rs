@@ -49,6 +49,12 @@ pub trait Sink {
         false
     }
 
+    /// Whether the sink uses where texts lie in the input.
+    #[inline(always)]
+    fn uses_places(&self) -> bool {
+        false
+    }
+
     /// Whether the sink uses deltas of this kind. The emitter may leave out the others.
     fn wants(&self, kind: Kind) -> bool;
 

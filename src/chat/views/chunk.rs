@@ -74,6 +74,13 @@ pub struct Created {
 }
 
 impl Created {
+    /// Whether each chunk that equals that one outside the holes of a template has the same.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn is_fixed(&self) -> bool {
+        self.is_fixed
+    }
+
     /// Returns the number, if it is the same in each chunk that equals that one outside the holes of a template.
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
@@ -319,6 +326,13 @@ impl<'a> Chunk<'a> {
     /// [`event_name`](Self::event_name) gave. With an index of another payload, its members are nonsense.
     pub fn from_parts(payload: &'a [u8], index: &'a Index, name: &'a [u8]) -> Self {
         Chunk { payload, index, name }
+    }
+
+    /// Becomes another chunk, whose event has the same name.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn becomes(&mut self, other: &Chunk<'a>) {
+        (self.payload, self.index) = (other.payload, other.index);
     }
 
     /// Returns any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).

@@ -63,6 +63,7 @@ impl Emitter {
         stored: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
         let skips = if NATIVE { machine.skips() } else { None };
+        let is_stored = stored.is_some();
         let mut first = stored.map(|(span, consumed)| Recalled {
             payload: span.of(data, &*store),
             at: span.start,
@@ -80,44 +81,48 @@ impl Emitter {
         let Some(mut run) = run else { return (data, None) };
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
-        let (mut given, mut frames) = (data, self.frames);
+        // One test for what nearly no run has to look at.
+        let is_special = is_odd || sink.wants(Kind::Meta);
+        let reports_frames = sink.wants(Kind::Frame);
+        let (mut given, mut state) = (data, Progress::start(self.frames));
         // The last usage and its payload. Its counts are read once, behind the run: nobody can ask for them before.
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
-            let (recalled, place) = match first.take() {
-                Some(first) => (Some(first), Place::Storage),
-                None => {
-                    let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, given, protocol));
-                    (unread.or_else(|| machine.recall_next::<NATIVE>(&mut run, given)), Place::Input)
-                }
-            };
+            debug_assert!(
+                first.is_some() || !is_stored || given.len() < data.len(),
+                "the end of a stored event is in the input"
+            );
+            let recalled = first.take().or_else(|| {
+                let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, given, protocol));
+                unread.or_else(|| machine.recall_next::<NATIVE>(&mut run, given))
+            });
             let Some(recalled) = recalled else { break None };
             let Recalled { payload, at, rest, frame, repeats, is_native, is_unread } = recalled;
-            let span = Span { place, start: at, len: payload.len() as u32 };
-            let found = Found::Sse(span);
+            // The event in the storage is the first, and its end is in the input.
+            let place = || if is_stored && given.len() == data.len() { Place::Storage } else { Place::Input };
+            // Made where they are needed: seldom.
+            let span = || Span { place: place(), start: at, len: payload.len() as u32 };
+            let found = || Found::Sse(span());
             let index = machine.index();
-            let mut state = Progress::start(frames);
-            let has_metas = || sink.wants(Kind::Meta) && self.has_metas(payload, index);
+            state = Progress::start(state.frames);
+            let is_special = || is_special && (is_odd || self.has_metas(payload, index));
             // What was given is no less than what is left of it.
             let passed = data.len().wrapping_sub(given.len());
             let base_of_given = base.saturating_add(passed as u32);
             let stage = if NATIVE && is_unread && is_odd {
-                self.odd_of(found, state, Break::Nothing, Stage::Before)
+                self.odd_of(found(), state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
                 let (name, base) = (machine.name_span(), base_of_given);
                 let name = Bytes::new(name.within(given), name.input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(store.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
                 match state.put(&context, Delta { text: whole(&context), ..Delta::new(Kind::Sse) }, sink) {
-                    Ok(()) if sink.wants(Kind::Frame) => self.odd_of(found, state, Break::Nothing, Stage::After),
-                    Ok(()) => {
-                        frames = state.frames;
-                        Ok(None)
-                    }
-                    Err(broke) => self.odd_of(found, state, broke, Stage::Head),
+                    Ok(()) if reports_frames => self.odd_of(found(), state, Break::Nothing, Stage::After),
+                    Ok(()) => Ok(None),
+                    Err(broke) => self.odd_of(found(), state, broke, Stage::Head),
                 }
-            } else if is_odd || !index.quirks.is_empty() || has_metas() {
-                self.odd(span, state, Break::Nothing, Stage::Before)
+            } else if !index.quirks.is_empty() || is_special() {
+                self.odd(span(), state, Break::Nothing, Stage::Before)
             } else {
                 let named;
                 let (beside, flags) = if is_native {
@@ -127,28 +132,29 @@ impl Emitter {
                 } else {
                     (Rest::NOTHING, 0)
                 };
-                let at = match place {
-                    Place::Input => u64::from(base).wrapping_add(passed as u64).wrapping_add(u64::from(at)),
-                    Place::Storage => NOWHERE,
+                let at = match place() {
+                    Place::Input if sink.uses_places() => {
+                        u64::from(base).wrapping_add(passed as u64).wrapping_add(u64::from(at))
+                    }
+                    _ => NOWHERE,
                 };
                 let context = Context::of_chunk((payload, at), index, frame, repeats, beside);
                 let head = Delta { code: index.choices, flags, ..Delta::new(Kind::Chunk) };
-                match state.put(&context, head, sink) {
+                let taken = state.put(&context, head, sink);
+                let context = context.behind_chunk();
+                match taken {
                     Ok(()) => match state.usual_deltas::<_, _, NATIVE>((payload, index), &context, tracker, sink) {
-                        Run::End if !sink.wants(Kind::Frame) => {
-                            frames = state.frames;
-                            Ok(None)
-                        }
-                        Run::Break(broke) => self.odd(span, state, broke, Stage::Deltas),
+                        Run::End if !reports_frames => Ok(None),
+                        Run::Break(broke) => self.odd(span(), state, broke, Stage::Deltas),
                         // Copies: without pointers to them, context and progress stay in registers.
                         run => {
                             let (mut rest, usage) = (state, (payload, &mut usage));
-                            let stage = self.emit_odd((tracker, sink), span, &{ context }, (&mut rest, run), usage);
-                            frames = rest.frames;
+                            let stage = self.emit_odd((tracker, sink), span(), &{ context }, (&mut rest, run), usage);
+                            state.frames = rest.frames;
                             stage
                         }
                     },
-                    Err(broke) => self.odd(span, state, broke, Stage::Head),
+                    Err(broke) => self.odd(span(), state, broke, Stage::Head),
                 }
             };
             match stage {
@@ -159,7 +165,7 @@ impl Emitter {
             given = rest;
             if keeps_frames {
                 // An event that a template recognises has ended.
-                frames.pass(frame.1, run.expects_lf());
+                state.frames.pass(frame.1, run.expects_lf());
                 if run.expects_lf() {
                     break None;
                 }
@@ -169,7 +175,7 @@ impl Emitter {
             }
         };
         if last.is_none() {
-            self.frames = frames;
+            self.frames = state.frames;
         }
         if keeps_frames {
             if NATIVE {
