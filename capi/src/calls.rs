@@ -316,7 +316,9 @@ impl<'c> Calls<'c> {
     /// The texts that are seldom, and what is no text.
     #[inline(never)]
     fn other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Answer {
-        self.enter(context);
+        if !context.follows_chunk() {
+            self.enter(context);
+        }
         let calls = self.callbacks;
         let f = match delta.kind {
             Kind::Role => calls.on_role,

@@ -172,6 +172,7 @@ impl Task for BestLineEnd<'_> {
 }
 
 /// Returns the offset of the first `needle`.
+#[inline]
 pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
     let found = match vector::One::new(needle) {
         Some(searcher) => searcher.find(bytes),
