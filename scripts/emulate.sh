@@ -51,6 +51,7 @@ provide() {
 big_endian() {
   local target=s390x-unknown-linux-gnu out=$TARGET/emulate/sums cc runner
   provide s390x || return 0
+  need_crates --manifest-path proof/Cargo.toml
   mkdir -p "$out"
   hosted_sums "$out/hosted.txt"
   "${DEBIAN_CARGO[@]}" fetch --quiet --locked -Zbuild-std=core --target "$target" --manifest-path proof/Cargo.toml ||

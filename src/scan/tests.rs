@@ -12,8 +12,8 @@ use std::string::String;
 use std::vec::Vec;
 extern crate std;
 
-/// Returns the step of exhaustive loops: `n` if `DELTAWIRE_EMULATED=n`, because an emulated processor is slow;
-/// otherwise 1.
+/// Returns the step of exhaustive loops: `n` if `DELTAWIRE_EMULATED=n`, because an emulated processor is slow, and so is code
+/// under AddressSanitizer that is not optimised; otherwise 1.
 pub(super) fn every() -> usize {
     let given = std::env::var("DELTAWIRE_EMULATED").map(|given| given.parse().expect("DELTAWIRE_EMULATED is a number"));
     given.unwrap_or(1)
