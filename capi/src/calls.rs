@@ -51,7 +51,6 @@ const NOWHERE: deltawire_at = deltawire_at {
 };
 
 /// What a callback answered. A byte, where [`Put`] would be memory.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Answer {
     Go,
     Pause,
@@ -147,7 +146,7 @@ impl<'c> Calls<'c> {
     fn enter_chunk(&mut self, context: &Context<'_>, delta: &Delta) {
         self.enter(context);
         let created = context.created(&mut self.created);
-        self.is_same = self.created.is_fixed() && self.head.event_name.len == 0;
+        self.is_same = !self.head.chunk.is_null() && self.created.is_fixed() && self.head.event_name.len == 0;
         let flags = if created.is_some() { DELTAWIRE_EVF_NUMBER } else { 0 };
         (self.head.kind, self.head.flags) = (DELTAWIRE_EV_CHUNK, u32::from(delta.flags) | flags);
         (self.head.code, self.head.number) = (delta.code, created.unwrap_or(0));
