@@ -238,27 +238,8 @@ static void message_text(const deltawire_message *m, uint32_t field, uint32_t ch
 }
 
 /* The texts of the message when it is whole; how many parts they came in is not known then. */
-void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
-    struct message_reader *r = (struct message_reader *)self;
-    deltawire_message *m = r->message;
-    size_t at, n;
+static void message_texts(const deltawire_message *m, struct sink *s) {
     uint32_t nth, call;
-    deltawire_reset(r->parser);
-    if (deltawire_message_reset(m) != DELTAWIRE_OK) abort();
-    for (at = 0; at < len; at += n) {
-        const char *data = bytes + at;
-        size_t left;
-        deltawire_status status;
-        left = n = len - at < slice ? len - at : slice;
-        do {
-            deltawire_batch_result result;
-            status = deltawire_batch(r->parser, data, left, r->events, 64, r->scratch, sizeof r->scratch, &result);
-            if (status < DELTAWIRE_OK) abort();
-            if (deltawire_message_add(m, r->events, result.events, data, r->scratch, NULL) != DELTAWIRE_OK) abort();
-            data += result.consumed;
-            left -= result.consumed;
-        } while (status != DELTAWIRE_OK);
-    }
     for (nth = 0; nth < deltawire_message_choices(m); nth++) {
         uint32_t choice;
         if (deltawire_message_choice_index(m, nth, &choice) != DELTAWIRE_OK) abort();
@@ -271,4 +252,42 @@ void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice,
         }
         message_text(m, DELTAWIRE_M_FINISH, choice, 0, &s->names);
     }
+}
+
+/* By callbacks. */
+void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
+    struct message_reader *r = (struct message_reader *)self;
+    size_t at, n;
+    deltawire_reset(r->parser);
+    if (deltawire_message_reset(r->message) != DELTAWIRE_OK) abort();
+    for (at = 0; at < len; at += n) {
+        n = len - at < slice ? len - at : slice;
+        if (deltawire_feed(r->parser, bytes + at, n, deltawire_message_callbacks(), r->message, NULL) != DELTAWIRE_OK)
+            abort();
+    }
+    message_texts(r->message, s);
+}
+
+/* From batches. */
+void bench_capi_message_batch(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
+    struct message_reader *r = (struct message_reader *)self;
+    size_t at, n;
+    deltawire_reset(r->parser);
+    if (deltawire_message_reset(r->message) != DELTAWIRE_OK) abort();
+    for (at = 0; at < len; at += n) {
+        const char *data = bytes + at;
+        size_t left;
+        deltawire_status status;
+        left = n = len - at < slice ? len - at : slice;
+        do {
+            deltawire_batch_result result;
+            status = deltawire_batch(r->parser, data, left, r->events, 64, r->scratch, sizeof r->scratch, &result);
+            if (status < DELTAWIRE_OK) abort();
+            if (deltawire_message_add(r->message, r->events, result.events, data, r->scratch, NULL) != DELTAWIRE_OK)
+                abort();
+            data += result.consumed;
+            left -= result.consumed;
+        } while (status != DELTAWIRE_OK);
+    }
+    message_texts(r->message, s);
 }

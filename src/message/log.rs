@@ -1,7 +1,7 @@
 //! The assembler without a heap: it appends updates to a log in a block of memory that the caller gives.
 
 use super::error::LogError;
-use super::record::{kind, Key};
+use super::record::{kind, Source};
 use super::table::{CallSlot, Rows, Slot, Table};
 use super::write::{appends, weight, Before, LogWriter, Piece, State};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
@@ -205,17 +205,16 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         !self.is_cut && self.state.extend(buffer, end, piece).is_some()
     }
 
-    /// Does what [`extend`](Self::extend) does, with decoded bytes, for a record of this kind.
+    /// Does what [`extend`](Self::extend) does, with decoded bytes of a source that was [noted](Fill::note_source).
     #[inline(always)]
-    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], kind: u8, of: (u32, u32), bytes: &[u8]) -> bool {
-        let State { fill, live, table, .. } = &mut self.state;
+    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
+        let State { fill, live, .. } = &mut self.state;
         let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
         let lives = live.saturating_add(bytes.len());
         if self.is_cut || lives > self.limit {
             return false;
         }
-        let Some(place) = table.place(of.0) else { return false };
-        if fill.extend_verbatim(buffer, Key::new(kind, place, of.1), bytes).is_none() {
+        if fill.extend_verbatim(buffer, source, bytes).is_none() {
             return false;
         }
         *live = lives;

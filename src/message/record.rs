@@ -126,9 +126,27 @@ pub(super) struct Fill {
 struct Tail {
     key: Key,
     /// Where it begins.
-    at: usize,
+    at: u32,
     /// Length of its body in bytes.
     len: u32,
+    /// Which deltas continue it, once one did.
+    source: Option<Source>,
+}
+
+impl Tail {
+    /// Returns the place of its length.
+    #[inline(always)]
+    fn len_at(&self) -> usize {
+        (self.at as usize).saturating_add(8)
+    }
+}
+
+/// What a delta says of its text: its kind, as a number, and which choice and call it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Source {
+    pub(super) kind: u16,
+    pub(super) choice: u32,
+    pub(super) call: u32,
 }
 
 impl Fill {
@@ -156,7 +174,7 @@ impl Fill {
         let header = buffer.get_mut(at..at.saturating_add(HEADER)).unwrap_or_default();
         copy(header, &key.0.to_le_bytes());
         self.len = at.saturating_add(HEADER);
-        self.tail = Some(Tail { key, at, len: 0 });
+        self.tail = Some(Tail { key, at: u32::try_from(at).unwrap_or(u32::MAX), len: 0, source: None });
     }
 
     /// Appends a text, decoded, to the last record, if that has this key and all of the text fits before `end`. Returns how
@@ -174,10 +192,17 @@ impl Fill {
         Some(len)
     }
 
-    /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8.
+    /// Notes that texts of this source continue the last record, if that has this key.
+    pub(super) fn note_source(&mut self, key: Key, source: Source) {
+        if let Some(tail) = self.tail.as_mut().filter(|tail| tail.key == key) {
+            tail.source = Some(source);
+        }
+    }
+
+    /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8 and of the source that was noted.
     #[inline(always)]
-    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], key: Key, bytes: &[u8]) -> Option<()> {
-        let tail = self.tail.as_mut().filter(|tail| tail.key == key)?;
+    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
+        let tail = self.tail.as_mut().filter(|tail| tail.source == Some(source))?;
         let len = bytes.len();
         let room = buffer.get_mut(self.len..)?.get_mut(..len)?;
         if !utf8::copy(bytes, room) {
@@ -186,7 +211,7 @@ impl Fill {
         // All of this lies in the buffer, so the sums do not overflow.
         self.len = self.len.wrapping_add(len);
         tail.len = tail.len.wrapping_add(len as u32);
-        *buffer.get_mut(tail.at.wrapping_add(8)..)?.first_chunk_mut()? = tail.len.to_le_bytes();
+        *buffer.get_mut(tail.len_at()..)?.first_chunk_mut()? = tail.len.to_le_bytes();
         Some(())
     }
 
@@ -221,7 +246,7 @@ impl Fill {
     #[inline(always)]
     pub(super) fn settle(&self, buffer: &mut [u8]) {
         let Some(tail) = &self.tail else { return };
-        let field = buffer.get_mut(tail.at.saturating_add(8)..).and_then(|rest| rest.first_chunk_mut());
+        let field = buffer.get_mut(tail.len_at()..).and_then(|rest| rest.first_chunk_mut());
         if let Some(field) = field {
             *field = tail.len.to_le_bytes();
         }

@@ -2,8 +2,9 @@
 
 use super::error::LogError;
 use super::log::MessageLogOf;
-use super::record::kind;
+use super::record::Source;
 use super::table::{CallSlot, Rows, Slot};
+use super::write::Piece;
 use crate::chat::{CallUpdate, Update};
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
@@ -117,20 +118,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// log that was written last. Returns `false`, with no effect, for any other, which [`put_record`](Self::put_record) takes.
     #[inline(always)]
     pub fn put_usual_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
-        const CHUNK: u16 = Kind::Chunk as u16;
-        const CONTENT: u16 = Kind::Content as u16;
-        const REASONING: u16 = Kind::Reasoning as u16;
-        const REFUSAL: u16 = Kind::Refusal as u16;
-        const ARGUMENTS: u16 = Kind::ToolArguments as u16;
-        let kind = match record.kind {
-            CHUNK => return self.has_head(),
-            CONTENT => kind::CONTENT,
-            REASONING => kind::REASONING,
-            REFUSAL => kind::REFUSAL,
-            ARGUMENTS => kind::CALL_ARGUMENTS,
-            _ => return false,
-        };
-        self.extend_verbatim(buffer, kind, (record.choice, record.call), text)
+        if record.kind == Kind::Chunk as u16 {
+            return self.has_head();
+        }
+        self.extend_verbatim(buffer, source_of(record), text)
     }
 
     /// Takes in a record of a batch. `text` and `aux` are the bytes of its first and its second text: raw JSON, or decoded.
@@ -166,6 +157,16 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 Update::of(&Delta { flags, choice, call, code, text: part, ..Delta::new(kind) }, text)
             }
         };
-        update.map_or(Ok(()), |update| self.put(buffer, choice, &update))
+        let Some(update) = update else { return Ok(()) };
+        self.put(buffer, choice, &update)?;
+        if let Some(piece) = Piece::of(choice, &update) {
+            self.state.note_source(&piece, source_of(record));
+        }
+        Ok(())
     }
+}
+
+#[inline(always)]
+fn source_of(record: &Record) -> Source {
+    Source { kind: record.kind, choice: record.choice, call: record.call }
 }

@@ -1,7 +1,7 @@
 //! Writes updates to a log.
 
 use super::error::LogError;
-use super::record::{kind, Fill, Key};
+use super::record::{kind, Fill, Key, Source};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
@@ -76,6 +76,13 @@ impl<T: Rows + ?Sized> State<T> {
         let len = self.fill.extend(buffer, end, Key::new(piece.kind, place, piece.call), piece.text)?;
         self.live = self.live.saturating_add(len);
         Some(())
+    }
+
+    /// Notes that texts of this source continue the last record, if the piece, which is of that source, belongs to it.
+    pub(super) fn note_source(&mut self, piece: &Piece<'_>, source: Source) {
+        if let Some(place) = self.table.place(piece.choice) {
+            self.fill.note_source(Key::new(piece.kind, place, piece.call), source);
+        }
     }
 
     /// Saves what an update of this choice, and of this call of it, can change.

@@ -2,7 +2,9 @@
 //! `scripts/count.sh` counts. Prints how many events that were. `serve`: takes commands, as `contenders::child` says.
 
 use deltawire::{Config, Event, Limits, Parser, Update};
-use deltawire_benches::contenders::{self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, OBSERVER, PULL, PULL_GENERIC, PUSH};
+use deltawire_benches::contenders::{
+    self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, C_MESSAGE_BATCH, OBSERVER, PULL, PULL_GENERIC, PUSH,
+};
 use deltawire_benches::{Contender, Input, Sink, OBSERVED, PROTOCOLS, WHOLE};
 
 /// What is counted. Its name is how callgrind finds it.
@@ -13,8 +15,14 @@ fn deltawire_measured(work: &mut dyn FnMut()) {
 }
 
 /// Each kind of event by each interface: what stands before the kind in the scenario's name, and who reads.
-const INTERFACES: [(&str, &str); 5] =
-    [("", PULL), ("push-", PUSH), ("c-callbacks-", C_CALLBACKS), ("c-batch-", C_BATCH), ("message-log-", C_MESSAGE)];
+const INTERFACES: [(&str, &str); 6] = [
+    ("", PULL),
+    ("push-", PUSH),
+    ("c-callbacks-", C_CALLBACKS),
+    ("c-batch-", C_BATCH),
+    ("message-log-", C_MESSAGE),
+    ("message-log-batch-", C_MESSAGE_BATCH),
+];
 const KINDS: [&str; 5] = ["content", "reasoning", "tools", "logprobs", "usage"];
 
 /// Chunks of several choices, read in these ways.
@@ -140,7 +148,7 @@ fn main() {
             let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).expect("no such scenario");
             let input = Input::new(scenario.input, 300_000);
             let mut all = contenders::all();
-            all.extend(contenders::message());
+            all.extend(contenders::messages());
             if scenario.contender == OBSERVER {
                 all = contenders::all_observing();
             } else if PROTOCOLS.contains(&scenario.input) {

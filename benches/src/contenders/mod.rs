@@ -19,4 +19,4 @@ mod serde_structs;
 mod tape;
 
 pub use contender::*;
-pub use registry::{all, all_large, all_observing, all_of_protocol, message, named};
+pub use registry::{all, all_large, all_observing, all_of_protocol, messages, named};

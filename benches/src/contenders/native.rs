@@ -3,7 +3,7 @@
 //! They write to the sink's own buffers, in which room is made before, so that no text is copied on the way back.
 #![cfg_attr(not(any(has_capi, has_simdjson)), allow(dead_code, unused_mut))] // none may be here
 
-use super::contender::{Contender, Kind};
+use super::contender::{Contender, Kind, C_MESSAGE, C_MESSAGE_BATCH};
 use crate::input::PADDING;
 use crate::{Input, Sink, Sums};
 use std::ffi::c_void;
@@ -35,6 +35,7 @@ extern "C" {
     fn bench_capi_batch(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
     fn bench_capi_message_new(room: usize) -> *mut c_void;
     fn bench_capi_message(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
+    fn bench_capi_message_batch(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
 }
 
 #[cfg(has_simdjson)]
@@ -116,17 +117,20 @@ pub(super) fn all(room: usize) -> Vec<Box<dyn Contender>> {
     all
 }
 
-/// As [`super::message`].
-pub(super) fn message(room: usize) -> Option<Box<dyn Contender>> {
+/// As [`super::messages`].
+pub(super) fn messages(room: usize) -> Vec<Box<dyn Contender>> {
     let _ = room;
     #[cfg(has_capi)]
     {
-        // SAFETY: as above.
-        let reader = unsafe { bench_capi_message_new(room) };
-        Some(Box::new(Native { name: super::contender::C_MESSAGE, kind: Kind::Own, reader, read: bench_capi_message }))
+        let own = |name, read| -> Box<dyn Contender> {
+            // SAFETY: as above.
+            let reader = unsafe { bench_capi_message_new(room) };
+            Box::new(Native { name, kind: Kind::Own, reader, read })
+        };
+        vec![own(C_MESSAGE, bench_capi_message), own(C_MESSAGE_BATCH, bench_capi_message_batch)]
     }
     #[cfg(not(has_capi))]
-    None
+    Vec::new()
 }
 
 /// One of them.
@@ -177,7 +181,7 @@ impl Contender for Native {
     fn due(&self, input: &Input) -> Sums {
         match self.name {
             // Whoever has a message has its texts, not the parts in which they came.
-            super::contender::C_MESSAGE => Sums { text: input.due.text, hash: input.due.hash, ..Sums::default() },
+            C_MESSAGE | C_MESSAGE_BATCH => Sums { text: input.due.text, hash: input.due.hash, ..Sums::default() },
             _ => input.due,
         }
     }

@@ -69,8 +69,8 @@ pub fn named(mut all: Vec<Box<dyn Contender>>, name: &str) -> Box<dyn Contender>
 
 /// Who puts a message together, in C, if that was built. It finds the texts of the stream and not in which parts they
 /// came, so that it is compared with nobody.
-pub fn message() -> Option<Box<dyn Contender>> {
-    native::message(ROOM)
+pub fn messages() -> Vec<Box<dyn Contender>> {
+    native::messages(ROOM)
 }
 
 /// Those who are compared on long events, with room for them.

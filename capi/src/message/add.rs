@@ -30,6 +30,12 @@ impl State {
         DELTAWIRE_NEED_STORAGE
     }
 
+    /// Takes in what is nearly every event: [`MessageLogOf::put_usual_record`](deltawire::message::MessageLogOf).
+    #[inline(always)]
+    fn put_usual(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
+        self.staged == 0 && self.log.put_usual_record(buffer, record, text)
+    }
+
     /// Takes in an event of a batch, or what a callback was given.
     #[inline(never)]
     fn add(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> deltawire_status {
@@ -108,16 +114,30 @@ unsafe fn add(user: *mut c_void, at: &deltawire_at, text: &[u8]) -> i32 {
 /// # Safety
 /// Of each: `user` is an assembler; all else is what a parser gave.
 unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32 {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match enter(user.cast()) {
+            // Nearly always. Apart from the rest, so that it saves no registers.
+            Ok((state, _)) if state.log.has_head() && !(*at).chunk.is_null() => {
+                (state.full, state.need) = (false, 0);
+                DELTAWIRE_GO_ON
+            }
+            _ => head(user, at),
+        }
+    }
+}
+
+/// Takes in what all chunks have.
+#[inline(never)]
+unsafe fn head(user: *mut c_void, at: *const deltawire_at) -> i32 {
     // SAFETY: as the caller promises. A chunk lies in no assembler's block.
     unsafe {
-        match chunk((*at).chunk) {
-            Ok(chunk) => take(user, |state, buffer| {
-                state.log.set_native(chunk.protocol() != Protocol::Chat);
-                let added = state.log.head(buffer, chunk.id(), chunk.model(), chunk.created());
-                state.conclude(added, 0)
-            }),
-            Err(status) => status,
-        }
+        let chunk = ok!(chunk((*at).chunk));
+        take(user, |state, buffer| {
+            state.log.set_native(chunk.protocol() != Protocol::Chat);
+            let added = state.log.head(buffer, chunk.id(), chunk.model(), chunk.created());
+            state.conclude(added, 0)
+        })
     }
 }
 
@@ -129,10 +149,15 @@ unsafe extern "C" fn on_limit(user: *mut c_void, at: *const deltawire_at) -> i32
 unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
     // SAFETY: as the caller promises.
     unsafe {
-        match bytes(text.cast(), len) {
-            Ok(text) => add(user, &*at, text),
-            Err(status) => status,
+        let text = ok!(bytes(text.cast(), len));
+        if let Ok((state, buffer)) = enter(user.cast()) {
+            // Nearly always.
+            if state.put_usual(buffer, &record_of(&*at), text) {
+                (state.full, state.need) = (false, 0);
+                return DELTAWIRE_GO_ON;
+            }
         }
+        add(user, &*at, text)
     }
 }
 
@@ -253,8 +278,13 @@ pub unsafe extern "C" fn deltawire_message_add(
         while status == DELTAWIRE_OK && added < n {
             let record = &*events.cast::<Record>().add(added);
             let (kind, flags) = (u32::from(record.kind), u32::from(record.flags));
+            if kind == DELTAWIRE_EV_CHUNK && state.staged == 0 && state.log.has_head() {
+                // Nearly every chunk. Its texts are not asked for.
+                added = added.saturating_add(1);
+                continue;
+            }
             status = match bytes_of(record.text_off, record.text_len, flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0) {
-                Ok(text) if state.staged == 0 && state.log.put_usual_record(buffer, record, text) => DELTAWIRE_OK,
+                Ok(text) if state.put_usual(buffer, record, text) => DELTAWIRE_OK,
                 Ok(text) if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 => {
                     match bytes_of(record.aux_off, record.aux_len, flags & DELTAWIRE_EVF_AUX_SCRATCH != 0) {
                         Ok(aux) => state.add(buffer, record, text, aux),
