@@ -16,6 +16,22 @@ pub(super) fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
     }
 }
 
+/// Returns the bytes from the first one that is not whitespace.
+#[inline(always)]
+pub(super) fn significant_of(rest: &[u8]) -> &[u8] {
+    visit!(1);
+    match rest {
+        // Nearly always.
+        [byte, ..] if *byte > b' ' => rest,
+        _ => skip_space(rest),
+    }
+}
+
+#[inline(never)]
+pub(super) fn skip_space(rest: &[u8]) -> &[u8] {
+    rest.get(significant(rest, 0).0..).unwrap_or_default()
+}
+
 /// Returns the offset one past the literal at `at`, whose first byte `first` is `t`, `f` or `n`.
 #[inline]
 pub(super) fn literal_end(bytes: &[u8], at: usize, first: u8) -> Result<usize, JsonError> {

@@ -72,8 +72,8 @@ pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u
     let due = if *at == 0 { b'[' } else { b',' };
     let (before, byte) = significant(raw, *at);
     if byte == Some(due) {
-        let (start, first) = significant(raw, before.saturating_add(1));
-        let end = strict::value_end(raw, start, first, MAX_DEPTH).unwrap_or(start);
+        let (start, _) = significant(raw, before.saturating_add(1));
+        let end = strict::value_end(raw, start, MAX_DEPTH).unwrap_or(start);
         let element = raw.get(start..end).unwrap_or_default();
         if !element.is_empty() && !may_have_halves(element) {
             *at = end;

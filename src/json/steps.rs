@@ -5,7 +5,7 @@
 //! around them, as nearly all are, take a fast path.
 
 use super::error::{JsonError, JsonErrorKind};
-use super::lexeme::{literal_end, significant};
+use super::lexeme::{literal_end, significant, skip_space};
 use super::number;
 use super::text::TextFlags;
 use crate::scan::{
@@ -471,12 +471,6 @@ impl<'a> Steps<'a> {
     pub(crate) fn unexpected(&self) -> JsonError {
         unexpected(self.bytes, self.offset())
     }
-}
-
-/// Returns the bytes from the first one that is not whitespace.
-#[inline(never)]
-fn skip_space(rest: &[u8]) -> &[u8] {
-    rest.get(significant(rest, 0).0..).unwrap_or_default()
 }
 
 /// Finds the end of a string that is long, not plain, or unterminated.

@@ -2,7 +2,7 @@
 
 use super::error::{JsonError, JsonErrorKind};
 use super::fragments;
-use super::lexeme::{literal_end, significant};
+use super::lexeme::{literal_end, significant, significant_of};
 use super::number;
 use crate::scan::{string, utf8};
 
@@ -29,119 +29,155 @@ pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
     if max_depth > MAX_DEPTH {
         return Err(JsonErrorKind::TooDeep.at(0));
     }
-    let (at, first) = significant(bytes, 0);
-    match significant(bytes, value_end(bytes, at, first, max_depth)?) {
+    let (at, _) = significant(bytes, 0);
+    match significant(bytes, value_end(bytes, at, max_depth)?) {
         (_, None) => Ok(()),
         (at, Some(_)) => Err(JsonErrorKind::TrailingBytes.at(at)),
     }
 }
 
-/// Returns the offset one past the value at `at`, whose first byte is `first`, if [`validate`] accepts it.
-pub(super) fn value_end(bytes: &[u8], at: usize, first: Option<u8>, max_depth: u32) -> Result<usize, JsonError> {
-    let mut levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0, max: max_depth.min(MAX_DEPTH) };
-    let (mut at, mut next) = (at, first);
-    // Whether the innermost open container is an object; `None` if none is open.
-    let mut open = None;
+/// Returns the offset one past the value at `at`, which is not whitespace, if [`validate`] accepts it.
+pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize, JsonError> {
+    let mut levels = Levels::new(max_depth.min(MAX_DEPTH));
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    let offset = |rest: &[u8]| bytes.len().wrapping_sub(rest.len());
     loop {
         // A value is expected here.
-        let first = next.ok_or(JsonErrorKind::UnexpectedEnd.at(at))?;
+        let [first, inner @ ..] = rest else { return Err(JsonErrorKind::UnexpectedEnd.at(bytes.len())) };
         match first {
+            b'"' => rest = string(bytes, inner)?,
             b'{' | b'[' => {
-                if !levels.push(first == b'{') {
-                    return Err(JsonErrorKind::TooDeep.at(at));
+                let list = *first == b'[';
+                if !levels.push(list) {
+                    return Err(JsonErrorKind::TooDeep.at(offset(rest)));
                 }
-                let close = first + 2;
-                (at, next) = significant(bytes, at + 1);
-                if next != Some(close) {
-                    open = Some(first == b'{');
-                    if first == b'{' {
-                        (at, next) = member_name(bytes, at, next)?;
+                rest = significant_of(inner);
+                match rest.split_first() {
+                    Some((byte, behind)) if *byte == first + 2 => {
+                        rest = behind;
+                        levels.pop();
                     }
-                    continue;
+                    _ => {
+                        if !list {
+                            rest = member_name(bytes, rest)?;
+                        }
+                        continue;
+                    }
                 }
-                levels.pop();
-                at += 1;
             }
-            b'"' => at = string_end(bytes, at + 1)?,
-            b'0'..=b'9' if number::short_len(bytes, at) > 0 => at += number::short_len(bytes, at),
-            b'-' | b'0'..=b'9' => at = number::end(bytes, at)?,
-            b't' | b'f' | b'n' => at = literal_end(bytes, at, first)?,
-            _ => return Err(JsonErrorKind::UnexpectedByte.at(at)),
+            b'-' | b'0'..=b'9' => loop {
+                let Some(behind) = number::short(rest) else {
+                    rest = bytes.get(number::end(bytes, offset(rest))?..).unwrap_or_default();
+                    break;
+                };
+                match behind {
+                    // A list of numbers.
+                    [b',', next @ ..] if levels.list && matches!(next, [b'-' | b'0'..=b'9', ..]) => rest = next,
+                    _ => {
+                        rest = behind;
+                        break;
+                    }
+                }
+            },
+            b't' | b'f' | b'n' => {
+                rest = bytes.get(literal_end(bytes, offset(rest), *first)?..).unwrap_or_default();
+            }
+            _ => return Err(JsonErrorKind::UnexpectedByte.at(offset(rest))),
         }
         // After a value: close containers until a comma requires another value.
         loop {
-            let Some(object) = open else { return Ok(at) };
-            (at, next) = significant(bytes, at);
-            match (object, next) {
-                (_, None) => return Err(JsonErrorKind::UnexpectedEnd.at(at)),
-                (_, Some(b',')) => {
-                    (at, next) = significant(bytes, at + 1);
-                    if object {
-                        (at, next) = member_name(bytes, at, next)?;
-                    }
-                    break;
-                }
-                (true, Some(b'}')) | (false, Some(b']')) => {
-                    levels.pop();
-                    open = levels.top();
-                    at += 1;
-                }
-                _ => return Err(JsonErrorKind::UnexpectedByte.at(at)),
+            if levels.depth == 0 {
+                return Ok(offset(rest));
             }
+            rest = significant_of(rest);
+            let Some((byte, behind)) = rest.split_first() else {
+                return Err(JsonErrorKind::UnexpectedEnd.at(bytes.len()));
+            };
+            if *byte == b',' {
+                rest = significant_of(behind);
+                if !levels.list {
+                    rest = member_name(bytes, rest)?;
+                }
+                break;
+            }
+            if *byte != if levels.list { b']' } else { b'}' } {
+                return Err(JsonErrorKind::UnexpectedByte.at(offset(rest)));
+            }
+            levels.pop();
+            rest = behind;
         }
     }
 }
 
-/// Whether each open container is an object.
+/// The open containers.
 struct Levels {
+    /// Whether the innermost one is an array.
+    list: bool,
+    /// The same of up to 64 around it, of the next one in the lowest bit.
+    around: u64,
+    /// The same of those around these.
     words: [u64; MAX_DEPTH as usize / 64],
     depth: u32,
     max: u32,
 }
 
 impl Levels {
+    fn new(max: u32) -> Self {
+        Levels { list: false, around: 0, words: [0; MAX_DEPTH as usize / 64], depth: 0, max }
+    }
+
     /// Opens a container. Returns `false` if it is too deep.
-    #[inline]
-    fn push(&mut self, object: bool) -> bool {
+    #[inline(always)]
+    fn push(&mut self, list: bool) -> bool {
         if self.depth >= self.max {
             return false;
         }
-        if let Some(word) = self.words.get_mut(self.depth as usize / 64) {
-            let bit = 1 << (self.depth % 64);
-            *word = if object { *word | bit } else { *word & !bit };
+        if self.depth % 64 == 0 {
+            if let Some(word) = self.words.get_mut(self.depth as usize / 64) {
+                *word = self.around;
+            }
         }
-        self.depth += 1;
+        self.around = self.around << 1 | u64::from(self.list);
+        self.list = list;
+        self.depth = self.depth.wrapping_add(1);
         true
     }
 
-    #[inline]
+    /// Closes a container, if one is open.
+    #[inline(always)]
     fn pop(&mut self) {
         self.depth = self.depth.saturating_sub(1);
-    }
-
-    /// Whether the innermost open container is an object, or `None` if none is open.
-    #[inline]
-    fn top(&self) -> Option<bool> {
-        let level = self.depth.checked_sub(1)?;
-        self.words.get(level as usize / 64).map(|word| word >> (level % 64) & 1 != 0)
+        self.list = self.around & 1 != 0;
+        self.around >>= 1;
+        if self.depth % 64 == 0 {
+            self.around = self.words.get(self.depth as usize / 64).copied().unwrap_or(0);
+        }
     }
 }
 
-/// Checks the member name expected at `at`, and its colon. Returns the offset of its value, and the value's first byte.
-#[inline]
-fn member_name(bytes: &[u8], at: usize, first: Option<u8>) -> Result<(usize, Option<u8>), JsonError> {
-    expect(b'"', at, first)?;
-    let (at, colon) = significant(bytes, string_end(bytes, at + 1)?);
-    expect(b':', at, colon)?;
-    Ok(significant(bytes, at + 1))
+/// Checks the member name that `rest` must begin with, and its colon. Returns the bytes from the value on.
+#[inline(always)]
+fn member_name<'a>(bytes: &'a [u8], rest: &'a [u8]) -> Result<&'a [u8], JsonError> {
+    let rest = significant_of(string(bytes, expect(b'"', bytes, rest)?)?);
+    Ok(significant_of(expect(b':', bytes, rest)?))
 }
 
-#[inline]
-fn expect(expected: u8, at: usize, byte: Option<u8>) -> Result<(), JsonError> {
-    match byte {
-        Some(byte) if byte == expected => Ok(()),
-        Some(_) => Err(JsonErrorKind::UnexpectedByte.at(at)),
-        None => Err(JsonErrorKind::UnexpectedEnd.at(at)),
+/// Returns the bytes behind `expected`, which `rest` must begin with.
+#[inline(always)]
+fn expect<'a>(expected: u8, bytes: &[u8], rest: &'a [u8]) -> Result<&'a [u8], JsonError> {
+    match rest.split_first() {
+        Some((byte, behind)) if *byte == expected => Ok(behind),
+        Some(_) => Err(JsonErrorKind::UnexpectedByte.at(bytes.len().wrapping_sub(rest.len()))),
+        None => Err(JsonErrorKind::UnexpectedEnd.at(bytes.len())),
+    }
+}
+
+/// Returns the bytes behind the string whose bytes after the opening quote are `inner`, the end of `bytes`.
+#[inline(always)]
+fn string<'a>(bytes: &'a [u8], inner: &'a [u8]) -> Result<&'a [u8], JsonError> {
+    match string::plain_before_end(inner) {
+        Some(rest) => Ok(rest),
+        None => Ok(bytes.get(string_end(bytes, bytes.len().wrapping_sub(inner.len()))?..).unwrap_or_default()),
     }
 }
 
