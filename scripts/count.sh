@@ -14,9 +14,9 @@ grep -qw avx2 /proc/cpuinfo || skip "memchr takes another way on a processor wit
 compiler=$(rustc -V) memchr=$(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')
 if [ "${1:-}" != --update ]; then
   [ -e $table ] || fail "$table is missing (count.sh --update)"
-  for due in "rustc:$compiler" "memchr:memchr $memchr"; do
-    stated=$(sed -n "s/^# ${due%%:*}: //p" $table)
-    [ "$stated" = "${due#*:}" ] || skip "$table is of $stated; this is ${due#*:} (count.sh --update)"
+  for expected in "rustc:$compiler" "memchr:memchr $memchr"; do
+    stated=$(sed -n "s/^# ${expected%%:*}: //p" $table)
+    [ "$stated" = "${expected#*:}" ] || skip "$table is of $stated; this is ${expected#*:} (count.sh --update)"
   done
 fi
 out=$TARGET/count
@@ -69,15 +69,15 @@ fi
 
 wrong=0
 while read -r scenario got; do
-  due=$(sed -n "s/^$scenario //p" $table)
-  [ -n "$due" ] || fail "$table has no $scenario (count.sh --update)"
-  by=$(off "$got" "$due")
+  expected=$(sed -n "s/^$scenario //p" $table)
+  [ -n "$expected" ] || fail "$table has no $scenario (count.sh --update)"
+  by=$(off "$got" "$expected")
   printf '%-20s %8d  (%+d.%02d %%)\n' "$scenario" "$got" $((by / 100)) $((${by#-} % 100))
   if [ "$by" -gt 300 ]; then
-    echo "count: $scenario takes $got instructions an event; $table says $due" >&2
+    echo "count: $scenario takes $got instructions an event; $table says $expected" >&2
     wrong=1
   elif [ "$by" -lt -300 ]; then
-    echo "count: $scenario takes only $got instructions an event; $table says $due: write it anew (count.sh --update)" >&2
+    echo "count: $scenario takes only $got instructions an event; $table says $expected: write it anew (count.sh --update)" >&2
     wrong=1
   fi
 done < <(grep -v '^#' "$new")

@@ -16,7 +16,7 @@ read -ra kinds <<<"$(full '--lib --tests' --lib)"
 # Skips tests that count reads or compare two paths that do not depend on the processor, the floors of JSON and
 # messages, and the tests of every cut: they have no processor-specific code of their own, and what they call in
 # src/scan is tested here.
-skipped='--skip linear_tests --skip flood_tests --skip quick_tests --skip small_worlds --skip json:: --skip message:: --skip stream::tests --skip in_vain'
+skipped='--skip linear_tests --skip flood_tests --skip quick_tests --skip small_worlds --skip json:: --skip message:: --skip stream::tests'
 read -ra chosen <<<"$(full '' "$skipped")"
 
 # names: reads a log, or a list of tests, and prints `FILE TEST` for each test that passed or is listed.
@@ -24,8 +24,8 @@ names() {
   awk '/^     Running / { sub(/ \([^ ]*\)$/, ""); file = $NF } /^test .* \.\.\. ok$/ { print file, $2 } /: test$/ { print file, substr($1, 1, length($1) - 1) }' | sort
 }
 cargo test --locked "${TESTED[@]}" "${kinds[@]}" -p deltawire -- --list "${chosen[@]}" 2>&1 | names >"$logs/here.txt"
-due=$(wc -l <"$logs/here.txt")
-[ "$due" -gt 100 ] || fail "only $due tests are seen on this machine"
+expected=$(wc -l <"$logs/here.txt")
+[ "$expected" -gt 100 ] || fail "only $expected tests are seen on this machine"
 
 need_debian_rust
 export CARGO_TARGET_DIR=$TARGET/emulate CARGO_PROFILE_DEV_OPT_LEVEL=0
@@ -91,7 +91,7 @@ emulate() {
   grep '^SKIP ' "$log" || true
   names <"$log" | diff "$logs/here.txt" - || fail "other tests passed on $arch than there are on x86-64"
   echo "NOTE $arch: $((SECONDS - began)) s, beside the others"
-  pass "$STEP-$arch ($due tests)"
+  pass "$STEP-$arch ($expected tests)"
 }
 running=()
 for target in "${able[@]}"; do

@@ -33,13 +33,13 @@ expected() { python3 -c 'import json, sys; sys.stdout.write(json.load(open(sys.a
 try() {
   local name=$1 sample
   for sample in content.sse multibyte.sse openrouter.sse crlf.sse body.json; do
-    expected "samples/${sample%.*}.expected.json" >"$out/due.txt"
+    expected "samples/${sample%.*}.expected.json" >"$out/expected.txt"
     "${@:2}" <"samples/$sample" >"$out/$name.txt" 2>"$out/$name.err" || fail "$name on $sample: status $?: $(cat "$out/$name.err")"
-    python3 - "$out/$name.txt" "$out/due.txt" <<'PY' || fail "$name on $sample printed something else than the content"
+    python3 - "$out/$name.txt" "$out/expected.txt" <<'PY' || fail "$name on $sample printed something else than the content"
 import sys
 
-got, due = (open(path, "rb").read() for path in sys.argv[1:])
-sys.exit(not (got.startswith(due) and len(got) <= len(due) + 40))
+got, expected = (open(path, "rb").read() for path in sys.argv[1:])
+sys.exit(not (got.startswith(expected) and len(got) <= len(expected) + 40))
 PY
   done
   # A last event without its blank line comes with the end. Output and error in one file: the content comes first.
@@ -49,8 +49,8 @@ PY
   # What is not there is reported: the message of an error, and choices beyond the room for them.
   if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name: an error is no success"; fi
   grep -q "went away" "$out/$name.txt" || fail "$name does not print the message of an error: $(cat "$out/$name.txt")"
-  expected samples/error-midstream.expected.json >"$out/due.txt"
-  cmp -n "$(stat -c %s "$out/due.txt")" "$out/due.txt" "$out/$name.txt" || fail "$name prints the error before the content: $(cat "$out/$name.txt")"
+  expected samples/error-midstream.expected.json >"$out/expected.txt"
+  cmp -n "$(stat -c %s "$out/expected.txt")" "$out/expected.txt" "$out/$name.txt" || fail "$name prints the error before the content: $(cat "$out/$name.txt")"
   if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
   [ "$(head -c 1 "$out/$name.txt")" = a ] && grep -Eq "incomplete|lost" "$out/$name.err" ||
     fail "$name on nine choices: $(cat "$out/$name.txt" "$out/$name.err")"
@@ -61,7 +61,7 @@ PY
 tools() {
   local name=$1 sample
   for sample in content weather parallel-tools multibyte; do
-    python3 - "samples/$sample.expected.json" >"$out/due.txt" <<'PY'
+    python3 - "samples/$sample.expected.json" >"$out/expected.txt" <<'PY'
 import json, sys
 
 message = json.load(open(sys.argv[1]))["choices"][0]["message"]
@@ -70,7 +70,7 @@ for call in message.get("tool_calls") or []:
     sys.stdout.write("\n%s %s" % (call["function"]["name"], call["function"]["arguments"] or "{}"))
 PY
     "${@:2}" < <(slowly "samples/$sample.sse") >"$out/$name.txt" || fail "$name on $sample: status $?"
-    cmp "$out/$name.txt" "$out/due.txt" || fail "$name on $sample printed something else"
+    cmp "$out/$name.txt" "$out/expected.txt" || fail "$name on $sample printed something else"
   done
   # Longer than the assembler's block at first: nothing is printed twice.
   python3 - >"$out/long.sse" <<'PY'
@@ -80,8 +80,8 @@ for n in range(400):
     print("data: " + json.dumps({"choices": [{"index": 0, "delta": {"content": f"word {n} \u20ac\n"}}]}) + "\n")
 print('data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n')
 PY
-  python3 -c 'for n in range(400): print(f"word {n} \u20ac")' >"$out/due.txt"
-  "${@:2}" <"$out/long.sse" | cmp - "$out/due.txt" || fail "$name on a long answer printed something else"
+  python3 -c 'for n in range(400): print(f"word {n} \u20ac")' >"$out/expected.txt"
+  "${@:2}" <"$out/long.sse" | cmp - "$out/expected.txt" || fail "$name on a long answer printed something else"
   head -c 600 samples/weather.sse >"$out/cut.sse"
   if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a stream that was cut is no success"; fi
   grep -Eq "Truncated|was cut" "$out/$name.err" || fail "$name does not print that the stream was cut: $(cat "$out/$name.err")"

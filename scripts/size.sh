@@ -74,18 +74,18 @@ fi
 
 wrong=0
 while read -r program got; do
-  due=$(sed -n "s/^$program //p" $table)
-  [ -n "$due" ] || fail "$table has no $program (size.sh --update)"
-  by=$(((got - due) * 10000 / due))
+  expected=$(sed -n "s/^$program //p" $table)
+  [ -n "$expected" ] || fail "$table has no $program (size.sh --update)"
+  by=$(((got - expected) * 10000 / expected))
   if [ $by -gt 300 ]; then
-    echo "size: $program takes $got bytes; $table says $due" >&2
+    echo "size: $program takes $got bytes; $table says $expected" >&2
     wrong=1
   elif [ $by -lt -300 ]; then
-    echo "size: $program takes only $got bytes; $table says $due: write it anew (size.sh --update)" >&2
+    echo "size: $program takes only $got bytes; $table says $expected: write it anew (size.sh --update)" >&2
     wrong=1
   fi
 done < <(grep -v '^#' "$new")
 [ $wrong = 0 ] || fail "the table does not hold"
-due=$(sed -n 's/^c-program //p' $table)
-[ $(((whole - due) * 10000 / due)) -gt 300 ] || fail "a larger program is not caught: with the whole library it takes $whole"
+expected=$(sed -n 's/^c-program //p' $table)
+[ $(((whole - expected) * 10000 / expected)) -gt 300 ] || fail "a larger program is not caught: with the whole library it takes $whole"
 pass

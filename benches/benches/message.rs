@@ -10,7 +10,7 @@ fn message(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("message");
     for shape in ["content", "tools"] {
         let input = Input::new(shape, 400_000);
-        group.throughput(Throughput::Elements(input.due.events));
+        group.throughput(Throughput::Elements(input.expected.events));
         let mut parser = Parser::with_tracker([0; 4096], Config::default(), ());
         let mut each = |mut take: Box<dyn FnMut(&Event<'_>) + '_>| {
             for mut response in input.responses.iter().map(Vec::as_slice) {

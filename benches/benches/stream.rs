@@ -9,7 +9,10 @@ fn stream(criterion: &mut Criterion) {
         let input = Input::new(shape, 400_000);
         for slice in [64, 1448, WHOLE] {
             let mut group = criterion.benchmark_group(format!("stream/{shape}/{slice}"));
-            group.throughput(Throughput::ElementsAndBytes { elements: input.due.events, bytes: input.bytes() as u64 });
+            group.throughput(Throughput::ElementsAndBytes {
+                elements: input.expected.events,
+                bytes: input.bytes() as u64,
+            });
             for name in [PULL, PULL_GENERIC, VIEWS, PUSH, BATCH] {
                 let mut contender = contenders::named(all(), name);
                 let mut sink = Sink::default();

@@ -178,7 +178,7 @@ fn main() {
         [_, "write", shape, bytes, file] => {
             let input = Input::new(shape, bytes.parse().expect("a number of bytes"));
             std::fs::write(file, input.responses.concat()).expect("the file can be written");
-            println!("{}", input.due.events);
+            println!("{}", input.expected.events);
         }
         [_, "rows", file, slice, passes] => {
             let bytes = std::fs::read(file).expect("the file can be read");

@@ -35,7 +35,7 @@ pub struct Input {
     pub name: String,
     pub responses: Vec<Vec<u8>>,
     /// What is in them.
-    pub due: Sums,
+    pub expected: Sums,
 }
 
 impl Input {
@@ -49,7 +49,7 @@ impl Input {
             *SHAPES.iter().chain(&COUNTED).chain(&PROTOCOLS).find(|shape| **shape == name).expect("no such shape");
         let seed = if name == "reasoning" { "content" } else { name };
         let seed = seed.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(u64::from(byte)));
-        let mut writer = Writer { random: Random(seed), out: String::new(), due: Sink::checking() };
+        let mut writer = Writer { random: Random(seed), out: String::new(), expected: Sink::checking() };
         let mut responses = Vec::new();
         let mut written = 0;
         while written < bytes {
@@ -65,12 +65,12 @@ impl Input {
             written += response.len();
             responses.push(response);
         }
-        Input { name: name.into(), responses, due: writer.due.sums }
+        Input { name: name.into(), responses, expected: writer.expected.sums }
     }
 
     /// Responses whose content comes `len` bytes a chunk, with an escape every 60 bytes and letters that are not ASCII.
     pub fn large(len: usize, bytes: usize) -> Self {
-        let mut writer = Writer { random: Random(len as u64), out: String::new(), due: Sink::checking() };
+        let mut writer = Writer { random: Random(len as u64), out: String::new(), expected: Sink::checking() };
         let mut responses = Vec::new();
         let mut written = 0;
         while written < bytes {
@@ -79,7 +79,7 @@ impl Input {
             written += response.len();
             responses.push(response);
         }
-        Input { name: format!("content of {len} B"), responses, due: writer.due.sums }
+        Input { name: format!("content of {len} B"), responses, expected: writer.expected.sums }
     }
 
     /// The responses in one file, each behind its length, in eight bytes.
@@ -100,7 +100,7 @@ impl Input {
             responses.push(padded(response.to_vec()));
             file = rest;
         }
-        Input { name: String::new(), responses, due: Sums::default() }
+        Input { name: String::new(), responses, expected: Sums::default() }
     }
 
     pub fn bytes(&self) -> usize {
@@ -228,7 +228,7 @@ impl Token {
 struct Writer {
     random: Random,
     out: String,
-    due: Sink,
+    expected: Sink,
 }
 
 /// What stays the same in a response.
@@ -276,7 +276,7 @@ impl Writer {
             _ => self.vllm(&id, created, events),
         }
         self.out.push_str("data: [DONE]\n\n");
-        self.due.end();
+        self.expected.end();
     }
 
     /// A response of another protocol.
@@ -288,12 +288,12 @@ impl Writer {
             "anthropic-tools" => self.anthropic(events, true),
             _ => self.gemini(events),
         }
-        self.due.end();
+        self.expected.end();
     }
 
     /// An event with this name, if it has one.
     fn named(&mut self, name: &str, payload: &str) {
-        self.due.sums.events += 1;
+        self.expected.sums.events += 1;
         if !name.is_empty() {
             let _ = writeln!(self.out, "event: {name}");
         }
@@ -306,17 +306,17 @@ impl Writer {
             ["{\"", "location", "\":\"", "Paris", ",", " France", "\",\"", "unit", "celsius", "\",", " \"", "query"];
         let piece = if turn == 0 { 0 } else { self.random.below(PIECES.len()) };
         let token = Token::plain(PIECES[piece]);
-        self.due.call(0, call);
-        self.due.arguments.push_str(&token.text);
+        self.expected.call(0, call);
+        self.expected.arguments.push_str(&token.text);
         token.json
     }
 
     /// A call with this ID and name begins.
     fn begins(&mut self, call: u32, id: &str, name: &str) {
-        self.due.call(0, call);
-        self.due.call(0, call);
-        self.due.names.push_str(id);
-        self.due.names.push_str(name);
+        self.expected.call(0, call);
+        self.expected.call(0, call);
+        self.expected.names.push_str(id);
+        self.expected.names.push_str(name);
     }
 
     /// OpenAI Responses, with what it sends of a text today.
@@ -392,8 +392,8 @@ impl Writer {
             event(self, "response.content_part.added", &format!("{place},\"part\":{}", part("")));
             for _ in 0..events {
                 let token = Token::prose(&mut self.random, 4);
-                self.due.choice(0);
-                self.due.content.push_str(&token.text);
+                self.expected.choice(0);
+                self.expected.content.push_str(&token.text);
                 let json = token.json;
                 whole.push_str(&json);
                 let len = 1 + self.random.below(16);
@@ -409,13 +409,13 @@ impl Writer {
         }
         let (input, count) = (20 + self.random.below(2000), events);
         let total = input + count;
-        self.due.usage(input as u64, count as u64, total as u64);
+        self.expected.usage(input as u64, count as u64, total as u64);
         let usage = format!(
             "{{\"input_tokens\":{input},\"input_tokens_details\":{{\"cached_tokens\":0}},\"output_tokens\":{count},\
              \"output_tokens_details\":{{\"reasoning_tokens\":0}},\"total_tokens\":{total}}}"
         );
-        self.due.choice(0);
-        self.due.names.push_str("completed");
+        self.expected.choice(0);
+        self.expected.names.push_str("completed");
         let last = response("completed", &output.join(","), &usage);
         event(self, "response.completed", &format!("\"response\":{last}"));
     }
@@ -429,7 +429,7 @@ impl Writer {
         let (input, read, written) = (self.random.below(2000), self.random.below(500), self.random.below(500));
         let id = self.random.alphanumeric(24);
         let prompt = input + read + written;
-        self.due.usage(prompt as u64, 4, prompt as u64 + 4);
+        self.expected.usage(prompt as u64, 4, prompt as u64 + 4);
         let start = format!(
             ",\"message\":{{\"model\":\"claude-sonnet-4-6\",\"id\":\"msg_{id}\",\"type\":\"message\",\
              \"role\":\"assistant\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\
@@ -453,8 +453,8 @@ impl Writer {
                     format!("{{\"type\":\"input_json_delta\",\"partial_json\":\"{json}\"}}")
                 } else {
                     let token = Token::prose(&mut self.random, 4);
-                    self.due.choice(0);
-                    self.due.content.push_str(&token.text);
+                    self.expected.choice(0);
+                    self.expected.content.push_str(&token.text);
                     format!("{{\"type\":\"text_delta\",\"text\":\"{}\"}}", token.json)
                 };
                 event(self, "content_block_delta", &format!(",\"index\":{block},\"delta\":{delta}"));
@@ -462,9 +462,9 @@ impl Writer {
             event(self, "content_block_stop", &format!(",\"index\":{block}"));
         }
         let reason = if tools { "tool_use" } else { "end_turn" };
-        self.due.choice(0);
-        self.due.names.push_str(reason);
-        self.due.usage(0, events as u64, 0);
+        self.expected.choice(0);
+        self.expected.names.push_str(reason);
+        self.expected.usage(0, events as u64, 0);
         let last = format!(
             ",\"delta\":{{\"stop_reason\":\"{reason}\",\"stop_sequence\":null}},\"usage\":{{\"output_tokens\":{events}}}"
         );
@@ -478,14 +478,14 @@ impl Writer {
         let id = self.random.alphanumeric(23);
         for turn in 1..=events {
             let token = Token::prose(&mut self.random, 4);
-            self.due.choice(0);
-            self.due.content.push_str(&token.text);
+            self.expected.choice(0);
+            self.expected.content.push_str(&token.text);
             let (count, total) = (turn * 3, prompt + turn * 3);
-            self.due.usage(prompt as u64, count as u64, total as u64);
+            self.expected.usage(prompt as u64, count as u64, total as u64);
             let reason = if turn == events { ",\"finishReason\": \"STOP\"" } else { "" };
             if turn == events {
-                self.due.choice(0);
-                self.due.names.push_str("STOP");
+                self.expected.choice(0);
+                self.expected.names.push_str("STOP");
             }
             let payload = format!(
                 "{{\"candidates\": [{{\"content\": {{\"parts\": [{{\"text\": \"{}\"}}],\"role\": \"model\"}}{reason},\
@@ -500,7 +500,7 @@ impl Writer {
 
     /// An event with these choices.
     fn event(&mut self, head: &Head, choices: &str) {
-        self.due.sums.events += 1;
+        self.expected.sums.events += 1;
         let _ = write!(self.out, "data: {}{choices}{}", head.before, head.after);
         if head.obfuscation {
             let len = 1 + self.random.below(16);
@@ -513,20 +513,20 @@ impl Writer {
     fn usage(&mut self, head: &Head) {
         let (prompt, completion) = (20 + self.random.below(2000), self.random.below(2000));
         let total = prompt + completion;
-        self.due.usage(prompt as u64, completion as u64, total as u64);
+        self.expected.usage(prompt as u64, completion as u64, total as u64);
         let after = format!(
             "],\"usage\":{{\"prompt_tokens\":{prompt},\"completion_tokens\":{completion},\"total_tokens\":{total},\
              \"prompt_tokens_details\":{{\"cached_tokens\":0,\"audio_tokens\":0}},\
              \"completion_tokens_details\":{{\"reasoning_tokens\":0,\"audio_tokens\":0,\
              \"accepted_prediction_tokens\":0,\"rejected_prediction_tokens\":0}}}}}}\n\n"
         );
-        self.due.sums.events += 1;
+        self.expected.sums.events += 1;
         let _ = write!(self.out, "data: {}{after}", head.before);
     }
 
     fn finish(&mut self, head: &Head, choice: u32, reason: &str) {
-        self.due.choice(choice);
-        self.due.names.push_str(reason);
+        self.expected.choice(choice);
+        self.expected.names.push_str(reason);
         let choices = format!("{{\"index\":{choice},\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"{reason}\"}}");
         self.event(head, &choices);
     }
@@ -543,8 +543,8 @@ impl Writer {
         for turn in 0..events {
             let choice = turn as u32 % choices;
             let token = Token::prose(&mut self.random, 4);
-            self.due.choice(choice);
-            let texts = if member == "content" { &mut self.due.content } else { &mut self.due.reasoning };
+            self.expected.choice(choice);
+            let texts = if member == "content" { &mut self.expected.content } else { &mut self.expected.reasoning };
             texts.push_str(&token.text);
             let json = token.json;
             let choices = format!(
@@ -571,8 +571,8 @@ impl Writer {
         for _ in 0..events.div_ceil(choices as usize) {
             let texts = all(&mut |choice| {
                 let token = Token::prose(&mut self.random, 4);
-                self.due.choice(choice);
-                self.due.content.push_str(&token.text);
+                self.expected.choice(choice);
+                self.expected.content.push_str(&token.text);
                 let json = token.json;
                 format!(
                     "{{\"index\":{choice},\"delta\":{{\"content\":\"{json}\"}},\"logprobs\":null,\
@@ -582,8 +582,8 @@ impl Writer {
             self.event(head, &texts);
         }
         let last = all(&mut |choice| {
-            self.due.choice(choice);
-            self.due.names.push_str("stop");
+            self.expected.choice(choice);
+            self.expected.names.push_str("stop");
             format!("{{\"index\":{choice},\"delta\":{{}},\"logprobs\":null,\"finish_reason\":\"stop\"}}")
         });
         self.event(head, &last);
@@ -595,8 +595,8 @@ impl Writer {
         let prompt = 20 + self.random.below(2000);
         let chunk = |writer: &mut Self, choices: &str, completion: usize| {
             let total = prompt + completion;
-            writer.due.usage(prompt as u64, completion as u64, total as u64);
-            writer.due.sums.events += 1;
+            writer.expected.usage(prompt as u64, completion as u64, total as u64);
+            writer.expected.sums.events += 1;
             let _ = write!(
                 writer.out,
                 "data: {{\"id\":\"chatcmpl-{id}\",\"object\":\"chat.completion.chunk\",\"created\":{created},\
@@ -610,12 +610,12 @@ impl Writer {
         chunk(self, &choice("\"role\":\"assistant\",\"content\":\"\"", "null"), 0);
         for completion in 1..=events {
             let token = Token::prose(&mut self.random, 4);
-            self.due.choice(0);
-            self.due.content.push_str(&token.text);
+            self.expected.choice(0);
+            self.expected.content.push_str(&token.text);
             chunk(self, &choice(&format!("\"content\":\"{}\"", token.json), "null"), completion);
         }
-        self.due.choice(0);
-        self.due.names.push_str("stop");
+        self.expected.choice(0);
+        self.expected.names.push_str("stop");
         chunk(self, &choice("", "\"stop\""), events);
         chunk(self, "", events);
     }
@@ -641,13 +641,13 @@ impl Writer {
                         false => WORDS[self.random.below(WORDS.len())],
                     };
                     json.push_str(token);
-                    self.due.content.push_str(token);
+                    self.expected.content.push_str(token);
                 }
                 let token = Token::plain(ESCAPED[self.random.below(ESCAPED.len())]);
                 json.push_str(&token.json);
-                self.due.content.push_str(&token.text);
+                self.expected.content.push_str(&token.text);
             }
-            self.due.choice(0);
+            self.expected.choice(0);
             let choices = format!(
                 "{{\"index\":0,\"delta\":{{\"content\":\"{json}\"}},\"logprobs\":null,\"finish_reason\":null}}"
             );
@@ -655,7 +655,7 @@ impl Writer {
         }
         self.finish(&head, 0, "stop");
         self.out.push_str("data: [DONE]\n\n");
-        self.due.end();
+        self.expected.end();
     }
 
     fn tools(&mut self, head: &Head, events: usize) {
@@ -666,10 +666,10 @@ impl Writer {
         for call in 0..calls as u32 {
             let id = format!("call_{}", self.random.alphanumeric(24));
             let name = NAMES[self.random.below(NAMES.len())];
-            self.due.call(0, call);
-            self.due.call(0, call);
-            self.due.names.push_str(&id);
-            self.due.names.push_str(name);
+            self.expected.call(0, call);
+            self.expected.call(0, call);
+            self.expected.names.push_str(&id);
+            self.expected.names.push_str(name);
             let before = if call == 0 { "\"role\":\"assistant\",\"content\":null," } else { "" };
             let after = if call == 0 { ",\"refusal\":null" } else { "" };
             let choices = format!(
@@ -686,8 +686,8 @@ impl Writer {
                     text.push_str(PIECES[self.random.below(PIECES.len())]);
                 }
                 let token = Token::plain(&text);
-                self.due.call(0, call);
-                self.due.arguments.push_str(&token.text);
+                self.expected.call(0, call);
+                self.expected.arguments.push_str(&token.text);
                 let json = token.json;
                 let choices = format!(
                     "{{\"index\":0,\"delta\":{{\"tool_calls\":[{{\"index\":{call},\
@@ -703,8 +703,8 @@ impl Writer {
     fn logprobs(&mut self, head: &Head, events: usize) {
         for _ in 0..events {
             let token = Token::prose(&mut self.random, 4);
-            self.due.choice(0);
-            self.due.content.push_str(&token.text);
+            self.expected.choice(0);
+            self.expected.content.push_str(&token.text);
             let first = self.token_logprob(&token);
             let top: Vec<String> = (0..5)
                 .map(|nth| {
@@ -727,8 +727,8 @@ impl Writer {
     fn misses(&mut self, events: usize, in_any_order: bool) {
         for _ in 0..events {
             let token = Token::prose(&mut self.random, 4);
-            self.due.choice(0);
-            self.due.content.push_str(&token.text);
+            self.expected.choice(0);
+            self.expected.content.push_str(&token.text);
             let (id_len, created) = (20 + self.random.below(17), 1_750_000_000 + self.random.below(10_000_000));
             let id = self.random.alphanumeric(id_len);
             let mut members = [
@@ -745,7 +745,7 @@ impl Writer {
             for last in (1..members.len()).rev().filter(|_| in_any_order) {
                 members.swap(last, self.random.below(last + 1));
             }
-            self.due.sums.events += 1;
+            self.expected.sums.events += 1;
             let _ = write!(self.out, "data: {{{}}}\n\n", members.join(","));
         }
     }
@@ -766,20 +766,20 @@ impl Writer {
             let token = Token::prose(&mut self.random, 12);
             let (mut delta, mut reason) = (String::new(), "null".to_string());
             if turn == events {
-                self.due.choice(0);
-                self.due.names.push_str("stop");
+                self.expected.choice(0);
+                self.expected.names.push_str("stop");
                 reason = "\"stop\"".into();
             } else {
                 let (name, into) = if turn < thinking {
-                    ("reasoning_content", &mut self.due.reasoning)
+                    ("reasoning_content", &mut self.expected.reasoning)
                 } else {
-                    ("content", &mut self.due.content)
+                    ("content", &mut self.expected.content)
                 };
                 into.push_str(&token.text);
-                self.due.choice(0);
+                self.expected.choice(0);
                 let _ = write!(delta, "\"{name}\":\"{}\"", token.json);
             }
-            self.due.sums.events += 1;
+            self.expected.sums.events += 1;
             let choice = if first_order {
                 format!(
                     "{{\"index\":0,\"delta\":{{{delta}}},\"logprobs\":null,\"finish_reason\":{reason},\

@@ -36,7 +36,7 @@ pub fn agree(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize)
             Kind::Own | Kind::Peer => {
                 assert_eq!(
                     sink.sums,
-                    contender.due(input),
+                    contender.expected(input),
                     "{} on {}, slices of {slice}",
                     contender.name(),
                     input.name
@@ -44,5 +44,5 @@ pub fn agree(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize)
             }
         }
     }
-    input.due
+    input.expected
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 pub fn real(corpus: &Path) -> std::io::Result<(Input, usize)> {
     let streams = corpus.join("streams");
     let manifest = std::fs::read_to_string(streams.join("MANIFEST.tsv"))?;
-    let mut input = Input { name: "real".into(), responses: Vec::new(), due: Default::default() };
+    let mut input = Input { name: "real".into(), responses: Vec::new(), expected: Default::default() };
     let mut left_out = 0;
     let mut sink = Sink::checking();
     for line in manifest.lines().skip(1) {
@@ -36,7 +36,7 @@ pub fn real(corpus: &Path) -> std::io::Result<(Input, usize)> {
             left_out += 1;
         }
     }
-    input.due = sink.sums;
+    input.expected = sink.sums;
     Ok((input, left_out))
 }
 

@@ -78,12 +78,12 @@ fn all_contenders_find_the_same_in_recorded_streams() {
 #[test]
 fn inputs_are_as_described() {
     // Bytes an event, and whether there is usage, and whether there are calls.
-    let due = [(330, true, false), (256, true, false), (372, true, true), (722, true, false), (282, false, false)];
-    for (shape, (bytes, usage, calls)) in SHAPES.into_iter().zip(due) {
+    let expected = [(330, true, false), (256, true, false), (372, true, true), (722, true, false), (282, false, false)];
+    for (shape, (bytes, usage, calls)) in SHAPES.into_iter().zip(expected) {
         let input = Input::new(shape, 400_000);
-        let mean = input.bytes() as u64 / input.due.events;
+        let mean = input.bytes() as u64 / input.expected.events;
         assert!(mean.abs_diff(bytes) * 50 <= bytes, "{shape}: {mean} bytes an event");
-        assert_eq!((input.due.usage > 0, input.due.calls > 0), (usage, calls), "{shape}");
+        assert_eq!((input.expected.usage > 0, input.expected.calls > 0), (usage, calls), "{shape}");
         assert_eq!(input.responses, Input::new(shape, 400_000).responses, "the seed decides");
         let mut ids: Vec<&[u8]> = input.responses.iter().map(|response| &response[..200]).collect();
         ids.sort();
@@ -105,11 +105,11 @@ fn this_library_never_allocates_and_the_count_would_show_it() {
             let allocations = ALLOCATIONS.get() - before;
             match contender.kind() {
                 Kind::Own => assert_eq!(allocations, 0, "{} on {shape}", contender.name()),
-                Kind::Peer => println!("{} on {shape}: {allocations} in {}", contender.name(), input.due.events),
+                Kind::Peer => println!("{} on {shape}: {allocations} in {}", contender.name(), input.expected.events),
                 Kind::Bound => {}
             }
             if contender.name().starts_with("eventsource") {
-                assert!(allocations > input.due.events, "the counter counts");
+                assert!(allocations > input.expected.events, "the counter counts");
             }
         }
     }

@@ -55,9 +55,9 @@ def main():
                 ran = get(url(name, f"cut={cut}&at={at}&flush=random&seed={at}"), url("content.sse"))
                 # A connection that broke after a finish reason but before [DONE] may have held more.
                 finished += b"verdict Finished" in ran.stderr
-                due = 3 if status == 0 and cut != "body" and b"verdict Finished" in ran.stderr else status
+                expected = 3 if status == 0 and cut != "body" and b"verdict Finished" in ran.stderr else status
                 check(ran.stdout == text + command.text(bodies["content.sse"])[0], f"{name} {cut} at {at}: text")
-                check(ran.returncode == due, f"{name} {cut} at {at}: {ran.returncode} for {due}: {ran.stderr}")
+                check(ran.returncode == expected, f"{name} {cut} at {at}: {ran.returncode} for {expected}: {ran.stderr}")
                 broken += 1
     check(finished >= 12, f"only {finished} without [DONE]")
     ran = get(url("content.sse", f"cut=chunk&at={len(bodies['content.sse']) // 2}"))
@@ -72,14 +72,14 @@ def main():
     check(ran.returncode == 2 and b"error: " in ran.stderr, f"error in mid-stream: {ran.stderr}")
 
     text, _ = command.text(bodies["multibyte.sse"])
-    for arguments, query, due in [
+    for arguments, query, expected in [
         ([], "gzip=ask", (text, 0)),         # identity was asked for
         (["--gzip"], "gzip=ask", (text, 0)),  # libcurl asked for it and decodes it
         ([], "gzip=force", (text, 0)),        # nobody asked; libcurl decodes it all the same
         (["--raw"], "gzip=force", (b"", 4)),  # nobody decodes it: no stream
     ]:
         ran = get(*arguments, url("multibyte.sse", query + "&flush=random"))
-        check((ran.stdout, ran.returncode) == due, f"{arguments} {query}: {ran.returncode} {ran.stderr}")
+        check((ran.stdout, ran.returncode) == expected, f"{arguments} {query}: {ran.returncode} {ran.stderr}")
     ran = get("http://127.0.0.1:1/")
     check(ran.returncode == 4 and b"verdict Empty" in ran.stderr, f"nobody there: {ran.returncode} {ran.stderr}")
     conclude(f"curl_text: {len(bodies)} bodies, {streams} streams alike, {broken} broken ones")

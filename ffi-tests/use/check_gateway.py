@@ -163,10 +163,10 @@ def main():
         plain.get(f"{name}?flush=random")
         said = plain.report()
         usage, choices = message.get("usage"), message.get("choices") or [{}]
-        due = f"{usage['prompt_tokens']}+{usage['completion_tokens']}" if usage else "-"
-        check(said["usage"] == due, f"{name}: usage {said['usage']} for {due}")
-        due = choices[0].get("finish_reason") or "-"
-        check(said["finish"] == due, f"{name}: finish {said['finish']} for {due}")
+        expected = f"{usage['prompt_tokens']}+{usage['completion_tokens']}" if usage else "-"
+        check(said["usage"] == expected, f"{name}: usage {said['usage']} for {expected}")
+        expected = choices[0].get("finish_reason") or "-"
+        check(said["finish"] == expected, f"{name}: finish {said['finish']} for {expected}")
         told += 1
     check(told >= 15, f"only {told} messages")
 
@@ -176,10 +176,10 @@ def main():
         body = bodies[name]
         for at in cuts(body, 5, 17):
             for cut in ("event", "chunk"):
-                for gateway, due in ((plain, body[:at]), (drop, without_usage(body[:at])[0])):
+                for gateway, expected in ((plain, body[:at]), (drop, without_usage(body[:at])[0])):
                     got, whole, _, _ = gateway.get(f"{name}?cut={cut}&at={at}&flush=random&seed={at}")
                     said = gateway.report()
-                    check(got == due and not whole and said["whole"] == "cut", f"{name} {cut} at {at}: {said}")
+                    check(got == expected and not whole and said["whole"] == "cut", f"{name} {cut} at {at}: {said}")
                     check(status_of(said) == command.text(body[:at])[1], f"{name} {cut} at {at}: {said}")
                     broken += 1
 
@@ -257,8 +257,8 @@ def main():
                 got, whole, _, _ = gateway.get(f"{name}?flush={flush}")
                 said = gateway.report()
                 if said["open"] == "-":
-                    due = without_usage(body)[0] if "--drop-usage" in options else body
-                    check(got == due and whole, f"{name} {options}: {said}")
+                    expected = without_usage(body)[0] if "--drop-usage" in options else body
+                    check(got == expected and whole, f"{name} {options}: {said}")
                 else:
                     # Frames may be missing up to the failure, but not after it.
                     missing = len(body) - int(said["dropped_bytes"])

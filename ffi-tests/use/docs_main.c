@@ -93,11 +93,11 @@ static size_t load(const char *name, char *bytes, size_t room) {
 static int left(int argc, char **argv) {
     static const size_t slices[] = {1,     2,     3,     5,     16,    61,    256,   1000,  1448, 4096,
                                     8192, 16383, 16384, 16385, 20000, 32768, 40000, 65535, 65536};
-    static char bytes[1 << 22], due[1 << 22];
+    static char bytes[1 << 22], expected[1 << 22];
     size_t nth, runs = 0, dropped = 0;
     int file;
     for (file = 0; file + 1 < argc; file += 2) {
-        size_t len = load(argv[file], bytes, sizeof bytes), left = load(argv[file + 1], due, sizeof due);
+        size_t len = load(argv[file], bytes, sizeof bytes), left = load(argv[file + 1], expected, sizeof expected);
         for (nth = 0; nth < sizeof slices / sizeof *slices; nth++, runs++) {
             struct got got = {NULL, 0, 0};
             struct stream s;
@@ -108,7 +108,7 @@ static int left(int argc, char **argv) {
                 if (stream_bytes(&s, bytes + at, n) != 0) fail("bytes", argv[file], slices[nth]);
             }
             if (stream_end(&s) != 0 || s.why) fail(s.why ? s.why : "end", argv[file], slices[nth]);
-            if (got.len != left || (left && memcmp(got.bytes, due, left) != 0))
+            if (got.len != left || (left && memcmp(got.bytes, expected, left) != 0))
                 fail("other bytes than those without usage", argv[file], slices[nth]);
             dropped += (size_t)s.dropped;
             free(s.parser);

@@ -93,19 +93,19 @@ pub fn text(data: &[u8]) {
     assert_eq!(text.raw(), inside);
     // As JSON, or as bytes that contain no escapes.
     let verbatim = String::from_utf8_lossy(&bytes);
-    let (read, due) = if how % 2 == 0 { (text, &*wanted) } else { (Text::verbatim(&bytes), &*verbatim) };
+    let (read, expected) = if how % 2 == 0 { (text, &*wanted) } else { (Text::verbatim(&bytes), &*verbatim) };
     // An ill-formed byte becomes three; nothing grows more.
-    assert!(due.len() <= 3 * read.raw().len());
+    assert!(expected.len() <= 3 * read.raw().len());
     match how {
-        0 | 1 => decoded(read, due, sizes[0] % 12),
-        2 | 3 => take_to(read, due, &sizes),
-        4 | 5 => unescape(read, due, &sizes),
-        6 | 7 => in_turn(read, due, &sizes),
-        _ => others(read, due),
+        0 | 1 => decoded(read, expected, sizes[0] % 12),
+        2 | 3 => take_to(read, expected, &sizes),
+        4 | 5 => unescape(read, expected, &sizes),
+        6 | 7 => in_turn(read, expected, &sizes),
+        _ => others(read, expected),
     }
     let quoted = [b"\"", inside.as_slice(), b"\""].concat();
-    if let Ok(due) = serde_json::from_slice::<String>(&quoted) {
-        assert_eq!(wanted, due, "the reference");
+    if let Ok(expected) = serde_json::from_slice::<String>(&quoted) {
+        assert_eq!(wanted, expected, "the reference");
         COMPARED.fetch_add(1, Relaxed);
         assert!(text.quirks().is_empty(), "a quirk in what is sound: {:?}", text.quirks());
         assert_eq!(json::validate(&quoted, 8), Ok(()));

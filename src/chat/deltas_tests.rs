@@ -100,9 +100,9 @@ fn the_deltas_of_a_choice_come_in_order() {
             &["reasoning a", "call 0 Some(\"x\")", "call 1 Some(\"y\")"],
         ),
     ];
-    for (delta, due) in cases {
+    for (delta, expected) in cases {
         let choice = format!(r#"{{"index":4,"delta":{delta}}}"#);
-        let numbered: Vec<_> = due.iter().map(|said| format!("4 {said}")).collect();
+        let numbered: Vec<_> = expected.iter().map(|said| format!("4 {said}")).collect();
         assert_eq!(flat(&format!(r#"{{"choices":[{choice}]}}"#)), numbered, "{delta}");
         // As a choice that is not the first, and as a message.
         let between =
@@ -111,14 +111,14 @@ fn the_deltas_of_a_choice_come_in_order() {
         assert_eq!(flat(&between), all, "{delta}");
         let behind_no_object = format!(r#"{{"choices":[7,{choice}]}}"#);
         assert_eq!(flat(&behind_no_object), numbered, "{delta}");
-        let whole = [&[format!("4 message {due:?}")], &numbered[..]].concat();
+        let whole = [&[format!("4 message {expected:?}")], &numbered[..]].concat();
         for beside in ["", r#","delta":{"role":"","content":[],"tool_calls":[],"function_call":{}}"#] {
             let message = flat(&format!(r#"{{"choices":[{{"index":4,"message":{delta}{beside}}}]}}"#));
             assert_eq!(message, whole, "{delta}");
         }
         // If the delta contains a text or a call, the message does not count.
         let message = r#""index":4,"message":{"content":"m","tool_calls":[{"id":"n"}]}"#;
-        let wins = due.iter().any(|said| !said.starts_with("role") && !said.starts_with("annotations"));
+        let wins = expected.iter().any(|said| !said.starts_with("role") && !said.starts_with("annotations"));
         if wins {
             assert_eq!(flat(&format!(r#"{{"choices":[{{{message},"delta":{delta}}}]}}"#)), numbered, "{delta}");
         }
@@ -159,8 +159,8 @@ fn the_deltas_of_a_chunk_come_in_order() {
         (r#"{"usage":"u","error":"e"}"#, &["0 error"]),
         (r#"{"error":false}"#, &[]),
     ];
-    for (payload, due) in cases {
-        assert_eq!(flat(payload), *due, "{payload}");
+    for (payload, expected) in cases {
+        assert_eq!(flat(payload), *expected, "{payload}");
     }
 }
 
@@ -169,7 +169,7 @@ fn the_deltas_of_a_chunk_come_in_order() {
 fn choices_beyond_a_page_are_read_once_more() {
     let wide = r#"{"audio":{"id":"i"},"function_call":{"name":"f"},"tool_calls":[{"id":"a"},{"id":"b"}],"refusal":"no",
         "content":["c",{"type":"thinking","thinking":["t"]}],"reasoning":"r","role":"assistant","annotations":[1]}"#;
-    let due_of_wide = [
+    let expected_of_wide = [
         "role assistant",
         "reasoning r",
         "content c",
@@ -185,10 +185,10 @@ fn choices_beyond_a_page_are_read_once_more() {
         "finish stop",
         "choice error",
     ];
-    let whole = format!("message {:?}", &due_of_wide[..10]);
-    let due_of_whole = [&[&whole[..]], &due_of_wide[..]].concat();
+    let whole = format!("message {:?}", &expected_of_wide[..10]);
+    let expected_of_whole = [&[&whole[..]], &expected_of_wide[..]].concat();
     for count in 0..40 {
-        let (mut choices, mut due) = (Vec::new(), Vec::new());
+        let (mut choices, mut expected) = (Vec::new(), Vec::new());
         for number in 0..count {
             let (choice, says) = match number % 5 {
                 0 => (r#""delta":{"content":"x"}"#.to_string(), [&"content x"][..].to_vec()),
@@ -204,15 +204,16 @@ fn choices_beyond_a_page_are_read_once_more() {
                         format!(r#""message":{wide}"#)
                     };
                     let rest = r#""logprobs":{},"native_finish_reason":"n","finish_reason":"stop","error":1"#;
-                    let due = if of == 3 { due_of_wide.iter().collect() } else { due_of_whole.iter().collect() };
-                    (format!("{members},{rest}"), due)
+                    let expected =
+                        if of == 3 { expected_of_wide.iter().collect() } else { expected_of_whole.iter().collect() };
+                    (format!("{members},{rest}"), expected)
                 }
             };
             choices.push(format!(r#"{{"index":{number},{choice}}}"#));
-            due.extend(says.into_iter().map(|said| format!("{number} {said}")));
+            expected.extend(says.into_iter().map(|said| format!("{number} {said}")));
         }
-        due.push("0 usage".to_string());
+        expected.push("0 usage".to_string());
         let payload = format!(r#"{{"choices":[{}],"usage":{{"a":1}}}}"#, choices.join(" , "));
-        assert_eq!(flat(&payload), due, "{count}");
+        assert_eq!(flat(&payload), expected, "{count}");
     }
 }

@@ -218,15 +218,15 @@ mod tests {
             assert_eq!(Key::of(escaped.as_bytes(), TextFlags::ESCAPED), *name);
             let longer: Vec<u8> = [text, b"_"].concat();
             for near in [&longer[..], &text[1..], &text[..text.len() - 1]] {
-                let due = known_of(near);
-                assert_eq!(Key::of(near, TextFlags::PLAIN), due);
-                assert_eq!(Key::of(near, TextFlags::ESCAPED), due);
+                let expected = known_of(near);
+                assert_eq!(Key::of(near, TextFlags::PLAIN), expected);
+                assert_eq!(Key::of(near, TextFlags::ESCAPED), expected);
             }
             for at in 0..text.len() {
                 let mut near = text.to_vec();
                 near[at] ^= 1;
-                let due = known_of(&near);
-                assert_eq!(Key::of(&near, TextFlags::PLAIN), due);
+                let expected = known_of(&near);
+                assert_eq!(Key::of(&near, TextFlags::PLAIN), expected);
             }
         }
         assert_eq!(Key::of(b"", TextFlags::PLAIN), Key::Unknown);

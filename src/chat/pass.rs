@@ -284,8 +284,8 @@ mod tests {
                 format!("{{\"object\":\"chat.completion.chunk\",\"created\":1750000000,\"choices\":[{choices}]}}")
             };
             for payload in (0..usual.len()).map(chunk).chain([full]) {
-                let due = values(&payload);
-                seen += due.0.len();
+                let expected = values(&payload);
+                seen += expected.0.len();
                 // A space at each place where one may be, one place after the other.
                 let (mut inside, mut escaped, mut places) = (false, false, 0);
                 for (at, byte) in payload.bytes().enumerate() {
@@ -294,8 +294,8 @@ mod tests {
                     if between {
                         places += 1;
                         let spaced = format!("{} {} {}", &payload[..at], char::from(byte), &payload[at + 1..]);
-                        let (found, due) = (values(&spaced), &due);
-                        assert_eq!(&found, due, "{spaced}");
+                        let (found, expected) = (values(&spaced), &expected);
+                        assert_eq!(&found, expected, "{spaced}");
                     }
                 }
                 assert!(places > 40, "{places}");
@@ -305,7 +305,7 @@ mod tests {
                     let code = payload.as_bytes()[start];
                     let spelt = format!("{}\\u{code:04x}{}", &payload[..start], &payload[start + 1..]);
                     let (found, rest) = values(&spelt);
-                    assert_eq!((found.len(), &rest), (due.0.len(), &due.1), "{spelt}");
+                    assert_eq!((found.len(), &rest), (expected.0.len(), &expected.1), "{spelt}");
                 }
             }
         }

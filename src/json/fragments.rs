@@ -314,8 +314,8 @@ mod tests {
         let mut buffer = [0; 64];
         let mut fragments = Fragments::new(raw, 0, false);
         let wrote = fragments.bulk(|raw| unescape::copy(raw, &mut buffer));
-        let due = "some\ntext\tand more, \u{e9} and \u{1f600} and so on".as_bytes();
-        assert_eq!((buffer.get(..wrote), fragments.left()), (Some(due), 0));
+        let expected = "some\ntext\tand more, \u{e9} and \u{1f600} and so on".as_bytes();
+        assert_eq!((buffer.get(..wrote), fragments.left()), (Some(expected), 0));
         for (lead, verbatim) in [(0xd83d, false), (0, true)] {
             let mut fragments = Fragments::new(raw, lead, verbatim);
             assert_eq!(fragments.bulk(|raw| unescape::copy(raw, &mut buffer)), 0);

@@ -69,9 +69,9 @@ fn rewritten(raw: &[u8], keeps_halves: bool, put: &mut dyn FnMut(&[u8])) {
 pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u8], bool)> {
     let raw = array.raw();
     // The strict check finds the end of an element, as a cursor does, so one of the two is enough.
-    let due = if *at == 0 { b'[' } else { b',' };
+    let expected = if *at == 0 { b'[' } else { b',' };
     let (before, byte) = significant(raw, *at);
-    if byte == Some(due) {
+    if byte == Some(expected) {
         let (start, _) = significant(raw, before.saturating_add(1));
         let end = strict::value_end(raw, start, MAX_DEPTH).unwrap_or(start);
         let element = raw.get(start..end).unwrap_or_default();
@@ -393,8 +393,8 @@ mod tests {
                 (strict, other) = (strict + usize::from(is_strict), other + usize::from(!is_strict));
                 got.push(element);
             }
-            let due: Vec<_> = array.elements().map_while(Result::ok).map(|element| element.raw()).collect();
-            assert_eq!(got, due, "{array:?}");
+            let expected: Vec<_> = array.elements().map_while(Result::ok).map(|element| element.raw()).collect();
+            assert_eq!(got, expected, "{array:?}");
         }
         assert!(strict > 50_000 && other > 5_000, "{strict} {other}");
     }

@@ -89,6 +89,6 @@ fn kinds_combine() {
     assert_eq!((both.or(Kinds::STRING), Kinds::NONE.or(Kinds::NONE)), (both, Kinds::NONE));
     assert!(both.any(Kinds::NULL) && both.any(Kinds::ANY) && !both.any(Kinds::NUMBER));
     let kinds = b"-09{n\"[tf".map(Kinds::of);
-    let due = [Kinds::NUMBER, Kinds::NUMBER, Kinds::NUMBER, Kinds::OBJECT, Kinds::NULL, Kinds::STRING];
-    assert!(kinds.starts_with(&due) && kinds.ends_with(&[Kinds::OTHER; 3]), "{kinds:?}");
+    let expected = [Kinds::NUMBER, Kinds::NUMBER, Kinds::NUMBER, Kinds::OBJECT, Kinds::NULL, Kinds::STRING];
+    assert!(kinds.starts_with(&expected) && kinds.ends_with(&[Kinds::OTHER; 3]), "{kinds:?}");
 }

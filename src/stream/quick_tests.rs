@@ -74,11 +74,11 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
                 Some(Step { consumed, found: Found::NeedMore }) => &rest[..consumed],
                 _ => rest,
             };
-            let due = long.read(&mut other_store, seen);
+            let expected = long.read(&mut other_store, seen);
             if let Some(step) = step {
                 let states = [(&short, &its_store), (&long, &other_store)];
-                let states = states.map(|(machine, store)| state(machine, store, rest, due.found));
-                assert_eq!((step, &states[0]), (due, &states[1]), "{way:?} {}", String::from_utf8_lossy(rest));
+                let states = states.map(|(machine, store)| state(machine, store, rest, expected.found));
+                assert_eq!((step, &states[0]), (expected, &states[1]), "{way:?} {}", String::from_utf8_lossy(rest));
                 // Behind what is kept and what was found the storage may have anything.
                 let found = step.found.payload().filter(|span| span.place == Place::Storage);
                 let found = found.map_or(0, |span| (span.start + span.len) as usize);
@@ -87,7 +87,7 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
             }
             ways.push(way);
             let step = machine.step(&mut store, rest);
-            assert_eq!(step, due);
+            assert_eq!(step, expected);
             rest = &rest[step.consumed..];
         }
     }
@@ -162,21 +162,21 @@ fn short_ways_are_taken() {
         assert_eq!(told(len - 1, &[&twice, front, middle]), too_long, "{end:?}");
     }
     let (first, second) = (event("a", "\n\n"), event("bc", "\n\n"));
-    for (between, due) in [
+    for (between, expected) in [
         ("\n", ["LLM", "LLE"]),
         (": x\n\n", ["LLLM", "LLLE"]),
         ("data: ", ["LEM", "LEE"]),
         ("data:\n\n", ["LLMM", "LLEE"]),
     ] {
-        assert_eq!(told(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), due, "{between:?}");
+        assert_eq!(told(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), expected, "{between:?}");
     }
     assert_eq!(told(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
     // In slices of one byte: the name, the colon, the space and the first byte of the payload; the rest and its line end; and
     // the blank line.
     let bytes: Vec<&[u8]> = [&first[..], &second].concat().leak().chunks(1).skip(first.len()).collect();
-    let due = format!("L{}{}E", "E".repeat(7), "P".repeat(second.len() - 8));
+    let expected = format!("L{}{}E", "E".repeat(7), "P".repeat(second.len() - 8));
     let windows: Vec<&[u8]> = [&first[..]].into_iter().chain(bytes).collect();
-    assert_eq!(told(ANY, &windows), [due.clone(), due]);
+    assert_eq!(told(ANY, &windows), [expected.clone(), expected]);
 }
 
 /// An event is read before the end of its line is known; where its payload has a line end, or none behind it, it is read

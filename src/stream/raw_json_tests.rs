@@ -112,9 +112,9 @@ fn unknown_lines() {
         ("data: x", &[]),
         ("id: 7\n", &[]),
     ];
-    for (stream, due) in cases {
+    for (stream, expected) in cases {
         for slice in [usize::MAX, 1, 2, 3, 5, 9, 41] {
-            assert_eq!(pulled(stream.as_bytes(), slice), *due, "{stream:?} in slices of {slice}");
+            assert_eq!(pulled(stream.as_bytes(), slice), *expected, "{stream:?} in slices of {slice}");
         }
     }
 }

@@ -92,7 +92,7 @@ fn scenarios() -> Vec<Scenario> {
 fn run(contender: &mut dyn Contender, input: &Input, slice: usize) {
     let mut sink = Sink::checking();
     contender.run(input, slice, &mut sink);
-    assert_eq!(sink.sums, contender.due(input), "it reads what is there");
+    assert_eq!(sink.sums, contender.expected(input), "it reads what is there");
     // The buffers have grown. A sink that checks would be counted too.
     let mut sink = Sink::default();
     contender.run(input, slice, &mut sink);
@@ -120,7 +120,7 @@ fn linear(mib: usize, slice: usize) {
             }
         }
     });
-    assert_eq!(text.len() as u64 + "stop".len() as u64, input.due.text, "all of it is read");
+    assert_eq!(text.len() as u64 + "stop".len() as u64, input.expected.text, "all of it is read");
 }
 
 fn main() {
@@ -142,7 +142,7 @@ fn main() {
             let input = Input::large(1_000_000, 1_000_000);
             let slice = if args[0] == "large-whole" { WHOLE } else { 16384 };
             run(&mut *contenders::named(contenders::all_large(), PULL), &input, slice);
-            println!("{}", input.due.events);
+            println!("{}", input.expected.events);
         }
         [name] => {
             let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).expect("no such scenario");
@@ -155,7 +155,7 @@ fn main() {
                 all = contenders::all_of_protocol(scenario.input);
             }
             run(&mut *contenders::named(all, scenario.contender), &input, scenario.slice);
-            println!("{}", input.due.events);
+            println!("{}", input.expected.events);
         }
         _ => panic!("count list | SCENARIO | linear MIB SLICE | serve"),
     }

@@ -20,8 +20,8 @@ pub trait Contender {
     /// Reads one response, cut into slices of `slice` bytes.
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink);
     /// What it is to find in an input.
-    fn due(&self, input: &Input) -> Sums {
-        input.due
+    fn expected(&self, input: &Input) -> Sums {
+        input.expected
     }
     /// Reads all responses.
     fn run(&mut self, input: &Input, slice: usize, sink: &mut Sink) {

@@ -178,11 +178,13 @@ impl Contender for Native {
     fn kind(&self) -> Kind {
         self.kind
     }
-    fn due(&self, input: &Input) -> Sums {
+    fn expected(&self, input: &Input) -> Sums {
         match self.name {
             // Whoever has a message has its texts, not the parts in which they came.
-            C_MESSAGE | C_MESSAGE_BATCH => Sums { text: input.due.text, hash: input.due.hash, ..Sums::default() },
-            _ => input.due,
+            C_MESSAGE | C_MESSAGE_BATCH => {
+                Sums { text: input.expected.text, hash: input.expected.hash, ..Sums::default() }
+            }
+            _ => input.expected,
         }
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {

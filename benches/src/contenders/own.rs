@@ -265,8 +265,8 @@ impl<S: Storage> Contender for Observe<S> {
     fn kind(&self) -> Kind {
         Kind::Own
     }
-    fn due(&self, input: &Input) -> Sums {
-        Sums { usage: input.due.usage, ..Sums::default() }
+    fn expected(&self, input: &Input) -> Sums {
+        Sums { usage: input.expected.usage, ..Sums::default() }
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
         self.parser.reset();

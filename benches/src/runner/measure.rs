@@ -86,7 +86,7 @@ impl Run {
                 }
             }
         }
-        let (events, bytes, responses) = (input.due.events, input.bytes() as u64, input.responses.len());
+        let (events, bytes, responses) = (input.expected.events, input.bytes() as u64, input.responses.len());
         Run { input: input.name.clone(), slice, events, bytes, responses, series }
     }
 

@@ -103,7 +103,7 @@ pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> St
     let sizes: Vec<String> = inputs
         .iter()
         .map(|input| {
-            let (events, bytes) = (input.due.events, input.bytes() as u64);
+            let (events, bytes) = (input.expected.events, input.bytes() as u64);
             format!("{} {events} of {} bytes in {} responses", input.name, bytes / events, input.responses.len())
         })
         .collect();

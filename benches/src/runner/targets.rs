@@ -60,9 +60,9 @@ fn ratios(runs: &[&Run], own: &str, other: &str) -> Option<Vec<f64>> {
     runs.iter().map(|run| run.ratio(own, other)).collect()
 }
 
-fn mean_at_least(values: Option<Vec<f64>>, due: usize, bound: f64) -> Option<(bool, String)> {
+fn mean_at_least(values: Option<Vec<f64>>, expected: usize, bound: f64) -> Option<(bool, String)> {
     // Without the recorded streams it is another mean.
-    values.filter(|values| values.len() == due).map(|values| {
+    values.filter(|values| values.len() == expected).map(|values| {
         let mean = mean(&values);
         (mean >= bound, format!("{mean:.2}"))
     })
@@ -80,12 +80,12 @@ pub fn rows(results: &Results, gateway: &[gateway::Row]) -> Vec<Row> {
         [&FIRST_FOUR[..], &OTHER_TWO[..], &SIX[..], &ALL[..]].map(|inputs| results.of(inputs, 16384));
     let [four_small, two_small, six_small] =
         [&FIRST_FOUR[..], &OTHER_TWO[..], &SIX[..]].map(|inputs| results.of(inputs, 1448));
-    let full = |runs: &[&Run], due: usize| runs.len() == due;
+    let full = |runs: &[&Run], expected: usize| runs.len() == expected;
     let against = |runs: &[&Run], other: &'static str| -> Option<(f64, String)> {
         least(runs, |run| run.ratio(PULL, other)).map(|(value, at)| (value, at.to_string()))
     };
-    let bound = |runs: &[&Run], due: usize, bound: f64| {
-        let found = against(runs, SIMDJSON).filter(|_| full(runs, due));
+    let bound = |runs: &[&Run], expected: usize, bound: f64| {
+        let found = against(runs, SIMDJSON).filter(|_| full(runs, expected));
         at_least(found.as_ref().map(|(value, at)| (*value, at.as_str())), bound)
     };
     let mut rows = vec![

@@ -57,14 +57,14 @@ fn texts_are_holes() {
 fn containers_are_holes_where_the_grammar_is_not_checked() {
     let payload = "{\"choices\":[{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[]}}],\"usage\":{\"n\":1},\
                    \"timings\":{\"t\":2},\"obfuscation\":\"xy\"}";
-    let due = [
+    let expected = [
         ("a", Fill::Text),
         ("{\"content\":[]}", Fill::Container(3)),
         ("{\"n\":1}", Fill::Container(1)),
         ("{\"t\":2}", Fill::Container(1)),
         ("xy", Fill::Text),
     ];
-    assert_eq!(holes(payload, NONE, false), Some(due.to_vec()));
+    assert_eq!(holes(payload, NONE, false), Some(expected.to_vec()));
     assert_eq!(holes(payload, NONE, true), Some([("a", Fill::Checked), ("xy", Fill::Checked)].to_vec()));
     for other in ["null", "[]", "7", "\"None\""] {
         let payload = format!("{{\"choices\":[{{\"logprobs\":{other}}}],\"usage\":{other},\"timings\":{other}}}");

@@ -471,8 +471,8 @@ fn useless_templates_are_learned_less_often() {
     assert_eq!(reader.memo.penalty, LONGEST_WAIT);
     assert!((8..40).contains(&learned), "{learned}");
     // After a while every sixteenth is looked at.
-    let due = usize::from(PATIENCE) + 2_000 / 16;
-    assert!((due - 20..due + 20).contains(&looked), "{looked}");
+    let expected = usize::from(PATIENCE) + 2_000 / 16;
+    assert!((expected - 20..expected + 20).contains(&looked), "{looked}");
     // And when they are alike again, that is seen in time: one is learned, and met within sixteen more.
     let mut hits = 0;
     for _ in 0..usize::from(LONGEST_WAIT) + 40 {
@@ -537,11 +537,11 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
 #[test]
 fn after_some_patience_not_every_event_is_looked_at() {
     let unlike = |number: u8| Parts { rest: &format!(",\"pad\":{number}"), ..USUAL }.payload();
-    for (count, due) in [(PATIENCE - 1, true), (PATIENCE, true), (PATIENCE + 1, false)] {
+    for (count, expected) in [(PATIENCE - 1, true), (PATIENCE, true), (PATIENCE + 1, false)] {
         let mut reader: Reader<2> = after(LAZY, &[content("a")]);
         assert!(reader.take(&content("b")));
         assert!((0..count).all(|number| !reader.take(&unlike(number))));
-        assert_eq!(reader.take(&content("c")), due, "{count}");
+        assert_eq!(reader.take(&content("c")), expected, "{count}");
     }
 }
 

@@ -32,7 +32,7 @@ fn text(string: &'static str) -> Text<'static> {
 
 #[test]
 fn a_text_that_fits_is_written_at_once() {
-    for (slots, room, string, due) in [
+    for (slots, room, string, expected) in [
         (1, 64, r#""plain""#, Some((0, 11, 5, 0))),
         (1, 64, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
         (1, LEAST, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
@@ -50,8 +50,8 @@ fn a_text_that_fits_is_written_at_once() {
         let part = Part::of(string.as_bytes(), text(string));
         let put = sink.put_now(&context, &Delta { choice: 3, call: 4, text: part, ..Delta::new(Kind::Content) });
         let (written, used) = (sink.written(), sink.used());
-        assert_eq!((put, written), (due.is_some(), usize::from(due.is_some())), "{string} {slots} {room}");
-        let Some((flags, text_off, text_len, need)) = due else { continue };
+        assert_eq!((put, written), (expected.is_some(), usize::from(expected.is_some())), "{string} {slots} {room}");
+        let Some((flags, text_off, text_len, need)) = expected else { continue };
         let [record] = records;
         assert_eq!((record.kind, record.choice, record.call), (Kind::Content as u16, 3, 4));
         assert_eq!((record.start, record.end), (5, 6));
