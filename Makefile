@@ -49,7 +49,7 @@ circles:
 # the fuzz targets without a fuzzer.
 tests:
 	@DELTAWIRE_THIN=$${DELTAWIRE_THIN:-13} cargo test --locked $(TESTED) -- --show-output
-	@CARGO_PROFILE_DEV_OPT_LEVEL=0 DELTAWIRE_THIN=997 cargo test --locked -p deltawire --no-default-features --test quirks --test verdicts -- --show-output
+	@CARGO_PROFILE_DEV_OPT_LEVEL=0 DELTAWIRE_THIN=997 cargo test --locked -p deltawire --no-default-features --test tests -- quirks:: verdicts:: --show-output
 	@echo PASS tests
 ifeq ($(DELTAWIRE_FULL),1)
 	@cargo test --locked -p deltawire --no-default-features -- --show-output

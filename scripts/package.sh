@@ -54,7 +54,7 @@ pass package-contents
 # same tests ran with more of them.
 (
   cd "$root"
-  read -ra tests <<<"$(full '--lib --tests --examples' '--test quirks --test manners')"
+  read -ra tests <<<"$(full '--lib --tests --examples' '--test tests -- quirks:: manners::')"
   # Compiling takes most of the time.
   CARGO_TARGET_DIR=$out/tests CARGO_PROFILE_DEV_OPT_LEVEL=$(full 1 0) DELTAWIRE_THIN=997 cargo test --quiet --locked --offline --all-features "${tests[@]}"
 ) >"$out/tests.txt" 2>&1 || fail "its own tests: $(tail -40 "$out/tests.txt")"

@@ -1,10 +1,7 @@
 //! Parsing with a given storage does not allocate: counts allocations over every test stream.
-#![allow(missing_docs, unsafe_code)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
+#![allow(unsafe_code)]
 
-mod common;
-
-use common::corpus::{native, recorded, samples, Stream};
+use crate::common::corpus::{native, recorded, samples, Stream};
 use deltawire::chat::CallUpdate;
 use deltawire::json::{self, Fragment, Text};
 use deltawire::message::{Detail, Field, MessageLog};
@@ -232,7 +229,7 @@ fn nothing_is_allocated() {
     streams.extend(native("alloc of other protocols"));
     streams.extend(recorded("alloc"));
     let recorded = streams.len();
-    for case in common::case::all() {
+    for case in crate::common::case::all() {
         streams.push(Stream { name: format!("{} {}", case.row, case.name), bytes: case.input });
     }
     let strict = Config::new().with_errors(QuirkSet::ALL).with_validate(Validate::Strict);
@@ -241,7 +238,7 @@ fn nothing_is_allocated() {
     let narrow = Config::new().with_limits(limits).with_framing(Framing::Spec);
     let mut memory = vec![0; 64 * 1024];
     let (mut runs, mut sum) = (0u64, 0usize);
-    for stream in streams.iter().step_by(common::thin::thin()) {
+    for stream in streams.iter().step_by(crate::common::thin::thin()) {
         let bytes = &stream.bytes[..];
         for size in [1, 7, 1448, bytes.len().max(1)] {
             for config in [Config::default(), strict, narrow] {

@@ -1,12 +1,9 @@
 //! Batch produces the same log as push and pull, however small its array and its scratch are.
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-mod common;
-
-use common::batch::{batch, How};
-use common::case;
-use common::event_log::{Detail, Logs};
-use common::log::{escaped, same};
+use crate::common::batch::{batch, How};
+use crate::common::case;
+use crate::common::event_log::{Detail, Logs};
+use crate::common::log::{escaped, same};
 use deltawire::delta::Kind;
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
@@ -111,7 +108,7 @@ fn frames_of_raw_json() {
                 byte => input.push(byte),
             }
         }
-        assert_eq!(common::batch::frames(&input, 1), expected, "{}", escaped(&input));
+        assert_eq!(crate::common::batch::frames(&input, 1), expected, "{}", escaped(&input));
         let whole = read(&input, &[], Config::default(), None, 64, 64);
         for first in 0..=input.len() {
             for second in first..=input.len() {
@@ -239,7 +236,7 @@ fn records(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec
 fn kinds_that_are_off_change_no_others() {
     let wire: u64 = 1 << Kind::Payload as u16;
     let mut compared = 0;
-    for stream in common::corpus::samples() {
+    for stream in crate::common::corpus::samples() {
         let all = records(&stream.bytes, u64::MAX, 256, usize::MAX);
         for mask in [!wire, 1 << Kind::Chunk as u16 | 1 << Kind::Content as u16, 1 << Kind::Frame as u16] {
             let expected: Vec<_> = all.iter().filter(|(record, _)| mask >> record.kind & 1 == 1).collect();

@@ -1,7 +1,5 @@
 //! Tests the JSON reader with JSONTestSuite, and against serde_json on generated and damaged JSON.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
-
 use deltawire::json::{self, Cursor, JsonError, JsonErrorKind, Kind, Number, Text, Value};
 use deltawire::{Quirk, QuirkSet};
 use std::fs;

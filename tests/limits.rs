@@ -1,17 +1,13 @@
 //! Tests every limit one below, at, and one above it, with the stream cut at each byte, on every kind of storage, by
 //! pull, push and batch: what is accepted, what is reported about the rest, and that the stream continues.
 #![cfg(feature = "alloc")]
-#![allow(missing_docs, dead_code, unreachable_pub)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-mod common;
-
-use common::event_log::{Detail, Logs};
-use common::log::{escaped, quoted, same};
-use common::made::{call_event, calls, choices, event, payload, FRAME};
-use common::read::{How, Store};
-use common::thin::thin;
-use common::{batch, drive};
+use crate::common::event_log::{Detail, Logs};
+use crate::common::log::{escaped, quoted, same};
+use crate::common::made::{call_event, calls, choices, event, payload, FRAME};
+use crate::common::read::{How, Store};
+use crate::common::thin::thin;
+use crate::common::{batch, drive};
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Limits, Parser, Quirk, Storage, Validate};
 
@@ -34,7 +30,7 @@ fn read_in_all_ways<S: Storage>(config: Config, input: &[u8], cuts: &[usize], st
 
 /// Returns the log lines of those kinds.
 fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<String> {
-    let all = common::read::pull(input, &How::whole(store, config)).lines();
+    let all = crate::common::read::pull(input, &How::whole(store, config)).lines();
     all.into_iter().filter(|line| kinds.contains(&line.split(' ').next().unwrap())).collect()
 }
 
@@ -399,7 +395,7 @@ fn default_and_maximum_depth() {
                 let singles = (0..stream.len()).step_by(thin()).map(|cut| vec![cut]);
                 for cuts in singles.chain([vec![3 + effective], each]) {
                     let how = How { cuts: &cuts, ..How::whole(Store::Growing, config) };
-                    let all = common::read::pull(stream.as_bytes(), &how).lines();
+                    let all = crate::common::read::pull(stream.as_bytes(), &how).lines();
                     let outcomes: Vec<_> = all
                         .into_iter()
                         .filter(|line| line.starts_with("content") || line.starts_with("malformed"))

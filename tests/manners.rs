@@ -1,5 +1,4 @@
 //! The Rust interface as its users meet it: what can be a storage or a handler, what prints, what can be sent.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use deltawire::json::Text;
 use deltawire::stream::{Emitter, Machine};

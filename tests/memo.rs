@@ -1,22 +1,16 @@
 //! The template memo never changes an answer: a parser emits the same, event by event, by pull, push and batch,
 //! whatever number of shapes it remembers, and whoever shares them.
 #![cfg(feature = "alloc")]
-#![allow(missing_docs, dead_code, unreachable_pub)]
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-#[path = "common/cases.rs"]
-mod cases;
-mod common;
-
-use cases::cases;
-use common::batch::{self, How};
-use common::corpus::{recorded, recorded_of_other_protocols, samples, Stream};
-use common::event_log::{Detail, Logs};
-use common::input::{self, Source};
-use common::log::{escaped, same};
-use common::shared::{Sharing, Turns};
-use common::thin::thin;
-use common::{drive, edit, native, stream};
+use crate::cases::cases;
+use crate::common::batch::{self, How};
+use crate::common::corpus::{recorded, recorded_of_other_protocols, samples, Stream};
+use crate::common::event_log::{Detail, Logs};
+use crate::common::input::{self, Source};
+use crate::common::log::{escaped, same};
+use crate::common::shared::{Sharing, Turns};
+use crate::common::thin::thin;
+use crate::common::{drive, edit, native, stream};
 use deltawire::stream::{Payload, Protocol};
 use deltawire::track::Tracker;
 use deltawire::{Config, Framing, Growing, Limits, Parser, Quirk, QuirkSet, Storage, Validate};

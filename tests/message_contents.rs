@@ -1,17 +1,13 @@
 //! What a message keeps: members of providers, calls, audio, `reasoning_details`, errors; the same in each way that it is made.
 #![cfg(feature = "serde")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-#[path = "common/logged.rs"]
-mod logged;
-
+use crate::logged::{batched, delta, each_chunk, pushed, Counts, Logged};
 use deltawire::chat::Owner;
 use deltawire::delta::{Kind, FLAG_WHOLE};
 use deltawire::message::{Assembler, Completion, Detail, Field, LogError, Member, MessageLog};
 use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, FLAG_TEXT_SCRATCH};
 use deltawire::track::Tracker;
 use deltawire::{handler, Config, Event, Flow, Growing, Parser, Update};
-use logged::{batched, delta, each_chunk, pushed, Counts, Logged};
 use serde_json::Value;
 
 #[test]

@@ -1,17 +1,12 @@
 //! A message is the same however its updates reach the log (pulled, pushed, from an emitter, from the records of a
 //! batch), whatever the buffers, and however it is read.
 #![cfg(feature = "serde")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-mod common;
-#[path = "common/logged.rs"]
-mod logged;
-
-use common::corpus::{recorded, samples};
+use crate::common::corpus::{recorded, samples};
+use crate::logged::{delta, each_chunk, Counts};
 use deltawire::message::{Field, LogError, MessageLog};
 use deltawire::track::Tracker;
 use deltawire::Config;
-use logged::{delta, each_chunk, Counts};
 
 #[test]
 fn samples_and_recorded_streams() {
@@ -29,7 +24,7 @@ fn samples_and_recorded_streams() {
 #[test]
 fn every_quirk() {
     let mut counts = Counts::default();
-    for case in common::case::all() {
+    for case in crate::common::case::all() {
         counts.stream(&case.title(), &case.input, case.config);
     }
     counts.print("quirks");
@@ -163,7 +158,7 @@ fn generated_streams() {
         state ^= state << 17;
         (state % bound as u64) as usize
     };
-    for run in (0..2000).step_by(common::thin::thin()) {
+    for run in (0..2000).step_by(crate::common::thin::thin()) {
         let payloads: Vec<String> = (0..2 + random(30)).map(|_| random_payload(&mut random)).collect();
         let stream: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
         counts.stream(&format!("run {run}"), stream.as_bytes(), Config::default());

@@ -1,19 +1,14 @@
 //! Generated streams of other protocols than chat completions, delta by delta, against a naive reader on `serde_json`.
 
 #![cfg(feature = "dialects")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-#[path = "common/cases.rs"]
-mod cases;
-mod common;
-
-use cases::cases;
-use common::batch::{batch, How};
-use common::event_log::Detail;
-use common::input::{self, Source};
-use common::log::escaped;
-use common::thin::thin;
-use common::{drive, edit, naive_native, native};
+use crate::cases::cases;
+use crate::common::batch::{batch, How};
+use crate::common::event_log::Detail;
+use crate::common::input::{self, Source};
+use crate::common::log::escaped;
+use crate::common::thin::thin;
+use crate::common::{drive, edit, naive_native, native};
 use deltawire::stream::Protocol;
 use deltawire::track::Tracker;
 use deltawire::{Config, Parser, Validate};

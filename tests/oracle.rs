@@ -4,17 +4,12 @@
 //! It implements only the meanings, so it checks the parser on samples, on recorded streams, and on random streams:
 //! orders of keys, whitespace, escapes, line ends, odd types, interleaved choices and calls, any cuts.
 #![cfg(feature = "alloc")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-#[path = "common/cases.rs"]
-mod cases;
-mod common;
-
-use cases::cases;
-use common::corpus::{recorded, samples, Stream};
-use common::event_log::Detail;
-use common::log::{escaped, quoted};
-use common::read::{pull, push, How, Store};
+use crate::cases::cases;
+use crate::common::corpus::{recorded, samples, Stream};
+use crate::common::event_log::Detail;
+use crate::common::log::{escaped, quoted};
+use crate::common::read::{pull, push, How, Store};
 use deltawire::chat::{CallUpdate, NamePiece};
 use deltawire::json::Text;
 use deltawire::stream::{End, Protocol};
@@ -147,7 +142,7 @@ fn parsed(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet) {
 fn parsed_to_end(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet, End) {
     let mut parser = Parser::with_config(Growing::new(), Config::default());
     let mut collector = Collector::default();
-    for piece in common::input::pieces(bytes, cuts) {
+    for piece in crate::common::input::pieces(bytes, cuts) {
         assert_eq!(parser.feed(piece, &mut collector).stop, None);
     }
     assert_eq!(parser.finish_into(&mut collector), Ok(()));

@@ -1,12 +1,9 @@
 //! Runs the cases of every row of the table of quirks in every way.
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-mod common;
-
-use common::case::{self, Case};
-use common::event_log::Logs;
-use common::read::{pull, push, How};
-use common::thin::thin;
+use crate::common::case::{self, Case};
+use crate::common::event_log::Logs;
+use crate::common::read::{pull, push, How};
+use crate::common::thin::thin;
 use deltawire::{Quirk, QuirkSet};
 use std::collections::BTreeSet;
 

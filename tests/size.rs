@@ -1,7 +1,5 @@
 //! Prints the size of an idle parser and compares it with `docs/memory.md`.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
-
 use deltawire::message::MessageLog;
 use deltawire::stream::Machine;
 use deltawire::track::Tracker;

@@ -1,14 +1,11 @@
 //! Small worlds: compares every string over a few bytes or tokens, up to a length and cut at every position, with naive
 //! readers.
 #![cfg(feature = "alloc")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-mod common;
-
-use common::json_walk::json;
-use common::naive_sse::{Answer, Naive, Reader};
-use common::worlds::{cuttings, each, hash, number, pieces, Cuts, Tried, Ways};
-use common::{batch, naive_json, naive_raw_json};
+use crate::common::json_walk::json;
+use crate::common::naive_sse::{Answer, Naive, Reader};
+use crate::common::worlds::{cuttings, each, hash, number, pieces, Cuts, Tried, Ways};
+use crate::common::{batch, naive_json, naive_raw_json};
 use deltawire::json::Text;
 use deltawire::sse::Decoder;
 use deltawire::stream::{Event, Payload};

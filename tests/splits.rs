@@ -5,12 +5,9 @@
 //! cut: the test clones the parser as it was after the last event before the cut, then passes it the same bytes that a
 //! fresh parser would get.
 #![cfg(feature = "alloc")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-mod common;
-
-use common::corpus::{native, recorded, samples, Stream};
-use common::thin::thin;
+use crate::common::corpus::{native, recorded, samples, Stream};
+use crate::common::thin::thin;
 use deltawire::chat::{ApiError, CallUpdate, NamePiece, OtherMember, TokenCounts};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{Event, Fed};
@@ -346,7 +343,7 @@ fn whole_and_cut(memory: &mut [u8], bytes: &[u8], config: Config, cuts: &[usize]
     memory.fill(0x55);
     let mut parser: Parser<&mut [u8]> = Parser::with_config(memory, config);
     let mut hasher = Hasher { hash: Hash::NEW, pause: false };
-    for piece in common::input::pieces(bytes, cuts) {
+    for piece in crate::common::input::pieces(bytes, cuts) {
         feed(&mut parser, piece, &mut hasher);
     }
     finish(&mut parser, &mut hasher)
@@ -551,7 +548,7 @@ fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
 fn every_pair_of_cuts() {
     let (mut short, long): (Vec<_>, Vec<_>) = samples().into_iter().partition(|stream| stream.bytes.len() < 1000);
     let (samples, long) = (short.len() + long.len(), by_size(long));
-    for case in common::case::all() {
+    for case in crate::common::case::all() {
         if case.input.len() < 200 {
             short.push(Stream { name: format!("{} {}", case.row, case.name), bytes: case.input });
         }

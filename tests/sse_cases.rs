@@ -1,19 +1,11 @@
 //! Tests the event-stream decoder with the conformance cases, and against a naive decoder of whole buffers.
 //!
 //! `DELTAWIRE_CORPUS` names the folder that holds `sse/cases.json`.
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-#[allow(dead_code, unreachable_pub)]
-#[path = "common/naive_sse.rs"]
-mod naive_sse;
-#[allow(unreachable_pub)]
-#[path = "common/thin.rs"]
-mod thin;
-
+use crate::common::naive_sse::{Answer, Naive, Reader, Seen};
+use crate::common::thin::thin;
 use deltawire::sse::{Decoder, Item};
 use deltawire::{Limits, Storage};
-use naive_sse::{Answer, Naive, Reader, Seen};
-use thin::thin;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Running a decoder

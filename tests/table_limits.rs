@@ -1,12 +1,9 @@
 //! Tests the limits of tables and of messages, one below, at, and one above, with the stream cut at each byte: trackers
 //! of any size, assembled messages, and message logs.
 #![cfg(feature = "alloc")]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
-mod common;
-
-use common::made::{calls, choices, event};
-use common::thin::thin;
+use crate::common::made::{calls, choices, event};
+use crate::common::thin::thin;
 use deltawire::chat::CallUpdate;
 use deltawire::message::{AssembleError, Assembler, Field, LogError, MessageLog};
 use deltawire::stream::Event;

@@ -1,11 +1,7 @@
 //! The verdict of random streams, against a naive classifier of whole buffers that follows the order of the verdicts in
 //! `docs/quirks.md` (F12, F18 to F28, C25) and `Verdict`. It reads values with `serde_json`.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
-
-mod common;
-
-use common::log::escaped;
+use crate::common::log::escaped;
 use deltawire::stream::{Media, Pending, Protocol};
 use deltawire::{Config, Event, Limits, Parser, Update, Verdict};
 use serde_json::Value;
@@ -404,7 +400,7 @@ fn verdicts_of_random_streams() {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut met = BTreeSet::new();
     let mut wrong = 0;
-    for _ in 0..(1_000_000 / common::thin::thin()).max(5_000) {
+    for _ in 0..(1_000_000 / crate::common::thin::thin()).max(5_000) {
         let bytes = stream(&mut random);
         let expected = Naive::read(&bytes);
         met.insert(expected.verdict as u8);

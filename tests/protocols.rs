@@ -2,7 +2,6 @@
 //! a naive reader on serde_json.
 
 #![cfg(all(feature = "serde", feature = "dialects"))]
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use deltawire::chat::{TokenCounts, Usage};
 use deltawire::delta::{FinishKind, Kind, FLAG_MORE};

@@ -1,0 +1,31 @@
+//! The integration tests, which use only the public interface: one program, because each of several would compile anew what they
+//! share. `cargo test --all-features --test tests splits::` runs those of a file.
+#![allow(missing_docs, dead_code, unreachable_pub)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+#[path = "common/cases.rs"]
+#[cfg(feature = "alloc")]
+mod cases;
+mod common;
+#[path = "common/logged.rs"]
+#[cfg(feature = "serde")]
+mod logged;
+
+mod alloc;
+mod batch;
+mod json_suite;
+mod limits;
+mod manners;
+mod memo;
+mod message_contents;
+mod message_log;
+mod native;
+mod oracle;
+mod protocols;
+mod quirks;
+mod size;
+mod small_worlds;
+mod splits;
+mod sse_cases;
+mod table_limits;
+mod verdicts;
