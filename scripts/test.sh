@@ -4,8 +4,8 @@
 # (`NOTE `), and the end of the log of a step that failed, at once and again at the end. Two steps run at a time: those that
 # build in folders of their own run beside the others.
 . "$(dirname "$0")/lib.sh"
-steps=(format clippy doc circles deny tests header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme apps package ship count size)
-apart=(emulate wasm cross asan proof fuzz)
+steps=(format clippy doc circles deny tests header misuse ffi_proof abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
+apart=(emulate wasm cross asan proof fuzz apps package count size)
 if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs
 rm -rf "$logs"
