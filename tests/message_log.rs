@@ -3,7 +3,7 @@
 #![cfg(feature = "serde")]
 
 use crate::common::corpus::{recorded, samples};
-use crate::logged::{delta, each_chunk, Counts};
+use crate::logged::{delta, each_chunk, pushed, Counts};
 use deltawire::message::{Field, LogError, MessageLog};
 use deltawire::track::Tracker;
 use deltawire::Config;
@@ -28,6 +28,25 @@ fn every_quirk() {
         counts.stream(&case.title(), &case.input, case.config);
     }
     counts.print("quirks");
+}
+
+/// A call appears with the first that is said of it, even if that is a provider's member and the call opens behind another one.
+#[test]
+fn calls_under_one_index_are_listed_as_they_appeared() {
+    let calls = [
+        r#"{"function":{"arguments":"a"}},{"id":"c","function":{"name":"ping"}}"#,
+        r#"{"index":2,"function":{"odd":1}}"#,
+        r#"{"index":0,"id":"d","function":{"name":"get"}}"#,
+        r#"{"index":2,"function":{"arguments":"b"}}"#,
+    ];
+    let event = |calls| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{calls}]}}}}]}}\n\n");
+    let stream = calls.map(event).concat();
+    let mut counts = Counts::default();
+    counts.stream("calls", stream.as_bytes(), Config::default());
+    counts.print("calls under one index");
+    let assembler = pushed(stream.as_bytes(), Config::default());
+    let calls = &assembler.message().unwrap().choices[0].tool_calls;
+    assert_eq!(calls.iter().map(|call| call.id.as_deref()).collect::<Vec<_>>(), [None, Some("c"), None, Some("d")]);
 }
 
 /// Generates a payload of random members, with the deviations of real streams and worse ones.

@@ -99,9 +99,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             let (index, number) = (call.index, call.number);
             ToolCall { index, number, ..ToolCall::default() }
         }));
-        if !slot.has(flag::REUSED) {
-            choice.tool_calls.sort_unstable_by_key(|call| (call.index, call.number));
-        }
+        choice.tool_calls.sort_unstable_by_key(|call| slot.rank(call.index, call.number));
         Ok(())
     }
 }

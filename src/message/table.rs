@@ -87,6 +87,12 @@ impl Slot {
         self.flags |= flag;
         had
     }
+
+    /// Returns the rank of the choice's call with this index and number: calls are listed by ascending index, or in order of
+    /// appearance if two came under one index. The second item is the number.
+    pub(super) fn rank(&self, index: u32, number: u32) -> (u32, u32) {
+        (if self.has(flag::REUSED) { 0 } else { index }, number)
+    }
 }
 
 /// A tool call of a message: a row of its table.
@@ -316,14 +322,12 @@ impl<T: Rows + ?Sized> Table<T> {
         indexes.filter(|&index| after.is_none_or(|after| index > after)).min()
     }
 
-    /// Returns the call that is listed next after the one with this index and number: by ascending index, or in order of
-    /// appearance if two calls have one index.
+    /// Returns the rank of the call that is listed next after the one of this rank.
     pub(super) fn next_call(&self, choice: u16, after: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let slot = self.slot(choice)?;
-        let by_index = !slot.has(flag::REUSED);
         let calls = self.calls().iter().filter(|call| call.choice == choice);
-        let calls = calls.map(|call| (if by_index { call.index } else { 0 }, call.number));
-        calls.filter(|&call| after.is_none_or(|after| call > after)).min()
+        let ranks = calls.map(|call| slot.rank(call.index, call.number));
+        ranks.filter(|&rank| after.is_none_or(|after| rank > after)).min()
     }
 
     /// Returns where the live records of a key begin.
