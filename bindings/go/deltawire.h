@@ -76,8 +76,10 @@
  *             limit (without DELTAWIRE_CFG_GROW: over the size of the block) or cut by the end of
  *             the stream, no choice or tool call was beyond max_choices and max_tool_calls, and no
  *             call answered -100 or below: a callback that aborts leaves the response incomplete.
- *             It describes the parser alone: a message has tables and limits of its own, and
- *             deltawire_message_limit says what it left out. Give both the same config.
+ *             A line that is no field (`Data: x`) is ignored, as the standard requires, and does
+ *             not count as lost. `complete` describes the parser alone: a message has tables and
+ *             limits of its own, and deltawire_message_limit says what it left out. Give both the
+ *             same config.
  * MESSAGES    To read events and assemble the message of the same stream, use batches, and give
  *             their events to deltawire_message_add: docs/languages.md has the program. To combine
  *             an assembler with callbacks of your own, copy the table of
@@ -458,7 +460,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // bytes.
 #define DELTAWIRE_EV_ERROR 22
 
-// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: bytes.
+// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Without
+// `DELTAWIRE_CFG_STRICT_JSON` a broken value inside a member that is not read is none. Text: bytes.
 // Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
 // text, from its first piece on.
 #define DELTAWIRE_EV_MALFORMED 23
@@ -614,8 +617,8 @@ const char *deltawire_finish_name(uint32_t finish);
 // Limit: more tool calls than `max_tool_calls` of the config.
 #define DELTAWIRE_LIMIT_TOOL_CALLS 2
 
-// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (The quirk
-// `DELTAWIRE_QUIRK_ODD_INDEX`, and no limit: a negative index counts as 0, digits in a string as
+// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (Not this limit, but
+// only the quirk `DELTAWIRE_QUIRK_ODD_INDEX`: a negative index counts as 0, digits in a string as
 // their number, and a value of another type as no index.)
 #define DELTAWIRE_LIMIT_INDEX 3
 
@@ -1247,7 +1250,8 @@ typedef struct {
     uint32_t pending;
     // How many choices the stream has. Indexes from 127 on count as one choice.
     uint32_t choices_seen;
-    // How many of those choices have a finish reason.
+    // How many of those choices have a finish reason. Compare it with `choices_seen`, and that with
+    // the `n` of the request: `complete` counts only the choices that came, and `[DONE]` ends all.
     uint32_t choices_finished;
     // How many payloads were malformed.
     uint32_t malformed;
@@ -1266,12 +1270,12 @@ typedef struct {
     // How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     uint32_t left_out;
     // 1: all of the response arrived, or would have if the stream ended now. That needs its end
-    // (`DELTAWIRE_VERDICT_DONE`), a finish reason of every choice, or a whole body; nothing
-    // malformed, too long or left out; no status of -100 or below; and, unless `[DONE]` came,
-    // nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending. In
-    // mode SSE: the stream ended between events, and nothing was too long. Whether the model
-    // finished its answer is the finish reason:
-    // `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself.
+    // (`DELTAWIRE_VERDICT_DONE`) or a finish reason of every choice or a whole body, and besides:
+    // nothing malformed, too long or left out; no status of -100 or below; and, unless `[DONE]`
+    // came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
+    // In mode SSE: the stream ended between events, and nothing was too long. Whether the model
+    // finished its answer is the finish reason: `DELTAWIRE_FINISH_LENGTH` and
+    // `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a call's arguments with it.
     uint32_t complete;
     // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
     uint32_t media;
@@ -1613,11 +1617,12 @@ const deltawire_callbacks *deltawire_message_callbacks(void);
 // 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
 uint32_t deltawire_message_is_full(const deltawire_message *m);
 
-// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`;
-// the function skips other kinds. `data` and `scratch` are those of the batch. `*taken`, unless
-// NULL, is written on every path: how many events were added. After NEED_STORAGE move the message,
-// and give the other events again. Events beyond a limit are left out (`deltawire_message_limit`).
-// Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
+// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`:
+// the message lacks what is not among them. The function skips other kinds. `data` and `scratch`
+// are those of the batch. `*taken`, unless NULL, is written on every path: how many events were
+// added. After NEED_STORAGE move the message, and give the other events again. Events beyond a
+// limit are left out (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN,
+// E_STATE, E_RANGE (`n`).
 deltawire_status deltawire_message_add(deltawire_message *m,
                                        const deltawire_event *events,
                                        size_t n,
@@ -1773,8 +1778,10 @@ deltawire_status deltawire_message_text(const deltawire_message *m,
 #define DELTAWIRE_JSON_EXTENDED 1
 
 // Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
-// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
-// E_RANGE (`flags`), E_SMALL.
+// It has what came, also of a stream that was cut or was none: ask `complete` of `deltawire_end`
+// and `deltawire_message_limit` first. Errors of the API are members `error` of the message and of
+// a choice. `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN,
+// E_STATE, E_RANGE (`flags`), E_SMALL.
 deltawire_status deltawire_message_json(const deltawire_message *m,
                                         uint32_t flags,
                                         char *buf,

@@ -14,7 +14,8 @@ use crate::json::{Text, Value};
 /// Pull and push give the same updates, with one difference. Pushed ones went through a
 /// [`Tracker`](crate::track::Tracker): each is reported once, a tool call has a number, and a text never ends in half a
 /// character. Pulled ones ([`Event::deltas`](crate::Event::deltas)) are read by themselves: a role or a name may be
-/// repeated in each chunk; a call is the position in its chunk's array, and its index is there if it was sent.
+/// repeated in each chunk; a call is the position in its chunk's array, and its index is there if it was sent. Of a server that
+/// sends the message so far in each chunk they have the first one's contents: see [`Message`](Update::Message).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Update<'a> {
@@ -70,7 +71,8 @@ pub enum Update<'a> {
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
     /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
-    /// no call. Its contents follow as other updates of the choice (from a tracker, those that are new): read one of the two.
+    /// no call. Its contents follow as other updates of the choice: read one of the two. From a tracker those that are new
+    /// follow; without one the contents of the choice's first message, and of later messages this update is all that comes.
     Message(Message<'a>),
     /// A member that describes the response. Only two are reported here: [`NativeFinishReason`](Meta::NativeFinishReason)
     /// and, from a tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others

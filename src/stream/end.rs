@@ -146,7 +146,8 @@ impl End {
     ///
     /// Call it after [`finish`](super::Parser::finish): before, it cannot know that the stream was cut.
     ///
-    /// What an assembler left out because its table was full is not known here: see what it answered.
+    /// What an assembler left out because its table was full is not known here: see what it answered. Nor is a line that is no
+    /// field (`Data: …`, ` data: …`): it is ignored, as the standard requires, and does not count as lost.
     ///
     /// ```
     /// # #[cfg(feature = "alloc")] {

@@ -56,7 +56,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Updates { tracker: self, chunk: *chunk, cursor: Cursor::new(), quirks: QuirkSet::EMPTY, error: None }
     }
 
-    /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD.
+    /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD, which is the quirk
+    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate). Nobody counts it: pass it to
+    /// [`Parser::count_quirks`](crate::Parser::count_quirks) if an update comes.
     pub fn finish(&mut self) -> impl Iterator<Item = (u32, Update<'static>)> + '_ {
         core::iter::from_fn(|| {
             let mut quirks = QuirkSet::EMPTY;

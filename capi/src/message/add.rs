@@ -240,11 +240,12 @@ pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) 
     unsafe { look(m) }.map_or(0, |(state, _)| u32::from(state.full))
 }
 
-/// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`;
-/// the function skips other kinds. `data` and `scratch` are those of the batch. `*taken`, unless
-/// NULL, is written on every path: how many events were added. After NEED_STORAGE move the message,
-/// and give the other events again. Events beyond a limit are left out (`deltawire_message_limit`).
-/// Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
+/// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`:
+/// the message lacks what is not among them. The function skips other kinds. `data` and `scratch`
+/// are those of the batch. `*taken`, unless NULL, is written on every path: how many events were
+/// added. After NEED_STORAGE move the message, and give the other events again. Events beyond a
+/// limit are left out (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN,
+/// E_STATE, E_RANGE (`n`).
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_add(

@@ -126,8 +126,10 @@ pub unsafe extern "C" fn deltawire_message_text(
 }
 
 /// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
-/// `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN, E_STATE,
-/// E_RANGE (`flags`), E_SMALL.
+/// It has what came, also of a stream that was cut or was none: ask `complete` of `deltawire_end`
+/// and `deltawire_message_limit` first. Errors of the API are members `error` of the message and of
+/// a choice. `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN,
+/// E_STATE, E_RANGE (`flags`), E_SMALL.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_json(

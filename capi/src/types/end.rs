@@ -81,7 +81,8 @@ pub struct deltawire_end {
     pub pending: u32,
     /// How many choices the stream has. Indexes from 127 on count as one choice.
     pub choices_seen: u32,
-    /// How many of those choices have a finish reason.
+    /// How many of those choices have a finish reason. Compare it with `choices_seen`, and that with
+    /// the `n` of the request: `complete` counts only the choices that came, and `[DONE]` ends all.
     pub choices_finished: u32,
     /// How many payloads were malformed.
     pub malformed: u32,
@@ -100,12 +101,12 @@ pub struct deltawire_end {
     /// How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     pub left_out: u32,
     /// 1: all of the response arrived, or would have if the stream ended now. That needs its end
-    /// (`DELTAWIRE_VERDICT_DONE`), a finish reason of every choice, or a whole body; nothing
-    /// malformed, too long or left out; no status of -100 or below; and, unless `[DONE]` came,
-    /// nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending. In
-    /// mode SSE: the stream ended between events, and nothing was too long. Whether the model
-    /// finished its answer is the finish reason:
-    /// `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself.
+    /// (`DELTAWIRE_VERDICT_DONE`) or a finish reason of every choice or a whole body, and besides:
+    /// nothing malformed, too long or left out; no status of -100 or below; and, unless `[DONE]`
+    /// came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
+    /// In mode SSE: the stream ended between events, and nothing was too long. Whether the model
+    /// finished its answer is the finish reason: `DELTAWIRE_FINISH_LENGTH` and
+    /// `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a call's arguments with it.
     pub complete: u32,
     /// `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
     pub media: u32,

@@ -65,7 +65,8 @@ pub const DELTAWIRE_EV_USAGE: u32 = 21;
 /// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
 /// bytes.
 pub const DELTAWIRE_EV_ERROR: u32 = 22;
-/// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: bytes.
+/// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Without
+/// `DELTAWIRE_CFG_STRICT_JSON` a broken value inside a member that is not read is none. Text: bytes.
 /// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
 /// text, from its first piece on.
 pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
@@ -206,8 +207,8 @@ pub const DELTAWIRE_FINISH_ERROR: u32 = 7;
 pub const DELTAWIRE_LIMIT_CHOICES: u32 = 1;
 /// Limit: more tool calls than `max_tool_calls` of the config.
 pub const DELTAWIRE_LIMIT_TOOL_CALLS: u32 = 2;
-/// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (The quirk
-/// `DELTAWIRE_QUIRK_ODD_INDEX`, and no limit: a negative index counts as 0, digits in a string as
+/// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (Not this limit, but
+/// only the quirk `DELTAWIRE_QUIRK_ODD_INDEX`: a negative index counts as 0, digits in a string as
 /// their number, and a value of another type as no index.)
 pub const DELTAWIRE_LIMIT_INDEX: u32 = 3;
 /// Limit of an assembler: the message would be longer than 4 GiB, or have more than 256 members of
