@@ -460,8 +460,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // bytes.
 #define DELTAWIRE_EV_ERROR 22
 
-// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Without
-// `DELTAWIRE_CFG_STRICT_JSON` a broken value inside a member that is not read is none. Text: bytes.
+// A payload that is not a JSON object, or bytes that follow one; the stream goes on. A broken value
+// inside a member that is not read is found only with `DELTAWIRE_CFG_STRICT_JSON`. Text: bytes.
 // Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
 // text, from its first piece on.
 #define DELTAWIRE_EV_MALFORMED 23

@@ -46,7 +46,7 @@ each() {
   [ "${all:-0}" -gt 0 ] && [ "$events" -gt 0 ] || fail "callgrind counted nothing for $2"
   echo $(((all + events / 2) / events))
 }
-# off GOT DUE: prints the difference in hundredths of a percent.
+# off GOT EXPECTED: prints the difference in hundredths of a percent.
 off() { echo $((($1 - $2) * 10000 / $2)); }
 
 mapfile -t scenarios < <("$count" list)

@@ -429,6 +429,6 @@ mod tests {
             }
             assert_eq!(short(number.as_bytes()), None, "no byte behind it");
         }
-        assert!(seen > 12, "{seen}");
+        assert!(seen > 20, "{seen}");
     }
 }

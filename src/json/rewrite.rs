@@ -3,7 +3,7 @@
 use super::fragments::unit;
 use super::lexeme::{literal_end, significant};
 use super::number;
-use super::strict;
+use super::strict::{self, Levels};
 use super::text::{Text, TextFlags};
 use super::value::Value;
 use crate::scan::find;
@@ -60,8 +60,7 @@ fn rewritten(raw: &[u8], keeps_halves: bool, put: &mut dyn FnMut(&[u8])) {
     if !may_have_halves(raw) && super::validate(raw, MAX_DEPTH).is_ok() {
         return put(raw);
     }
-    let levels = Levels { words: [0; MAX_DEPTH as usize / 64], depth: 0 };
-    Rewrite { raw, at: 0, levels, keeps_halves, put }.run();
+    Rewrite { raw, at: 0, levels: Levels::new(MAX_DEPTH), keeps_halves, put }.run();
 }
 
 /// Returns the element of `array` after offset `at`, and whether [`rewrite`] would leave it unchanged. `at` is 0 at
@@ -120,7 +119,8 @@ impl<'a> Rewrite<'a, '_> {
         }
         // No member or element of the open container was written yet.
         let mut fresh = true;
-        while let Some(object) = self.levels.top() {
+        while self.levels.depth > 0 {
+            let object = !self.levels.list;
             let mut byte = self.significant();
             let close = if object { b'}' } else { b']' };
             if byte == Some(close) {
@@ -202,7 +202,7 @@ impl<'a> Rewrite<'a, '_> {
         }
         let raw = self.raw.get(start..end).unwrap_or_default();
         match (byte, raw) {
-            (b'{' | b'[', _) if self.levels.push(byte == b'{') => (self.put)(raw),
+            (b'{' | b'[', _) if self.levels.push(byte == b'[') => (self.put)(raw),
             (b'{' | b'[', _) => {
                 self.at = self.past_close(inside);
                 (self.put)(b"null");
@@ -263,33 +263,6 @@ impl<'a> Rewrite<'a, '_> {
             depth == 0
         });
         len.map_or(self.raw.len(), |len| from.saturating_add(len).saturating_add(1))
-    }
-}
-
-/// Whether each open container is an object: one bit for each level.
-struct Levels {
-    words: [u64; MAX_DEPTH as usize / 64],
-    depth: u32,
-}
-
-impl Levels {
-    /// Opens a container. Returns `false` if it is too deep.
-    fn push(&mut self, object: bool) -> bool {
-        let Some(word) = self.words.get_mut(self.depth as usize / 64) else { return false };
-        let bit = 1 << (self.depth % 64);
-        *word = if object { *word | bit } else { *word & !bit };
-        self.depth = self.depth.saturating_add(1);
-        true
-    }
-
-    fn pop(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-    }
-
-    /// Whether the innermost open container is an object, or `None` if none is open.
-    fn top(&self) -> Option<bool> {
-        let level = self.depth.checked_sub(1)?;
-        self.words.get(level as usize / 64).map(|word| word >> (level % 64) & 1 != 0)
     }
 }
 

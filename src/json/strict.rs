@@ -65,20 +65,12 @@ pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize
                     }
                 }
             }
-            b'-' | b'0'..=b'9' => loop {
-                let Some(behind) = number::short(rest) else {
-                    rest = bytes.get(number::end(bytes, offset(rest))?..).unwrap_or_default();
-                    break;
+            b'-' | b'0'..=b'9' => {
+                rest = match number::short(rest) {
+                    Some(behind) => behind,
+                    None => bytes.get(number::end(bytes, offset(rest))?..).unwrap_or_default(),
                 };
-                match behind {
-                    // A list of numbers.
-                    [b',', next @ ..] if levels.list && matches!(next, [b'-' | b'0'..=b'9', ..]) => rest = next,
-                    _ => {
-                        rest = behind;
-                        break;
-                    }
-                }
-            },
+            }
             b't' | b'f' | b'n' => {
                 rest = bytes.get(literal_end(bytes, offset(rest), *first)?..).unwrap_or_default();
             }
@@ -110,25 +102,25 @@ pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize
 }
 
 /// The open containers.
-struct Levels {
+pub(super) struct Levels {
     /// Whether the innermost one is an array.
-    list: bool,
+    pub(super) list: bool,
     /// The same of up to 64 around it, of the next one in the lowest bit.
     around: u64,
     /// The same of those around these.
     words: [u64; MAX_DEPTH as usize / 64],
-    depth: u32,
+    pub(super) depth: u32,
     max: u32,
 }
 
 impl Levels {
-    fn new(max: u32) -> Self {
+    pub(super) fn new(max: u32) -> Self {
         Levels { list: false, around: 0, words: [0; MAX_DEPTH as usize / 64], depth: 0, max }
     }
 
     /// Opens a container. Returns `false` if it is too deep.
     #[inline(always)]
-    fn push(&mut self, list: bool) -> bool {
+    pub(super) fn push(&mut self, list: bool) -> bool {
         if self.depth >= self.max {
             return false;
         }
@@ -145,7 +137,7 @@ impl Levels {
 
     /// Closes a container, if one is open.
     #[inline(always)]
-    fn pop(&mut self) {
+    pub(super) fn pop(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.list = self.around & 1 != 0;
         self.around >>= 1;

@@ -114,13 +114,10 @@ pub const fn appends_pieces(kind: Kind) -> bool {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in a record of a batch as nearly all are: a chunk that adds nothing, or a text that continues the record of the
-    /// log that was written last. Returns `false`, with no effect, for any other, which [`put_record`](Self::put_record) takes.
+    /// Takes in a record of a batch as nearly all texts are: one that continues the record of the log that was written last.
+    /// Returns `false`, with no effect, for any other, which [`put_record`](Self::put_record) takes.
     #[inline(always)]
     pub fn put_usual_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
-        if record.kind == Kind::Chunk as u16 {
-            return self.has_head();
-        }
         self.extend_verbatim(buffer, source_of(record), text)
     }
 

@@ -74,7 +74,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.state = checkpoint;
         self.memo.take_back();
         (self.rested, self.appendable) = (false, 0);
-        // Twice as much, so that copying stays linear; but not more than can ever be of use.
+        // Twice as much, so that copying stays linear; but not more than an event within the limits can need.
         let limits = self.config.limits;
         let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);
         let twice = store.bytes().len().saturating_mul(2).min(most);

@@ -23,14 +23,20 @@ impl State {
     /// The status for the log's answer, if `beside` bytes of the buffer are not the log's. The log notes what it leaves out.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
         let Err(LogError::NeedStorage { need }) = added else {
-            (self.full, self.need) = (false, 0);
+            self.note_fit();
             return DELTAWIRE_OK;
         };
         (self.full, self.need) = (true, size_for(self.words as usize, need.saturating_add(beside)));
         DELTAWIRE_NEED_STORAGE
     }
 
-    /// Takes in what is nearly every event: [`MessageLogOf::put_usual_record`](deltawire::message::MessageLogOf).
+    /// Notes that the last event fitted.
+    #[inline(always)]
+    fn note_fit(&mut self) {
+        (self.full, self.need) = (false, 0);
+    }
+
+    /// Takes in what nearly every text is: [`MessageLogOf::put_usual_record`](deltawire::message::MessageLogOf).
     #[inline(always)]
     fn put_usual(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
         self.staged == 0 && self.log.put_usual_record(buffer, record, text)
@@ -119,7 +125,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
         match enter(user.cast()) {
             // Nearly always. Apart from the rest, so that it saves no registers.
             Ok((state, _)) if state.log.has_head() && !(*at).chunk.is_null() => {
-                (state.full, state.need) = (false, 0);
+                state.note_fit();
                 DELTAWIRE_GO_ON
             }
             _ => head(user, at),
@@ -153,7 +159,7 @@ unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *
         if let Ok((state, buffer)) = enter(user.cast()) {
             // Nearly always.
             if state.put_usual(buffer, &record_of(&*at), text) {
-                (state.full, state.need) = (false, 0);
+                state.note_fit();
                 return DELTAWIRE_GO_ON;
             }
         }
@@ -298,7 +304,7 @@ pub unsafe extern "C" fn deltawire_message_add(
             added = added.saturating_add(usize::from(status == DELTAWIRE_OK));
         }
         if added > 0 && status != DELTAWIRE_NEED_STORAGE {
-            (state.full, state.need) = (false, 0);
+            state.note_fit();
         }
         put_out(taken, added);
         status

@@ -65,8 +65,8 @@ pub const DELTAWIRE_EV_USAGE: u32 = 21;
 /// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
 /// bytes.
 pub const DELTAWIRE_EV_ERROR: u32 = 22;
-/// A payload that is not a JSON object, or bytes that follow one; the stream goes on. Without
-/// `DELTAWIRE_CFG_STRICT_JSON` a broken value inside a member that is not read is none. Text: bytes.
+/// A payload that is not a JSON object, or bytes that follow one; the stream goes on. A broken value
+/// inside a member that is not read is found only with `DELTAWIRE_CFG_STRICT_JSON`. Text: bytes.
 /// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
 /// text, from its first piece on.
 pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
