@@ -57,7 +57,7 @@ export DELTAWIRE_HITS=$out/hits.txt
 for mode in callbacks batch direct; do "$out/gcc/log" --mode "$mode" --read 5 --check tests/quirks; done
 pass ffi-c-cases
 
-"$out/gcc/check" streams "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
+"$out/gcc/check" streams "$out/logs" --part "$(full 1 7)" "${samples[@]}" "${made[@]}" "${streams[@]}"
 for sample in "${samples[@]}"; do
   "$out/gcc/log" --mode batch "$sample" | cmp - "$out/logs/${sample##*/}.log"
 done
@@ -114,8 +114,8 @@ for name in "${programs[@]}"; do
   has "$out/asan/$name" __ubsan_handle || fail "$name has no UndefinedBehaviorSanitizer in it"
 done
 has "$instrumented" __asan_report_load || fail "the library is not instrumented"
-"$out/asan/check" cases --part 23 tests/quirks
-"$out/asan/check" streams "$out/logs" --part 23 "${samples[@]}" "${made[@]}" "${streams[@]}"
+"$out/asan/check" cases --part "$(full 23 101)" tests/quirks
+"$out/asan/check" streams "$out/logs" --part "$(full 23 101)" "${samples[@]}" "${made[@]}" "${streams[@]}"
 "$out/asan/shared" --part 5 "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 "$out/asan/values"
 "$out/asan/sse" "${sse_cases[@]}"

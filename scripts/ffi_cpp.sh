@@ -69,7 +69,7 @@ streams=(samples/*.sse samples/body.json samples/error-body.json)
 mkdir -p "$work/logs"
 event_log "$work/logs" "${streams[@]}"
 
-built log g++ -std=c++17 -O2 -g
+built log g++ -std=c++17 -O1 -g
 "$work/log-g++" cases tests/quirks
 "$work/log-g++" streams --quick "$work/logs" "${streams[@]}"
 # Control: the comparison must be able to fail.
@@ -79,13 +79,13 @@ sed -i 's/get_weather/get_whether/' "$work/logs/weather.sse.log"
 mv "$work/kept" "$work/logs/weather.sse.log"
 pass ffi-cpp-log
 
-built throw g++ -std=c++17 -O2 -g
+built throw g++ -std=c++17 -O1 -g
 "$work/throw-g++" tests/quirks
 pass ffi-cpp-throw
 
 # A locale with a decimal comma, if one can be made.
 if have localedef && localedef -i de_DE -f UTF-8 "$work/de_DE.UTF-8" 2>/dev/null; then export LOCPATH=$work; fi
-built use g++ -std=c++20 -O2 -g
+built use g++ -std=c++20 -O1 -g
 "$work/use-g++" samples
 pass ffi-cpp-use
 
@@ -103,7 +103,7 @@ g++ "${flags[@]}" -std=c++17 "$work/example.cpp" "$lib" -o "$work/example"
 pass ffi-cpp-c11
 
 sanitizer=${compilers[-1]}
-sanitized=(-std=c++17 -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DDELTAWIRE_NO_FROM_CHARS)
+sanitized=(-std=c++17 -O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DDELTAWIRE_NO_FROM_CHARS)
 for name in log throw use; do
   built $name "$sanitizer" "${sanitized[@]}"
   nm "$work/$name-$sanitizer" | grep __asan_init >/dev/null || fail "$name has no sanitizer in it"

@@ -31,8 +31,14 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS='--cfg=fuzzing -Zsanitizer=address -Cpasses=sancov-module
   -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
   -Cllvm-args=-simplifycfg-branch-fold-threshold=0'
-# In short runs the build takes most of the time.
-[ "$seconds" -gt 60 ] || export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG=false
+# In short runs the build takes most of the time: one unit, so that nothing is compiled for several.
+[ "$seconds" -gt 60 ] || export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
+# The libFuzzer of an installed clang takes its place: to compile that of libfuzzer-sys takes as long as the targets.
+want_clang
+if have clang; then
+  fuzzer=$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-$(uname -m).a
+  [ ! -e "$fuzzer" ] || export CUSTOM_LIBFUZZER_PATH=$fuzzer
+fi
 began=$SECONDS
 CARGO_TARGET_DIR=$out cargo build --release --locked --manifest-path fuzz/Cargo.toml --target "$host" "${targets[@]/#/--bin=}" >"$log" 2>&1 || {
   cat "$log" >&2

@@ -106,10 +106,19 @@ need_debian_rust() {
   esac
 }
 
-# hosted_sums FILE: what the drives of proof/ compute of the samples as an ordinary program.
+# hosted_sums FOLDER: what the drives of proof/ compute as an ordinary program, in FOLDER/hosted.txt; and sets `summed` to the
+# files that they read: the samples, and the streams that ffi-tests/proof/streams.py makes.
 hosted_sums() {
-  CARGO_TARGET_DIR=$TARGET/proof cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture | grep '^sum ' >"$1"
+  have python3 || skip "python3 is missing"
+  rm -rf "$1/streams"
+  python3 -B ffi-tests/proof/streams.py tests/quirks "$1/streams" "$(full 1 13)" >/dev/null
+  summed=(samples/* "$1"/streams/*)
+  CARGO_TARGET_DIR=$TARGET/proof CARGO_PROFILE_DEV_OPT_LEVEL=1 DELTAWIRE_STREAMS=$1/streams cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture |
+    grep '^sum ' >"$1/hosted.txt"
 }
+# Optimising core takes longer than it saves: what is linked into the library is optimised with it.
+# shellcheck disable=SC2034  # for the steps
+PLAIN_CORE=(-Zbuild-std=core --config profile.release.package.core.opt-level=0)
 
 # go_arch TRIPLE: prints Go's name for the machine of a Rust target.
 go_arch() {

@@ -2,7 +2,7 @@
 # The link proof: the core, linked with no library, reaches no panic, no allocator and no operating system.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "proof/main.c is for Linux on x86-64"
-for tool in gcc ld nm objcopy objdump; do have "$tool" || skip "$tool is missing"; done
+for tool in gcc ld nm objcopy objdump python3; do have "$tool" || skip "$tool is missing"; done
 need_crates --manifest-path proof/Cargo.toml
 case $(rustc --version) in
   "rustc $RUST_VERSION".*) ;;
@@ -60,22 +60,18 @@ pass proof-symbols
 
 # The linked program must compute the same as an ordinary one.
 rm -f "$out/stack.new"
-hosted_sums "$out/hosted.txt"
-for sample in samples/*; do
-  echo "sum $(basename "$sample")"
-  "$out/proof" <"$sample" 2>>"$out/stack.new"
+hosted_sums "$out"
+for stream in "${summed[@]}"; do
+  echo "sum ${stream##*/}"
+  "$out/proof" <"$stream" 2>>"$out/stack.new"
 done >"$out/bare.txt"
 diff "$out/hosted.txt" "$out/bare.txt" || fail "the bare program computes something else"
 pass proof-run
 
 # The same on inputs that need the most stack: each conformance case, deep and wide values.
-if have python3; then
-  rm -rf "$out/streams"
-  python3 -B ffi-tests/proof/streams.py tests/quirks "$out/streams" >/dev/null
-  for stream in "$out"/streams/*; do "$out/proof" <"$stream" >/dev/null 2>>"$out/stack.new"; done
-else
-  echo "SKIP proof-stack-streams: python3 is missing"
-fi
+rm -rf "$out/streams"
+python3 -B ffi-tests/proof/streams.py tests/quirks "$out/streams" >/dev/null
+for stream in "$out"/streams/*; do "$out/proof" <"$stream" >/dev/null 2>>"$out/stack.new"; done
 sort -k 3 -n "$out/stack.new" | awk '{ most[$2] = $3 } END { for (drive in most) print "stack of " drive ": " most[drive] }' | sort
 most() { awk -v drive="$1" '$2 == drive && $3 > most { most = $3 } END { print most + 0 }' "$out/stack.new"; }
 pull=$(most proof_pull) push=$(most proof_push) deepest=$(awk '{ print $3 }' "$out/stack.new" | sort -n | tail -n 1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""streams.py CASES FOLDER: inputs that are to need as much stack as any: that of each conformance case, and streams made to
-be deep, wide and odd."""
+"""streams.py CASES FOLDER [EVERY]: inputs for proof/. Those that are to need as much stack as any: that of each conformance case, and
+streams made to be deep, wide and odd. And those that show the kernels each byte at each place: texts. EVERY: of the first kind each so many-th alone."""
 import pathlib
 import struct
 import subprocess
@@ -46,13 +46,40 @@ def made():
         yield ("[" + ",".join(payloads) + "]").encode()
 
 
+# What a kernel has to find in a text, or to pass: as JSON escapes it, ill-formed, and what only JSON's structure knows.
+ODD = [b"\\n", b'\\"', b"\\\\", b"\\u00e9", b"\\ud83d\\ude00", b"\\ud83d", b"\\x", b"\0", b"\x1f", b" ", b"\x7f", "é".encode(), "漢".encode(), "😀".encode()]
+ODD += [b"\x80", b"\xe6\xbc", b"\xed\xa0\x80", b"{", b"]", b",", b":", b"/"]
+
+
+def texts():
+    """Texts of each length up to twice a block of 64 bytes, with something odd at each place, in the members that are read, in
+    those that are skipped, and as lines of their own."""
+    frames = [
+        b'data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\n\n',
+        b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"%s"}}]}}]}\n\n',
+        b'data: {"x":{"y":["%s",[]]},"choices":[]}\r\n\r\n',
+        b'data: {"%s":[{}],"choices":[{"delta":{"reasoning_content":"%s"}}]}\n\n',
+        b": %s\n\n",
+    ]
+    for frame in frames:
+        stream = [frames[1].replace(b'"index":0,"f', b'"index":0,"id":"c","f').replace(b"%s", b"{")]
+        for length in [*range(72), 127, 128, 129]:
+            # Of long ones every third place, another one at each length.
+            for place in range(length % 3 if length > 24 else 0, length + 1, 3 if length > 24 else 1):
+                odd = ODD[(length + 7 * place) % len(ODD)]
+                stream.append(frame.replace(b"%s", b"a" * place + odd + b"b" * (length - place)))
+        yield b"".join(stream)
+
+
 def main():
-    folder, out = sys.argv[1:]
-    out = pathlib.Path(out)
+    folder, out = sys.argv[1], pathlib.Path(sys.argv[2])
+    every = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     out.mkdir(parents=True, exist_ok=True)
     count = 0
-    for kind, streams in (("case", cases(folder)), ("made", made())):
+    for kind, streams, step in (("case", cases(folder), every), ("made", made(), every), ("text", texts(), 1)):
         for number, stream in enumerate(streams):
+            if number % step:
+                continue
             assert len(stream) < 1 << 20
             (out / f"{kind}-{number}").write_bytes(stream)
             count += 1

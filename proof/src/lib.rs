@@ -52,17 +52,24 @@ exports! {
 #[cfg(test)]
 mod tests {
     use super::EXPORTS;
-    use std::{fs, path::Path};
+    use std::{env, fs, path::Path};
 
     /// The same as `main.c`: slices of these sizes, added up.
     const CUTS: [usize; 4] = [1, 7, 64, 1 << 20];
 
     #[test]
     fn a_cut_changes_nothing_and_the_sums_are_printed() {
-        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples");
-        let mut paths: Vec<_> = fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
-        assert!(paths.len() > 30);
+        let files = |folder: &Path| {
+            let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+            paths.sort();
+            assert!(paths.len() > 30);
+            paths
+        };
+        let mut paths = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples"));
+        // What scripts/lib.sh makes.
+        if let Some(streams) = env::var_os("DELTAWIRE_STREAMS") {
+            paths.extend(files(Path::new(&streams)));
+        }
         for path in paths {
             let bytes = fs::read(&path).unwrap();
             println!("sum {}", path.file_name().unwrap().to_str().unwrap());
