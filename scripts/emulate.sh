@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # emulate.sh [TARGET...]: runs the library on other processors under QEMU: 64-bit Arm (NEON), and s390x (big-endian, without
 # kernels of its own). What proof/ computes there must be what it computes here; that needs neither std nor a test harness
-# built for them. `make test-full`, and TARGETs, run the tests there, too; in full also on 32-bit x86, which runs natively.
+# built for them. `make test-full` also runs the library's tests there and on 32-bit x86, which needs no QEMU. With TARGETs it
+# runs the tests on these alone.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "it compares with x86-64"
 need_crates
@@ -57,7 +58,7 @@ names() {
 }
 # An emulated processor is thirty times slower.
 export DELTAWIRE_THIN=53
-CARGO_TARGET_DIR=$TARGET cargo test --locked "${TESTED[@]}" --lib --tests -p deltawire -- --list 2>&1 | names >"$logs/here.txt"
+CARGO_TARGET_DIR=$TARGET cargo test --locked -p deltawire --all-features --lib --tests -- --list 2>&1 | names >"$logs/here.txt"
 expected=$(wc -l <"$logs/here.txt")
 [ "$expected" -gt 250 ] || fail "only $expected tests are seen on this machine"
 std=(-Zbuild-std=std,test,panic_unwind)
