@@ -106,12 +106,12 @@ need_debian_rust() {
   esac
 }
 
-# hosted_sums FOLDER: what the drives of proof/ compute as an ordinary program, in FOLDER/hosted.txt; and sets `summed` to the
-# files that they read: the samples, and the streams that ffi-tests/proof/streams.py makes.
+# hosted_sums FOLDER EVERY: writes to FOLDER/hosted.txt what the drives of proof/ compute as an ordinary program, and sets
+# `summed` to the files that they read: the samples, and the streams that ffi-tests/proof/streams.py makes with EVERY.
 hosted_sums() {
   have python3 || skip "python3 is missing"
   rm -rf "$1/streams"
-  python3 -B ffi-tests/proof/streams.py tests/quirks "$1/streams" "$(full 1 13)" >/dev/null
+  python3 -B ffi-tests/proof/streams.py tests/quirks "$1/streams" "$2" >/dev/null
   summed=(samples/* "$1"/streams/*)
   CARGO_TARGET_DIR=$TARGET/proof CARGO_PROFILE_DEV_OPT_LEVEL=1 DELTAWIRE_STREAMS=$1/streams cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture |
     grep '^sum ' >"$1/hosted.txt"

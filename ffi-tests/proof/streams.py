@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""streams.py CASES FOLDER [EVERY]: inputs for proof/. Those that are to need as much stack as any: that of each conformance case, and
-streams made to be deep, wide and odd. And those that show the kernels each byte at each place: texts. EVERY: of the first kind each so many-th alone."""
+"""streams.py CASES FOLDER [EVERY]: inputs for proof/. Some need as much stack as any: those of each conformance case, and
+streams that are deep, wide and odd; with EVERY only each EVERY-th of these. The others are texts that show the kernels
+something odd at each place."""
 import pathlib
 import struct
 import subprocess
@@ -52,8 +53,8 @@ ODD += [b"\x80", b"\xe6\xbc", b"\xed\xa0\x80", b"{", b"]", b",", b":", b"/"]
 
 
 def texts():
-    """Texts of each length up to twice a block of 64 bytes, with something odd at each place, in the members that are read, in
-    those that are skipped, and as lines of their own."""
+    """Texts of each length up to 71 bytes, more than a block of 64, and of about two blocks, with something odd in them: in
+    members that are read, in those that are skipped, in names, and in comments."""
     frames = [
         b'data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\n\n',
         b'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"%s"}}]}}]}\n\n',
