@@ -17,15 +17,18 @@ fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
 }
 
 /// Storages large enough not to limit anything, one of each kind.
-const AMPLE: [Store; 3] = [Store::Fixed(32768), Store::Borrowed(40_000), Store::Growing];
+const AMPLE: [Store; 2] = [Store::Fixed(32768), Store::Growing];
 
-fn read_in_all_ways<S: Storage>(config: Config, input: &[u8], cuts: &[usize], storage: impl Fn() -> S) -> [Logs; 2] {
-    let mut pull = Parser::<_, 2, _>::with_slots(storage(), config, ());
-    let mut push = Parser::<_, 2, _>::with_slots(storage(), config, Tracker::<8, 32>::new());
-    [
-        drive::pull(&mut pull, input, cuts, Detail::States, |_| ()),
-        drive::push(&mut push, input, cuts, usize::MAX, Detail::States),
-    ]
+fn read_in_all_ways(config: Config, input: &[u8], cuts: &[usize], store: Store) -> [Logs; 2] {
+    let pull = |storage: &mut dyn Storage| {
+        let mut parser = Parser::<_, 2, _>::with_slots(storage, config, ());
+        drive::pull(&mut parser, input, cuts, Detail::States, |_| ())
+    };
+    let push = |storage: &mut dyn Storage| {
+        let mut parser = Parser::<_, 2, _>::with_slots(storage, config, Tracker::<8, 32>::new());
+        drive::push(&mut parser, input, cuts, usize::MAX, Detail::States)
+    };
+    [store.with(pull), store.with(push)]
 }
 
 /// Returns the log lines of those kinds.
@@ -46,21 +49,11 @@ fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[S
         let singles = (0..input.len()).step_by(thin()).map(|cut| vec![cut]);
         let mut first: Option<Logs> = None;
         for cuts in singles.chain([each, Vec::new()]) {
-            let mut memory = vec![0x55; if let Store::Borrowed(len) = store { len } else { 0 }];
-            let memory = std::cell::RefCell::new(&mut memory);
-            let (ways, how) = match store {
-                Store::Borrowed(len) => {
-                    let mut borrowed = memory.borrow_mut();
-                    let mut pull = Parser::<_, 2, _>::with_slots(&mut borrowed[..], config, ());
-                    let pulled = drive::pull(&mut pull, input, &cuts, Detail::States, |_| ());
-                    let mut push = Parser::<_, 2, _>::with_slots(&mut borrowed[..], config, Tracker::<8, 32>::new());
-                    ([pulled, drive::push(&mut push, input, &cuts, usize::MAX, Detail::States)], (len, false))
-                }
-                Store::Fixed(48) => (read_in_all_ways(config, input, &cuts, || [0xAA; 48]), (48, false)),
-                Store::Fixed(_) => (read_in_all_ways(config, input, &cuts, || [0xAA; 32768]), (32768, false)),
-                Store::Growing => (read_in_all_ways(config, input, &cuts, Growing::new), (24, true)),
+            let [pulled, pushed] = read_in_all_ways(config, input, &cuts, store);
+            let (store, can_move) = match store {
+                Store::Fixed(len) => (len, false),
+                Store::Growing => (24, true),
             };
-            let (store, can_move) = how;
             let how = batch::How {
                 store,
                 can_move,
@@ -71,7 +64,6 @@ fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[S
                 detail: Detail::Views,
             };
             let batched = batch::batch(config, input, &cuts, how);
-            let [pulled, pushed] = ways;
             let context = || format!("{what}: {how:?}, cut at {cuts:?}: {}", escaped(input));
             let first = first.get_or_insert_with(|| pulled.clone());
             for (way, other) in [("pull", &pulled), ("push", &pushed), ("batch", &batched)] {
@@ -127,7 +119,7 @@ fn event_length() {
             let what = format!("{name}, {len} bytes");
             check(&what, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
             // The capacity of a storage is a limit in the same way.
-            let by_storage = [Store::Fixed(LIMIT), Store::Borrowed(LIMIT)];
+            let by_storage = [Store::Fixed(LIMIT)];
             check(&what, stream.as_bytes(), config(1 << 20, 100, 128), &by_storage, &wanted);
         }
     }
@@ -214,7 +206,7 @@ fn length_of_remembered_events() {
         let outcome = if len <= 20 { content(&x(len)) } else { format!("too-long {}", 3 * event("a").len()) };
         let wanted = [content("a"), content("a"), content("a"), outcome, content("b")];
         check("known", stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
-        check("known", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
+        check("known", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
     }
 }
 
@@ -257,7 +249,7 @@ fn comment_length() {
         let stream = format!("{line}: {}\n\n{}", x(len), event("b"));
         let wanted = [outcome(line.len(), line.len() + len + 3, len, 9), content("a"), content("b")];
         check("in an event", stream.as_bytes(), limits, &AMPLE, &wanted);
-        check("in an event", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Borrowed(LIMIT)], &wanted);
+        check("in an event", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
     }
 }
 
@@ -292,8 +284,7 @@ fn id_length() {
             wanted.insert(0, format!("id 0..{end} \"{id}\""));
             wanted.push(format!("last-id \"{id}\""));
         }
-        let stores = [Store::Fixed(48), Store::Borrowed(48)];
-        check("an ID in 48 bytes", stream.as_bytes(), config(1 << 20, 100, 128), &stores, &wanted);
+        check("an ID in 48 bytes", stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(48)], &wanted);
     }
 }
 

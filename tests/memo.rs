@@ -8,12 +8,13 @@ use crate::common::corpus::{recorded, recorded_of_other_protocols, samples, Stre
 use crate::common::event_log::{Detail, Logs};
 use crate::common::input::{self, Source};
 use crate::common::log::{escaped, same};
+use crate::common::read::Store;
 use crate::common::shared::{Sharing, Turns};
 use crate::common::thin::thin;
 use crate::common::{drive, edit, native, stream};
 use deltawire::stream::{Payload, Protocol};
 use deltawire::track::Tracker;
-use deltawire::{Config, Framing, Growing, Limits, Parser, Quirk, QuirkSet, Storage, Validate};
+use deltawire::{Config, Framing, Limits, Parser, Quirk, QuirkSet, Validate};
 use proptest::prelude::*;
 
 /// The logs of one stream by pull, by push and by batch.
@@ -31,29 +32,29 @@ struct Ask<'a> {
     pause: usize,
     /// Options of the batch.
     how: How,
+    store: Store,
 }
 
 impl Ask<'_> {
-    fn read<const SLOTS: usize, S: Storage>(&self, storage: impl Fn() -> S) -> Readings {
-        let Ask { config, bytes, cuts, pause, how } = *self;
-        let mut pull = Parser::<_, SLOTS, _>::with_slots(storage(), config, ());
-        let mut push = Parser::<_, SLOTS, _>::with_slots(storage(), config, Tracker::<8, 32>::new());
+    fn read<const SLOTS: usize>(&self) -> Readings {
+        let Ask { config, bytes, cuts, pause, how, store } = *self;
         Readings {
-            pulled: drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ()),
-            pushed: drive::push(&mut push, bytes, cuts, pause, Detail::States),
+            pulled: store.with(|storage| {
+                let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, config, ());
+                drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
+            }),
+            pushed: store.with(|storage| {
+                let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, config, Tracker::<8, 32>::new());
+                drive::push(&mut parser, bytes, cuts, pause, Detail::States)
+            }),
             batched: batch::batch_with::<SLOTS>(config, bytes, cuts, how),
         }
     }
 
     /// Reads the stream with a workspace of `SLOTS` slots. Others read the same stream with it, on the same terms and on
     /// others, and `other`.
-    fn share<const SLOTS: usize, S: Storage>(
-        &self,
-        storage: impl Fn() -> S,
-        other: &[u8],
-        seed: u64,
-    ) -> [(&'static str, Logs); 2] {
-        let Ask { config, bytes, cuts, pause, .. } = *self;
+    fn share<const SLOTS: usize>(&self, other: &[u8], seed: u64) -> [(&'static str, Logs); 2] {
+        let Ask { config, bytes, cuts, pause, store, .. } = *self;
         let with = |payload| Config::default().with_payload(payload);
         let others = [
             (config, bytes),
@@ -64,26 +65,24 @@ impl Ask<'_> {
             (with(Payload::Usage).with_framing(Framing::Spec), bytes),
             (with(Payload::Opaque), bytes),
         ];
-        let turns = &mut Turns::<SLOTS>::new(&others, seed);
-        let mut pull = Sharing { parser: Parser::sharing(storage(), config, ()), turns };
-        let pulled = drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());
-        let turns = &mut Turns::<SLOTS>::new(&others, seed + 1);
-        let mut push = Sharing { parser: Parser::sharing(storage(), config, Tracker::<8, 32>::new()), turns };
-        [("pull, shared", pulled), ("push, shared", drive::push(&mut push, bytes, cuts, pause, Detail::States))]
+        let pulled = store.with(|storage| {
+            let turns = &mut Turns::<SLOTS>::new(&others, seed);
+            let mut parser = Sharing { parser: Parser::sharing(storage, config, ()), turns };
+            drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
+        });
+        let pushed = store.with(|storage| {
+            let turns = &mut Turns::<SLOTS>::new(&others, seed + 1);
+            let mut parser = Sharing { parser: Parser::sharing(storage, config, Tracker::<8, 32>::new()), turns };
+            drive::push(&mut parser, bytes, cuts, pause, Detail::States)
+        });
+        [("pull, shared", pulled), ("push, shared", pushed)]
     }
 
     /// Compares a workspace of 2 or of 8 slots with none.
-    fn compare_shared<S: Storage>(
-        &self,
-        name: &str,
-        storage: impl Fn() -> S,
-        other: &[u8],
-        seed: u64,
-        expected: &Readings,
-    ) {
+    fn compare_shared(&self, name: &str, other: &[u8], seed: u64, expected: &Readings) {
         let (slots, logs) = match (self.bytes.len() + self.cuts.len()) % 2 {
-            0 => (2, self.share::<2, S>(&storage, other, seed)),
-            _ => (8, self.share::<8, S>(&storage, other, seed)),
+            0 => (2, self.share::<2>(other, seed)),
+            _ => (8, self.share::<8>(other, seed)),
         };
         for ((way, found), expected) in logs.iter().zip([&expected.pulled, &expected.pushed]) {
             expected.equal(found, way, || format!("seed {seed}: {}", self.context(name, slots)));
@@ -91,12 +90,12 @@ impl Ask<'_> {
     }
 
     /// Compares 1, 2 and 4 slots with none, and workspaces. Returns the logs without slots.
-    fn all<S: Storage>(&self, name: &str, storage: impl Fn() -> S) -> Readings {
-        let expected = self.read::<0, S>(&storage);
-        self.compare(name, 1, &expected, &self.read::<1, S>(&storage));
-        self.compare(name, 2, &expected, &self.read::<2, S>(&storage));
-        self.compare(name, 4, &expected, &self.read::<4, S>(&storage));
-        self.compare_shared(name, &storage, FOREIGN, 1, &expected);
+    fn all(&self, name: &str) -> Readings {
+        let expected = self.read::<0>();
+        self.compare(name, 1, &expected, &self.read::<1>());
+        self.compare(name, 2, &expected, &self.read::<2>());
+        self.compare(name, 4, &expected, &self.read::<4>());
+        self.compare_shared(name, FOREIGN, 1, &expected);
         // The three interfaces must agree too.
         for (way, other) in [("push", &expected.pushed), ("batch", &expected.batched)] {
             expected.pulled.across(other, way, || self.context(name, 0));
@@ -116,10 +115,12 @@ impl Ask<'_> {
     }
 
     fn context(&self, name: &str, slots: usize) -> String {
-        let Ask { config, bytes, cuts, pause, how } = self;
+        let Ask { config, bytes, cuts, pause, how, store } = self;
         let bytes = if bytes.len() < 16_384 { escaped(bytes) } else { format!("{} bytes", bytes.len()) };
         let cuts = if cuts.len() < 200 { format!("{cuts:?}") } else { format!("{} of them", cuts.len()) };
-        format!("{name}: {slots} slots, {config:?}, cuts {cuts}, pause {pause}, {how:?}, stream b\"{bytes}\"")
+        format!(
+            "{name}: {slots} slots, {config:?}, cuts {cuts}, pause {pause}, {how:?}, {store:?}, stream b\"{bytes}\""
+        )
     }
 }
 
@@ -143,8 +144,9 @@ fn every_stream_emits_the_same() {
         let mut whole: Option<Readings> = None;
         for size in [bytes.len().max(1), 1, 7, 64, 1448, 16384] {
             let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
-            let ask = Ask { config: Config::default(), bytes, cuts: &cuts, pause: 0, how: BATCH };
-            let readings = ask.all(&stream.name, Growing::new);
+            let ask =
+                Ask { config: Config::default(), bytes, cuts: &cuts, pause: 0, how: BATCH, store: Store::Growing };
+            let readings = ask.all(&stream.name);
             if let Some(whole) = &whole {
                 let context = || ask.context(&stream.name, 0);
                 whole.pulled.across(&readings.pulled, "pull", context);
@@ -156,7 +158,7 @@ fn every_stream_emits_the_same() {
             }
             if matches!(size, 64 | 16384) {
                 let how = How { can_move: false, store: 4096, ..BATCH };
-                Ask { config: strict, pause: 3, how, ..ask }.all(&stream.name, || [0x55; 4096]);
+                Ask { config: strict, pause: 3, how, store: Store::Fixed(4096), ..ask }.all(&stream.name);
             }
             runs += 1;
         }
@@ -385,10 +387,10 @@ fn events_that_are_alike_emit_the_same() {
             let bytes = stream.as_bytes();
             let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
             for config in [Config::default(), strict, limited] {
-                Ask { config, bytes, cuts: &cuts, pause: 0, how: BATCH }.all(name, Growing::new);
+                Ask { config, bytes, cuts: &cuts, pause: 0, how: BATCH, store: Store::Growing }.all(name);
             }
             let how = How { can_move: false, store: 200, ..BATCH };
-            Ask { config: strict, bytes, cuts: &cuts, pause: 2, how }.all(name, || [0x55; 200]);
+            Ask { config: strict, bytes, cuts: &cuts, pause: 2, how, store: Store::Fixed(200) }.all(name);
         }
     }
 }
@@ -435,8 +437,8 @@ fn recorded_streams_of_other_protocols_emit_the_same() {
             for size in [bytes.len().max(1), 1 + nth % 7, 64, 1448] {
                 let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
                 let config = if seed == 3 { strict } else { Config::default() };
-                let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: nth % 3, how: BATCH };
-                let readings = ask.all(&name, Growing::new);
+                let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: nth % 3, how: BATCH, store: Store::Growing };
+                let readings = ask.all(&name);
                 if let Some(whole) = &whole {
                     let context = || ask.context(&name, 0);
                     whole.pulled.across(&readings.pulled, "pull", context);
@@ -475,8 +477,15 @@ fn what_was_found_by_fuzzing() {
         };
         let stream: String = (0..8).map(event).chain((0..8).map(event)).collect();
         for cut in 0..stream.len() {
-            let ask = Ask { config: Config::default(), bytes: stream.as_bytes(), cuts: &[cut], pause: 0, how: BATCH };
-            ask.all(name, Growing::new);
+            let ask = Ask {
+                config: Config::default(),
+                bytes: stream.as_bytes(),
+                cuts: &[cut],
+                pause: 0,
+                how: BATCH,
+                store: Store::Growing,
+            };
+            ask.all(name);
         }
     }
 }
@@ -491,8 +500,15 @@ fn a_payload_that_begins_with_a_space_after_one_without() {
             stream += &format!("{head}{}{end}{end}", chunk(nth));
         }
         for cut in 0..stream.len() {
-            let ask = Ask { config: Config::default(), bytes: stream.as_bytes(), cuts: &[cut], pause: 0, how: BATCH };
-            ask.all("spaces", Growing::new);
+            let ask = Ask {
+                config: Config::default(),
+                bytes: stream.as_bytes(),
+                cuts: &[cut],
+                pause: 0,
+                how: BATCH,
+                store: Store::Growing,
+            };
+            ask.all("spaces");
         }
     }
 }
@@ -507,19 +523,21 @@ fn one(control: &[u8], body: &[u8]) {
     let cuts = input::cuts(&mut from, bytes.len());
     let how =
         How { shake: from.once_in(2), records: from.pick(&[7, 1, 2, 64]), scratch: from.pick(&[256, 0, 64]), ..BATCH };
-    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how };
-    match from.below(6) {
-        0..=2 => drop(ask.all("made", Growing::new)),
-        // With a storage that limits an event, cut or not.
-        3 => drop(Ask { how: How { can_move: false, store: 96, ..how }, ..ask }.all("made", || [0x55; 96])),
-        4 => drop(Ask { how: How { can_move: false, store: 256, ..how }, ..ask }.all("made", || [0x55; 256])),
-        _ => drop(Ask { how: How { can_move: false, store: 8192, ..how }, ..ask }.all("made", || [0x55; 8192])),
+    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how, store: Store::Growing };
+    // With a storage that limits an event, cut or not, too.
+    let len = from.pick(&[None, None, None, Some(96), Some(256), Some(8192)]);
+    match len {
+        None => drop(ask.all("made")),
+        Some(store) => {
+            let how = How { can_move: false, store, ..how };
+            Ask { how, store: Store::Fixed(store), ..ask }.all("made");
+        }
     }
     // Another stream, which may have been generated from the same bytes, so that their shapes are alike.
     let mut other = stream::stream(&mut if from.once_in(2) { Source::new(&rest) } else { body });
     edit::edit(&mut other, &mut from);
-    let expected = ask.read::<0, _>(Growing::new);
-    ask.compare_shared("made", Growing::new, &other, from.u64(), &expected);
+    let expected = ask.read::<0>();
+    ask.compare_shared("made", &other, from.u64(), &expected);
 }
 
 /// Streams of all protocols on one workspace: each emits what a parser of its own does. `changes` are other bytes of the body, so
@@ -538,15 +556,11 @@ fn one_of_any_protocol(control: &[u8], body: &[u8], changes: &[(usize, u8)]) {
     let payload = from.pick(&[Payload::Chunks, Payload::Chunks, Payload::Chunks, Payload::Usage]);
     let config = config(&mut from).with_payload(payload);
     let cuts = input::cuts(&mut from, bytes.len());
-    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how: BATCH };
+    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how: BATCH, store: Store::Growing };
     let (seed, is_small) = (from.u64(), from.once_in(4));
-    if is_small {
-        let expected = ask.read::<0, _>(|| [0x55; 256]);
-        ask.compare_shared("made", || [0x55; 256], &other, seed, &expected);
-    } else {
-        let expected = ask.read::<0, _>(Growing::new);
-        ask.compare_shared("made", Growing::new, &other, seed, &expected);
-    }
+    let store = if is_small { Store::Fixed(256) } else { Store::Growing };
+    let ask = Ask { store, ..ask };
+    ask.compare_shared("made", &other, seed, &ask.read::<0>());
 }
 
 fn config(from: &mut Source<'_>) -> Config {

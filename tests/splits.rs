@@ -7,6 +7,7 @@
 #![cfg(feature = "alloc")]
 
 use crate::common::corpus::{native, recorded, samples, Stream};
+use crate::common::input::storage;
 use crate::common::thin::thin;
 use deltawire::chat::{ApiError, CallUpdate, NamePiece, OtherMember, TokenCounts};
 use deltawire::json::{Fragment, Text};
@@ -267,14 +268,14 @@ trait Kind: Sync {
 }
 
 #[derive(Clone, Copy)]
-struct Fixed<const N: usize>;
-impl<const N: usize> Kind for Fixed<N> {
-    type Storage = [u8; N];
+struct Fixed(usize);
+impl Kind for Fixed {
+    type Storage = Box<[u8]>;
     fn name(&self) -> String {
-        format!("[u8; {N}]")
+        format!("{} bytes", self.0)
     }
-    fn with<R>(&self, f: impl FnOnce([u8; N]) -> R) -> R {
-        f([0xAA; N])
+    fn with<R>(&self, f: impl FnOnce(Box<[u8]>) -> R) -> R {
+        f(storage(self.0))
     }
 }
 
@@ -464,7 +465,7 @@ fn every_single_cut() {
     let runs = spread(&streams, |stream| {
         // Of longer streams only some cuts.
         let step = if stream.bytes.len() < SMALL { 1 } else { (stream.bytes.len() / 211) | 1 };
-        let fixed = singles(&Fixed::<32768>, stream, config, step)?;
+        let fixed = singles(&Fixed(32768), stream, config, step)?;
         let grows = singles(&Grows, stream, config, step)?;
         let borrowed = borrowed(40_000, stream, config, step)?;
         Ok(fixed + grows + borrowed)
@@ -482,9 +483,9 @@ fn every_cut_of_events_over_a_limit() {
             let limits = Limits::new().with_max_event_len(max_event_len).with_max_id_len(8).with_max_depth(4).unwrap();
             runs += singles(&Grows, stream, Config::new().with_limits(limits), 1)?;
         }
-        runs += singles(&Fixed::<0>, stream, Config::default(), 7)?;
-        runs += singles(&Fixed::<32>, stream, Config::default(), 1)?;
-        runs += singles(&Fixed::<256>, stream, Config::default(), 1)?;
+        runs += singles(&Fixed(0), stream, Config::default(), 7)?;
+        runs += singles(&Fixed(32), stream, Config::default(), 1)?;
+        runs += singles(&Fixed(256), stream, Config::default(), 1)?;
         runs += borrowed(200, stream, Config::default(), 3)?;
         Ok(runs)
     });

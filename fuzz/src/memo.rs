@@ -46,7 +46,7 @@ pub fn decode(data: &[u8]) -> (Config, Vec<u8>, Source<'_>) {
 
 pub fn memo(data: &[u8]) {
     let (config, bytes, mut control) = decode(data);
-    let store = control.below(6);
+    let store = control.pick(&[None, None, None, Some(512), Some(96), Some(8192)]);
     let cuts = input::cuts(&mut control, bytes.len());
     let (pause, before) = (control.below(5), if control.below(4) == 3 { control.below(bytes.len() + 1) } else { 0 });
     let how = How {
@@ -71,71 +71,78 @@ pub fn memo(data: &[u8]) {
     }
     input.avx2 = control.pick(&[[true, true], [true, false], [false, true], [false, false]]);
     match store {
-        0..=2 => all(&input, Growing::new, How { store: 24, ..how }),
-        fixed => {
-            let store = [512, 96, 8192][fixed - 3];
-            all(&input, || input::storage(store), How { store, can_move: false, ..how });
-        }
+        None => all(&input, None, How { store: 24, ..how }),
+        Some(len) => all(&input, Some(len), How { store: len, can_move: false, ..how }),
     }
 }
 
-fn all<S: Storage>(input: &Input, storage: impl Fn() -> S, how: How) {
+fn all(input: &Input, store: Option<usize>, how: How) {
     let Input { config, bytes, cuts, .. } = input;
     let context = |what: &str| format!("{what}, {:?}, cuts {cuts:?}, {how:?}, stream b\"{}\"", config, escaped(bytes));
 
     let [first, second] = input.avx2;
     crate::use_avx2(first);
-    let one = by_slots::<S, 0>(input, &storage, how);
+    let one = by_slots::<0>(input, store, how);
     crate::use_avx2(second);
     if !input.others.is_empty() && input.reading < 2 {
         let other = match input.slots {
-            1 => shared::<S, 1>(input, &storage),
-            2 => shared::<S, 2>(input, &storage),
-            _ => shared::<S, 8>(input, &storage),
+            1 => shared::<1>(input, store),
+            2 => shared::<2>(input, store),
+            _ => shared::<8>(input, store),
         };
         one.equal(&other, ["pull", "push"][input.reading], || context(&format!("shared, {} slots", input.slots)));
         return;
     }
     let other = match input.slots {
-        1 => by_slots::<S, 1>(input, &storage, how),
-        2 => by_slots::<S, 2>(input, &storage, how),
-        _ => by_slots::<S, 4>(input, &storage, how),
+        1 => by_slots::<1>(input, store, how),
+        2 => by_slots::<2>(input, store, how),
+        _ => by_slots::<4>(input, store, how),
     };
     one.equal(&other, ["pull", "push", "batch"][input.reading], || {
         context(&format!("{} slots instead of none", input.slots))
     });
 }
 
-fn by_slots<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S, how: How) -> Logs {
+/// Runs `f` with a storage of `len` bytes, or with one that grows. Both have one type, so that what reads with them is compiled once.
+fn with<R>(len: Option<usize>, f: impl FnOnce(&mut dyn Storage) -> R) -> R {
+    match len {
+        Some(len) => f(&mut input::storage(len)),
+        None => f(&mut Growing::new()),
+    }
+}
+
+fn by_slots<const SLOTS: usize>(input: &Input, store: Option<usize>, how: How) -> Logs {
     match input.reading {
-        0 => pull::<S, SLOTS>(input, storage),
-        1 => push::<S, SLOTS>(input, storage),
+        0 => with(store, |storage| pull::<SLOTS>(input, storage)),
+        1 => with(store, |storage| push::<SLOTS>(input, storage)),
         _ => batch::batch_with::<SLOTS>(input.config, &input.bytes, &input.cuts, how),
     }
 }
 
-fn shared<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {
+fn shared<const SLOTS: usize>(input: &Input, store: Option<usize>) -> Logs {
     let Input { config, bytes, cuts, pause, others, seed, .. } = input;
     let others: Vec<(Config, &[u8])> = others.iter().map(|(config, bytes)| (*config, &bytes[..])).collect();
     let turns = &mut Turns::<SLOTS>::new(&others, *seed);
-    if input.reading == 0 {
-        let mut pull = Sharing { parser: Parser::sharing(storage(), *config, ()), turns };
-        return drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());
-    }
-    let mut push = Sharing { parser: Parser::sharing(storage(), *config, Tracker::<8, 32>::new()), turns };
-    drive::push(&mut push, bytes, cuts, *pause, Detail::States)
+    with(store, |storage| {
+        if input.reading == 0 {
+            let mut pull = Sharing { parser: Parser::sharing(storage, *config, ()), turns };
+            return drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());
+        }
+        let mut push = Sharing { parser: Parser::sharing(storage, *config, Tracker::<8, 32>::new()), turns };
+        drive::push(&mut push, bytes, cuts, *pause, Detail::States)
+    })
 }
 
-fn pull<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {
+fn pull<const SLOTS: usize>(input: &Input, storage: &mut dyn Storage) -> Logs {
     let Input { config, bytes, cuts, before, .. } = input;
-    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, ());
+    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, *config, ());
     drive::begin_anew(&mut parser, &bytes[..*before]);
     drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
 }
 
-fn push<S: Storage, const SLOTS: usize>(input: &Input, storage: impl Fn() -> S) -> Logs {
+fn push<const SLOTS: usize>(input: &Input, storage: &mut dyn Storage) -> Logs {
     let Input { config, bytes, cuts, pause, before, .. } = input;
-    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
+    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, *config, Tracker::<8, 32>::new());
     drive::begin_anew(&mut parser, &bytes[..*before]);
     drive::push(&mut parser, bytes, cuts, *pause, Detail::States)
 }

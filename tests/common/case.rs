@@ -29,10 +29,9 @@ impl Case {
     /// Returns the storages to run the case on.
     pub fn stores(&self) -> Vec<Store> {
         match self.storage {
-            Some(len) => vec![Store::Fixed(len), Store::Borrowed(len)],
+            Some(len) => vec![Store::Fixed(len)],
             None => vec![
                 Store::Fixed(8192),
-                Store::Borrowed(9000),
                 #[cfg(feature = "alloc")]
                 Store::Growing,
             ],

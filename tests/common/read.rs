@@ -2,15 +2,14 @@
 
 use super::drive;
 use super::event_log::{Detail, Logs};
-use deltawire::{Config, Parser};
+use super::input::storage;
+use deltawire::{Config, Parser, Storage};
 
 /// The storage for a cut event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
-    /// `[u8; N]`, for the sizes that `with_store` knows.
+    /// A slice of this length.
     Fixed(usize),
-    /// `&mut [u8]` of any length.
-    Borrowed(usize),
     #[cfg(feature = "alloc")]
     Growing,
 }
@@ -33,44 +32,27 @@ impl How<'_> {
     }
 }
 
-macro_rules! with_store {
-    ($how:expr, $storage:ident => $body:expr) => {
-        match $how.store {
+impl Store {
+    /// Runs `f` with such a storage. All have one type, so that what reads with them is compiled once.
+    pub fn with<R>(self, f: impl FnOnce(&mut dyn Storage) -> R) -> R {
+        match self {
+            Store::Fixed(len) => f(&mut &mut *storage(len)),
             #[cfg(feature = "alloc")]
-            Store::Growing => {
-                let $storage = deltawire::Growing::new();
-                $body
-            }
-            Store::Borrowed(len) => {
-                let mut memory = vec![0xAAu8; len];
-                let $storage = &mut memory[..];
-                $body
-            }
-            Store::Fixed(len) => with_store!(@fixed len, $storage => $body, 0, 16, 32, 48, 64, 128, 256, 8192, 32768),
+            Store::Growing => f(&mut deltawire::Growing::new()),
         }
-    };
-    (@fixed $len:ident, $storage:ident => $body:expr, $($known:literal),*) => {
-        match $len {
-            $($known => {
-                let $storage = [0x55u8; $known];
-                $body
-            })*
-            len => panic!("no fixed storage of {len} bytes is compiled in"),
-        }
-    };
+    }
 }
 
 /// Reads with [`Parser::feed`].
 pub fn push(input: &[u8], how: &How<'_>) -> Logs {
     let pause = usize::from(how.pause);
-    with_store!(how, storage => {
-        drive::push(&mut Parser::with_config(storage, how.config), input, how.cuts, pause, how.detail)
-    })
+    how.store
+        .with(|storage| drive::push(&mut Parser::with_config(storage, how.config), input, how.cuts, pause, how.detail))
 }
 
 /// Reads with [`Parser::next`] and a separate tracker.
 pub fn pull(input: &[u8], how: &How<'_>) -> Logs {
-    with_store!(how, storage => {
+    how.store.with(|storage| {
         let mut parser = Parser::<_, 2, ()>::with_tracker(storage, how.config, ());
         drive::pull(&mut parser, input, how.cuts, how.detail, |_| ())
     })
