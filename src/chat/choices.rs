@@ -274,18 +274,6 @@ impl Work<'_, '_> {
     fn members_of_delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
         let mut before = self.enter_object();
-        let from = self.steps;
-        if self.steps.take(b"{\"content\":") {
-            // Nearly every delta is a text alone.
-            if self.text(&mut into.spans, delta::CONTENT) {
-                if self.steps.close(b'}') {
-                    return Some(());
-                }
-                before = Before::Comma;
-            } else {
-                self.steps.go_to(from);
-            }
-        }
         loop {
             let key = next_key!(self, before,
                 b"role" { b"\":" => Role }

@@ -53,24 +53,8 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     }
 }
 
-/// Puts the items of a choice with this index, if its delta is one text or a fragment of a call's arguments, as in nearly
-/// every choice. Returns `false`, with no effect, for any other choice or if there is no room.
-#[inline(always)]
-pub(super) fn put_usual(payload: &[u8], fields: &ChoiceIndex, number: u32, list: &mut DeltaList) -> bool {
-    /// Members that are no item, and members that are usually null.
-    const USUAL: u32 = 1 << choice::INDEX | 1 << choice::DELTA | 1 << choice::WHOLE | NULLS;
-    const NULLS: u32 = 1 << choice::LOGPROBS | 1 << choice::FINISH_REASON;
-    let ChoiceIndex { spans, delta } = fields;
-    let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);
-    let is_null = |member| spans.get(member).is_none_or(|span| begins(span, b'n'));
-    spans.mask() & !USUAL == 0
-        && spans.get(choice::DELTA).is_some_and(|span| begins(span, b'{'))
-        && is_null(choice::LOGPROBS)
-        && is_null(choice::FINISH_REASON)
-        && put_lone(payload, delta, number, list)
-}
-
-/// Puts the items of a choice that has only this delta. Returns `false` if the delta is not what [`put_usual`] takes.
+/// Puts the items of a choice that has only this delta, if that is one text or a fragment of a call's arguments. Returns `false`,
+/// with no effect, for any other delta or if there is no room.
 #[inline(always)]
 pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &mut DeltaList) -> bool {
     let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);

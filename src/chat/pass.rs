@@ -10,7 +10,7 @@ use super::choices::Usual;
 use super::expect::{Expect, Place};
 use super::index::{choice, top, ChoiceIndex, Facts, Index, Read, Seen};
 use super::key::Key;
-use super::list::{put_choice, put_lone, put_usual};
+use super::list::{put_choice, put_lone};
 use super::page::{Behind, DeltaList};
 use super::scalar::{is_error, reason_of};
 use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
@@ -183,10 +183,6 @@ impl Work<'_, '_> {
         } else {
             seen.all.insert(number);
             facts.delta |= first(choice::DELTA) == Some(b'{');
-        }
-        // Nothing is appended after a choice that was left for another walk.
-        if !list.behind.has(Behind::CHOICES) && put_usual(self.steps.bytes(), choice, number, list) {
-            return;
         }
         list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
     }

@@ -348,23 +348,6 @@ impl Lines {
         (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
-    /// Takes the first bytes of a line if they are the beginning of `data`, without the colon. The machine is at the start
-    /// of a line; `after_lf` is whether the LF of a CRLF was consumed before it. Returns `false`, with no effect, if the
-    /// bytes are something else.
-    #[inline]
-    pub(crate) fn begin_in_head(&mut self, line: &[u8], after_lf: bool) -> bool {
-        if line.is_empty() || !b"data".starts_with(line) {
-            return false;
-        }
-        visit!(line.len());
-        if self.is_after_cr() {
-            self.ended = self.ended.before(after_lf);
-        }
-        self.head.extend(line);
-        self.at = At::Name;
-        true
-    }
-
     /// Takes the next byte of a `data` line of which only the name, the colon or the space came so far, if it continues
     /// these. Returns `false`, with no effect, if it does not, or if there is not exactly one byte.
     #[inline]

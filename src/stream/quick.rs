@@ -21,7 +21,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
-        match self.quick(store, window) {
+        let unread = self.skips().and_then(|protocol| self.unread(store, window, protocol));
+        match unread.or_else(|| self.quick(store, window)) {
             Some(step) => step,
             None => self.read(store, window),
         }
@@ -33,9 +34,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.appendable > 0 {
             self.go_on_in_payload(store, window)
         } else if self.rested || self.lines.is_at_start() && self.is_rested() {
-            if let Some(step) = self.skips().and_then(|protocol| self.unread(store, window, protocol)) {
-                return Some(step);
-            }
             self.begin_event(store, window)
         } else if self.after == After::Nothing && self.silent_next <= self.silent {
             self.go_on_in_line(store, window)
@@ -50,12 +48,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn begin_event<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
         let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
         let line = window.get(skipped..)?;
-        let Some(value) = line.strip_prefix(HEAD).filter(|value| !value.is_empty()) else {
-            return self.begin_head(store, line, skipped > 0).then(|| self.taken(window));
-        };
-        if window.len() > i32::MAX as usize {
-            return None;
-        }
+        let value = line.strip_prefix(HEAD).filter(|value| !value.is_empty() && window.len() <= i32::MAX as usize)?;
         let start = skipped.saturating_add(HEAD.len());
         // Nearly every event is about as long as the one before it. If the window has all of it, nothing has to search for the
         // end of its line: the pass over its JSON comes to it.
@@ -157,19 +150,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.rested = true;
         let payload = Span { place: Place::Input, start: start as u32, len: end as u32 };
         Some(Step { consumed, found: Found::Chunk(payload) })
-    }
-
-    /// Takes the first bytes of a line, if a `data` line may begin so.
-    #[inline(never)]
-    fn begin_head<S: Storage + ?Sized>(&mut self, store: &mut S, line: &[u8], after_lf: bool) -> bool {
-        if !self.lines.begin_in_head(line, after_lf) {
-            return false;
-        }
-        self.rested = false;
-        // Nothing waits to be reported: an event may begin here.
-        self.begin(store);
-        self.line_start = self.offset.saturating_add(u64::from(after_lf));
-        true
     }
 
     /// A step that consumes all of the window, and finds nothing.

@@ -171,10 +171,10 @@ fn short_ways_are_taken() {
         assert_eq!(told(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), expected, "{between:?}");
     }
     assert_eq!(told(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
-    // In slices of one byte: the name, the colon, the space and the first byte of the payload; the rest and its line end; and
-    // the blank line.
+    // In slices of one byte: the first of the name, line by line; the name, the colon, the space and the first byte of the
+    // payload; the rest and its line end; and the blank line.
     let bytes: Vec<&[u8]> = [&first[..], &second].concat().leak().chunks(1).skip(first.len()).collect();
-    let expected = format!("L{}{}E", "E".repeat(7), "P".repeat(second.len() - 8));
+    let expected = format!("LL{}{}E", "E".repeat(6), "P".repeat(second.len() - 8));
     let windows: Vec<&[u8]> = [&first[..]].into_iter().chain(bytes).collect();
     assert_eq!(told(ANY, &windows), [expected.clone(), expected]);
 }
