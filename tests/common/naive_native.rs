@@ -8,7 +8,7 @@ use super::native::HALVES;
 use deltawire::delta::{self, FinishKind, Kind, Meta};
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
-use deltawire::{Config, Quirk};
+use deltawire::{Config, Movable, Quirk};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub fn lines<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], r
         let mut given = piece.unwrap_or_default();
         loop {
             let mut records = Records::new(&mut array, &mut scratch, mask);
-            let mut store = &mut memory[..];
+            let mut store = Movable::new(&mut memory, false);
             let (spent, outcome) = match piece {
                 Some(_) => emitter.run(&mut machine, &mut store, &mut tracker, given, 0, &mut records),
                 None => (0, emitter.finish(&mut machine, &mut store, &mut tracker, &mut records)),
