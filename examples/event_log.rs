@@ -35,11 +35,11 @@ fn variants() -> [(&'static str, Store, Config); 5] {
     let usual = Config::default();
     let limits = Limits::new().with_max_event_len(200).with_max_id_len(8).with_max_depth(4).unwrap();
     [
-        ("log", Store::Borrowed(ROOM), usual),
-        ("strict.log", Store::Borrowed(ROOM), usual.with_errors(QuirkSet::ALL)),
-        ("spec.log", Store::Borrowed(ROOM), usual.with_framing(Framing::Spec).with_validate(Validate::Strict)),
-        ("short.log", Store::Borrowed(ROOM), usual.with_limits(limits)),
-        ("small.log", Store::Borrowed(256), usual),
+        ("log", Store::Fixed(ROOM), usual),
+        ("strict.log", Store::Fixed(ROOM), usual.with_errors(QuirkSet::ALL)),
+        ("spec.log", Store::Fixed(ROOM), usual.with_framing(Framing::Spec).with_validate(Validate::Strict)),
+        ("short.log", Store::Fixed(ROOM), usual.with_limits(limits)),
+        ("small.log", Store::Fixed(256), usual),
     ]
 }
 
