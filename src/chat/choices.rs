@@ -7,7 +7,7 @@ use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
-use crate::json::{Before, Kinds, Steps};
+use crate::json::{Kinds, Steps};
 use crate::Quirk;
 
 /// A walk for one view, through a value that the pass over the chunk has already checked.
@@ -71,18 +71,10 @@ pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
     let mut pass = Pass::again(payload, start);
     let mut fields = ChoiceIndex::EMPTY;
     let number = pass.work(|work| {
-        work.choice(&mut fields, None)?;
+        work.choice(&mut fields)?;
         Some(work.index_of(&fields))
     })?;
     Some(Further { fields, number, start, end: pass.steps.offset() })
-}
-
-/// What [`Work::usual_choice`] passed.
-pub(super) enum Usual {
-    /// A choice with this index.
-    Whole(u32),
-    /// The beginning of a choice: other members follow.
-    Begun,
 }
 
 impl Work<'_, '_> {
@@ -101,10 +93,10 @@ impl Work<'_, '_> {
     }
 
     /// Walks the choice that nearly every chunk has: an index, a delta that is one text or one fragment of a call's
-    /// arguments, and nulls. Compares all but the text with the usual bytes. Returns `None`, without passing anything, for
-    /// any other choice.
+    /// arguments, and nulls. Compares all but the text with the usual bytes. Returns the index, or `None`, without passing
+    /// anything, for any other choice.
     #[inline(always)]
-    pub(super) fn usual_choice(&mut self, into: &mut ChoiceIndex) -> Option<Usual> {
+    pub(super) fn usual_choice(&mut self, into: &mut ChoiceIndex) -> Option<u32> {
         let ChoiceIndex { spans, delta } = into;
         let mut work = Work { steps: self.steps, notes: self.notes };
         let start = work.steps.offset();
@@ -139,11 +131,12 @@ impl Work<'_, '_> {
             let _ = work.steps.take(b",\"stop_reason\":null") && work.steps.take(b",\"token_ids\":null");
             work.steps.close(b'}')
         };
-        if is_whole {
-            spans.set(choice::WHOLE, work.span_from(start));
+        if !is_whole {
+            return None;
         }
+        spans.set(choice::WHOLE, work.span_from(start));
         self.steps.go_to(work.steps);
-        Some(if is_whole { Usual::Whole(index) } else { Usual::Begun })
+        Some(index)
     }
 
     /// Passes an array of tool calls that is one fragment of arguments.
@@ -183,28 +176,22 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Walks one choice or, if `begun` is the offset at which it began, the rest of one that
-    /// [`usual_choice`](Work::usual_choice) began. Out of line, as `call` is: these walks are long, and each has several
-    /// callers.
+    /// Walks one choice. Out of line, as `call` is: these walks are long, and each has several callers.
     #[inline(never)]
-    pub(super) fn choice(&mut self, into: &mut ChoiceIndex, begun: Option<usize>) -> Option<()> {
-        self.aside(|work| work.members_of_choice(into, begun))
+    pub(super) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
+        self.aside(|work| work.members_of_choice(into))
     }
 
     #[inline(always)]
-    fn members_of_choice(&mut self, into: &mut ChoiceIndex, begun: Option<usize>) -> Option<()> {
-        let (start, mut before) = match begun {
-            Some(start) => (start, Before::Comma),
-            None => {
-                into.clear();
-                if self.steps.peek() != b'{' {
-                    self.notes.quirks.insert(Quirk::OddType);
-                    self.read();
-                    return Some(());
-                }
-                (self.steps.offset(), self.enter_object())
-            }
-        };
+    fn members_of_choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
+        into.clear();
+        if self.steps.peek() != b'{' {
+            self.notes.quirks.insert(Quirk::OddType);
+            self.read();
+            return Some(());
+        }
+        let start = self.steps.offset();
+        let mut before = self.enter_object();
         loop {
             let key = next_key!(self, before,
                 b"inde" { b"x\":" => Index }
@@ -240,11 +227,9 @@ impl Work<'_, '_> {
                     Place::new(choice::MESSAGE, Expect::OBJECT)
                 }
                 Key::Text => Place::new(choice::TEXT, Expect::TEXT),
-                Key::FinishReason if self.taken(&mut into.spans, choice::FINISH_REASON, Steps::null) => continue,
                 Key::FinishReason => Place::new(choice::FINISH_REASON, Expect::REASON),
                 Key::FinishCamel => Place::new(choice::FINISH_CAMEL, Expect::TEXT),
                 Key::NativeFinishReason => Place::new(choice::NATIVE_FINISH_REASON, Expect::ANY),
-                Key::Logprobs if self.taken(&mut into.spans, choice::LOGPROBS, Steps::null) => continue,
                 Key::Logprobs => Place::new(choice::LOGPROBS, Expect::OBJECT),
                 Key::Error => Place::new(choice::ERROR, Expect::ERROR),
                 Key::ProviderFields => {
@@ -290,13 +275,9 @@ impl Work<'_, '_> {
                         self.place(&mut into.spans, delta::CONTENT, span);
                         continue;
                     }
-                    if !self.any_text(&mut into.spans, delta::CONTENT, Expect::TEXT)? {
-                        break;
-                    }
-                    continue;
+                    Place::new(delta::CONTENT, Expect::TEXT)
                 }
                 Key::Refusal => Place::new(delta::REFUSAL, Expect::TEXT),
-                Key::ReasoningContent if self.text(&mut into.spans, delta::REASONING_CONTENT) => continue,
                 Key::ReasoningContent => Place::new(delta::REASONING_CONTENT, Expect::TEXT),
                 Key::Reasoning => Place::new(delta::REASONING, Expect::TEXT),
                 Key::ReasoningDetails => {
@@ -463,10 +444,7 @@ impl Work<'_, '_> {
             let place = if key == Key::Name {
                 Place::new(call::NAME, Expect::TEXT)
             } else if key == input {
-                if !self.any_text(into, call::ARGUMENTS, Expect::ARGUMENTS)? {
-                    break;
-                }
-                continue;
+                Place::new(call::ARGUMENTS, Expect::ARGUMENTS)
             } else {
                 self.other_of_call(into)
             };

@@ -6,7 +6,6 @@
 //! choice is made of, and puts such a choice in the list at once; it walks any other member by member. It unescapes nothing,
 //! parses no number beyond an index, and checks no UTF-8.
 
-use super::choices::Usual;
 use super::expect::{Expect, Place};
 use super::index::{choice, top, ChoiceIndex, Facts, Index, Read, Seen};
 use super::key::Key;
@@ -148,20 +147,14 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn one_choice(&mut self, into: &mut ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList) {
         let start = self.steps.offset();
-        match self.usual_choice(into) {
-            Some(Usual::Whole(number)) => {
-                if !list.behind.has(Behind::CHOICES) && put_lone(self.steps.bytes(), &into.delta, number, list) {
-                    seen.all.insert(number);
-                    facts.delta = true;
-                    return;
-                }
+        if let Some(number) = self.usual_choice(into) {
+            if !list.behind.has(Behind::CHOICES) && put_lone(self.steps.bytes(), &into.delta, number, list) {
+                seen.all.insert(number);
+                facts.delta = true;
+                return;
             }
-            Some(Usual::Begun) => {
-                self.aside(|work| work.choice(into, Some(start)));
-            }
-            None => {
-                self.aside(|work| work.choice(into, None));
-            }
+        } else {
+            self.aside(|work| work.choice(into));
         }
         self.conclude(into, seen, facts, list, start as u32);
     }
@@ -170,38 +163,22 @@ impl Work<'_, '_> {
     /// the first choice and those after it.
     #[inline(never)]
     fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList, start: u32) {
-        /// Members that few choices have.
-        const RARE: u32 = 1 << choice::MESSAGE | 1 << choice::TEXT | 1 << choice::ERROR | 1 << choice::FINISH_CAMEL;
-        let first = |member| choice.spans.get(member).and_then(|span| self.first_byte(span));
         let number = self.index_of(choice);
-        if choice.spans.mask() & (RARE | 1 << choice::WHOLE) != 1 << choice::WHOLE
-            || first(choice::FINISH_REASON) == Some(b'"')
-        {
-            if choice.spans.has(choice::WHOLE) {
-                self.conclude_all(choice, number, seen, facts);
-            }
-        } else {
+        if choice.spans.has(choice::WHOLE) {
+            let value = |member| choice.spans.get(member).map(|span| self.value(span));
+            let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
+            let reason = |member| value(member).and_then(reason_of);
             seen.all.insert(number);
-            facts.delta |= first(choice::DELTA) == Some(b'{');
+            if let Some(text) = reason(choice::FINISH_REASON).or_else(|| reason(choice::FINISH_CAMEL)) {
+                seen.finished.insert(number);
+                facts.error |= text == "error";
+            }
+            facts.error |= value(choice::ERROR).is_some_and(is_error);
+            let has_delta = is_object(choice::DELTA);
+            facts.delta |= has_delta;
+            facts.message |= !has_delta && (is_object(choice::MESSAGE) || value(choice::TEXT).is_some());
         }
         list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
-    }
-
-    /// Notes what [`conclude`](Work::conclude) notes, for any choice.
-    #[inline(never)]
-    fn conclude_all(&self, choice: &ChoiceIndex, number: u32, seen: &mut Seen, facts: &mut Facts) {
-        let value = |member| choice.spans.get(member).map(|span| self.value(span));
-        seen.all.insert(number);
-        let reason = |member| value(member).and_then(reason_of);
-        if let Some(text) = reason(choice::FINISH_REASON).or_else(|| reason(choice::FINISH_CAMEL)) {
-            seen.finished.insert(number);
-            facts.error |= text == "error";
-        }
-        facts.error |= value(choice::ERROR).is_some_and(is_error);
-        let has_delta = value(choice::DELTA).is_some_and(|value| value.kind() == Kind::Object);
-        let has_message = value(choice::MESSAGE).is_some_and(|value| value.kind() == Kind::Object);
-        facts.delta |= has_delta;
-        facts.message |= !has_delta && (has_message || value(choice::TEXT).is_some());
     }
 }
 

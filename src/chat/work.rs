@@ -219,21 +219,6 @@ impl<'a> Work<'a, '_> {
         self.taken(spans, member, Steps::plain_string_before_end)
     }
 
-    /// [`text`](Work::text) of a member that is nearly always a text but not always a plain one. Reads any
-    /// other value as [`member`](Work::member) does.
-    #[inline(always)]
-    pub(super) fn any_text<const N: usize>(
-        &mut self,
-        spans: &mut Spans<N>,
-        member: usize,
-        expect: Expect,
-    ) -> Option<bool> {
-        if self.text(spans, member) {
-            return Some(true);
-        }
-        self.aside(|work| work.odd_member(spans, Place::new(member, expect)))
-    }
-
     #[inline(always)]
     pub(super) fn read_from(&self, start: usize) -> Read {
         Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }

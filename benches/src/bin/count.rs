@@ -30,7 +30,7 @@ const WAYS: [(&str, &str); 3] = [("", PULL), ("generic-", PULL_GENERIC), ("push-
 const CHOICES: [&str; 2] = ["choices-4", "choices-8"];
 
 /// Others: name, contender, input, slice.
-const OTHERS: [(&str, &str, &str, usize); 9] = [
+const OTHERS: [(&str, &str, &str, usize); 11] = [
     ("content-plain", PULL, "content-plain", 16384),
     ("vllm-like", PULL, "vllm-like", 16384),
     ("alternate", PULL, "alternate", 16384),
@@ -38,6 +38,9 @@ const OTHERS: [(&str, &str, &str, usize); 9] = [
     ("misses-in-order", PULL, "misses-in-order", 16384),
     ("generic-content", PULL_GENERIC, "content", 16384),
     ("generic-tools", PULL_GENERIC, "tools", 16384),
+    // Choices that are walked member by member.
+    ("generic-logprobs", PULL_GENERIC, "logprobs", 16384),
+    ("generic-vllm-like", PULL_GENERIC, "vllm-like", 16384),
     ("generic-misses", PULL_GENERIC, "misses", 16384),
     ("batch-content", BATCH, "content", 16384),
 ];
