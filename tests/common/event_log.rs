@@ -131,6 +131,9 @@ impl Logs {
         let log = &mut self.events;
         let (word, bytes) = match event {
             Event::Chunk(chunk) => {
+                // A payload that is read again, as a batch's is, does not know whether the event is of another protocol.
+                self.states.line("completion");
+                self.states.number("is", u64::from(chunk.is_completion()));
                 self.chunk(chunk.wire_range(), chunk.event_name(), chunk);
                 ("chunk", chunk.payload().len())
             }

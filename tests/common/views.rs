@@ -97,7 +97,7 @@ impl Views<'_> {
             self.value("get", chunk.get(name));
         }
         let is = |flag: bool, bit: u64| if flag { bit } else { 0 };
-        let facts = is(chunk.is_completion(), 1) | is(chunk.is_whole_error(), 2) | is(chunk.is_plain_text(), 4);
+        let facts = is(chunk.is_whole_error(), 1) | is(chunk.is_plain_text(), 2);
         self.log.number("facts", facts);
         self.log.number("choices", u64::from(chunk.choice_count()));
         self.error(chunk.error());
