@@ -119,8 +119,7 @@ fn event_length() {
             let what = format!("{name}, {len} bytes");
             check(&what, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
             // The capacity of a storage is a limit in the same way.
-            let by_storage = [Store::Fixed(LIMIT)];
-            check(&what, stream.as_bytes(), config(1 << 20, 100, 128), &by_storage, &wanted);
+            check(&what, stream.as_bytes(), config(1 << 20, 100, 128), &[Store::Fixed(LIMIT)], &wanted);
         }
     }
 }

@@ -35,9 +35,19 @@ struct Ask<'a> {
     store: Store,
 }
 
-impl Ask<'_> {
+impl<'a> Ask<'a> {
+    /// The usual way: without pauses, with storages that grow.
+    fn new(config: Config, bytes: &'a [u8], cuts: &'a [usize]) -> Self {
+        Ask { config, bytes, cuts, pause: 0, how: BATCH, store: Store::Growing }
+    }
+
     fn read<const SLOTS: usize>(&self) -> Readings {
         let Ask { config, bytes, cuts, pause, how, store } = *self;
+        // A batch's storage is limited like that of the others.
+        let how = match store {
+            Store::Fixed(len) => How { store: len, can_move: false, ..how },
+            Store::Growing => how,
+        };
         Readings {
             pulled: store.with(|storage| {
                 let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, config, ());
@@ -144,8 +154,7 @@ fn every_stream_emits_the_same() {
         let mut whole: Option<Readings> = None;
         for size in [bytes.len().max(1), 1, 7, 64, 1448, 16384] {
             let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
-            let ask =
-                Ask { config: Config::default(), bytes, cuts: &cuts, pause: 0, how: BATCH, store: Store::Growing };
+            let ask = Ask::new(Config::default(), bytes, &cuts);
             let readings = ask.all(&stream.name);
             if let Some(whole) = &whole {
                 let context = || ask.context(&stream.name, 0);
@@ -157,8 +166,7 @@ fn every_stream_emits_the_same() {
                 whole = Some(readings);
             }
             if matches!(size, 64 | 16384) {
-                let how = How { can_move: false, store: 4096, ..BATCH };
-                Ask { config: strict, pause: 3, how, store: Store::Fixed(4096), ..ask }.all(&stream.name);
+                Ask { config: strict, pause: 3, store: Store::Fixed(4096), ..ask }.all(&stream.name);
             }
             runs += 1;
         }
@@ -387,10 +395,9 @@ fn events_that_are_alike_emit_the_same() {
             let bytes = stream.as_bytes();
             let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
             for config in [Config::default(), strict, limited] {
-                Ask { config, bytes, cuts: &cuts, pause: 0, how: BATCH, store: Store::Growing }.all(name);
+                Ask::new(config, bytes, &cuts).all(name);
             }
-            let how = How { can_move: false, store: 200, ..BATCH };
-            Ask { config: strict, bytes, cuts: &cuts, pause: 2, how, store: Store::Fixed(200) }.all(name);
+            Ask { pause: 2, store: Store::Fixed(200), ..Ask::new(strict, bytes, &cuts) }.all(name);
         }
     }
 }
@@ -437,7 +444,7 @@ fn recorded_streams_of_other_protocols_emit_the_same() {
             for size in [bytes.len().max(1), 1 + nth % 7, 64, 1448] {
                 let cuts: Vec<usize> = (1..bytes.len()).filter(|at| at % size == 0).collect();
                 let config = if seed == 3 { strict } else { Config::default() };
-                let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: nth % 3, how: BATCH, store: Store::Growing };
+                let ask = Ask { pause: nth % 3, ..Ask::new(config, &bytes, &cuts) };
                 let readings = ask.all(&name);
                 if let Some(whole) = &whole {
                     let context = || ask.context(&name, 0);
@@ -477,15 +484,7 @@ fn what_was_found_by_fuzzing() {
         };
         let stream: String = (0..8).map(event).chain((0..8).map(event)).collect();
         for cut in 0..stream.len() {
-            let ask = Ask {
-                config: Config::default(),
-                bytes: stream.as_bytes(),
-                cuts: &[cut],
-                pause: 0,
-                how: BATCH,
-                store: Store::Growing,
-            };
-            ask.all(name);
+            Ask::new(Config::default(), stream.as_bytes(), &[cut]).all(name);
         }
     }
 }
@@ -500,15 +499,7 @@ fn a_payload_that_begins_with_a_space_after_one_without() {
             stream += &format!("{head}{}{end}{end}", chunk(nth));
         }
         for cut in 0..stream.len() {
-            let ask = Ask {
-                config: Config::default(),
-                bytes: stream.as_bytes(),
-                cuts: &[cut],
-                pause: 0,
-                how: BATCH,
-                store: Store::Growing,
-            };
-            ask.all("spaces");
+            Ask::new(Config::default(), stream.as_bytes(), &[cut]).all("spaces");
         }
     }
 }
@@ -523,16 +514,11 @@ fn one(control: &[u8], body: &[u8]) {
     let cuts = input::cuts(&mut from, bytes.len());
     let how =
         How { shake: from.once_in(2), records: from.pick(&[7, 1, 2, 64]), scratch: from.pick(&[256, 0, 64]), ..BATCH };
-    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how, store: Store::Growing };
+    let ask = Ask { pause: from.below(4), how, ..Ask::new(config, &bytes, &cuts) };
     // With a storage that limits an event, cut or not, too.
-    let len = from.pick(&[None, None, None, Some(96), Some(256), Some(8192)]);
-    match len {
-        None => drop(ask.all("made")),
-        Some(store) => {
-            let how = How { can_move: false, store, ..how };
-            Ask { how, store: Store::Fixed(store), ..ask }.all("made");
-        }
-    }
+    const GROWING: Store = Store::Growing;
+    let stores = [GROWING, GROWING, GROWING, Store::Fixed(96), Store::Fixed(256), Store::Fixed(8192)];
+    Ask { store: from.pick(&stores), ..ask }.all("made");
     // Another stream, which may have been generated from the same bytes, so that their shapes are alike.
     let mut other = stream::stream(&mut if from.once_in(2) { Source::new(&rest) } else { body });
     edit::edit(&mut other, &mut from);
@@ -556,10 +542,9 @@ fn one_of_any_protocol(control: &[u8], body: &[u8], changes: &[(usize, u8)]) {
     let payload = from.pick(&[Payload::Chunks, Payload::Chunks, Payload::Chunks, Payload::Usage]);
     let config = config(&mut from).with_payload(payload);
     let cuts = input::cuts(&mut from, bytes.len());
-    let ask = Ask { config, bytes: &bytes, cuts: &cuts, pause: from.below(4), how: BATCH, store: Store::Growing };
-    let (seed, is_small) = (from.u64(), from.once_in(4));
-    let store = if is_small { Store::Fixed(256) } else { Store::Growing };
-    let ask = Ask { store, ..ask };
+    let (pause, seed) = (from.below(4), from.u64());
+    let store = if from.once_in(4) { Store::Fixed(256) } else { Store::Growing };
+    let ask = Ask { pause, store, ..Ask::new(config, &bytes, &cuts) };
     ask.compare_shared("made", &other, seed, &ask.read::<0>());
 }
 

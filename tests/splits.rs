@@ -257,52 +257,19 @@ fn finish<S: Storage>(parser: &mut Parser<S>, hasher: &mut Hasher) -> Hash {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Storages
-
-/// A storage that can be created anew with the contents of another.
-trait Kind: Sync {
-    type Storage: Storage;
-    fn name(&self) -> String;
-    /// Runs `f` with a storage. `&mut [u8]` cannot be cloned, so parsers on it always start anew.
-    fn with<R>(&self, f: impl FnOnce(Self::Storage) -> R) -> R;
-}
-
-#[derive(Clone, Copy)]
-struct Fixed(usize);
-impl Kind for Fixed {
-    type Storage = Box<[u8]>;
-    fn name(&self) -> String {
-        format!("{} bytes", self.0)
-    }
-    fn with<R>(&self, f: impl FnOnce(Box<[u8]>) -> R) -> R {
-        f(storage(self.0))
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Grows;
-impl Kind for Grows {
-    type Storage = Growing;
-    fn name(&self) -> String {
-        "Growing".into()
-    }
-    fn with<R>(&self, f: impl FnOnce(Growing) -> R) -> R {
-        f(Growing::new())
-    }
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
 // Cuts
 
-/// Compares every cut of a stream with the whole, on one storage. Returns the number of runs.
+/// Compares every cut of a stream with the whole, on storages of one kind. Returns the number of runs.
 ///
-/// Parsers that can be cloned continue after the last event before the cut.
-fn singles<K: Kind>(kind: &K, stream: &Stream, config: Config, step: usize) -> Result<u64, String>
-where
-    K::Storage: Clone,
-{
+/// Each run continues from a clone of the parser behind the last event before the cut.
+fn singles<S: Storage + Clone>(
+    storage: impl Fn() -> S,
+    stream: &Stream,
+    config: Config,
+    step: usize,
+) -> Result<u64, String> {
     let bytes = &stream.bytes[..];
-    let fresh = || kind.with(|storage| Parser::with_config(storage, config));
+    let fresh = || Parser::with_config(storage(), config);
     let whole = {
         let (mut parser, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: false });
         feed(&mut parser, bytes, &mut hasher);
@@ -333,7 +300,8 @@ where
         let hash = finish(&mut parser, &mut next);
         runs += 1;
         if hash != whole {
-            return Err(format!("{} on {} with {config:?}: cut at {cut}", stream.name, kind.name()));
+            let (kind, len) = (std::any::type_name::<S>(), storage().max_len());
+            return Err(format!("{} on {kind} of {len} with {config:?}: cut at {cut}", stream.name));
         }
     }
     Ok(runs)
@@ -465,8 +433,8 @@ fn every_single_cut() {
     let runs = spread(&streams, |stream| {
         // Of longer streams only some cuts.
         let step = if stream.bytes.len() < SMALL { 1 } else { (stream.bytes.len() / 211) | 1 };
-        let fixed = singles(&Fixed(32768), stream, config, step)?;
-        let grows = singles(&Grows, stream, config, step)?;
+        let fixed = singles(|| storage(32768), stream, config, step)?;
+        let grows = singles(Growing::new, stream, config, step)?;
         let borrowed = borrowed(40_000, stream, config, step)?;
         Ok(fixed + grows + borrowed)
     });
@@ -481,11 +449,11 @@ fn every_cut_of_events_over_a_limit() {
         let mut runs = 0;
         for max_event_len in [40, 150, 300] {
             let limits = Limits::new().with_max_event_len(max_event_len).with_max_id_len(8).with_max_depth(4).unwrap();
-            runs += singles(&Grows, stream, Config::new().with_limits(limits), 1)?;
+            runs += singles(Growing::new, stream, Config::new().with_limits(limits), 1)?;
         }
-        runs += singles(&Fixed(0), stream, Config::default(), 7)?;
-        runs += singles(&Fixed(32), stream, Config::default(), 1)?;
-        runs += singles(&Fixed(256), stream, Config::default(), 1)?;
+        runs += singles(|| storage(0), stream, Config::default(), 7)?;
+        runs += singles(|| storage(32), stream, Config::default(), 1)?;
+        runs += singles(|| storage(256), stream, Config::default(), 1)?;
         runs += borrowed(200, stream, Config::default(), 3)?;
         Ok(runs)
     });

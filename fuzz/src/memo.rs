@@ -18,6 +18,8 @@ use deltawire::{Config, Growing, Parser, Storage};
 /// A decoded input.
 struct Input {
     config: Config,
+    /// The length of the storage, or `None` for one that grows.
+    store: Option<usize>,
     bytes: Vec<u8>,
     cuts: Vec<usize>,
     pause: usize,
@@ -50,8 +52,8 @@ pub fn memo(data: &[u8]) {
     let cuts = input::cuts(&mut control, bytes.len());
     let (pause, before) = (control.below(5), if control.below(4) == 3 { control.below(bytes.len() + 1) } else { 0 });
     let how = How {
-        store: 0,
-        can_move: true,
+        store: store.unwrap_or(24),
+        can_move: store.is_none(),
         shake: control.below(2) == 1,
         records: control.pick(&[64, 1, 2, 3, 7, 256]),
         scratch: control.pick(&[4096, 0, 16, 64]),
@@ -60,8 +62,19 @@ pub fn memo(data: &[u8]) {
     };
     let slots = control.pick(&[2, 1, 4]);
     let reading = input::which(&mut control, bytes.len(), 3);
-    let mut input =
-        Input { config, bytes, cuts, pause, before, slots, reading, others: Vec::new(), seed: 0, avx2: [true; 2] };
+    let mut input = Input {
+        config,
+        store,
+        bytes,
+        cuts,
+        pause,
+        before,
+        slots,
+        reading,
+        others: Vec::new(),
+        seed: 0,
+        avx2: [true; 2],
+    };
     if control.below(2) == 1 {
         let other = input::config(&mut control);
         let mut bytes = input.bytes.clone();
@@ -70,33 +83,30 @@ pub fn memo(data: &[u8]) {
         (input.before, input.seed) = (0, control.u64());
     }
     input.avx2 = control.pick(&[[true, true], [true, false], [false, true], [false, false]]);
-    match store {
-        None => all(&input, None, How { store: 24, ..how }),
-        Some(len) => all(&input, Some(len), How { store: len, can_move: false, ..how }),
-    }
+    all(&input, how);
 }
 
-fn all(input: &Input, store: Option<usize>, how: How) {
+fn all(input: &Input, how: How) {
     let Input { config, bytes, cuts, .. } = input;
     let context = |what: &str| format!("{what}, {:?}, cuts {cuts:?}, {how:?}, stream b\"{}\"", config, escaped(bytes));
 
     let [first, second] = input.avx2;
     crate::use_avx2(first);
-    let one = by_slots::<0>(input, store, how);
+    let one = by_slots::<0>(input, how);
     crate::use_avx2(second);
     if !input.others.is_empty() && input.reading < 2 {
         let other = match input.slots {
-            1 => shared::<1>(input, store),
-            2 => shared::<2>(input, store),
-            _ => shared::<8>(input, store),
+            1 => shared::<1>(input),
+            2 => shared::<2>(input),
+            _ => shared::<8>(input),
         };
         one.equal(&other, ["pull", "push"][input.reading], || context(&format!("shared, {} slots", input.slots)));
         return;
     }
     let other = match input.slots {
-        1 => by_slots::<1>(input, store, how),
-        2 => by_slots::<2>(input, store, how),
-        _ => by_slots::<4>(input, store, how),
+        1 => by_slots::<1>(input, how),
+        2 => by_slots::<2>(input, how),
+        _ => by_slots::<4>(input, how),
     };
     one.equal(&other, ["pull", "push", "batch"][input.reading], || {
         context(&format!("{} slots instead of none", input.slots))
@@ -111,19 +121,19 @@ fn with<R>(len: Option<usize>, f: impl FnOnce(&mut dyn Storage) -> R) -> R {
     }
 }
 
-fn by_slots<const SLOTS: usize>(input: &Input, store: Option<usize>, how: How) -> Logs {
+fn by_slots<const SLOTS: usize>(input: &Input, how: How) -> Logs {
     match input.reading {
-        0 => with(store, |storage| pull::<SLOTS>(input, storage)),
-        1 => with(store, |storage| push::<SLOTS>(input, storage)),
+        0 => with(input.store, |storage| pull::<SLOTS>(input, storage)),
+        1 => with(input.store, |storage| push::<SLOTS>(input, storage)),
         _ => batch::batch_with::<SLOTS>(input.config, &input.bytes, &input.cuts, how),
     }
 }
 
-fn shared<const SLOTS: usize>(input: &Input, store: Option<usize>) -> Logs {
+fn shared<const SLOTS: usize>(input: &Input) -> Logs {
     let Input { config, bytes, cuts, pause, others, seed, .. } = input;
     let others: Vec<(Config, &[u8])> = others.iter().map(|(config, bytes)| (*config, &bytes[..])).collect();
     let turns = &mut Turns::<SLOTS>::new(&others, *seed);
-    with(store, |storage| {
+    with(input.store, |storage| {
         if input.reading == 0 {
             let mut pull = Sharing { parser: Parser::sharing(storage, *config, ()), turns };
             return drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());

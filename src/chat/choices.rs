@@ -7,7 +7,7 @@ use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
-use crate::json::{Kinds, Steps};
+use crate::json::{Before, Kinds, Steps};
 use crate::Quirk;
 
 /// A walk for one view, through a value that the pass over the chunk has already checked.
@@ -176,6 +176,18 @@ impl Work<'_, '_> {
         }
     }
 
+    /// Enters the next element of a list of objects. Returns where it begins, and the byte before its first name. Skips and flags an
+    /// element that is no object, and returns `None`.
+    #[inline(always)]
+    fn enter_element(&mut self) -> Option<(usize, Before)> {
+        if self.steps.peek() != b'{' {
+            self.notes.quirks.insert(Quirk::OddType);
+            self.read();
+            return None;
+        }
+        Some((self.steps.offset(), self.enter_object()))
+    }
+
     /// Walks one choice. Out of line, as `call` is: these walks are long, and each has several callers.
     #[inline(never)]
     pub(super) fn choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
@@ -185,13 +197,7 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn members_of_choice(&mut self, into: &mut ChoiceIndex) -> Option<()> {
         into.clear();
-        if self.steps.peek() != b'{' {
-            self.notes.quirks.insert(Quirk::OddType);
-            self.read();
-            return Some(());
-        }
-        let start = self.steps.offset();
-        let mut before = self.enter_object();
+        let Some((start, mut before)) = self.enter_element() else { return Some(()) };
         loop {
             let key = next_key!(self, before,
                 b"inde" { b"x\":" => Index }
@@ -370,13 +376,7 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn members_of_call(&mut self, into: &mut CallIndex) -> Option<()> {
         into.clear();
-        if self.steps.peek() != b'{' {
-            self.notes.quirks.insert(Quirk::OddType);
-            self.read();
-            return Some(());
-        }
-        let start = self.steps.offset();
-        let mut before = self.enter_object();
+        let Some((start, mut before)) = self.enter_element() else { return Some(()) };
         loop {
             let key = next_key!(self, before,
                 b"inde" { b"x\":" => Index }

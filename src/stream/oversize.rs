@@ -122,9 +122,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// The protocol of the stream, if events may be passed over, because only usage is asked for.
     #[inline(always)]
     pub(super) fn skips(&self) -> Option<Protocol> {
-        let config = &self.config;
-        let skips = config.payload == Payload::Usage && config.validate == Validate::Lazy;
-        self.dialect.protocol.filter(|protocol| skips && names_usage(*protocol))
+        // First, because few ask for usage alone.
+        if self.config.payload != Payload::Usage || self.config.validate != Validate::Lazy {
+            return None;
+        }
+        self.dialect.protocol.filter(|protocol| names_usage(*protocol))
     }
 
     /// Whether an event over the limit may be reduced: it may be one of Responses, and is not checked in full.

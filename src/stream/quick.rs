@@ -21,8 +21,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
     pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
-        let unread = self.skips().and_then(|protocol| self.unread(store, window, protocol));
-        match unread.or_else(|| self.quick(store, window)) {
+        if let Some(protocol) = self.skips() {
+            if let Some(step) = self.unread(store, window, protocol) {
+                return step;
+            }
+        }
+        match self.quick(store, window) {
             Some(step) => step,
             None => self.read(store, window),
         }

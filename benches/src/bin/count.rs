@@ -38,7 +38,7 @@ const OTHERS: [(&str, &str, &str, usize); 11] = [
     ("misses-in-order", PULL, "misses-in-order", 16384),
     ("generic-content", PULL_GENERIC, "content", 16384),
     ("generic-tools", PULL_GENERIC, "tools", 16384),
-    // Choices that are walked member by member.
+    // A choice that is walked member by member, and one with what vLLM adds.
     ("generic-logprobs", PULL_GENERIC, "logprobs", 16384),
     ("generic-vllm-like", PULL_GENERIC, "vllm-like", 16384),
     ("generic-misses", PULL_GENERIC, "misses", 16384),

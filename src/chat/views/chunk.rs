@@ -351,7 +351,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling
-    /// `object`. An event of another protocol, which its name or its `type` may show, is none.
+    /// `object`. False for an event whose name or `type` is that of another protocol.
     pub fn is_completion(&self) -> bool {
         self.index.facts.chat
     }
