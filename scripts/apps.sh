@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The examples as programs: those without dependencies on the samples by standard input, in pieces; the client and the gateway of
+# The examples as programs: those without dependencies on the samples by standard input, in pieces; in full the client and the gateway of
 # examples/apps with tokio, reqwest and axum against a local server. Their crate has a lock file and a folder of its own.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
@@ -47,6 +47,7 @@ for len in 1000 95; do
   [ "$(cat "$out/said.txt")" = "$said" ] || fail "usage prints: $(cat "$out/said.txt")"
 done
 pass apps-examples
+[ "$(full 1 0)" = 1 ] || exit 0
 
 need_crates --manifest-path examples/apps/Cargo.toml
 began=$SECONDS

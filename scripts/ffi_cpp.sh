@@ -23,13 +23,14 @@ built() {
   "$2" "${flags[@]}" "${@:3}" "$src/$1.cpp" "$lib" -o "$work/$1-$2"
 }
 
-# No warnings with each compiler and standard, with and without exceptions and RTTI, in any order and included twice.
+# No warnings with each compiler and with the oldest and the newest standard (in full each), with and without exceptions and RTTI,
+# included twice.
 printf '#include <deltawire.hpp>\n#include <deltawire.hpp>\n#include <deltawire.h>\nint main() {}\n' >"$work/alone.cpp"
 for compiler in "${compilers[@]}"; do
-  for standard in c++17 c++20 c++2b; do
-    "$compiler" "${flags[@]}" -std=$standard -fsyntax-only "$work/alone.cpp"
-    [ $standard = c++17 ] || "$compiler" "${flags[@]}" -std=$standard -fsyntax-only $src/use.cpp
-    "$compiler" "${flags[@]}" -std=$standard -fsyntax-only -fno-exceptions -fno-rtti $src/quickstart.cpp
+  for standard in c++17 $(full c++20 "") c++2b; do
+    "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only "$work/alone.cpp"
+    [ "$(full "$standard" c++17)" = c++17 ] || "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only $src/use.cpp
+    "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only -fno-exceptions -fno-rtti $src/quickstart.cpp
   done
   # Not all of these treat addresses as constants.
   for extra in -fsanitize=address,undefined -fsanitize=null -fno-delete-null-pointer-checks; do
@@ -47,10 +48,10 @@ for compiler in "${compilers[@]}"; do
 done
 pass ffi-cpp-warnings
 
-# Each must be rejected for its own reason; case 0 is valid.
+# Each must be rejected for its own reason; case 0 is valid. In full by each compiler.
 refused=("" "cannot be called with" "returns nothing or a deltawire::flow" "none of the methods" "deleted"
   "given already" "cannot be called with" "none of the methods" "deleted" "deleted" "deleted" "no matching" "cannot be called with")
-for compiler in "${compilers[@]}"; do
+for compiler in $(full "${compilers[*]}" g++); do
   for number in "${!refused[@]}"; do
     wanted=${refused[number]}
     if "$compiler" "${flags[@]}" -std=c++17 -DCASE="$number" -fsyntax-only $src/refuse.cpp 2>"$work/said"; then
@@ -70,7 +71,8 @@ mkdir -p "$work/logs"
 event_log "$work/logs" "${streams[@]}"
 
 built log g++ -std=c++17 -O1 -g
-"$work/log-g++" cases tests/quirks
+# Fewer cuts are tried below, with the sanitizers.
+[ "$(full 1 0)" = 0 ] || "$work/log-g++" cases tests/quirks
 "$work/log-g++" streams --quick "$work/logs" "${streams[@]}"
 # Control: the comparison must be able to fail.
 cp "$work/logs/weather.sse.log" "$work/kept"
@@ -113,7 +115,7 @@ done
 "$work/throw-$sanitizer" tests/quirks --quick
 "$work/use-$sanitizer" samples
 # g++ and clang++ define different constants for them.
-if [ "$sanitizer" != g++ ]; then
+if [ "$sanitizer" != g++ ] && [ "$(full 1 0)" = 1 ]; then
   g++ "${flags[@]}" "${sanitized[@]}" $src/use.cpp "$lib" -o "$work/use-sanitized-g++"
   nm "$work/use-sanitized-g++" | grep __asan_init >/dev/null || fail "use by g++ has no sanitizer in it"
   "$work/use-sanitized-g++" samples
@@ -128,7 +130,7 @@ if have valgrind; then
   mkdir -p "$work/few"
   cp tests/quirks/{C1,C2,C20,C27,F1,F11,F12,F19}.case "$work/few"
   "${check[@]}" "$work/log-g++" cases "$work/few" --quick
-  "${check[@]}" "$work/throw-g++" tests/quirks --quick
+  "${check[@]}" "$work/throw-g++" "$(full tests/quirks "$work/few")" --quick
   "${check[@]}" "$work/use-g++" samples
 else
   echo "SKIP ffi-cpp-valgrind: valgrind is missing"

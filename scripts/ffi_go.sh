@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The Go package: formatted, vetted and tested, with the race detector and the strict pointer checker, with pkg-config; as a
+# The Go package: formatted, vetted and tested, with pkg-config, in full also with the race detector and the strict pointer checker; as a
 # module without Rust; and the program of its README, linked statically.
 . "$(dirname "$0")/lib.sh"
 [ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
@@ -83,8 +83,11 @@ ran go-adapter TestDecoder TestEventReader TestFault TestOptions ExampleNewDecod
 echo "NOTE go-adapter: the interfaces of openai-go and Bifrost are copied by signature; make go-clients tests with both of them"
 pass go-adapter
 
-GOEXPERIMENT=cgocheck2 run go-race -race -short
-pass go-race-cgocheck2
+# Go's own library is compiled anew for these.
+if [ "$(full 1 0)" = 1 ]; then
+  GOEXPERIMENT=cgocheck2 run go-race -race -short
+  pass go-race-cgocheck2
+fi
 GODEBUG=cgocheck=1,clobberfree=1 GOGC=1 run go-gc -short -run 'Quirk|Steady|Samples|Reset|Long'
 pass go-gc
 

@@ -48,21 +48,23 @@ sources() {
 sources deltawire.h "$work/c99" c "${c99[@]}"
 sources deltawire.h "$work/c11" c "${c11[@]}"
 ln -s c11 "$work/c17"
-for std in c++11 c++17 c++20; do sources deltawire.h "$work/$std" cpp "${cxx[@]}"; done
+# In full with each standard, otherwise with the oldest and the newest.
+c=(c99 $(full c11 "") c17) cpp=(c++11 $(full c++17 "") c++20)
+for std in "${cpp[@]}"; do sources deltawire.h "$work/$std" cpp "${cxx[@]}"; done
 compile() { "$@" -Iinclude -Iffi-tests/header -fsyntax-only || fail "it does not compile: $*"; }
 count=0
 for cc in "${ccs[@]}"; do
-  for std in c99 c11 c17; do
+  for std in "${c[@]}"; do
     for file in "$work/$std"/*.c; do
-      compile "$cc" -std=$std "${warn[@]}" -Wc++-compat -Wstrict-prototypes "$file"
+      compile "$cc" -std="$std" "${warn[@]}" -Wc++-compat -Wstrict-prototypes "$file"
       count=$((count + 1))
     done
   done
 done
 for cc in "${cxxs[@]}"; do
-  for std in c++11 c++17 c++20; do
+  for std in "${cpp[@]}"; do
     for file in "$work/$std"/*.cpp; do
-      compile "$cc" -std=$std "${warn[@]}" -Wold-style-cast "$file"
+      compile "$cc" -std="$std" "${warn[@]}" -Wold-style-cast "$file"
       count=$((count + 1))
     done
   done
@@ -81,7 +83,7 @@ if [ -e include/deltawire.hpp ]; then
     sed 's/.*/#include "deltawire.h"\n&/' "$work/hpp-$std/alone.cpp" >"$work/hpp-$std/behind_c.cpp"
     for cc in "${cxxs[@]}"; do
       for file in "$work/hpp-$std"/*.cpp; do
-        compile "$cc" -std=$std "${warn[@]}" -Wold-style-cast "$file"
+        compile "$cc" -std="$std" "${warn[@]}" -Wold-style-cast "$file"
         count=$((count + 1))
       done
     done

@@ -120,6 +120,12 @@ hosted_sums() {
 # shellcheck disable=SC2034  # for the steps
 PLAIN_CORE=(-Zbuild-std=core --config profile.release.package.core.opt-level=0)
 
+# panicking_control ARCHIVE: makes the control of a link proof, whose function `deltawire_control` can panic.
+panicking_control() { rustc --edition 2021 --crate-type staticlib -Copt-level=2 -Cpanic=abort ffi-tests/proof/control.rs -o "$1"; }
+
+# rust_lld: prints the linker that comes with Rust.
+rust_lld() { echo "$(dirname "$(rustc --print target-libdir)")/bin/rust-lld"; }
+
 # go_arch TRIPLE: prints Go's name for the machine of a Rust target.
 go_arch() {
   case $1 in

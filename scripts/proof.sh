@@ -22,28 +22,27 @@ link() {
   printf 'EXPORT(%s)\n' "$@" >"$out/exports.def"
   gcc -std=c11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-stack-protector -fno-tree-loop-distribute-patterns \
     -fno-pie -I "$out" -c proof/main.c -o "$out/main.o" &&
-    gcc -nostartfiles -nostdlib -static -no-pie -Wl,--gc-sections "$out/main.o" "$lib" -o "$out/proof"
+    gcc -nostartfiles -nostdlib -static -no-pie -Wl,--gc-sections "$out/main.o" "$lib" ${control:+"$control"} -o "$out/proof"
 }
 mapfile -t exports <proof/exports.txt
 
 # who EXPORTS...: lists the functions, among those reachable from the exports, that refer to core's panics.
 who() {
-  ld -r --gc-sections "${@/#/--undefined=}" "$lib" -o "$out/panics.o"
+  ld -r --gc-sections "${@/#/--undefined=}" "$lib" ${control:+"$control"} -o "$out/panics.o"
   objdump -drC --no-show-raw-insn "$out/panics.o" | awk '
     /^[0-9a-f]+ <.*>:$/ { from = $0; sub(/^[^<]*</, "", from); sub(/>:$/, "", from) }
     / R_[A-Z0-9_]+\t.*(panicking|_fail|begin_unwind)/ && from !~ /core::panicking/ {
       sub(/.* R_[A-Z0-9_]+\t/, ""); sub(/[-+]0x[0-9a-f]+$/, ""); print from " refers to " $0 }' | sort -u
 }
 
+cargo build --quiet --locked --release --manifest-path proof/Cargo.toml
 # Control first: with one unchecked index the link must fail for that reason.
-cargo build --quiet --locked --release --manifest-path proof/Cargo.toml --features control
-if link "${exports[@]}" proof_control 2>"$out/control.log"; then fail "the control linked: the proof shows nothing"; fi
-who "${exports[@]}" proof_control | grep -q '^proof_control .*panicking' || fail "it is not seen that the control panics"
+panicking_control "$out/control.a"
+if control=$out/control.a link "${exports[@]}" deltawire_control 2>"$out/control.log"; then fail "the control linked: the proof shows nothing"; fi
+control=$out/control.a who "${exports[@]}" deltawire_control | grep -q '^deltawire_control .*panicking' || fail "it is not seen that the control panics"
 grep -q 'undefined reference to .deltawire_panic_reached' "$out/control.log" ||
   fail "the control failed for another reason: $(cat "$out/control.log")"
 pass proof-control
-
-cargo build --quiet --locked --release --manifest-path proof/Cargo.toml
 link "${exports[@]}" || { who "${exports[@]}" && fail "a panic can be reached"; }
 pass proof-link
 
@@ -61,7 +60,7 @@ pass proof-symbols
 # The linked program must compute the same as an ordinary one, also of the inputs that need the most stack: each conformance
 # case, deep and wide values.
 rm -f "$out/stack.new"
-hosted_sums "$out" 1
+hosted_sums "$out" "$(full 1 7)"
 for stream in "${summed[@]}"; do
   echo "sum ${stream##*/}"
   "$out/proof" <"$stream" 2>>"$out/stack.new"

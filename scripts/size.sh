@@ -8,12 +8,14 @@ export LC_ALL=C
 table=benches/sizes.txt
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
 for tool in gcc ld size strip python3; do have "$tool" || skip "$tool is missing"; done
-# The linker that comes with Rust.
-ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
-[ -x "$ld" ] || ld=$(command -v ld.lld) || skip "neither rust-lld nor ld.lld is here"
+ld=$(rust_lld)
+[ -x "$ld" ] || skip "the linker that comes with Rust is missing"
 need_crates --manifest-path proof/Cargo.toml
 need_capi
-DIALECTS='' need_capi
+# With what each is measured; in full and for the table also without the other protocols.
+chats=('')
+[ "$(full 1 0)${1:-}" = 0 ] || chats=('' -chat)
+[ ${#chats[@]} = 1 ] || DIALECTS='' need_capi
 need_debian_rust
 # Versions, besides the library itself, that the numbers depend on.
 versions=("rustc:$(rustc -V)" "Debian's rustc:$(/usr/bin/rustc -V)" "gcc:$(gcc --version | head -n 1)" "ld:$(ld --version | head -n 1)")
@@ -39,9 +41,9 @@ echo 'int main(void) { return 0; }' >"$out/c-empty.c"
 # Control: a program with the whole library, used or not, must exceed the limit.
 link c-program capi -Wl,--no-gc-sections
 whole=$(bytes "$out/c-program")
-for program in c-program c-empty; do link $program capi -Wl,--gc-sections; done
-link c-program-chat capi-chat -Wl,--gc-sections
-for chat in '' -chat; do
+link c-empty capi -Wl,--gc-sections
+for chat in "${chats[@]}"; do
+  link "c-program$chat" "capi$chat" -Wl,--gc-sections
   cp -L "$TARGET/capi$chat/libdeltawire.so" "$out/c-shared-library$chat"
   strip --strip-all "$out/c-shared-library$chat"
 done
@@ -52,19 +54,24 @@ debian_cargo() {
 }
 on=(--quiet --locked -Zbuild-std=core --target $target --manifest-path proof/Cargo.toml)
 debian_cargo fetch "${on[@]}" || skip "the crates of the standard library are neither cached nor to be fetched"
-for chat in '' -chat; do
+for chat in "${chats[@]}"; do
   debian_cargo build "${on[@]}" --release ${chat:+--no-default-features} --features size --example pull
   cp "$out/build/$target/release/examples/pull" "$out/thumb-pull$chat"
 done
-debian_cargo build "${on[@]}" --release --no-default-features --features least --example pull
-cp "$out/build/$target/release/examples/pull" "$out/thumb-pull-least"
+programs=(c-empty)
+for chat in "${chats[@]}"; do programs+=({c-program,c-shared-library,thumb-pull}"$chat"); done
+if [ ${#chats[@]} = 2 ]; then
+  debian_cargo build "${on[@]}" --release --no-default-features --features least --example pull
+  cp "$out/build/$target/release/examples/pull" "$out/thumb-pull-least"
+  programs+=(thumb-pull-least)
+fi
 
 new=$out/sizes.txt
 {
   echo "# Bytes of code and constants: scripts/size.sh."
   printf '# %s\n' "${versions[@]/:/: }"
-  for chat in '' -chat; do echo "c-archive$chat $(stat -c %s "$TARGET/capi$chat/libdeltawire.a")"; done
-  for program in c-empty {c-program,c-shared-library,thumb-pull}{,-chat} thumb-pull-least; do echo "$program $(bytes "$out/$program")"; done
+  for chat in "${chats[@]}"; do echo "c-archive$chat $(stat -c %s "$TARGET/capi$chat/libdeltawire.a")"; done
+  for program in "${programs[@]}"; do echo "$program $(bytes "$out/$program")"; done
 } >"$new"
 grep -v '^#' "$new" | sed 's/^/NOTE bytes of /'
 if [ "${1:-}" = --update ]; then

@@ -5,7 +5,8 @@
 # build in folders of their own run beside the others.
 . "$(dirname "$0")/lib.sh"
 steps=(format clippy doc circles deny tests header abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
-apart=(emulate wasm cross asan proof fuzz misuse ffi_proof apps package count size)
+apart=(emulate wasm asan proof fuzz misuse ffi_proof apps package count size)
+[ "$(full 1 0)" = 0 ] || apart+=(cross)
 if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs
 rm -rf "$logs"
@@ -16,18 +17,20 @@ export CARGO_INCREMENTAL=0
 # end_of LOG LINES: the last lines of the log, cut to 200 columns.
 end_of() { tail -n "$2" "$1" | cut -c1-200 | sed 's/^/    /'; }
 
-# run STEP...: runs the steps one after the other. "$logs/STEP.took" has the status and the seconds of each.
+# run STEP...: runs the steps one after the other. "$logs/STEP.took" has the status of each, its seconds, and those of the processors.
+TIMEFORMAT='%0U %0S'
 run() {
-  local step log began status
+  local step log began status user system
   for step in "$@"; do
     log=$logs/$step.log began=$SECONDS status=0
     echo "== $step (meanwhile: $log)"
-    make -s "$step" </dev/null >"$log" 2>&1 || status=$?
+    { time make -s "$step" </dev/null >"$log" 2>&1; } 2>"$logs/$step.cpu" || status=$?
     if [ "$status" -eq 0 ] && ! grep -qE '^(PASS|SKIP) ' "$log"; then
       echo "$step: it said nothing" >>"$log"
       status=1
     fi
-    echo "$status $((SECONDS - began))" >"$logs/$step.took"
+    read -r user system <"$logs/$step.cpu"
+    echo "$status $((SECONDS - began)) $((user + system))" >"$logs/$step.took"
     {
       grep -E '^(PASS|SKIP|NOTE) ' "$log" || true
       if [ "$status" -ne 0 ]; then
@@ -47,15 +50,15 @@ wait
 echo "== all"
 passed=0 skips=() broken=() took=()
 for step in "${steps[@]}" ${apart[@]+"${apart[@]}"}; do
-  status=1 seconds=0
+  status=1 seconds=0 busy=0
   # Without it the step was broken off.
-  if [ -e "$logs/$step.took" ]; then read -r status seconds <"$logs/$step.took"; else : >>"$logs/$step.log"; fi
-  took+=("$seconds $step")
+  if [ -e "$logs/$step.took" ]; then read -r status seconds busy <"$logs/$step.took"; else : >>"$logs/$step.log"; fi
+  took+=("$seconds $busy $step")
   [ "$status" -eq 0 ] || broken+=("$step")
   passed=$((passed + $(grep -c '^PASS ' "$logs/$step.log" || true)))
   while read -r line; do skips+=("$line"); done < <(grep '^SKIP ' "$logs/$step.log" || true)
 done
-printf '%s\n' "${took[@]}" | sort -rn | awk '{ printf "%6d s  %s\n", $1, $2 }'
+printf '%s\n' "${took[@]}" | sort -rn | awk '{ printf "%6d s  %s, %d s of processors\n", $1, $3, $2; all += $2 } END { printf "%6d s  of processors\n", all }'
 printf '%6d s  in all\n' "$SECONDS"
 failed=${#broken[@]} skipped=${#skips[@]}
 if [ "$skipped" -gt 0 ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the core as a WebAssembly module under Node, without and with simd128: it imports nothing, so it reaches neither
+# Runs the core as a WebAssembly module under Node, with simd128, and in full without, too: it imports nothing, so it reaches neither
 # a panic nor an allocator, and it computes the same as an ordinary program (the test of proof/).
 . "$(dirname "$0")/lib.sh"
 need_crates --manifest-path proof/Cargo.toml
@@ -17,9 +17,9 @@ target=wasm32-unknown-unknown
 
 mkdir -p "$CARGO_TARGET_DIR"
 hosted_sums "$CARGO_TARGET_DIR" "$(full 1 13)"
-# Without simd128, then with it. The flag is for all crates but core, which is built once for both.
-for with in without with; do
-  if [ $with = with ]; then feature=+simd128; else feature=-simd128; fi
+# Without simd128 (in full), then with it. The flag is for all crates but core, which is built once for both.
+for with in $(full without "") with; do
+  if [ "$with" = with ]; then feature=+simd128; else feature=-simd128; fi
   flags=()
   for package in memchr deltawire deltawire-proof; do
     flags+=(--config "profile.release.package.$package.rustflags=['-Ctarget-feature=$feature','-Dwarnings']")
@@ -31,7 +31,7 @@ for with in without with; do
   node proof/run.mjs "$module" "${summed[@]}" >"$sums"
   diff "$CARGO_TARGET_DIR/hosted.txt" "$sums" || fail "$with simd128 it computes something else"
   # Check the code for whether it uses simd128 at all.
-  if [ $with = with ] && cmp -s "$CARGO_TARGET_DIR"/with{,out}.wasm; then
+  if [ "$with" = with ] && cmp -s "$CARGO_TARGET_DIR"/with{,out}.wasm; then
     fail "simd128 changes nothing"
   fi
   pass "$STEP-$with-simd128"

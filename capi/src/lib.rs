@@ -19,8 +19,6 @@ mod batch;
 mod block;
 mod calls;
 mod chunk;
-#[cfg(feature = "control")]
-mod control;
 mod convert;
 mod direct;
 mod feed;

@@ -45,8 +45,6 @@ exports! {
     proof_message => drive::message,
     proof_pull => drive::pull,
     proof_push => drive::push,
-    #[cfg(feature = "control")]
-    proof_control => drive::control,
 }
 
 #[cfg(test)]

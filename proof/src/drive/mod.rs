@@ -80,9 +80,3 @@ impl Hash {
         self.number(number.unwrap_or(u64::MAX));
     }
 }
-
-/// The control: an index that nothing bounds. It must not link.
-#[cfg(feature = "control")]
-pub fn control(bytes: &[u8], cut: usize) -> u64 {
-    u64::from(bytes[cut])
-}

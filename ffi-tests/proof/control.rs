@@ -1,0 +1,23 @@
+//! The control of the link proof (`scripts/ffi_proof.sh`): a function that can panic, and the panic handler of the C library.
+//! With it nothing may link.
+#![no_std]
+
+/// A byte, by an index that nothing checks.
+///
+/// # Safety
+/// `bytes` points to `len` readable bytes.
+#[no_mangle]
+pub unsafe extern "C" fn deltawire_control(bytes: *const u8, len: usize, at: usize) -> u8 {
+    // SAFETY: so the caller promises.
+    let bytes = unsafe { core::slice::from_raw_parts(bytes, len) };
+    bytes[at]
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    extern "C" {
+        fn deltawire_panic_reached() -> !;
+    }
+    // SAFETY: it is never called: nothing links that reaches this line.
+    unsafe { deltawire_panic_reached() }
+}
