@@ -1,6 +1,6 @@
 //! What an event contains, as plain data: the vocabulary of every interface.
 //!
-//! The reader of a dialect (so far only [`chat`](crate::chat)) writes deltas. Every interface reads them: pull, a
+//! The reader of a dialect ([`chat`](crate::chat), or one of those in `dialect/`) writes deltas. Every interface reads them: pull, a
 //! handler, the records of a batch, the callbacks of C, the message log. A delta holds offsets into its event's payload
 //! instead of pointers, so it can be stored while the payload is elsewhere. No name here is specific to one provider's
 //! protocol.

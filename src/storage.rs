@@ -127,22 +127,8 @@ forward!(alloc::boxed::Box<S>);
 /// A borrowed slice whose owner can move the contents to a larger one on request. The C interface works so: it lends
 /// blocks of its callers' memory. In Rust take a storage that grows.
 ///
-/// If an event does not fit, [`Machine::try_step`](crate::stream::Machine::try_step) does nothing and returns the
-/// length that it needs, instead of reporting the event as too long. So only
-/// [`Limits::max_event_len`](crate::Limits::max_event_len) limits an event.
-///
-/// ```
-/// use deltawire::stream::{Found, Machine};
-/// use deltawire::{Config, Movable};
-///
-/// let mut machine = Machine::new(Config::default());
-/// let (mut small, mut large) = ([0; 4], [0; 64]);
-/// let cut = b"data: longer than four";
-/// let need = machine.try_step(&mut Movable::new(&mut small, true), cut).unwrap_err();
-/// assert!(need.len <= large.len() && machine.relocate(&small, &mut large, false));
-/// let step = machine.try_step(&mut Movable::new(&mut large, true), cut).unwrap();
-/// assert_eq!((step.consumed, step.found), (cut.len(), Found::NeedMore));
-/// ```
+/// If an event does not fit, [`Emitter::run`](crate::stream::Emitter::run) does nothing and returns the length that it needs,
+/// instead of reporting the event as too long. So only [`Limits::max_event_len`](crate::Limits::max_event_len) limits an event.
 #[doc(hidden)]
 pub struct Movable<'a> {
     bytes: &'a mut [u8],

@@ -42,6 +42,7 @@
  * TEXT        Texts are valid UTF-8 and not empty; none ends inside a code point or a surrogate
  *             pair. A text may come in several pieces: all but the last have the flag
  *             DELTAWIRE_EVF_MORE. Where a comment says "bytes", they are as sent, and may be empty.
+ *             JSON is as sent, too: ill-formed UTF-8 stays in it.
  *             Texts are not ended by NUL, except for the static names that are documented so.
  * INTEGERS    Lengths and offsets in the caller's memory are size_t; offsets in the stream are
  *             uint64_t; limits, counts in the stream, codes, flags, and the `size` that a struct
@@ -800,8 +801,9 @@ typedef struct {
 typedef int32_t (*deltawire_at_fn)(void *user, const deltawire_at *at);
 
 // A callback with a text: valid UTF-8 and not empty. For comments, keep-alives, last event IDs and
-// malformed payloads the text is any bytes, and may be empty. The text is valid until the callback
-// returns, and is not ended by NUL.
+// malformed payloads the text is any bytes, and may be empty. Raw JSON (`DELTAWIRE_META_*MEMBER`) is
+// as it was sent: ill-formed UTF-8 stays in it. The text is valid until the callback returns, and is
+// not ended by NUL.
 typedef int32_t (*deltawire_text_fn)(void *user,
                                      const deltawire_at *at,
                                      const char *text,

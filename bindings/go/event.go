@@ -8,7 +8,7 @@ import "bytes"
 //
 // Text, Aux and Extra are views of the reader's memory: they are valid until the next call of [Reader.Next], and must not
 // be written to. [Event.Clone] makes a copy that stays valid. A text is complete and valid UTF-8, except for the kinds
-// whose text is any bytes; it never ends inside a code point or a surrogate pair.
+// whose text is any bytes, or JSON, which is as it was sent; it never ends inside a code point or a surrogate pair.
 type Event struct {
 	Kind   Kind
 	Flags  Flags

@@ -80,7 +80,7 @@ pub(crate) fn ten_digits(raw: &[u8]) -> Option<u64> {
 pub(crate) fn is_error(value: Value<'_>) -> bool {
     match value.kind() {
         Kind::Null => false,
-        Kind::String => !matches!(value.raw(), b"\"\"" | b"\"None\""),
+        Kind::String => value.raw() != b"\"\"" && !is_none_string(value),
         Kind::Object => !is_empty_object(value),
         Kind::Bool => value.as_bool() == Some(true),
         Kind::Number | Kind::Array => true,
@@ -96,7 +96,7 @@ pub(crate) fn is_empty_object(value: Value<'_>) -> bool {
 
 /// Whether the value is the string "None", which stands for null in some documentation.
 pub(crate) fn is_none_string(value: Value<'_>) -> bool {
-    value.raw() == b"\"None\""
+    value.as_text().is_some_and(|text| text == "None")
 }
 
 /// Returns an index as a number: a negative index is 0, and a number in a string counts. Returns `None` if the value is no

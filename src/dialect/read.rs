@@ -105,6 +105,9 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
             let begins = [&b"response.created"[..], b"response.queued", b"response.in_progress"];
             let is_whole = |kind: &[u8]| begins.contains(&kind) || responses::ends(kind).is_some();
             let kind = rest.iter().position(|byte| *byte == b'"').and_then(|end| rest.get(..end));
+            if kind.is_some_and(|kind| kind.contains(&b'\\')) {
+                return false;
+            }
             let is_read = own.starts_with(b"output_item.") || kind.is_some_and(is_whole);
             own.first().is_some_and(u8::is_ascii_lowercase) && !is_read
         }

@@ -6,7 +6,7 @@ use super::state::{Plan, Seen, State, What};
 use super::value::{array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{members_of, Text, Value};
+use crate::json::{members_of, Text, Value, LONGEST_WORD};
 
 /// What the text of an event is, and which part it belongs to.
 struct Piece {
@@ -62,8 +62,8 @@ const CUSTOM_DONE: &str = "custom_tool_call_input.done";
 const PART_DONE: &str = "content_part.done";
 
 /// Returns the row of [`PIECES`] for events of this type, or the number of rows if there is none.
-fn row(kind: &Text<'_>) -> u8 {
-    let own = kind.raw().strip_prefix(b"response.").unwrap_or_default();
+fn row(kind: &[u8]) -> u8 {
+    let own = kind.strip_prefix(b"response.").unwrap_or_default();
     PIECES.iter().position(|(name, ..)| name.as_bytes() == own).unwrap_or(PIECES.len()) as u8
 }
 
@@ -140,9 +140,11 @@ pub(super) fn read<'a>(
 ) -> Seen<'a> {
     let mut seen = Seen::default();
     seen.plan.reported = state.reported();
+    let mut buffer = [0; LONGEST_WORD];
+    let kind = kind.word(&mut buffer);
     let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
-    let is_body = !kind.raw().starts_with(b"response.") && status.is_some() && array(output).is_some();
-    let ended = ends(kind.raw());
+    let is_body = !kind.starts_with(b"response.") && status.is_some() && array(output).is_some();
+    let ended = ends(kind);
     let response = if is_body { Some(event) } else { object(own).or(ended.is_some().then_some(event)) };
     if let Some(response) = response {
         let names =
@@ -184,10 +186,10 @@ pub(super) fn read<'a>(
         choice(0, is_over);
         return seen;
     }
-    if kind.raw().starts_with(b"response.") {
+    if kind.starts_with(b"response.") {
         choice(0, false);
     }
-    seen.plan.row = row(&kind);
+    seen.plan.row = row(kind);
     if let Some(piece) = piece(seen.plan.row, event) {
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
@@ -199,12 +201,12 @@ pub(super) fn read<'a>(
         } else if has_text && !state.add(piece.index, piece.of) {
             seen.plan.what = What::More;
         }
-    } else if kind == "response.output_item.added" || kind == "response.output_item.done" {
+    } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
         let Some(item) = object(item) else { return seen };
         let index = number(members_of(event, ["output_index"])[0]);
         let is_call = client(members_of(item, ["type"])[0]).is_some();
         state.called |= u64::from(is_call);
-        if kind == "response.output_item.done" {
+        if kind == b"response.output_item.done" {
             seen.plan.what = What::WholeItem;
             state.add_all(index);
         } else {
@@ -216,7 +218,7 @@ pub(super) fn read<'a>(
                 }
             }
         }
-    } else if kind == "response.output_text.annotation.added" {
+    } else if kind == b"response.output_text.annotation.added" {
         seen.plan.what = What::Annotation;
     }
     seen
@@ -287,7 +289,9 @@ pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
     let detail = details.and_then(|details| text(members_of(details, ["reason"])[0]));
     let by_type = || {
         let [kind] = members_of(Value::of_payload(payload), ["type"]);
-        Some(Text::verbatim(kind?.as_text()?.raw().strip_prefix(b"response.")?))
+        let kind = kind?.as_text()?;
+        // In the bytes of the payload, where a delta lies: a type whose first part has escapes names no status.
+        kind.raw().starts_with(b"response.").then(|| kind.behind(b"response.".len()))
     };
     Walk::START.finish_by(payload, text(status).or_else(by_type)?, Reason::Status(detail), plan)
 }

@@ -66,5 +66,5 @@ pub(crate) use steps::{Before, Kinds, Read, Steps};
 pub(crate) use strict::string_end as strict_string_end;
 pub use strict::validate;
 pub use text::Text;
-pub(crate) use text::TextFlags;
+pub(crate) use text::{TextFlags, LONGEST_WORD};
 pub use value::Value;

@@ -9,6 +9,9 @@ use crate::visits::visit;
 use crate::QuirkSet;
 use core::fmt::{self, Write};
 
+/// More bytes than the longest word that is compared with.
+pub(crate) const LONGEST_WORD: usize = 64;
+
 /// What a string's bytes may contain. A set bit means "may contain it", a clear bit "does not contain it".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextFlags(u16);
@@ -236,6 +239,18 @@ impl<'a> Text<'a> {
         let written = reader.read_fragments(buffer.get_mut(before.wrote..).unwrap_or_default());
         let written = before.wrote.saturating_add(written);
         Copied { written, complete: reader.is_done(), quirks: before.quirks | reader.quirks() }
+    }
+
+    /// Returns the bytes of a word, decoded. If it has escapes and is longer than any known word, returns the first of its bytes.
+    pub(crate) fn word<'b>(&self, buffer: &'b mut [u8; LONGEST_WORD]) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        if self.is_literal() {
+            return self.raw;
+        }
+        let written = self.copy_to(buffer).written;
+        buffer.get(..written).unwrap_or_default()
     }
 
     /// Copies a text that decodes to itself without a quirk. Returns `None` if it does not, or does not fit.

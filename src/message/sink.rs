@@ -116,6 +116,7 @@ pub const fn appends_pieces(kind: Kind) -> bool {
 impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Takes in a record of a batch as nearly all texts are: one that continues the record of the log that was written last.
     /// Returns `false`, with no effect, for any other, which [`put_record`](Self::put_record) takes.
+    #[doc(hidden)]
     #[inline(always)]
     pub fn put_usual_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
         self.extend_verbatim(buffer, source_of(record), text)

@@ -14,22 +14,12 @@ pub struct NeedStorage {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A [`step`](Machine::step) that fails, and changes nothing, if the storage is too small.
+    /// A [`step`](Machine::step) of an event that the memo did not recognise. It fails, and changes nothing, if the storage is too
+    /// small.
     ///
     /// # Errors
     ///
     /// [`NeedStorage`]: move to a larger storage ([`relocate`](Machine::relocate)), then step again on the same window.
-    #[inline]
-    #[doc(hidden)]
-    pub fn try_step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
-        if let Some(recalled) = self.recall(store, window) {
-            self.join();
-            return Ok(recalled.step(window));
-        }
-        self.try_go_on(store, window)
-    }
-
-    /// [`try_step`](Machine::try_step) of an event that the memo did not recognise.
     #[inline(never)]
     pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         if let Some(step) = self.quick(store, window) {
@@ -55,7 +45,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ///
     /// # Errors
     ///
-    /// As [`try_step`](Machine::try_step).
+    /// As [`try_go_on`](Machine::try_go_on).
     #[doc(hidden)]
     pub fn try_finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Result<Found, NeedStorage> {
         if !store.can_move() {
@@ -112,6 +102,7 @@ impl StreamState {
 
     /// The storage, which had `from` bytes, has `len` now, and `store` is the longer of the two. `false`: what is retained does
     /// not fit, and nothing was done.
+    #[doc(hidden)]
     pub fn resize(&mut self, store: &mut [u8], from: usize, len: usize, looked_at: bool) -> bool {
         if self.is_fixed(looked_at) {
             return from <= len;

@@ -1,7 +1,7 @@
 //! Bytes to events: the machine, the storage it is given, the parser around them, and the verdict.
 //!
-//! [`Parser`] is what to use: pull with [`Parser::next`], or push with [`Parser::feed`] and a [`Handler`]. Both wrap
-//! [`Machine::step`], which deals in offsets alone.
+//! [`Parser`] is what to use: pull with [`Parser::next`], or push with [`Parser::feed`] and a [`Handler`]. Both wrap a
+//! [`Machine`], which deals in offsets alone.
 
 #[cfg(test)]
 mod batch_tests;

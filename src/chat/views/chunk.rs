@@ -318,12 +318,14 @@ impl<'a> Chunk<'a> {
     }
 
     /// Returns the index of its members. Payload, index and event name are all that a chunk is made of.
+    #[doc(hidden)]
     pub fn index(&self) -> &'a Index {
         self.index
     }
 
     /// The chunk that these are of: what [`payload`](Self::payload), [`index`](Self::index) and
     /// [`event_name`](Self::event_name) gave. With an index of another payload, its members are nonsense.
+    #[doc(hidden)]
     pub fn from_parts(payload: &'a [u8], index: &'a Index, name: &'a [u8]) -> Self {
         Chunk { payload, index, name }
     }
