@@ -25,13 +25,17 @@ format:
 	@for manifest in $(MANIFESTS); do cargo fmt --all --manifest-path $$manifest -- --check || exit; done
 	@echo PASS format
 
-# No warning, with all features and with none, and in the crates that are no members of the workspace.
+# No warning, with all features and with none, and in the crates that are no members of the workspace; in full also where the
+# benchmarks' contenders, and what the fuzz targets need, have to be compiled for it.
 clippy:
-	@cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+	@cargo clippy --locked $(TESTED) --all-targets -- -D warnings
 	@cargo clippy --locked -p deltawire --all-targets --no-default-features -- -D warnings
 	@cargo clippy --locked --manifest-path proof/Cargo.toml --target-dir $(TARGET) --all-targets --all-features -- -D warnings
 	@cargo clippy --locked --manifest-path capi/Cargo.toml --target-dir $(TARGET) --all-features -- -D warnings
+ifeq ($(DELTAWIRE_FULL),1)
+	@cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
 	@cargo clippy --locked --manifest-path fuzz/Cargo.toml --target-dir $(TARGET) --no-default-features --all-targets -- -D warnings
+endif
 	@echo PASS clippy
 
 # Every public item is documented and every link leads somewhere.
@@ -44,12 +48,10 @@ ROOTS = src fuzz/src benches/src
 circles:
 	@python3 -B scripts/circles.py $(ROOTS)
 
-# --show-output: what a test skips is to be seen and counted. Without features few cuts, and nothing is optimised for them: only
-# there is the reader of a protocol missing. In full, all tests without features, and those of the benchmarks' contenders and of
-# the fuzz targets without a fuzzer.
+# --show-output: what a test skips is to be seen and counted. In full, all tests also without features, where the readers of other
+# protocols are missing, and those of the benchmarks' contenders and of the fuzz targets without a fuzzer.
 tests:
-	@DELTAWIRE_THIN=$${DELTAWIRE_THIN:-13} cargo test --locked $(TESTED) -- --show-output
-	@CARGO_PROFILE_DEV_OPT_LEVEL=0 DELTAWIRE_THIN=997 cargo test --locked -p deltawire --no-default-features --test tests -- quirks:: verdicts:: --show-output
+	@DELTAWIRE_THIN=$${DELTAWIRE_THIN:-23} cargo test --locked $(TESTED) -- --show-output
 	@echo PASS tests
 ifeq ($(DELTAWIRE_FULL),1)
 	@cargo test --locked -p deltawire --no-default-features -- --show-output
