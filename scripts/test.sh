@@ -44,7 +44,8 @@ run() {
   done
 }
 run ${apart[@]+"${apart[@]}"} &
-run "${steps[@]}"
+# In a shell of its own, too: the processors' seconds of one are not to be taken for those of the other.
+run "${steps[@]}" &
 wait
 
 echo "== all"

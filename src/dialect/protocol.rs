@@ -116,7 +116,9 @@ impl Protocol {
         let [kind, event_type, candidates, feedback, done, message, response, model, object_name, output, content] =
             members_of(whole, names);
         let by_type = [kind, event_type].into_iter().flatten();
-        let by_type = by_type.filter_map(|value| value.as_text()).find_map(|text| Protocol::of_type(text.word(&mut [0; LONGEST_WORD])));
+        let by_type = by_type
+            .filter_map(|value| value.as_text())
+            .find_map(|text| Protocol::of_type(text.word(&mut [0; LONGEST_WORD])));
         let known = by_type.or_else(|| Protocol::of_type(name));
         if known.is_some() || !has_members(whole) {
             return known;
