@@ -801,9 +801,9 @@ typedef struct {
 typedef int32_t (*deltawire_at_fn)(void *user, const deltawire_at *at);
 
 // A callback with a text: valid UTF-8 and not empty. For comments, keep-alives, last event IDs and
-// malformed payloads the text is any bytes, and may be empty. Raw JSON (`DELTAWIRE_META_*MEMBER`) is
-// as it was sent: ill-formed UTF-8 stays in it. The text is valid until the callback returns, and is
-// not ended by NUL.
+// malformed payloads the text is any bytes, and may be empty. Raw JSON (`DELTAWIRE_META_*MEMBER`)
+// is as it was sent: ill-formed UTF-8 stays in it. The text is valid until the callback returns,
+// and is not ended by NUL.
 typedef int32_t (*deltawire_text_fn)(void *user,
                                      const deltawire_at *at,
                                      const char *text,

@@ -4,8 +4,8 @@
 # (`NOTE `), and the end of the log of a step that failed, at once and again at the end. Two steps run at a time: those that
 # build in folders of their own run beside the others.
 . "$(dirname "$0")/lib.sh"
-steps=(format clippy doc circles deny tests header abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
-apart=(emulate wasm asan proof fuzz misuse ffi_proof apps package count size)
+steps=(format clippy doc circles deny tests abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
+apart=(emulate wasm asan proof fuzz header misuse ffi_proof apps package count size)
 [ "$(full 1 0)" = 0 ] || apart+=(cross)
 if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs

@@ -77,6 +77,7 @@ pub(crate) fn ten_digits(raw: &[u8]) -> Option<u64> {
 }
 
 /// Whether a value in the place of an error is an error: null, `""`, `"None"`, false and `{}` are not.
+#[inline(never)]
 pub(crate) fn is_error(value: Value<'_>) -> bool {
     match value.kind() {
         Kind::Null => false,
@@ -95,6 +96,7 @@ pub(crate) fn is_empty_object(value: Value<'_>) -> bool {
 }
 
 /// Whether the value is the string "None", which stands for null in some documentation.
+#[inline(never)]
 pub(crate) fn is_none_string(value: Value<'_>) -> bool {
     value.as_text().is_some_and(|text| text == "None")
 }

@@ -104,10 +104,11 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
             }
             let begins = [&b"response.created"[..], b"response.queued", b"response.in_progress"];
             let is_whole = |kind: &[u8]| begins.contains(&kind) || responses::ends(kind).is_some();
-            let kind = rest.iter().position(|byte| *byte == b'"').and_then(|end| rest.get(..end));
-            if kind.is_some_and(|kind| kind.contains(&b'\\')) {
+            let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+            if end.and_then(|end| rest.get(end)) == Some(&b'\\') {
                 return false;
             }
+            let kind = end.and_then(|end| rest.get(..end));
             let is_read = own.starts_with(b"output_item.") || kind.is_some_and(is_whole);
             own.first().is_some_and(u8::is_ascii_lowercase) && !is_read
         }

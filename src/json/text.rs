@@ -242,6 +242,7 @@ impl<'a> Text<'a> {
     }
 
     /// Returns the bytes of a word, decoded. If it has escapes and is longer than any known word, returns the first of its bytes.
+    #[inline(never)]
     pub(crate) fn word<'b>(&self, buffer: &'b mut [u8; LONGEST_WORD]) -> &'b [u8]
     where
         'a: 'b,
@@ -249,8 +250,14 @@ impl<'a> Text<'a> {
         if self.is_literal() {
             return self.raw;
         }
-        let written = self.copy_to(buffer).written;
-        buffer.get(..written).unwrap_or_default()
+        let (mut places, mut character) = (buffer.iter_mut(), [0; 4]);
+        for fragment in self.fragments() {
+            for (byte, place) in fragment.encode(&mut character).bytes().zip(places.by_ref()) {
+                *place = byte;
+            }
+        }
+        let left = places.len();
+        buffer.get(..LONGEST_WORD.saturating_sub(left)).unwrap_or_default()
     }
 
     /// Copies a text that decodes to itself without a quirk. Returns `None` if it does not, or does not fit.

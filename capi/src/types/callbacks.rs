@@ -36,9 +36,9 @@ pub struct deltawire_at {
 /// A callback without a text.
 pub type deltawire_at_fn = Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at) -> i32>;
 /// A callback with a text: valid UTF-8 and not empty. For comments, keep-alives, last event IDs and
-/// malformed payloads the text is any bytes, and may be empty. Raw JSON (`DELTAWIRE_META_*MEMBER`) is
-/// as it was sent: ill-formed UTF-8 stays in it. The text is valid until the callback returns, and is
-/// not ended by NUL.
+/// malformed payloads the text is any bytes, and may be empty. Raw JSON (`DELTAWIRE_META_*MEMBER`)
+/// is as it was sent: ill-formed UTF-8 stays in it. The text is valid until the callback returns,
+/// and is not ended by NUL.
 pub type deltawire_text_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32>;
 /// A callback with a JSON value; the value of an error may be of type `DELTAWIRE_T_TEXT`. The value
