@@ -75,7 +75,7 @@ abi-write:
 
 # Each target for SECONDS: make fuzz SECONDS=600 TARGETS='memo split'
 fuzz:
-	@bash scripts/fuzz.sh $(SECONDS) $(TARGETS)
+	@bash scripts/fuzz.sh $(or $(SECONDS),$(if $(TARGETS),60)) $(TARGETS)
 
 # Whether the tests notice changes of these files; in place, so commit first. No part of `make test`: a change is a build and a
 # run of TESTS, some minutes with all of them. What alters no answer is in .cargo/mutants.toml.
