@@ -1,5 +1,5 @@
-//! The control of the link proof (`scripts/ffi_proof.sh`): a function that can panic, and the panic handler of the C library.
-//! With it nothing may link.
+//! The control of both link proofs (`scripts/proof.sh`, `scripts/ffi_proof.sh`): a function that can panic, and the panic handler
+//! of the libraries. With it nothing may link.
 #![no_std]
 
 /// A byte, by an index that nothing checks.
@@ -8,7 +8,7 @@
 /// `bytes` points to `len` readable bytes.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_control(bytes: *const u8, len: usize, at: usize) -> u8 {
-    // SAFETY: so the caller promises.
+    // SAFETY: the caller promises that these bytes are readable.
     let bytes = unsafe { core::slice::from_raw_parts(bytes, len) };
     bytes[at]
 }

@@ -27,7 +27,7 @@ macro_rules! exports {
             $(#[$attribute])*
             #[no_mangle]
             pub unsafe extern "C" fn $name(bytes: *const u8, len: usize, cut: usize) -> u64 {
-                // SAFETY: so the caller promises.
+                // SAFETY: the caller promises that these bytes are readable.
                 let bytes = if bytes.is_null() { &[] } else { unsafe { core::slice::from_raw_parts(bytes, len) } };
                 $drive(bytes, cut)
             }

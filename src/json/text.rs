@@ -250,14 +250,8 @@ impl<'a> Text<'a> {
         if self.is_literal() {
             return self.raw;
         }
-        let (mut places, mut character) = (buffer.iter_mut(), [0; 4]);
-        for fragment in self.fragments() {
-            for (byte, place) in fragment.encode(&mut character).bytes().zip(places.by_ref()) {
-                *place = byte;
-            }
-        }
-        let left = places.len();
-        buffer.get(..LONGEST_WORD.saturating_sub(left)).unwrap_or_default()
+        let written = self.unescape().read_fragments(buffer);
+        buffer.get(..written).unwrap_or_default()
     }
 
     /// Copies a text that decodes to itself without a quirk. Returns `None` if it does not, or does not fit.

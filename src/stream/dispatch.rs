@@ -11,7 +11,7 @@ use crate::chat::index::{top, Hint, Read, Seen};
 use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
 use crate::dialect::{self, Protocol};
-use crate::json::{JsonError, JsonErrorKind, Text, LONGEST_WORD};
+use crate::json::{JsonError, JsonErrorKind, Text};
 use crate::sse::block;
 use crate::visits::visit;
 use crate::{Quirk, Storage};
@@ -494,9 +494,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 /// Whether an event only keeps the connection alive. Its type decides or, if it has none, its name.
 fn is_keep_alive(index: &Index, payload: &[u8], name: &[u8]) -> bool {
     let kind = index.top(payload, top::TYPE).and_then(|kind| kind.as_text());
-    let mut buffer = [0; LONGEST_WORD];
-    let kind = kind.as_ref().map_or(name, |kind| kind.word(&mut buffer));
-    matches!(kind, b"ping" | b"keepalive" | b"keep-alive" | b"heartbeat")
+    kind.unwrap_or(Text::verbatim(name)).is_one_of("ping keepalive keep-alive heartbeat")
 }
 
 /// Whether an error's payload is JSON that ended too early. Text that is no JSON is never cut: nothing shows where it ends.

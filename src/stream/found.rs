@@ -37,8 +37,8 @@ impl From<block::Span> for Span {
 impl Span {
     pub(super) const NONE: Span = Span { place: Place::Storage, start: 0, len: 0 };
 
-    /// The offset of the first byte in the input, where the window begins at `base`. `None`: the bytes lie elsewhere, or there
-    /// are none.
+    /// The offset of the first byte in the input, where the window begins at `base`. `None`: the bytes lie elsewhere, or the span
+    /// is empty.
     #[inline]
     pub(super) fn input(self, base: u32) -> Option<u32> {
         (self.place == Place::Input && self.len > 0).then(|| base.saturating_add(self.start))

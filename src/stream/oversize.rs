@@ -113,7 +113,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.is_unread(begin.get(..len).unwrap_or_default())
     }
 
-    /// Whether an event that begins so is passed over, because only usage is asked for and it has none.
+    /// Whether an event that begins so is passed over: only usage is asked for, and the event has no usage.
     pub(super) fn is_unread(&self, payload: &[u8]) -> bool {
         let protocol = self.skips().filter(|_| !self.block.raw);
         protocol.is_some_and(|protocol| has_no_usage(protocol, payload))
