@@ -134,7 +134,7 @@ grind() { valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=all
 grind "$out/gcc/check" cases --malloc --part 997 tests/quirks
 grind "$out/gcc/check" streams "$out/logs" --malloc --part 41 "${samples[@]}"
 grind "$out/gcc/shared" --part 5 "${samples[@]}"
-[ "$(full 1 0)" = 0 ] || grind "$out/gcc/values"
+! in_full || grind "$out/gcc/values"
 grind "$out/gcc/sse" --malloc
 for way in "" --batch; do
   grind "$out/gcc/message" ${way:+"$way"} --read 64 samples/weather.sse >"$out/message.json"

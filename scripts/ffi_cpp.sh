@@ -29,7 +29,7 @@ printf '#include <deltawire.hpp>\n#include <deltawire.hpp>\n#include <deltawire.
 for compiler in "${compilers[@]}"; do
   for standard in c++17 $(full c++20 "") c++2b; do
     "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only "$work/alone.cpp"
-    [ "$(full "$standard" c++17)" = c++17 ] || "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only $src/use.cpp
+    ! in_full || [ "$standard" = c++17 ] || "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only $src/use.cpp
     "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only -fno-exceptions -fno-rtti $src/quickstart.cpp
   done
   # Not all of these treat addresses as constants.
@@ -72,7 +72,7 @@ event_log "$work/logs" "${streams[@]}"
 
 built log g++ -std=c++17 -O1 -g
 # Fewer cuts are tried below, with the sanitizers.
-[ "$(full 1 0)" = 0 ] || "$work/log-g++" cases tests/quirks
+! in_full || "$work/log-g++" cases tests/quirks
 "$work/log-g++" streams --quick "$work/logs" "${streams[@]}"
 # Control: the comparison must be able to fail.
 cp "$work/logs/weather.sse.log" "$work/kept"
@@ -115,7 +115,7 @@ done
 "$work/throw-$sanitizer" tests/quirks --quick
 "$work/use-$sanitizer" samples
 # g++ and clang++ define different constants for them.
-if [ "$sanitizer" != g++ ] && [ "$(full 1 0)" = 1 ]; then
+if [ "$sanitizer" != g++ ] && in_full; then
   g++ "${flags[@]}" "${sanitized[@]}" $src/use.cpp "$lib" -o "$work/use-sanitized-g++"
   nm "$work/use-sanitized-g++" | grep __asan_init >/dev/null || fail "use by g++ has no sanitizer in it"
   "$work/use-sanitized-g++" samples
@@ -130,7 +130,7 @@ if have valgrind; then
   mkdir -p "$work/few"
   cp tests/quirks/{C1,C2,C20,C27,F1,F11,F12,F19}.case "$work/few"
   "${check[@]}" "$work/log-g++" cases "$work/few" --quick
-  [ "$(full 1 0)" = 0 ] || "${check[@]}" "$work/throw-g++" tests/quirks --quick
+  ! in_full || "${check[@]}" "$work/throw-g++" tests/quirks --quick
   "${check[@]}" "$work/use-g++" samples
 else
   echo "SKIP ffi-cpp-valgrind: valgrind is missing"

@@ -84,7 +84,7 @@ echo "NOTE go-adapter: the interfaces of openai-go and Bifrost are copied by sig
 pass go-adapter
 
 # Go's own library is compiled anew for these.
-if [ "$(full 1 0)" = 1 ]; then
+if in_full; then
   GOEXPERIMENT=cgocheck2 run go-race -race -short
   pass go-race-cgocheck2
 fi
@@ -95,7 +95,7 @@ pass go-gc
 # Rust. In full for 64-bit Arm, too.
 machines=x86_64-unknown-linux-gnu
 [ "$(uname -m)" = x86_64 ] || machines=$(rustc -vV | sed -n 's/^host: //p')
-[ "$(full 1 0)" = 0 ] || machines+=" aarch64-unknown-linux-gnu"
+! in_full || machines+=" aarch64-unknown-linux-gnu"
 # shellcheck disable=SC2086  # a list
 proxy=$(bash scripts/go_module.sh $machines)
 # alone COMMAND...: runs it in the module, with those tools alone in PATH, and the proxy as the only source of modules.
@@ -137,7 +137,7 @@ case $proxy in
   SKIP*) echo "SKIP go-module: ${proxy#SKIP *: }" ;;
   *)
     module
-    [ "$(full 1 0)" = 0 ] || module_arm64
+    ! in_full || module_arm64
     ;;
 esac
 

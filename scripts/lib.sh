@@ -25,8 +25,10 @@ fail() {
   echo "$STEP: $1" >&2
   exit 1
 }
+# Whether this is `make test-full`.
+in_full() { [ "${DELTAWIRE_FULL:-0}" = 1 ]; }
 # full WHAT ELSE: prints WHAT in `make test-full`, ELSE in `make test`.
-full() { if [ "${DELTAWIRE_FULL:-0}" = 1 ]; then echo "$1"; else echo "$2"; fi; }
+full() { if in_full; then echo "$1"; else echo "$2"; fi; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
 # packages NAME...: tries to install these Debian packages, in the version of the pinned Rust where that matters. Does
@@ -123,8 +125,11 @@ PLAIN_CORE=(-Zbuild-std=core --config profile.release.package.core.opt-level=0)
 # panicking_control ARCHIVE: makes the control of a link proof, whose function `deltawire_control` can panic.
 panicking_control() { rustc --edition 2021 --crate-type staticlib -Copt-level=2 -Cpanic=abort ffi-tests/proof/control.rs -o "$1"; }
 
-# rust_lld: prints the linker that comes with Rust.
-rust_lld() { echo "$(dirname "$(rustc --print target-libdir)")/bin/rust-lld"; }
+# need_lld NAME: sets "$ld" to the linker that comes with Rust, or to an installed one of this name, or skips the step.
+need_lld() {
+  ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
+  [ -x "$ld" ] || ld=$(command -v "$1") || skip "neither rust-lld nor $1 is here"
+}
 
 # go_arch TRIPLE: prints Go's name for the machine of a Rust target.
 go_arch() {

@@ -52,7 +52,7 @@ done
 pass package-contents
 
 # In a folder of its own: cargo takes packages of one name for the same, wherever they lie. The same tests ran here with more cuts.
-if [ "$(full 1 0)" = 1 ]; then
+if in_full; then
   (cd "$root" && CARGO_TARGET_DIR=$out/tests DELTAWIRE_THIN=53 cargo test --quiet --locked --offline --all-features --lib --tests --examples) \
     >"$out/tests.txt" 2>&1 || fail "its own tests: $(tail -40 "$out/tests.txt")"
   pass package-tests

@@ -8,13 +8,12 @@ export LC_ALL=C
 table=benches/sizes.txt
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
 for tool in gcc ld size strip python3; do have "$tool" || skip "$tool is missing"; done
-ld=$(rust_lld)
-[ -x "$ld" ] || skip "the linker that comes with Rust is missing"
+need_lld ld.lld
 need_crates --manifest-path proof/Cargo.toml
 need_capi
 # With what each is measured; in full and for the table also without the other protocols.
 chats=('')
-[ "$(full 1 0)${1:-}" = 0 ] || chats=('' -chat)
+if in_full || [ "${1:-}" = --update ]; then chats+=(-chat); fi
 [ ${#chats[@]} = 1 ] || DIALECTS='' need_capi
 need_debian_rust
 # Versions, besides the library itself, that the numbers depend on.

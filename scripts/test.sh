@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 steps=(format clippy doc circles deny tests abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
 apart=(emulate wasm asan proof fuzz header misuse ffi_proof apps package count size)
-[ "$(full 1 0)" = 0 ] || apart+=(cross)
+! in_full || apart+=(cross)
 if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs
 rm -rf "$logs"

@@ -5,9 +5,7 @@
 need_crates --manifest-path proof/Cargo.toml
 have node || packages nodejs
 have node || skip "node is missing (apt-get install nodejs)"
-# The linker that comes with Rust.
-ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
-[ -x "$ld" ] || ld=$(command -v wasm-ld) || skip "neither rust-lld nor wasm-ld is here"
+need_lld wasm-ld
 need_debian_rust
 
 export CARGO_TARGET_DIR=$TARGET/wasm LC_ALL=C
