@@ -85,6 +85,11 @@ impl Reported {
         }
     }
 
+    /// Whether anything was reported.
+    pub(super) fn has_any(&self) -> bool {
+        self.0.iter().any(|item| item.index != FREE)
+    }
+
     /// Whether all of an item was reported.
     pub(super) fn has_all(&self, index: u32) -> bool {
         let (place, index) = Reported::place(index);

@@ -139,9 +139,13 @@ pub(super) fn read<'a>(
     choice: &mut dyn FnMut(u32, bool),
 ) -> Seen<'a> {
     let mut seen = Seen::default();
-    seen.plan.reported = state.reported();
     let mut buffer = [0; LONGEST_WORD];
     let kind = kind.word(&mut buffer);
+    if kind == b"response.created" {
+        // A gateway that runs tools itself sends the response after that in the same stream.
+        (seen.begins, seen.forgets) = (true, state.begin_response());
+    }
+    seen.plan.reported = state.reported();
     let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
     let is_body = !kind.starts_with(b"response.") && status.is_some() && array(output).is_some();
     let ended = ends(kind);

@@ -85,6 +85,13 @@ impl State {
         matches!(&self.output, Output::Items(reported) if reported.has(item, of))
     }
 
+    /// Notes that a response begins, whose items are numbered anew (Responses). Returns whether parts of another were reported.
+    pub(super) fn begin_response(&mut self) -> bool {
+        (self.ended, self.called) = (false, 0);
+        let Output::Items(reported) = &mut self.output else { return false };
+        core::mem::replace(reported, Reported::NOTHING).has_any()
+    }
+
     /// Notes that a part of an output item is reported (Responses). Returns whether it was reported before.
     pub(super) fn add(&mut self, item: u32, of: Of) -> bool {
         match &mut self.output {
@@ -217,7 +224,10 @@ pub(crate) struct Seen<'a> {
     pub(crate) fails: bool,
     /// Whether the event may have members that no delta is made of.
     pub(crate) others: bool,
-    /// Whether a block that was known as a tool call of the client no longer is.
+    /// Whether a response begins, maybe behind another one.
+    pub(crate) begins: bool,
+    /// Whether templates no longer say what their events mean: a block that was known as a tool call of the client no longer is,
+    /// or a part that was reported is not.
     pub(crate) forgets: bool,
     /// A tool call has arguments by path.
     pub(crate) has_paths: bool,

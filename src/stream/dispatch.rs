@@ -7,7 +7,7 @@ use super::found::{Found, Span};
 use super::machine::{Machine, Next};
 use super::memo::MORE;
 use super::state::{After, Block, Ending, StreamState};
-use crate::chat::index::{top, Hint, Read, Seen};
+use crate::chat::index::{top, ChoiceSet, Hint, Read, Seen};
 use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
 use crate::dialect::{self, Protocol};
@@ -325,8 +325,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Fills the index with an event of another protocol than chat completions, and notes the facts that the event adds.
     fn take(&mut self, payload: &[u8], event: &dialect::Seen<'_>) {
+        if event.begins {
+            self.facts.finished = ChoiceSet::EMPTY;
+        }
         if event.forgets {
-            // A template may have learned the arguments of a block whose number a tool of the server has now.
             self.memo.forget();
         }
         self.index.take(payload, event);

@@ -591,6 +591,12 @@ impl Naive {
             _ if ended.is_some() => event,
             _ => &Value::Null,
         };
+        if kind == "response.created" {
+            // Another response, whose items are numbered anew.
+            self.reported.clear();
+            self.called.clear();
+            self.ended = false;
+        }
         if response.is_object() {
             let is_answer =
                 !is_body || !["queued", "in_progress"].contains(&event["status"].as_str().unwrap_or_default());

@@ -257,6 +257,9 @@ fn responses(from: &mut Source<'_>) -> Vec<Value> {
     let details = json!({"reason": from.pick(&["max_output_tokens", "content_filter", "x"])});
     events.push(json!({"type": format!("response.{status}"), "response": {"object": "response", "status": status,
         "output": output, "error": error, "incomplete_details": details, "usage": counts(from, USAGE)}}));
+    if from.once_in(6) {
+        events.extend(responses(from));
+    }
     events
 }
 

@@ -79,7 +79,7 @@ pub(super) fn responses_stream(random: &mut Random) -> Vec<Value> {
     let mut events = vec![json!({"type": "response.created", "response": {"id": "r"}})];
     let mut output = Vec::new();
     for index in 0..random.below(5) {
-        let text = random.text();
+        let (text, id) = (random.text(), format!("c{index}.{}", random.below(1 << 20)));
         // Which of the events that say the same come.
         let mut comes = |event: Value, chance: u32| {
             if random.below(4) < chance {
@@ -115,8 +115,7 @@ pub(super) fn responses_stream(random: &mut Random) -> Vec<Value> {
             }
             _ => {
                 let arguments = json!({text: 1}).to_string();
-                let item =
-                    json!({"type": "function_call", "call_id": format!("c{index}"), "name": "f", "arguments": ""});
+                let item = json!({"type": "function_call", "call_id": id, "name": "f", "arguments": ""});
                 events.push(json!({"type": "response.output_item.added", "output_index": index, "item": item}));
                 let mut comes = |event: Value, chance: u32| {
                     if random.below(4) < chance {
@@ -131,7 +130,7 @@ pub(super) fn responses_stream(random: &mut Random) -> Vec<Value> {
                     json!({"type": "response.function_call_arguments.done", "output_index": index, "arguments": arguments}),
                     2,
                 );
-                json!({"type": "function_call", "call_id": format!("c{index}"), "name": "f", "arguments": arguments})
+                json!({"type": "function_call", "call_id": id, "name": "f", "arguments": arguments})
             }
         };
         if random.below(2) == 0 {
@@ -142,6 +141,9 @@ pub(super) fn responses_stream(random: &mut Random) -> Vec<Value> {
     let status = ["completed", "incomplete"][random.below(2) as usize];
     events.push(json!({"type": format!("response.{status}"), "response": {"status": status, "output": output,
         "usage": {"input_tokens": 1, "output_tokens": random.below(9)}}}));
+    if random.below(4) == 0 {
+        events.extend(responses_stream(random));
+    }
     events
 }
 

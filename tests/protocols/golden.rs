@@ -64,7 +64,7 @@ pub(super) fn without_nulls(value: &Value) -> Value {
     }
 }
 
-/// The naive reader: events as serde_json reads them, of one response in choice 0.
+/// The naive reader: events as serde_json reads them, of responses in choice 0.
 #[derive(Default)]
 pub(super) struct Naive {
     pub(super) content: String,
@@ -191,6 +191,11 @@ impl Naive {
             }
         }
         match kind {
+            "response.created" => {
+                // Another response, whose items are numbered anew.
+                self.reported.clear();
+                self.calls.iter_mut().for_each(|call| call.0 = u64::MAX);
+            }
             "response.output_item.added" => self.item(item, &event["item"], false),
             "response.output_item.done" => self.item(item, &event["item"], true),
             "response.completed" | "response.incomplete" | "response.failed" => {

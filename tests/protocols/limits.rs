@@ -275,7 +275,8 @@ fn a_type_that_contradicts_the_name_loses_nothing_silently() {
         assert_eq!(&read.message["native_usage"], counts, "{small}");
         // Outputs that were reported before are not lost.
         let done = json!({"type": "response.output_item.done", "output_index": 0, "item": message});
-        let large = String::from_utf8(type_first(&[done])).unwrap() + &large;
+        let done = String::from_utf8(type_first(&[done])).unwrap();
+        let large = large.replacen(started, &format!("{started}{done}"), 1);
         let read = read_limited(large.as_bytes(), 1000, &small);
         assert_eq!((read.end.verdict, read.end.too_long), (verdict, 0), "{small}");
         assert_eq!(read.message["choices"][0]["message"]["content"], "hello", "{small}");

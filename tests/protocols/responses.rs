@@ -183,6 +183,62 @@ fn a_resumed_response_reports_what_is_left() {
     }
 }
 
+/// A gateway that runs the tools itself sends the response after them in the same stream. Its items are numbered anew.
+#[test]
+fn several_responses_in_one_stream() {
+    let item = |call: &str| json!({"type": "function_call", "call_id": call, "name": "f", "arguments": ""});
+    let with = |mut item: Value, arguments: &str| {
+        item["arguments"] = json!(arguments);
+        item
+    };
+    let message =
+        json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]});
+    let created =
+        |id: &str| json!({"type": "response.created", "response": {"id": id, "model": "m", "status": "in_progress"}});
+    let completed = |id: &str, output: Value| {
+        json!({"type": "response.completed", "response": {"id": id, "status": "completed", "output": [output],
+            "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}}})
+    };
+    let arguments =
+        |piece: &str| json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": piece});
+    let called = |id: &str, call: &str, pieces: [&str; 2]| {
+        let whole = with(item(call), &pieces.concat());
+        [
+            created(id),
+            json!({"type": "response.output_item.added", "output_index": 0, "item": item(call)}),
+            arguments(pieces[0]),
+            arguments(pieces[1]),
+            json!({"type": "response.output_item.done", "output_index": 0, "item": whole}),
+            completed(id, whole),
+        ]
+    };
+    let mut events = Vec::from(called("r1", "c1", ["{\"a\":", "12}"]));
+    events.extend(called("r2", "c2", ["{\"a\":", "57}"]));
+    events.extend([
+        created("r3"),
+        json!({"type": "response.output_text.done", "output_index": 0, "content_index": 0, "text": "Done."}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": message}),
+    ]);
+    for is_cut in [true, false] {
+        if !is_cut {
+            events.push(completed("r3", message.clone()));
+        }
+        for stream in [named(&events), unnamed(&events), by_name(&events)] {
+            let Read { message, end, .. } = read(&stream, "several responses");
+            let choice = &message["choices"][0];
+            let calls = choice["message"]["tool_calls"].as_array().unwrap();
+            let calls: Vec<_> = calls.iter().map(|call| (&call["id"], &call["function"]["arguments"])).collect();
+            let expected =
+                [("c1", "{\"a\":12}"), ("c2", "{\"a\":57}")].map(|(id, arguments)| (json!(id), json!(arguments)));
+            assert_eq!(calls, expected.iter().map(|(id, arguments)| (id, arguments)).collect::<Vec<_>>());
+            assert_eq!(choice["message"]["content"], "Done.");
+            let verdict = if is_cut { Verdict::Truncated } else { Verdict::Done };
+            assert_eq!((end.verdict, end.is_complete()), (verdict, !is_cut));
+            assert_eq!(choice["finish_reason"], if is_cut { "tool_calls" } else { "stop" });
+        }
+    }
+}
+
 #[test]
 fn an_error_of_responses_is_reported_once() {
     let error = json!({"code": "server_error", "message": "oops"});
