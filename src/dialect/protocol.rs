@@ -85,7 +85,9 @@ impl Protocol {
     pub(crate) fn of_type(name: &[u8]) -> Option<Protocol> {
         if name.starts_with(b"response.") {
             Some(Protocol::Responses)
-        } else if name.starts_with(b"message_") || name.starts_with(b"content_block_") {
+        } else if matches!(name, b"message_start" | b"message_delta" | b"message_stop")
+            || name.starts_with(b"content_block_")
+        {
             Some(Protocol::Anthropic)
         } else if name.starts_with(b"interaction.") || name.starts_with(b"step.") {
             Some(Protocol::Interactions)

@@ -270,7 +270,8 @@ impl Naive {
         }
         let of_type = |kind: &str| match kind {
             _ if kind.starts_with("response.") => Some("responses"),
-            _ if kind.starts_with("message_") || kind.starts_with("content_block_") => Some("anthropic"),
+            "message_start" | "message_delta" | "message_stop" => Some("anthropic"),
+            _ if kind.starts_with("content_block_") => Some("anthropic"),
             _ => None,
         };
         let known = own.and_then(of_type).or_else(|| of_type(name));
