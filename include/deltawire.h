@@ -549,9 +549,9 @@ const char *deltawire_event_name(uint32_t kind);
 
 // Another piece of this text follows, in an event that is otherwise the same. A piece of a text
 // never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
-// reasoning, refusals, arguments, JSON and bytes come in pieces. A callback may receive any text
-// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too, so that
-// `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
+// reasoning, refusals, arguments, signatures, JSON and bytes come in pieces. A callback may receive
+// any text that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason,
+// too, so that `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
 #define DELTAWIRE_EVF_MORE 8
 
 // The tool call opens.
@@ -1001,9 +1001,9 @@ typedef struct {
 //
 // MORE: the array or the scratch is full, or there are more than 2^31 - 1 bytes, of which a call
 // reads so many. Process the events and call again with the bytes from `out->consumed` on, perhaps
-// with more behind them. If the scratch is short, content, reasoning,
-// refusals, arguments, JSON and bytes come in pieces. All other texts (IDs, names, types, roles,
-// finish reasons) are never split: `out->scratch_need` is then the scratch that they need.
+// with more behind them. If the scratch is short, content, reasoning, refusals, arguments,
+// signatures, JSON and bytes come in pieces. All other texts (IDs, names, types, roles, finish
+// reasons) are never split: `out->scratch_need` is then the scratch that they need.
 //
 // Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
 // while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below

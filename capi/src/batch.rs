@@ -71,9 +71,9 @@ impl Output {
 ///
 /// MORE: the array or the scratch is full, or there are more than 2^31 - 1 bytes, of which a call
 /// reads so many. Process the events and call again with the bytes from `out->consumed` on, perhaps
-/// with more behind them. If the scratch is short, content, reasoning,
-/// refusals, arguments, JSON and bytes come in pieces. All other texts (IDs, names, types, roles,
-/// finish reasons) are never split: `out->scratch_need` is then the scratch that they need.
+/// with more behind them. If the scratch is short, content, reasoning, refusals, arguments,
+/// signatures, JSON and bytes come in pieces. All other texts (IDs, names, types, roles, finish
+/// reasons) are never split: `out->scratch_need` is then the scratch that they need.
 ///
 /// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
 /// while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below

@@ -245,7 +245,7 @@ impl<'s> Records<'s> {
         self.put_record(record).is_ok()
     }
 
-    /// Writes a delta whose text may not be split, or is raw JSON.
+    /// Writes a signature, a delta whose text may not be split, or raw JSON.
     #[inline(never)]
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let payload = context.bytes();
@@ -256,6 +256,9 @@ impl<'s> Records<'s> {
             Kind::Meta if is_member => {
                 let input = payload.at(delta.text.start);
                 self.put_bytes(record, Bytes::new(delta.text.bytes(payload.bytes), input), taken, &none, &none)
+            }
+            Kind::Signature if plain(delta.text, payload).is_none() => {
+                self.put_text(record, delta.text, payload, taken)
             }
             Kind::Role
             | Kind::ToolCall

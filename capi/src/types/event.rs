@@ -160,9 +160,9 @@ pub const DELTAWIRE_EVF_AUX_SCRATCH: u32 = 2;
 pub const DELTAWIRE_EVF_EXTRA_SCRATCH: u32 = 4;
 /// Another piece of this text follows, in an event that is otherwise the same. A piece of a text
 /// never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
-/// reasoning, refusals, arguments, JSON and bytes come in pieces. A callback may receive any text
-/// that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason, too, so that
-/// `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
+/// reasoning, refusals, arguments, signatures, JSON and bytes come in pieces. A callback may receive
+/// any text that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason,
+/// too, so that `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
 pub const DELTAWIRE_EVF_MORE: u32 = 8;
 /// The tool call opens.
 pub const DELTAWIRE_EVF_OPENS: u32 = 16;

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 extern crate std;
 
-use super::{Context, Full, Record, Records, Whole, FLAG_TEXT_SCRATCH, LEAST};
+use super::{Context, Full, Put, Record, Records, Sink, Whole, FLAG_MORE, FLAG_TEXT_SCRATCH, LEAST};
 use crate::chat::Index;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{parse_lazy, Text};
@@ -56,6 +56,43 @@ fn a_text_that_fits_is_written_at_once() {
         assert_eq!((record.kind, record.choice, record.call), (Kind::Content as u16, 3, 4));
         assert_eq!((record.start, record.end), (5, 6));
         assert_eq!((record.flags, record.text_off, record.text_len, used), (flags, text_off, text_len, need));
+    }
+}
+
+/// What may be long comes in pieces, a signature too; of what else has a text the caller is told how much room it needs.
+#[test]
+fn a_text_longer_than_the_scratch() {
+    let string = std::format!("\"{}\\n\"", "0123456789".repeat(20));
+    let payload = string.as_bytes();
+    let index = Index::new();
+    let context = Context::of_chunk((payload, 10), &index, (5, 6), false, Rest::NOTHING);
+    let part = Part::of(payload, parse_lazy(payload).unwrap().as_text().unwrap());
+    let pieces = [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::ToolArguments, Kind::FunctionArguments];
+    for kind in pieces.into_iter().chain([Kind::Signature]) {
+        let delta = Delta { text: part, ..Delta::new(kind) };
+        let (mut joined, mut taken, mut lasts) = (std::vec::Vec::new(), 0, 0);
+        loop {
+            let (mut records, mut scratch) = ([Record::default(); 2], [0; 64]);
+            let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
+            let put = sink.put(&context, &delta, &mut taken);
+            assert_eq!((sink.need(), sink.written() > 0), (0, true), "{kind:?}");
+            let written = sink.written();
+            for record in records.iter().take(written) {
+                let at = record.text_off as usize;
+                joined.extend_from_slice(scratch.get(at..at + record.text_len as usize).unwrap());
+                lasts += usize::from(record.flags & FLAG_MORE == 0);
+            }
+            if matches!(put, Put::Go) {
+                break;
+            }
+        }
+        assert_eq!((joined.len(), joined.last(), lasts), (201, Some(&b'\n'), 1), "{kind:?}");
+    }
+    for kind in [Kind::Role, Kind::ToolName, Kind::FunctionName, Kind::Finish, Kind::Meta] {
+        let (mut records, mut scratch) = ([Record::default(); 2], [0; 64]);
+        let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
+        let put = sink.put(&context, &Delta { text: part, ..Delta::new(kind) }, &mut 0);
+        assert_eq!((matches!(put, Put::Full), sink.need(), sink.written()), (true, 201, 0), "{kind:?}");
     }
 }
 
