@@ -8,6 +8,7 @@
 use crate::cases::cases;
 use crate::common::corpus::{recorded, samples, Stream};
 use crate::common::event_log::Detail;
+use crate::common::halves::{self, HALVES};
 use crate::common::log::{escaped, quoted};
 use crate::common::read::{pull, push, How, Store};
 use deltawire::chat::{CallUpdate, NamePiece};
@@ -155,49 +156,10 @@ fn parsed_to_end(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet, End) {
 // ---------------------------------------------------------------------------------------------------------------------
 // The naive reader's result
 
-/// Rust strings cannot hold unpaired surrogates: each becomes a character of plane 15 until the text is complete.
-const HALVES: u32 = 0xF0000;
-
-fn hide_halves(json: &str) -> String {
-    let mut out = String::new();
-    let mut rest = json;
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let escape = &rest[at..];
-        let unit = escape.get(2..6).filter(|_| escape.as_bytes().get(1) == Some(&b'u'));
-        let half = unit.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        let half = half.filter(|half| (0xD800..0xE000).contains(half));
-        let len = match half {
-            Some(half) => {
-                out.push(char::from_u32(HALVES + half - 0xD800).unwrap());
-                6
-            }
-            None => {
-                let len = 1 + escape.chars().nth(1).map_or(0, char::len_utf8);
-                out.push_str(&escape[..len]);
-                len
-            }
-        };
-        rest = &escape[len..];
-    }
-    out + rest
-}
-
-fn join_halves(text: &str) -> String {
-    let half =
-        |char: char| (HALVES..HALVES + 0x800).contains(&u32::from(char)).then(|| u32::from(char) - HALVES + 0xD800);
-    let units = text.chars().flat_map(|char| match half(char) {
-        Some(unit) => vec![unit as u16],
-        None => char.encode_utf16(&mut [0; 2]).to_vec(),
-    });
-    let units: Vec<u16> = units.collect();
-    char::decode_utf16(units).map(|char| char.unwrap_or('\u{FFFD}')).collect()
-}
-
 /// Whether the value is complete in itself.
 fn join_all(value: &mut Value) {
     match value {
-        Value::String(text) => *text = join_halves(text),
+        Value::String(text) => *text = halves::join(text),
         Value::Array(items) => items.iter_mut().for_each(join_all),
         Value::Object(members) => members.values_mut().for_each(join_all),
         _ => {}
@@ -241,7 +203,11 @@ impl Naive {
                 continue;
             }
             // For servers that end an event with a single line end.
-            let is_whole = |data: &String| serde_json::from_str(&hide_halves(data)).is_ok_and(|v: Value| v.is_object());
+            let is_whole = |data: &String| {
+                halves::hide(data)
+                    .and_then(|data| serde_json::from_str(&data).ok())
+                    .is_some_and(|v: Value| v.is_object())
+            };
             let is_behind = data.as_ref().is_some_and(is_whole);
             let (field, value) = line.split_once(':').unwrap_or((line, ""));
             let value = value.strip_prefix(' ').unwrap_or(value);
@@ -279,7 +245,7 @@ impl Naive {
             return;
         }
         // Bytes after the first value are malformed.
-        let hidden = hide_halves(data);
+        let Some(hidden) = halves::hide(data) else { return };
         let Some(Ok(value)) = serde_json::Deserializer::from_str(&hidden).into_iter::<Value>().next() else { return };
         let Some(object) = value.as_object() else { return };
         for choice in value["choices"].as_array().into_iter().flatten() {
@@ -323,7 +289,7 @@ impl Naive {
                 self.is_replaced = true;
             } else {
                 *before = message;
-                before.texts().for_each(|text| *text = join_halves(without_half(text)));
+                before.texts().for_each(|text| *text = halves::join(without_half(text)));
             }
         }
         choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
@@ -389,7 +355,7 @@ impl Naive {
         }
         let texts = choice.texts().zip(before.texts()).zip(message.texts());
         for ((to, before), new) in texts {
-            let all = join_halves(without_half(new));
+            let all = halves::join(without_half(new));
             let Some(rest) = all.strip_prefix(&before[..]) else { return false };
             *to = without_half(to).to_string() + rest + &new[without_half(new).len()..];
         }
@@ -516,11 +482,11 @@ impl Naive {
         choice.open = None;
         for call in &mut choice.calls {
             call.place = Place::default();
-            call.arguments = join_halves(&call.arguments);
+            call.arguments = halves::join(&call.arguments);
         }
         let texts = [&mut choice.content, &mut choice.reasoning, &mut choice.refusal, &mut choice.function.arguments];
         for text in texts {
-            *text = join_halves(text);
+            *text = halves::join(text);
         }
     }
 }

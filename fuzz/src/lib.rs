@@ -11,6 +11,8 @@ pub mod drive;
 pub mod edit;
 #[path = "../../tests/common/event_log.rs"]
 pub mod event_log;
+#[path = "../../tests/common/halves.rs"]
+pub mod halves;
 #[path = "../../tests/common/input.rs"]
 pub mod input;
 pub mod json;

@@ -3,6 +3,7 @@
 //! It implements only the meaning of valid chunks. For an odd value that the library accepts, [`Naive::chunk`] returns
 //! `None`; the log, which was written separately from the assembler, covers those.
 
+use crate::halves::{self, is_half};
 use deltawire::chat::Chunk;
 use deltawire::message::Completion;
 use deltawire::Quirk;
@@ -36,47 +37,6 @@ pub fn harmless(quirk: Quirk) -> bool {
             | Quirk::OddType
             | Quirk::LoneSurrogate
     )
-}
-
-/// Rust strings cannot hold unpaired surrogates: each becomes a character of plane 15 until the text is complete.
-const HALVES: u32 = 0xF0000;
-
-fn hide_halves(json: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = json;
-    if json.chars().any(|char| u32::from(char) >= HALVES) {
-        return None;
-    }
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        let escape = &rest[at..];
-        let unit = escape.get(2..6).filter(|_| escape.as_bytes().get(1) == Some(&b'u'));
-        let half = unit.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        let len = match half.filter(|half| (0xD800..0xE000).contains(half)) {
-            Some(half) => {
-                out.extend(char::from_u32(HALVES + half - 0xD800));
-                6
-            }
-            None => {
-                let len = 1 + escape.chars().nth(1).map_or(0, char::len_utf8);
-                out.push_str(&escape[..len]);
-                len
-            }
-        };
-        rest = &escape[len..];
-    }
-    Some(out + rest)
-}
-
-fn join_halves(text: &str) -> String {
-    let units: Vec<u16> = text
-        .chars()
-        .flat_map(|char| match u32::from(char).checked_sub(HALVES).filter(|half| *half < 0x800) {
-            Some(half) => vec![(half + 0xD800) as u16],
-            None => char.encode_utf16(&mut [0; 2]).to_vec(),
-        })
-        .collect();
-    String::from_utf16_lossy(&units)
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -115,7 +75,7 @@ pub struct Naive {
 fn plain(value: &Value) -> Option<&str> {
     match value {
         Value::Null => Some(""),
-        Value::String(text) if !text.chars().any(|char| u32::from(char) >= HALVES) => Some(text),
+        Value::String(text) if !text.contains(is_half) => Some(text),
         _ => None,
     }
 }
@@ -131,7 +91,7 @@ impl Naive {
         if chunk.is_plain_text() || !chunk.event_name().is_empty() {
             return None;
         }
-        let value: Value = serde_json::from_str(&hide_halves(&String::from_utf8_lossy(chunk.payload()))?).ok()?;
+        let value: Value = serde_json::from_str(&halves::hide(&String::from_utf8_lossy(chunk.payload()))?).ok()?;
         if value.is_null() {
             return Some(self);
         }
@@ -210,7 +170,7 @@ impl Naive {
         assert_eq!(message.created, self.created, "{}", context());
         let usage = message.usage.as_ref().map(|raw| String::from_utf8_lossy(raw.as_bytes()).into_owned());
         let usage =
-            usage.map(|raw| serde_json::from_str::<Value>(&hide_halves(&raw).expect("as above")).expect("JSON"));
+            usage.map(|raw| serde_json::from_str::<Value>(&halves::hide(&raw).expect("as above")).expect("JSON"));
         assert_eq!(usage, self.usage, "usage: {}", context());
         let mut got: BTreeMap<u32, Choice> = BTreeMap::new();
         for choice in &message.choices {
@@ -342,7 +302,7 @@ impl Choice {
         let calls = self.calls.iter_mut().map(|call| &mut call.arguments);
         let texts = [&mut self.content, &mut self.reasoning, &mut self.refusal, &mut self.function.arguments];
         for text in calls.chain(texts) {
-            *text = join_halves(text);
+            *text = halves::join(text);
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod corpus;
 pub mod drive;
 pub mod edit;
 pub mod event_log;
+pub mod halves;
 pub mod input;
 #[cfg(feature = "alloc")]
 pub mod json_walk;

@@ -3,8 +3,8 @@
 //!
 //! It gives up where it takes the library's own limits, or its rules for chat completions, to say what is meant.
 
+use super::halves::{self, is_half, HALVES};
 use super::input::pieces;
-use super::native::HALVES;
 use deltawire::delta::{self, FinishKind, Kind, Meta};
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
@@ -102,25 +102,7 @@ fn canonical(text: String) -> String {
 
 /// JSON with characters for halves of surrogate pairs. `None`: it is no JSON, or has those characters already.
 fn value_of(json: &[u8]) -> Option<Value> {
-    let text = std::str::from_utf8(json).ok()?;
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find('\\') {
-        let end = at + if rest[at + 1..].starts_with('u') { 6 } else { 2 };
-        let escape = rest.get(at..end)?;
-        let code = escape.get(2..).filter(|_| escape.len() == 6).and_then(|code| u32::from_str_radix(code, 16).ok());
-        out += &rest[..at];
-        match code {
-            Some(code @ 0xd800..=0xdfff) => out.push(char::from_u32(code - 0xd800 + HALVES)?),
-            Some(code) if (HALVES..HALVES + 0x800).contains(&code) => return None,
-            _ => out += escape,
-        }
-        rest = &rest[end..];
-    }
-    out += rest;
-    if text.chars().any(|char| (HALVES..HALVES + 0x800).contains(&u32::from(char))) {
-        return None;
-    }
-    serde_json::from_str(&out).ok()
+    serde_json::from_str(&halves::hide(std::str::from_utf8(json).ok()?)?).ok()
 }
 
 /// A text of which the halves are joined, the first with `pending`; and the half at its end.
@@ -254,7 +236,7 @@ impl Naive {
         }
         let own = event["type"].as_str().filter(|own| !own.is_empty());
         let kind = own.unwrap_or(name);
-        if kind.contains(|char: char| (HALVES..HALVES + 0x800).contains(&u32::from(char))) {
+        if kind.contains(is_half) {
             return Err(GiveUp);
         }
         // How errors by themselves and chunks of chat completions are recognised is another matter.

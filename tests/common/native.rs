@@ -1,13 +1,11 @@
 //! Generates streams of other protocols than chat completions: plausible events of one protocol, some of them changed.
 //!
-//! In the values a character from U+E000 to U+E7FF stands for half a surrogate pair, which no `char` can be.
+//! In the values a character stands for half a surrogate pair ([`halves`](super::halves)).
 
+use super::halves::{is_half, HALVES};
 use super::input::Source;
 use deltawire::stream::Protocol;
 use serde_json::{json, Map, Value};
-
-/// The first of the characters that stand for halves: that of U+D800.
-pub const HALVES: u32 = 0xe000;
 
 /// Returns a stream in bytes, and the protocol of its events.
 pub fn stream(from: &mut Source<'_>) -> (Protocol, Vec<u8>) {
@@ -63,7 +61,7 @@ fn json_of(value: &Value, how: u8) -> String {
     let mut out = String::new();
     for char in value.to_string().chars() {
         match u32::from(char) {
-            code @ HALVES..=0xe7ff => out += &format!("\\u{:04x}", code - HALVES + 0xd800),
+            code if is_half(char) => out += &format!("\\u{:04x}", code - HALVES + 0xd800),
             code @ 0x80..=0xffff if how & 0x12 == 0x12 => out += &format!("\\u{code:04x}"),
             _ => out.push(char),
         }
@@ -73,7 +71,7 @@ fn json_of(value: &Value, how: u8) -> String {
 
 /// A text of a few characters, or a half in front or behind.
 fn text(from: &mut Source<'_>) -> String {
-    let pieces = ["a", "é", "\u{1f600}", "\"", "\\", "\n", "{", "}", "b", "\u{e03d}", "\u{e600}", "x"];
+    let pieces = ["a", "é", "\u{1f600}", "\"", "\\", "\n", "{", "}", "b", "\u{f003d}", "\u{f0600}", "x"];
     (0..from.below(4)).map(|_| from.pick(&pieces)).collect()
 }
 
