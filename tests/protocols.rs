@@ -3,6 +3,7 @@
 
 #![cfg(all(feature = "serde", feature = "dialects"))]
 
+use crate::common::naive_native::Naive;
 use deltawire::chat::{TokenCounts, Usage};
 use deltawire::delta::{FinishKind, Kind, FLAG_MORE};
 use deltawire::message::{Assembler, Detail, LogError, MessageLog};

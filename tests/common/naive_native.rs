@@ -59,6 +59,7 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
     let Record { choice, call, code, number, flags, .. } = *record;
     let kind = Kind::from_number(record.kind.into()).expect("a kind");
     let text = || String::from_utf8(bytes.to_vec()).expect("a text is UTF-8");
+    let quoted = || self::quoted(&text());
     let raw = || value_of(bytes).map_or_else(text, |value| value.to_string());
     let slotted =
         [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::Signature, Kind::Annotation, Kind::Media, Kind::Native];
@@ -66,20 +67,20 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
         assert_eq!(flags & delta::FLAG_NUMBER != 0, kind != Kind::Role, "{kind:?}");
     }
     Some(match kind {
-        Kind::Role => format!("role {choice} {:?}", text()),
+        Kind::Role => format!("role {choice} {}", quoted()),
         Kind::Content | Kind::Reasoning | Kind::Refusal => {
-            format!("{kind:?} {choice} {number:x} {code} {:?}", text())
+            format!("{kind:?} {choice} {number:x} {code} {}", quoted())
         }
         Kind::ToolCall => {
             let (opens, custom) = (flags & delta::FLAG_OPENS != 0, flags & delta::FLAG_CUSTOM != 0);
-            format!("call {choice} #{call} {number} {opens} {custom} {:?}", text())
+            format!("call {choice} #{call} {number} {opens} {custom} {}", quoted())
         }
-        Kind::ToolName => format!("name {choice} #{call} {:?}", text()),
-        Kind::ToolArguments => format!("arguments {choice} #{call} {:?}", canonical(text())),
-        Kind::Signature => format!("signature {choice} {number:x} {:?}", text()),
+        Kind::ToolName => format!("name {choice} #{call} {}", quoted()),
+        Kind::ToolArguments => format!("arguments {choice} #{call} {}", self::quoted(&canonical(text()))),
+        Kind::Signature => format!("signature {choice} {number:x} {}", quoted()),
         Kind::Annotation | Kind::Media | Kind::Native => format!("{kind:?} {choice} {number:x} {}", raw()),
         Kind::Finish => {
-            format!("finish {choice} {:?} {code} {}", text(), flags & delta::FLAG_PROMPT != 0)
+            format!("finish {choice} {code} {} {}", flags & delta::FLAG_PROMPT != 0, quoted())
         }
         Kind::Usage => format!("usage {}", raw()),
         Kind::Error => "error".to_string(),
@@ -90,6 +91,11 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// A text as a JSON string, the last word of its line.
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 /// Arguments that are a JSON object in one spelling.
@@ -325,7 +331,7 @@ impl Naive {
     fn role(&mut self, index: u32, role: &Value) {
         if let Some(role) = full(role) {
             if !std::mem::replace(&mut self.choice(index).role, true) {
-                self.push(format!("role {index} {:?}", alone(role)));
+                self.push(format!("role {index} {}", quoted(&alone(role))));
             }
         }
     }
@@ -344,14 +350,14 @@ impl Naive {
             _ => {}
         }
         if !text.is_empty() {
-            self.push(format!("{kind:?} {index} {slot:x} {code} {text:?}"));
+            self.push(format!("{kind:?} {index} {slot:x} {code} {}", quoted(&text)));
         }
     }
 
     fn flush_texts(&mut self, index: u32) {
         for place in 0..3 {
             if let Some(((kind, code, slot), _)) = self.choice(index).waiting[place].take() {
-                self.push(format!("{kind:?} {index} {slot:x} {code} {:?}", "\u{fffd}"));
+                self.push(format!("{kind:?} {index} {slot:x} {code} {}", quoted("\u{fffd}")));
             }
         }
     }
@@ -359,7 +365,7 @@ impl Naive {
     fn flush_call(&mut self, at: usize) {
         let Call { choice, number, ref mut half, .. } = self.calls[at];
         if half.take().is_some() {
-            self.push(format!("arguments {choice} #{number} {:?}", "\u{fffd}"));
+            self.push(format!("arguments {choice} #{number} {}", quoted("\u{fffd}")));
         }
     }
 
@@ -371,7 +377,7 @@ impl Naive {
     fn signature(&mut self, index: u32, slot: u64, text: &Value) {
         if let Some(text) = full(text) {
             self.choice(index);
-            self.push(format!("signature {index} {slot:x} {:?}", alone(text)));
+            self.push(format!("signature {index} {slot:x} {}", quoted(&alone(text))));
         }
     }
 
@@ -383,9 +389,9 @@ impl Naive {
         let number = self.calls.iter().filter(|call| call.choice == choice).count();
         self.calls.push(Call { choice, number, index, half: None });
         let id = alone(full(id).unwrap_or_default());
-        self.push(format!("call {choice} #{number} {index} true {is_custom} {id:?}"));
+        self.push(format!("call {choice} #{number} {index} true {is_custom} {}", quoted(&id)));
         if let Some(name) = full(name) {
-            self.push(format!("name {choice} #{number} {:?}", alone(name)));
+            self.push(format!("name {choice} #{number} {}", quoted(&alone(name))));
         }
         Ok(())
     }
@@ -396,7 +402,7 @@ impl Naive {
         call.half = half;
         let number = call.number;
         if !text.is_empty() {
-            self.push(format!("arguments {choice} #{number} {:?}", canonical(text)));
+            self.push(format!("arguments {choice} #{number} {}", quoted(&canonical(text))));
         }
         Ok(())
     }
@@ -406,7 +412,7 @@ impl Naive {
         let call = self.calls.iter_mut().find(|call| call.choice == choice && call.index == index).ok_or(GiveUp)?;
         let (number, before) = (call.number, call.half.take());
         let before = before.map_or("", |_| "\u{fffd}");
-        self.push(format!("arguments {choice} #{number} {:?}", format!("{before}{object}")));
+        self.push(format!("arguments {choice} #{number} {}", quoted(&format!("{before}{object}"))));
         Ok(())
     }
 
@@ -421,7 +427,7 @@ impl Naive {
             }
         }
         let code = meaning(word, called).number();
-        self.push(format!("finish {index} {:?} {code} {is_prompt}", alone(word)));
+        self.push(format!("finish {index} {code} {is_prompt} {}", quoted(&alone(word))));
     }
 
     fn usage(&mut self, usage: &Value) {
@@ -577,6 +583,7 @@ impl Naive {
         if kind == "response.created" {
             // Another response, whose items are numbered anew.
             self.reported.clear();
+            self.calls.iter_mut().for_each(|call| call.index = u64::MAX);
             self.called.clear();
             self.ended = false;
         }

@@ -13,7 +13,7 @@ pub fn stream(from: &mut Source<'_>) -> (Protocol, Vec<u8>) {
     let how = from.u8();
     let mut events = match protocol {
         Protocol::Anthropic => anthropic(from),
-        Protocol::Responses => responses(from),
+        Protocol::Responses => responses(from, 0),
         _ => gemini(from),
     };
     if how & 1 != 0 {
@@ -185,7 +185,8 @@ fn gemini(from: &mut Source<'_>) -> Vec<Value> {
     events
 }
 
-fn responses(from: &mut Source<'_>) -> Vec<Value> {
+/// The `nth` response of a stream, and sometimes another.
+fn responses(from: &mut Source<'_>, nth: u32) -> Vec<Value> {
     const USAGE: &[&str] = &["input_tokens", "output_tokens", "total_tokens"];
     let mut events = vec![json!({"type": "response.created", "response": {"id": text(from), "model": "m"}})];
     let mut output = Vec::new();
@@ -195,8 +196,8 @@ fn responses(from: &mut Source<'_>) -> Vec<Value> {
         let mut whole = match kind {
             0 | 1 => json!({"type": "message", "role": "assistant", "content": []}),
             2 => json!({"type": "reasoning", "summary": [], "content": [], "encrypted_content": text(from)}),
-            3 => json!({"type": "function_call", "call_id": format!("c{item}"), "name": "f"}),
-            4 => json!({"type": "custom_tool_call", "call_id": format!("c{item}"), "name": "g"}),
+            3 => json!({"type": "function_call", "call_id": format!("c{nth}.{item}"), "name": "f"}),
+            4 => json!({"type": "custom_tool_call", "call_id": format!("c{nth}.{item}"), "name": "g"}),
             _ => json!({"type": "web_search_call", "action": object(from)}),
         };
         let with = |event: &str, names: &[(&str, Value)]| {
@@ -256,7 +257,7 @@ fn responses(from: &mut Source<'_>) -> Vec<Value> {
     events.push(json!({"type": format!("response.{status}"), "response": {"object": "response", "status": status,
         "output": output, "error": error, "incomplete_details": details, "usage": counts(from, USAGE)}}));
     if from.once_in(6) {
-        events.extend(responses(from));
+        events.extend(responses(from, nth + 1));
     }
     events
 }
