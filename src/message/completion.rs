@@ -82,7 +82,8 @@ pub struct Choice {
     pub reasoning_name: Option<String>,
     /// The function that it calls (deprecated form).
     pub function_call: Option<FunctionCall>,
-    /// The tools that it calls, by ascending index, or in order of appearance if two calls have one index.
+    /// The tools that it calls, by ascending index, or in order of appearance if two calls have one index or the protocol is not
+    /// chat completions.
     pub tool_calls: Vec<ToolCall>,
     /// Its audio.
     pub audio: Option<Audio>,

@@ -7,8 +7,9 @@ use core::fmt;
 
 /// What is known about a choice.
 pub(super) mod flag {
-    /// Two calls of the choice have one index.
-    pub(in crate::message) const REUSED: u16 = 1;
+    /// Its calls are listed in the order in which they came: two have one index, or the message is of another protocol than chat
+    /// completions, where the responses of a stream number their calls anew.
+    pub(in crate::message) const AS_THEY_CAME: u16 = 1;
     pub(in crate::message) const FUNCTION: u16 = 2;
     pub(in crate::message) const AUDIO: u16 = 4;
     pub(in crate::message) const AUDIO_ID: u16 = 8;
@@ -89,9 +90,9 @@ impl Slot {
     }
 
     /// Returns the rank of the choice's call with this index and number: calls are listed by ascending index, or in order of
-    /// appearance if two came under one index. The second item is the number.
+    /// appearance ([`flag::AS_THEY_CAME`]). The second item is the number.
     pub(super) fn rank(&self, index: u32, number: u32) -> (u32, u32) {
-        (if self.has(flag::REUSED) { 0 } else { index }, number)
+        (if self.has(flag::AS_THEY_CAME) { 0 } else { index }, number)
     }
 }
 

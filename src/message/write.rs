@@ -453,8 +453,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 return self.fail(LogError::TooManyCalls);
             }
             slot.calls = slot.calls.saturating_add(1);
-            if reuses {
-                slot.set(flag::REUSED);
+            if reuses || self.state.table.top.is_native {
+                slot.set(flag::AS_THEY_CAME);
             }
         }
         // Nothing is kept of a call that was left out.

@@ -157,6 +157,7 @@ struct Call {
     number: usize,
     index: u64,
     half: Option<u32>,
+    id: String,
 }
 
 /// What is known of a stream.
@@ -382,15 +383,17 @@ impl Naive {
     }
 
     fn open(&mut self, choice: u32, index: u64, id: &Value, name: &Value, is_custom: bool) -> Done {
-        if self.calls.iter().any(|call| call.choice == choice && call.index == index) {
+        let (id, name) = (alone(full(id).unwrap_or_default()), full(name));
+        // Which calls of two responses are one is another matter.
+        let may_be = |call: &Call| call.index == u64::MAX && (call.id == id || id.is_empty() || name.is_none());
+        if self.calls.iter().any(|call| call.choice == choice && (call.index == index || may_be(call))) {
             return Err(GiveUp);
         }
         self.choice(choice);
         let number = self.calls.iter().filter(|call| call.choice == choice).count();
-        self.calls.push(Call { choice, number, index, half: None });
-        let id = alone(full(id).unwrap_or_default());
+        self.calls.push(Call { choice, number, index, half: None, id: id.clone() });
         self.push(format!("call {choice} #{number} {index} true {is_custom} {}", quoted(&id)));
-        if let Some(name) = full(name) {
+        if let Some(name) = name {
             self.push(format!("name {choice} #{number} {}", quoted(&alone(name))));
         }
         Ok(())

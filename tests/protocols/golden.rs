@@ -80,7 +80,8 @@ pub(super) fn facts_of_lines(lines: &[String], merges: bool) -> Value {
             "call" => calls.push([text(), String::new(), String::new()]),
             "name" => calls[call()][1] += &text(),
             "arguments" if rest != "by path" => calls[call()][2] += &text(),
-            "finish" => finish = text().into(),
+            // Why a prompt was refused is no finish reason of its answer.
+            "finish" if rest.split(' ').nth(2) == Some("false") => finish = text().into(),
             "usage" => {
                 let new: Map<String, Value> = serde_json::from_str(rest).unwrap();
                 if !merges {

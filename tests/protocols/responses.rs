@@ -195,25 +195,24 @@ fn several_responses_in_one_stream() {
         json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Done."}]});
     let created =
         |id: &str| json!({"type": "response.created", "response": {"id": id, "model": "m", "status": "in_progress"}});
-    let completed = |id: &str, output: Value| {
-        json!({"type": "response.completed", "response": {"id": id, "status": "completed", "output": [output],
+    let completed = |id: &str, output: &[Value]| {
+        json!({"type": "response.completed", "response": {"id": id, "status": "completed", "output": output,
             "usage": {"input_tokens": 3, "output_tokens": 4, "total_tokens": 7}}})
     };
-    let arguments =
-        |piece: &str| json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": piece});
-    let called = |id: &str, call: &str, pieces: [&str; 2]| {
+    let called = |id: &str, call: &str, index: u32, pieces: [&str; 2]| {
+        let arguments = |piece: &str| json!({"type": "response.function_call_arguments.delta", "output_index": index, "delta": piece});
         let whole = with(item(call), &pieces.concat());
         [
             created(id),
-            json!({"type": "response.output_item.added", "output_index": 0, "item": item(call)}),
+            json!({"type": "response.output_item.added", "output_index": index, "item": item(call)}),
             arguments(pieces[0]),
             arguments(pieces[1]),
-            json!({"type": "response.output_item.done", "output_index": 0, "item": whole}),
-            completed(id, whole),
+            json!({"type": "response.output_item.done", "output_index": index, "item": whole}),
+            completed(id, &[vec![json!({"type": "reasoning", "summary": []}); index as usize], vec![whole]].concat()),
         ]
     };
-    let mut events = Vec::from(called("r1", "c1", ["{\"a\":", "12}"]));
-    events.extend(called("r2", "c2", ["{\"a\":", "57}"]));
+    let mut events = Vec::from(called("r1", "c1", 1, ["{\"a\":", "12}"]));
+    events.extend(called("r2", "c2", 0, ["{\"a\":", "57}"]));
     events.extend([
         created("r3"),
         json!({"type": "response.output_text.done", "output_index": 0, "content_index": 0, "text": "Done."}),
@@ -221,7 +220,7 @@ fn several_responses_in_one_stream() {
     ]);
     for is_cut in [true, false] {
         if !is_cut {
-            events.push(completed("r3", message.clone()));
+            events.push(completed("r3", &[message.clone()]));
         }
         for stream in [named(&events), unnamed(&events), by_name(&events)] {
             let Read { message, end, .. } = read(&stream, "several responses");
