@@ -171,8 +171,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// `buffer` is the one that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice` is the
     /// index of a choice and `call` the place of a call in its list, from 0: by ascending index, or in order of appearance
-    /// if two calls have one index or the protocol is not chat completions. Both are ignored where they do not matter. The log is read once to measure the text, and
-    /// once more to write it.
+    /// if two calls have one index or the protocol is not chat completions. Both are ignored where they do not matter. The log
+    /// is read once to measure the text, and once more to write it.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
         let kind = field.kind();
         let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };

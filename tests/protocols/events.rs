@@ -3,6 +3,33 @@
 use super::*;
 
 /// A proxy reports a failure of its own behind that of the vendor.
+/// A stream of several messages is complete if the last of them is.
+#[test]
+fn a_message_behind_another_one_has_an_end_of_its_own() {
+    let message = |id: &str, call: Option<&str>| {
+        let block = match call {
+            Some(call) => json!({"type": "tool_use", "id": call, "name": "f", "input": {}}),
+            None => json!({"type": "text", "text": "Done."}),
+        };
+        let reason = if call.is_some() { "tool_use" } else { "end_turn" };
+        [
+            json!({"type": "message_start", "message": {"id": id, "role": "assistant", "content": []}}),
+            json!({"type": "content_block_start", "index": 0, "content_block": block}),
+            json!({"type": "content_block_stop", "index": 0}),
+            json!({"type": "message_delta", "delta": {"stop_reason": reason}}),
+            json!({"type": "message_stop"}),
+        ]
+    };
+    let events = [message("m1", Some("t1")), message("m2", Some("t2")), message("m3", None)].concat();
+    for (len, verdict) in [(5, Verdict::Done), (7, Verdict::Truncated), (13, Verdict::Truncated), (15, Verdict::Done)] {
+        let Read { message, end, .. } = read(&named(&events[..len]), "several messages");
+        assert_eq!((end.verdict, end.is_complete()), (verdict, verdict == Verdict::Done), "{len} events");
+        let calls = message["choices"][0]["message"]["tool_calls"].as_array().unwrap();
+        let ids: Vec<_> = calls.iter().map(|call| call["id"].as_str().unwrap()).collect();
+        assert_eq!(ids, &["t1", "t2"][..if len > 5 { 2 } else { 1 }], "{len} events");
+    }
+}
+
 #[test]
 fn a_response_that_ends_twice_is_reported_once() {
     let search = json!({"type": "web_search_call"});

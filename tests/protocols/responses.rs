@@ -220,7 +220,7 @@ fn several_responses_in_one_stream() {
     ]);
     for is_cut in [true, false] {
         if !is_cut {
-            events.push(completed("r3", &[message.clone()]));
+            events.push(completed("r3", std::slice::from_ref(&message)));
         }
         for stream in [named(&events), unnamed(&events), by_name(&events)] {
             let Read { message, end, .. } = read(&stream, "several responses");
