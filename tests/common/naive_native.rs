@@ -385,7 +385,8 @@ impl Naive {
     fn open(&mut self, choice: u32, index: u64, id: &Value, name: &Value, is_custom: bool) -> Done {
         let (id, name) = (alone(full(id).unwrap_or_default()), full(name));
         // Which calls of two responses are one is another matter.
-        let may_be = |call: &Call| call.index == u64::MAX && (call.id == id || id.is_empty() || name.is_none());
+        let is_unclear = |call: &Call| call.id == id || call.id.is_empty() || id.is_empty() || name.is_none();
+        let may_be = |call: &Call| call.index == u64::MAX && is_unclear(call);
         if self.calls.iter().any(|call| call.choice == choice && (call.index == index || may_be(call))) {
             return Err(GiveUp);
         }
