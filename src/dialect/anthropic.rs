@@ -23,7 +23,9 @@ pub(super) fn read<'a>(
         let [id, model, usage, content, reason] =
             members_of(message, ["id", "model", "usage", "content", "stop_reason"]);
         (seen.id, seen.model, seen.usage) = (id, model, object(usage));
-        (seen.begins, state.ended) = (!seen.is_body, false);
+        if !seen.is_body {
+            (seen.begins, seen.forgets) = (true, state.begin_response());
+        }
         seen.plan.what = if seen.is_body { What::Body } else { What::Start };
         seen.others = seen.is_body;
         if let Some(content) = array(content) {

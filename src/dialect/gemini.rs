@@ -12,7 +12,7 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
     let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"];
     let [candidates, feedback, usage, model, id] = members_of(event, names);
     let mut seen = Seen { id, model, usage: object(usage), others: true, ..Seen::default() };
-    (seen.plan.what, seen.plan.calls, seen.plan.continues) = (What::Candidates, state.calls, state.continues);
+    (seen.plan.what, seen.plan.before, seen.plan.continues) = (What::Candidates, state.before, state.continues);
     if blocked(feedback).is_some() {
         seen.is_body = true;
         choice(0, true);
@@ -27,7 +27,7 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
             while let Some(part) = list.next(parts.raw()) {
                 if let Some(call) = object(members_of(part, ["functionCall"])[0]) {
                     let opens = opens(call, state.continues);
-                    state.calls = state.calls.saturating_add(u32::from(opens));
+                    state.before = state.before.saturating_add(u32::from(opens));
                     state.called |= bit(number(index));
                     state.continues = continues(call);
                     seen.has_paths |= has_paths(call);
@@ -144,11 +144,11 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     walk.member(payload, call, "partialArgs");
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
     if opens(call, continued) {
-        let index = plan.calls.saturating_add(walk.calls);
+        let index = plan.before.saturating_add(walk.calls);
         let arguments = object(args).map(|args| Text::verbatim(args.raw()));
         return Some(walk.call(payload, index, Call { id, name, arguments, is_custom: false }));
     }
     // The part continues the call that was opened last.
-    let index = plan.calls.saturating_add(walk.calls).saturating_sub(1);
+    let index = plan.before.saturating_add(walk.calls).saturating_sub(1);
     walk.select(payload, index)
 }

@@ -141,7 +141,8 @@ pub(super) fn read<'a>(
     let mut seen = Seen::default();
     let mut buffer = [0; LONGEST_WORD];
     let kind = kind.word(&mut buffer);
-    if kind == b"response.created" {
+    let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
+    if kind == b"response.created" || is_under_way && state.ended {
         // A gateway that runs tools itself sends the response after that in the same stream.
         (seen.begins, seen.forgets) = (true, state.begin_response());
     }

@@ -20,8 +20,8 @@ pub(crate) struct State {
     pub(crate) usage: Counts,
     /// One bit for each choice that has a tool call of the client. All choices from 63 on share one.
     pub(super) called: u64,
-    /// How many tool calls were opened by events that give no index.
-    pub(super) calls: u32,
+    /// Gemini: how many tool calls were opened by events that give no index. Otherwise: how many responses came before.
+    pub(super) before: u32,
     /// Gemini: whether more of the last call's arguments follow.
     pub(super) continues: bool,
     output: Output,
@@ -49,7 +49,7 @@ impl State {
             ended: false,
             usage: Counts::NOTHING,
             called: 0,
-            calls: 0,
+            before: 0,
             continues: false,
             output: Output::Items(Reported::NOTHING),
         }
@@ -85,11 +85,18 @@ impl State {
         matches!(&self.output, Output::Items(reported) if reported.has(item, of))
     }
 
-    /// Notes that a response begins, whose items are numbered anew (Responses). Returns whether parts of another were reported.
+    /// Notes that a response begins, whose items or blocks are numbered anew. Returns whether parts of another were reported.
     pub(super) fn begin_response(&mut self) -> bool {
-        (self.ended, self.called) = (false, 0);
-        let Output::Items(reported) = &mut self.output else { return false };
-        core::mem::replace(reported, Reported::NOTHING).has_any()
+        let was_another = match &mut self.output {
+            Output::Items(reported) => core::mem::replace(reported, Reported::NOTHING).has_any(),
+            Output::Blocks(blocks) => {
+                *blocks = Blocks::NOTHING;
+                true
+            }
+        };
+        self.before = self.before.saturating_add(u32::from(was_another));
+        (self.ended, self.failed, self.called) = (false, false, 0);
+        was_another
     }
 
     /// Notes that a part of an output item is reported (Responses). Returns whether it was reported before.
@@ -133,8 +140,8 @@ pub(crate) struct Plan {
     pub(super) row: u8,
     /// As in [`State`], including the calls of this event.
     pub(super) called: u64,
-    /// As in [`State`] before this event, like the next two.
-    pub(super) calls: u32,
+    /// As in [`State`], of Gemini before this event, like the next two.
+    pub(super) before: u32,
     pub(super) continues: bool,
     pub(super) reported: Reported,
 }
@@ -145,7 +152,7 @@ impl Plan {
         what: What::Nothing,
         row: 0,
         called: 0,
-        calls: 0,
+        before: 0,
         continues: false,
         reported: Reported::NOTHING,
     };

@@ -107,8 +107,8 @@ impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
     }
 }
 
-/// Whether pieces of a record of this kind can be put one by one. Any other record must be put whole: pieces of raw JSON
-/// ([`FLAG_MORE`](crate::delta::FLAG_MORE)) have to be joined first.
+/// Whether pieces of a record of this kind can be put one by one. Any other record must be put whole: pieces of raw JSON and of
+/// signatures ([`FLAG_MORE`](crate::delta::FLAG_MORE)) have to be joined first.
 pub const fn appends_pieces(kind: Kind) -> bool {
     matches!(kind, Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments)
 }

@@ -257,7 +257,8 @@ impl<'s> Records<'s> {
                 let input = payload.at(delta.text.start);
                 self.put_bytes(record, Bytes::new(delta.text.bytes(payload.bytes), input), taken, &none, &none)
             }
-            Kind::Signature if plain(delta.text, payload).is_none() => {
+            // A text of which a piece was taken does not stand: it is not looked through again.
+            Kind::Signature if *taken > 0 || plain(delta.text, payload).is_none() => {
                 self.put_text(record, delta.text, payload, taken)
             }
             Kind::Role

@@ -157,7 +157,6 @@ struct Call {
     number: usize,
     index: u64,
     half: Option<u32>,
-    id: String,
 }
 
 /// What is known of a stream.
@@ -384,15 +383,12 @@ impl Naive {
 
     fn open(&mut self, choice: u32, index: u64, id: &Value, name: &Value, is_custom: bool) -> Done {
         let (id, name) = (alone(full(id).unwrap_or_default()), full(name));
-        // Which calls of two responses are one is another matter.
-        let is_unclear = |call: &Call| call.id == id || call.id.is_empty() || id.is_empty() || name.is_none();
-        let may_be = |call: &Call| call.index == u64::MAX && is_unclear(call);
-        if self.calls.iter().any(|call| call.choice == choice && (call.index == index || may_be(call))) {
+        if self.calls.iter().any(|call| call.choice == choice && call.index == index) {
             return Err(GiveUp);
         }
         self.choice(choice);
         let number = self.calls.iter().filter(|call| call.choice == choice).count();
-        self.calls.push(Call { choice, number, index, half: None, id: id.clone() });
+        self.calls.push(Call { choice, number, index, half: None });
         self.push(format!("call {choice} #{number} {index} true {is_custom} {}", quoted(&id)));
         if let Some(name) = name {
             self.push(format!("name {choice} #{number} {}", quoted(&alone(name))));
@@ -440,6 +436,15 @@ impl Naive {
         }
     }
 
+    /// Maybe behind another one. Its items or blocks are numbered anew.
+    fn begin_response(&mut self) {
+        self.reported.clear();
+        self.clients.clear();
+        self.called.clear();
+        self.calls.iter_mut().for_each(|call| call.index = u64::MAX);
+        (self.last_block, self.ended, self.failed) = (0, false, false);
+    }
+
     // -----------------------------------------------------------------------------------------------------------------
     // Anthropic Messages
 
@@ -453,6 +458,9 @@ impl Naive {
                 let message = if kind == "message" { event } else { &event["message"] };
                 if !message.is_object() {
                     return Ok(());
+                }
+                if kind == "message_start" {
+                    self.begin_response();
                 }
                 self.role(0, &message["role"]);
                 for (at, block) in (0..).zip(elements(&message["content"])) {
@@ -584,12 +592,9 @@ impl Naive {
             _ if ended.is_some() => event,
             _ => &Value::Null,
         };
-        if kind == "response.created" {
-            // Another response, whose items are numbered anew.
-            self.reported.clear();
-            self.calls.iter_mut().for_each(|call| call.index = u64::MAX);
-            self.called.clear();
-            self.ended = false;
+        let is_under_way = ["response.queued", "response.in_progress"].contains(&kind);
+        if kind == "response.created" || is_under_way && self.ended {
+            self.begin_response();
         }
         if response.is_object() {
             let is_answer =

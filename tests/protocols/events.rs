@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// A proxy reports a failure of its own behind that of the vendor.
 /// A stream of several messages is complete if the last of them is.
 #[test]
 fn a_message_behind_another_one_has_an_end_of_its_own() {
@@ -30,6 +29,7 @@ fn a_message_behind_another_one_has_an_end_of_its_own() {
     }
 }
 
+/// A proxy reports a failure of its own behind that of the vendor.
 #[test]
 fn a_response_that_ends_twice_is_reported_once() {
     let search = json!({"type": "web_search_call"});

@@ -238,6 +238,36 @@ fn several_responses_in_one_stream() {
     }
 }
 
+/// Its calls are its own, whatever their IDs are, and so is its error.
+#[test]
+fn a_second_response_has_calls_and_an_error_of_its_own() {
+    for (first, second) in [(json!("c"), json!("c")), (json!("c"), Value::Null), (Value::Null, json!("c"))] {
+        let events = [(&first, 1), (&second, 2)].map(|(id, number)| {
+            let item = json!({"type": "function_call", "call_id": id, "name": "f", "arguments": ""});
+            let error = json!({"code": "c", "message": format!("m{number}")});
+            [
+                json!({"type": "response.created", "response": {"id": "r"}}),
+                json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+                json!({"type": "response.function_call_arguments.done", "output_index": 0, "arguments": number.to_string()}),
+                json!({"type": "response.failed", "response": {"status": "failed", "error": error}}),
+            ]
+        });
+        let stream = named(&events.concat());
+        let Read { message, quirks, .. } = read(&stream, "two responses");
+        let calls = message["choices"][0]["message"]["tool_calls"].as_array().unwrap();
+        let read: Vec<_> = calls.iter().map(|call| (call["id"].clone(), &call["function"]["arguments"])).collect();
+        assert_eq!(read, [(first.clone(), &json!("1")), (second.clone(), &json!("2"))]);
+        assert_eq!(quirks, []);
+        let mut errors = 0;
+        let mut count = deltawire::handler::from_fn(|_, update| {
+            errors += u32::from(matches!(update, Update::Error(_)));
+            Flow::Continue(())
+        });
+        Parser::new(Growing::new()).feed(&stream, &mut count).into_result().unwrap();
+        assert_eq!(errors, 2);
+    }
+}
+
 #[test]
 fn an_error_of_responses_is_reported_once() {
     let error = json!({"code": "server_error", "message": "oops"});

@@ -100,8 +100,8 @@ fn a_message_of_anthropic_that_begins_with_its_blocks() {
     let arguments = &choice["message"]["tool_calls"][0]["function"]["arguments"];
     let native = [server, json!({"type": "input_json_delta", "partial_json": "4,"})];
     assert_eq!((arguments, &choice["message"]["native_content"]), (&json!("{\"a\":[1,2,3]}"), &json!(native)));
-    // Other servers of this protocol say "stop", whether or not the client has to call a tool. No event ended the message.
-    assert_eq!((&choice["finish_reason"], end.verdict), (&json!("tool_calls"), Verdict::Finished));
+    // The last message has no call of the client. No event ended it.
+    assert_eq!((&choice["finish_reason"], end.verdict), (&json!("stop"), Verdict::Finished));
     // In a body, the reason is what ends the response.
     let body =
         json!({"id": "m", "type": "message", "role": "assistant", "content": [], "stop_reason": null}).to_string();

@@ -1,7 +1,9 @@
 //! Tool calls: which call a delta belongs to, and how the delta changes the state of that call.
 
 use super::{named, Choice, Taken, TrackerOf};
-use crate::delta::{Called, Delta, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE};
+use crate::delta::{
+    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE,
+};
 use crate::tables::Tables;
 use crate::track::call::{Arguments, Call, Element, Fate, Hash, Identity, Name};
 use crate::track::carry::PendingSurrogate;
@@ -46,6 +48,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         let resolved = match is_whole {
             true => self.resolve_whole(place, &choice, &fragment),
+            false if delta.has(FLAG_ANEW) => {
+                self.new_call(place, &fragment, false).map(|slot| (slot, Fate::Opens, false))
+            }
             false => self.resolve(place, &choice, &fragment),
         };
         let Some((slot, fate, reuses)) = resolved else {
