@@ -274,7 +274,7 @@ pub const FLAG_PROMPT: u16 = 8192;
 /// Of a pulled [`Kind::ToolCall`]: its element has no ID, name or arguments, but members that no other delta is made of. They
 /// belong to the call that it selects; it opens none.
 pub(crate) const FLAG_SELECTS: u16 = 2048;
-/// From the reader of a protocol to the tracker: the tool call is none of those before, whatever its index and its ID.
+/// From the reader of a protocol to the tracker: a new tool call begins, even if an earlier one had its index or its ID.
 pub(crate) const FLAG_ANEW: u16 = 16384;
 
 /// A range of payload bytes: a string without its quotes and still escaped, or a raw JSON value.

@@ -444,7 +444,7 @@ impl Skim {
         if self.kept_to <= self.kept_from || !out.cut(self.kept_from, to) {
             return Err(GiveUp);
         }
-        // All items are removed, so the items behind would get wrong indexes: keep none of them.
+        // All items are removed, so the items behind would get wrong indexes: remove them too.
         self.flags |= DROPS | LOST;
         self.kept_to = self.kept_from;
         if in_output || out.put(bytes) {

@@ -79,7 +79,12 @@ impl Sink for Records<'_> {
         }
         let payload = context.bytes();
         let done = match delta.kind {
-            Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments => {
+            Kind::Content
+            | Kind::Reasoning
+            | Kind::Refusal
+            | Kind::ToolArguments
+            | Kind::FunctionArguments
+            | Kind::Signature => {
                 let written = *taken == 0 && self.put_now(context, delta);
                 if written {
                     return Put::Go;
@@ -245,7 +250,7 @@ impl<'s> Records<'s> {
         self.put_record(record).is_ok()
     }
 
-    /// Writes a signature, a delta whose text may not be split, or raw JSON.
+    /// Writes a delta whose text may not be split, or is raw JSON.
     #[inline(never)]
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let payload = context.bytes();
@@ -257,17 +262,9 @@ impl<'s> Records<'s> {
                 let input = payload.at(delta.text.start);
                 self.put_bytes(record, Bytes::new(delta.text.bytes(payload.bytes), input), taken, &none, &none)
             }
-            // A text of which a piece was taken does not stand: it is not looked through again.
-            Kind::Signature if *taken > 0 || plain(delta.text, payload).is_none() => {
-                self.put_text(record, delta.text, payload, taken)
+            Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta => {
+                self.put_whole(record, whole(delta.text), whole(delta.aux), none)
             }
-            Kind::Role
-            | Kind::ToolCall
-            | Kind::ToolName
-            | Kind::FunctionName
-            | Kind::Signature
-            | Kind::Finish
-            | Kind::Meta => self.put_whole(record, whole(delta.text), whole(delta.aux), none),
             Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
             Kind::Audio
             | Kind::Annotation
