@@ -1,6 +1,6 @@
 //! Events that a slice cuts: their payload goes to the storage, and is recognised there.
 
-use super::found::{Found, Place, Span, Step};
+use super::found::{Found, Span, Step};
 use super::machine::Machine;
 use super::memo::MORE;
 use super::state::{After, Block, Line, StreamState};
@@ -32,18 +32,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Some(self.end_payload(store, window, 1, Ended::Alone));
         }
         None
-    }
-
-    /// The payload of the event without quirks that [`recall_stored`](Machine::recall_stored) found in the last step, if it
-    /// did.
-    #[inline(always)]
-    pub(super) fn recalled_stored(&self, found: Found) -> Option<Span> {
-        match found {
-            Found::Chunk(span) if span.place == Place::Storage && self.rested && self.index.quirks.is_empty() => {
-                Some(span)
-            }
-            _ => None,
-        }
     }
 
     /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: the line began in

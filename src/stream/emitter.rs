@@ -167,7 +167,7 @@ impl Emitter {
         base: u32,
         sink: &mut S,
     ) -> (usize, Outcome) {
-        let (mut spent, mut stored) = (0, None);
+        let (mut spent, mut read) = (0, None);
         if self.consumed > 0 && !self.is_given_again(data) {
             return (0, Outcome::Resume);
         }
@@ -194,7 +194,7 @@ impl Emitter {
                 return (spent, Outcome::Full);
             }
             // Nearly all events are emitted here.
-            let (given, last) = self.emit_run(machine, store, tracker, (given, at), sink, stored.take());
+            let (given, last) = self.emit_run(machine, store, tracker, (given, at), sink, read.take());
             spent = data.len().saturating_sub(given.len());
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {
@@ -208,8 +208,8 @@ impl Emitter {
                             // The usual end of a slice: there is nothing to emit.
                             return (data.len(), Outcome::Done);
                         }
-                        if let Some(span) = machine.recalled_stored(found) {
-                            stored = Some((span, consumed));
+                        if let Some(payload) = machine.usual_payload(found) {
+                            read = Some((payload, consumed));
                             continue;
                         }
                         self.begin(found);

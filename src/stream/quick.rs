@@ -156,6 +156,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Step { consumed, found: Found::Chunk(payload) })
     }
 
+    /// The payload of what the last step found, if a run can emit it: a chunk of chat completions without a name and without
+    /// quirks, behind which an event may begin.
+    #[inline(always)]
+    pub(super) fn usual_payload(&self, found: Found) -> Option<Span> {
+        match found {
+            Found::Chunk(span) if self.rested || self.is_usual_chunk() => {
+                Some(span).filter(|_| self.index.quirks.is_empty())
+            }
+            _ => None,
+        }
+    }
+
+    #[inline(never)]
+    fn is_usual_chunk(&self) -> bool {
+        self.name.len == 0 && self.index.plan.protocol.is_none() && !self.is_native() && self.is_rested()
+    }
+
     /// A step that consumes all of the window, and finds nothing.
     #[inline]
     pub(super) fn taken(&mut self, window: &[u8]) -> Step {

@@ -30,12 +30,15 @@ const WAYS: [(&str, &str); 3] = [("", PULL), ("generic-", PULL_GENERIC), ("push-
 const CHOICES: [&str; 2] = ["choices-4", "choices-8"];
 
 /// Others: name, contender, input, slice.
-const OTHERS: [(&str, &str, &str, usize); 11] = [
+const OTHERS: [(&str, &str, &str, usize); 14] = [
     ("content-plain", PULL, "content-plain", 16384),
     ("vllm-like", PULL, "vllm-like", 16384),
     ("alternate", PULL, "alternate", 16384),
     ("misses", PULL, "misses", 16384),
     ("misses-in-order", PULL, "misses-in-order", 16384),
+    ("push-misses", PUSH, "misses", 16384),
+    ("c-callbacks-misses", C_CALLBACKS, "misses", 16384),
+    ("c-batch-misses", C_BATCH, "misses", 16384),
     ("generic-content", PULL_GENERIC, "content", 16384),
     ("generic-tools", PULL_GENERIC, "tools", 16384),
     // A choice that is walked member by member, and one with what vLLM adds.

@@ -1,4 +1,5 @@
-//! Runs of usual events: consecutive chunks that templates recognised, without quirks, frames or members to report.
+//! Runs of usual events: ordinary chunks one after another, without quirks, frames or members to report. Templates recognise them;
+//! the first may be one that was read.
 //!
 //! Most events are usual, so this is compiled for each sink; the rest of the emitter is compiled once.
 
@@ -18,8 +19,8 @@ pub(super) type Last = (usize, Result<Stage, Full>);
 
 impl Emitter {
     /// Emits the events at the front of `data` that templates recognise, up to the first that has to go through the stages. `base`
-    /// is the offset of `data` in the input. `stored`: a slice cut the first event; its payload is in the storage, and so many
-    /// bytes of it are in `data`. Returns the bytes behind the events that were emitted, and the event that goes through the
+    /// is the offset of `data` in the input. `read`: the payload of the first event, which a step has found, and how many bytes of
+    /// `data` it consumed. Returns the bytes behind the events that were emitted, and the event that goes through the
     /// stages, if there is one.
     #[inline(always)]
     pub(super) fn emit_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
@@ -29,13 +30,13 @@ impl Emitter {
         tracker: &mut T,
         (data, base): (&'d [u8], u32),
         sink: &mut S,
-        stored: Option<(Span, usize)>,
+        read: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
         if machine.is_native() {
-            // Only chunks are recognised in the storage.
+            // No step finds an ordinary chunk there.
             return self.emit_native_run(machine, store, tracker, (data, base), sink);
         }
-        self.emit_run_of::<_, _, _, SLOTS, false>(machine, store, tracker, (data, base), sink, stored)
+        self.emit_run_of::<_, _, _, SLOTS, false>(machine, store, tracker, (data, base), sink, read)
     }
 
     /// [`emit_run`](Self::emit_run) of a stream of another protocol than chat completions: a function of its own, so that chunks
@@ -60,11 +61,11 @@ impl Emitter {
         tracker: &mut T,
         (data, base): (&'d [u8], u32),
         sink: &mut S,
-        stored: Option<(Span, usize)>,
+        read: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
         let skips = if NATIVE { machine.skips() } else { None };
-        let is_stored = stored.is_some();
-        let mut first = stored.map(|(span, consumed)| Recalled {
+        let first_place = read.map(|(payload, _)| payload.place);
+        let mut first = read.map(|(span, consumed)| Recalled {
             payload: span.of(data, &*store),
             at: span.start,
             rest: data.get(consumed..).unwrap_or_default(),
@@ -89,8 +90,8 @@ impl Emitter {
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
             debug_assert!(
-                first.is_some() || !is_stored || given.len() < data.len(),
-                "the end of a stored event is in the input"
+                first.is_some() || first_place.is_none() || given.len() < data.len(),
+                "the end of an event that was read is in the input"
             );
             let recalled = first.take().or_else(|| {
                 let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, given, protocol));
@@ -98,8 +99,7 @@ impl Emitter {
             });
             let Some(recalled) = recalled else { break None };
             let Recalled { payload, at, rest, frame, repeats, is_native, is_unread } = recalled;
-            // The event in the storage is the first, and its end is in the input.
-            let place = || if is_stored && given.len() == data.len() { Place::Storage } else { Place::Input };
+            let place = || first_place.filter(|_| given.len() == data.len()).unwrap_or(Place::Input);
             // Made where they are needed: seldom.
             let span = || Span { place: place(), start: at, len: payload.len() as u32 };
             let found = || Found::Sse(span());
