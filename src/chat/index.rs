@@ -460,7 +460,7 @@ impl Index {
 
     /// Whether this is an event of another protocol whose deltas are on the page.
     pub(crate) fn is_piece(&self) -> bool {
-        self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
+        self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
     /// For a piece of a text of Responses, returns its [slot](Piece::slot), and whether it is a summary. Returns `None` if
@@ -473,7 +473,7 @@ impl Index {
     /// Whether this is a piece of the arguments of a tool call of another protocol. Whether such a piece is emitted as one
     /// depends on the events before it.
     pub(crate) fn has_native_arguments(&self) -> bool {
-        self.plan.protocol.is_some() && self.list.get(0).is_some_and(|item| item.kind == Kind::ToolCall)
+        self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.kind == Kind::ToolCall)
     }
 
     /// Returns where a span begins and ends in the payload, and the flags of the string there.

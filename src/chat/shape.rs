@@ -71,7 +71,7 @@ impl Changing {
 
 /// Returns the ID of a chunk or, for an event of Responses, the ID of the item that it belongs to.
 fn id_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
-    match index.plan.protocol {
+    match index.plan.protocol() {
         Some(Protocol::Responses) => members_of(Value::from_raw(payload), ["item_id"])[0],
         _ => index.top(payload, top::ID),
     }
@@ -124,7 +124,7 @@ impl Holes {
     fn find(&mut self, index: &Index, payload: &[u8], changing: Changing, is_strict: bool) -> Option<()> {
         let first = &index.first;
         let text = |value: &Value<'_>| value.as_text().is_some();
-        if let Some(protocol) = index.plan.protocol {
+        if let Some(protocol) = index.plan.protocol() {
             return self.of_event(protocol, index, payload, changing);
         }
         let object = |value: &Value<'_>| !is_strict && value.kind() == Kind::Object;
@@ -371,7 +371,7 @@ impl Shape {
         self.choices = index.choices as u8;
         (self.quirks, self.facts) = (index.quirks, index.facts);
         self.behind = index.list.behind;
-        self.protocol = index.plan.protocol;
+        self.protocol = index.plan.protocol();
         if self.protocol.is_none() {
             return self.keep_deltas(index, payload, holes);
         }

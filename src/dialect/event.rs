@@ -315,7 +315,7 @@ mod tests {
             lines.push(format!("{delta:?}"));
         }
         let members = [seen.id, seen.model, seen.created, seen.usage, seen.error];
-        let protocol = seen.plan.protocol;
+        let protocol = seen.plan.protocol();
         lines.push(format!("{end} {protocol:?} {members:?} {} {} {}", seen.is_body, seen.fails, seen.others));
         lines.push(format!("{state:?}"));
         Some((lines, seen.piece.is_some()))

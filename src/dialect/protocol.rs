@@ -52,11 +52,13 @@ impl Protocol {
         matches!(self, Protocol::Chat) || self.has_reader()
     }
 
-    /// Returns `protocol` if it has a reader in `dialect/` that is compiled in. If no reader is, the compiler sees that the
-    /// result is always `None` and removes the code that depends on it.
+    /// Returns `protocol` if it has a reader in `dialect/` that is compiled in.
     pub(crate) fn read_here(protocol: Option<Protocol>) -> Option<Protocol> {
         protocol.filter(|protocol| protocol.has_reader())
     }
+
+    /// Whether any reader is compiled in. If none is, the compiler removes the code that depends on it.
+    pub(crate) const HAS_READERS: bool = cfg!(any(feature = "responses", feature = "anthropic", feature = "gemini"));
 
     const fn has_reader(self) -> bool {
         match self {

@@ -159,7 +159,8 @@ impl Plan {
 
     /// Returns the protocol of the event, or `None` if that is chat completions.
     pub(crate) fn protocol(&self) -> Option<Protocol> {
-        Protocol::read_here(self.protocol)
+        // Only a protocol with a reader was put there.
+        self.protocol.filter(|_| Protocol::HAS_READERS)
     }
 }
 

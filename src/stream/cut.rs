@@ -98,7 +98,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         let (facts, quirks) = (self.index.facts, self.index.quirks);
-        if !facts.chat || facts.error || self.index.plan.protocol.is_some() || self.has_error(quirks) {
+        if !facts.chat || facts.error || self.index.plan.protocol().is_some() || self.has_error(quirks) {
             return None;
         }
         self.join();

@@ -351,7 +351,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     pub(super) fn recall_counts(&mut self, payload: &[u8]) {
         // Templates of other protocols have no holes for counts, because few of their events have any.
-        if self.index.plan.protocol == Some(Protocol::Gemini) {
+        if self.index.plan.protocol() == Some(Protocol::Gemini) {
             if let Some(counts) = self.memo.counts(&self.index, payload) {
                 self.dialect.usage = counts;
             }

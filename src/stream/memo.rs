@@ -287,7 +287,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     fn hit(&self, end: usize) -> Hit {
         let (start, tail) = (usize::from(self.lead), usize::from(self.tail));
         let len = end.wrapping_sub(start).wrapping_sub(tail);
-        Hit { start, len, end, ended: self.ended, is_native: self.is_native }
+        Hit { start, len, end, ended: self.ended, is_native: Protocol::HAS_READERS && self.is_native }
     }
 
     /// Recognises the payload that is the first `len` of these bytes, and makes `index` its index. What lies behind it does not
@@ -382,7 +382,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             }
             (self.lead, self.name, self.behind_name) = (slot.lead, slot.name, slot.behind_name);
             (self.tail, self.ended) = (slot.tail, slot.ended);
-            self.is_native = index.plan.protocol.is_some();
+            self.is_native = index.plan.protocol().is_some();
         }
         (self.shown, self.unpacked, self.expected) = (number, number, number);
     }

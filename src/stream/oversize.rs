@@ -126,7 +126,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.config.payload != Payload::Usage || self.config.validate != Validate::Lazy {
             return None;
         }
-        self.dialect.protocol.filter(|protocol| names_usage(*protocol))
+        Protocol::read_here(self.dialect.protocol).filter(|protocol| names_usage(*protocol))
     }
 
     /// Whether an event over the limit may be reduced: it may be one of Responses, and is not checked in full.

@@ -170,7 +170,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     #[inline(never)]
     fn is_usual_chunk(&self) -> bool {
-        self.name.len == 0 && self.index.plan.protocol.is_none() && !self.is_native() && self.is_rested()
+        self.name.len == 0 && self.index.plan.protocol().is_none() && !self.is_native() && self.is_rested()
     }
 
     /// A step that consumes all of the window, and finds nothing.

@@ -219,7 +219,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// none.
     #[inline]
     pub(super) fn report_text(&mut self) {
-        if self.memo.is_shared() && self.index.plan.protocol == Some(Protocol::Responses) {
+        if self.memo.is_shared() && self.index.plan.protocol() == Some(Protocol::Responses) {
             if let Some((slot, is_summary)) = self.index.slot() {
                 self.dialect.report(slot, is_summary);
             }
