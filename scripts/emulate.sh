@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# emulate.sh [TARGET...]: runs the library on other processors under QEMU: 64-bit Arm (NEON), and in full s390x (big-endian, without
-# kernels of its own). What proof/ computes there must be what it computes here; that needs neither std nor a test harness
+# emulate.sh [TARGET...]: runs the library on other processors: 64-bit Arm (NEON) under QEMU, 32-bit x86 (searches by bytes), and in
+# full s390x (big-endian, without kernels of its own). What proof/ computes there must be what it computes here; that needs neither std nor a test harness
 # built for them. `make test-full` also runs the unit tests there, and all tests on 32-bit x86, which needs no QEMU. With TARGETs it
 # runs the tests on these alone.
 . "$(dirname "$0")/lib.sh"
@@ -48,6 +48,7 @@ if [ $# -eq 0 ]; then
   need_crates --manifest-path proof/Cargo.toml
   hosted_sums "$CARGO_TARGET_DIR" "$(full 1 13)"
   sums aarch64
+  sums i686
   in_full || exit 0
   sums s390x
   set -- {aarch64,s390x,i686}-unknown-linux-gnu

@@ -143,11 +143,17 @@ pub(crate) trait Kernel: Sized {
     const MASKED_UTF8: bool;
     /// Whether a look at 16 bytes takes so few instructions that common fast paths may inline it.
     const IS_BRIEF: bool;
+    /// Whether the searches one [byte](super::bytes) at a time are no slower here, and shorter.
+    const BY_BYTES: bool = false;
 
     /// Whether both slices are equal.
     #[inline(always)]
     fn same(a: &[u8], b: &[u8]) -> bool {
-        fixed::same_by_words(a, b)
+        if Self::BY_BYTES {
+            fixed::same_aside(a, b)
+        } else {
+            fixed::same_by_words(a, b)
+        }
     }
 
     /// Runs a task with the best kernel that the processor has, out of line.

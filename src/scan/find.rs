@@ -58,6 +58,9 @@ pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
 
 #[inline]
 fn search_line_end(bytes: &[u8]) -> Option<usize> {
+    if Native::BY_BYTES {
+        return vector::Two::new(b'\r', b'\n')?.find(bytes);
+    }
     if bytes.len() < SHORT {
         return bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n');
     }
@@ -145,6 +148,9 @@ impl Task for FarLineEnd<'_> {
 /// [`line_end`] with the best kernel that the processor has: for lines of some hundred bytes, of which nothing else is looked at.
 #[inline(always)]
 pub(crate) fn best_line_end(bytes: &[u8]) -> Option<usize> {
+    if Native::BY_BYTES {
+        return line_end(bytes);
+    }
     Native::best(BestLineEnd(bytes))
 }
 

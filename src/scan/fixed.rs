@@ -16,6 +16,12 @@ pub(super) fn same_by_words(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
+/// The same, not inlined.
+#[inline(never)]
+pub(super) fn same_aside(a: &[u8], b: &[u8]) -> bool {
+    same_by_words(a, b)
+}
+
 /// Whether both slices, of at most 16 bytes, are equal: compares a word from the front and a word from the end, which
 /// may overlap.
 #[inline(always)]

@@ -13,6 +13,7 @@ impl Kernel for Portable {
     type Utf8 = Check;
     const MASKED_UTF8: bool = false;
     const IS_BRIEF: bool = false;
+    const BY_BYTES: bool = cfg!(all(target_pointer_width = "32", not(target_arch = "wasm32")));
 }
 
 const LOW: u64 = 0x0101_0101_0101_0101;
@@ -64,20 +65,17 @@ impl<const N: usize> Words<N> {
         })
     }
 
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn eq(self, byte: u8) -> u64 {
         self.masks(|word| zero(word ^ splat(byte)))
     }
 
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn eq_folded(self, byte: u8) -> u64 {
         self.masks(|word| zero((word | splat(0x20)) ^ splat(byte)))
     }
 
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn at_least(self, bound: u8) -> u64 {
         self.masks(|word| {
             // Compare the low seven bits of those that have the top bit.
@@ -85,14 +83,12 @@ impl<const N: usize> Words<N> {
         })
     }
 
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn control(self) -> u64 {
         self.masks(|word| zero(word & splat(0xe0)))
     }
 
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn high(self) -> u64 {
         self.masks(|word| word & HIGH)
     }
@@ -107,24 +103,20 @@ impl Words<8> {
 }
 
 impl Sum for Words<8> {
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn equal(self, byte: u8) -> Self {
         Words(self.0.map(|word| zero(word ^ splat(byte))))
     }
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn or(self, other: Self) -> Self {
         self.both(other, |word, other| word | other)
     }
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn lesser(self, other: Self) -> Self {
         // Zero where the other has a control character.
         self.both(other, |word, other| word & !(zero(other & splat(0xe0)) >> 7).wrapping_mul(0xff))
     }
-    #[cfg_attr(target_pointer_width = "32", inline(never))]
-    #[cfg_attr(not(target_pointer_width = "32"), inline(always))]
+    #[inline(always)]
     fn is_high(self) -> bool {
         self.0.into_iter().fold(0, |all, word| all | word) & HIGH != 0
     }

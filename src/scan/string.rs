@@ -1,6 +1,7 @@
 //! Finds the end of a JSON string, and of a run of plain bytes in a string.
 
 use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Seen, Sum, Task};
+use super::bytes;
 use super::native::Native;
 use crate::visits::visit;
 
@@ -22,7 +23,9 @@ pub(crate) struct StringEnd {
 /// without a backslash. `inner` is the end of `bytes`.
 #[inline(always)]
 pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
-    if Native::IS_BRIEF {
+    if Native::BY_BYTES {
+        bytes::plain(inner)
+    } else if Native::IS_BRIEF {
         plain_with::<Native>(bytes, inner)
     } else {
         plain_aside(bytes, inner)
@@ -62,7 +65,7 @@ pub(crate) fn plain_before_end(inner: &[u8]) -> Option<&[u8]> {
 /// nothing but printable ASCII: most texts of a stream are one token long.
 #[inline(always)]
 pub(crate) fn brief_end<K: Kernel>(bytes: &[u8]) -> Option<usize> {
-    let first = bytes.first_chunk::<16>()?;
+    let first = bytes.first_chunk::<16>().filter(|_| !K::BY_BYTES)?;
     visit!(16);
     let at = K::Narrow::load(first).stops().trailing_zeros() as usize;
     (first.get(at) == Some(&b'"')).then_some(at)
@@ -110,6 +113,9 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
 /// before.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
+    if Native::BY_BYTES {
+        return bytes::string_end(bytes, from);
+    }
     end_with::<Native>(bytes, from)
 }
 
@@ -203,12 +209,18 @@ pub(crate) struct RunEnd {
 /// Returns the run from offset `from` to the first backslash.
 #[inline]
 pub(crate) fn run(bytes: &[u8], from: usize) -> RunEnd {
+    if Native::BY_BYTES {
+        return bytes::run(bytes, from, false);
+    }
     run_with::<Native, false>(bytes, from)
 }
 
 /// Returns the run from offset `from` to the first backslash, quote or control character.
 #[inline]
 pub(crate) fn strict_run(bytes: &[u8], from: usize) -> RunEnd {
+    if Native::BY_BYTES {
+        return bytes::run(bytes, from, true);
+    }
     run_with::<Native, true>(bytes, from)
 }
 

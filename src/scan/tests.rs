@@ -1,12 +1,12 @@
-//! Compares every search, with every kernel, with a naive implementation.
+//! Compares every search, with every kernel, with the one that looks at one byte at a time.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Seen, Sum, Task};
 use super::container::{self, ContainerEnd, Unbalanced};
 use super::native::Native;
 use super::portable::Portable;
-use super::string::{self, RunEnd, StringEnd};
-use super::{find, utf8};
+use super::string;
+use super::{bytes, find, utf8};
 #[cfg(feature = "alloc")]
 use std::string::String;
 use std::vec::Vec;
@@ -46,86 +46,31 @@ impl Random {
     }
 }
 
-fn naive_string(bytes: &[u8], from: usize) -> Option<StringEnd> {
-    let mut end = StringEnd { at: from, escaped: false, ascii: true, control: false };
-    while let Some(&byte) = bytes.get(end.at) {
-        match byte {
-            b'"' => return Some(end),
-            b'\\' => {
-                end.escaped = true;
-                end.at += 1;
-                // The escaped byte is part of the string.
-                let &byte = bytes.get(end.at)?;
-                end.ascii &= byte < 0x80;
-                end.control |= byte < 0x20;
-            }
-            _ => {
-                end.ascii &= byte < 0x80;
-                end.control |= byte < 0x20;
-            }
-        }
-        end.at += 1;
-    }
-    None
-}
-
-fn naive_run(bytes: &[u8], from: usize, strict: bool) -> RunEnd {
-    let rest = &bytes[from..];
-    let stops = |byte: &u8| *byte == b'\\' || strict && (*byte == b'"' || *byte < 0x20);
-    let len = rest.iter().position(stops).unwrap_or(rest.len());
-    let run = &rest[..len];
-    RunEnd { at: from + len, ascii: run.is_ascii(), control: run.iter().any(|byte| *byte < 0x20) }
-}
-
-fn naive_container(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
-    let (mut depth, mut inside, mut at) = (0u32, false, from);
-    while at < bytes.len() {
-        match bytes[at] {
-            // A backslash outside strings, invalid in JSON, hides a quote but no bracket.
-            b'\\' if inside || matches!(bytes.get(at + 1), Some(b'"' | b'\\')) => at += 1,
-            b'"' => inside = !inside,
-            b'[' | b'{' if !inside => {
-                if depth == max_depth {
-                    return Err(Unbalanced::TooDeep(at));
-                }
-                depth += 1;
-            }
-            b']' | b'}' if !inside => {
-                depth -= 1;
-                if depth == 0 {
-                    let breaks = bytes[from..at].iter().any(|byte| b"\r\n".contains(byte));
-                    return Ok(ContainerEnd { at: at + 1, breaks });
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    Err(Unbalanced::UnexpectedEnd)
-}
-
 fn check_string(bytes: &[u8], from: usize) {
-    let expected = naive_string(bytes, from);
+    let expected = bytes::string_end(bytes, from);
     assert_eq!(string::end_with::<Native>(bytes, from), expected, "native, {bytes:?} from {from}");
     assert_eq!(string::end_with::<Portable>(bytes, from), expected, "portable, {bytes:?} from {from}");
-    let expected = naive_run(bytes, from, false);
+    let expected = bytes::run(bytes, from, false);
     assert_eq!(string::run_with::<Native, false>(bytes, from), expected, "native, {bytes:?} from {from}");
     assert_eq!(string::run_with::<Portable, false>(bytes, from), expected, "portable, {bytes:?} from {from}");
-    let expected = naive_run(bytes, from, true);
+    let expected = bytes::run(bytes, from, true);
     assert_eq!(string::run_with::<Native, true>(bytes, from), expected, "native, {bytes:?} from {from}");
     assert_eq!(string::run_with::<Portable, true>(bytes, from), expected, "portable, {bytes:?} from {from}");
 }
 
 fn check_container(bytes: &[u8], from: usize, max_depth: u32) {
-    let expected = naive_container(bytes, from, max_depth);
+    let expected = bytes::container_end(bytes, from, max_depth, false);
     assert_eq!(container::end_with::<Native>(bytes, from, max_depth), expected, "native, {bytes:?}, {max_depth}");
     assert_eq!(container::end_with::<Portable>(bytes, from, max_depth), expected, "portable, {bytes:?}, {max_depth}");
 }
 
 /// The same of one that lies in a line.
 fn check_container_in_line(bytes: &[u8], max_depth: u32) {
-    let expected = naive_container(bytes, 0, max_depth).ok().filter(|end| !end.breaks).map(|end| end.at);
+    let found = bytes::container_end(bytes, 0, max_depth, false);
+    let expected = found.ok().filter(|end| !end.breaks).map(|end| end.at);
     assert_eq!(container::end_in_line(bytes, max_depth), expected, "{bytes:?}, {max_depth}");
+    let by_bytes = bytes::container_end(bytes, 0, max_depth, true);
+    assert_eq!(by_bytes.ok().map(|end| end.at), expected, "{bytes:?}, {max_depth}");
 }
 
 fn check_utf8(bytes: &[u8]) -> bool {
@@ -328,7 +273,7 @@ fn runs_of_backslashes_over_block_ends() {
 }
 
 #[test]
-fn containers_against_the_naive_twin() {
+fn containers_against_the_search_by_bytes() {
     at_each_level(|| {
         let mut random = Random(13);
         let mut ends = [0; 3];
@@ -453,9 +398,10 @@ fn plain_runs() {
 /// strings with a near end.
 fn check_plain<K: Kernel>(bytes: &[u8], from: usize) -> bool {
     let inner = &bytes[from..];
-    let plain = naive_string(bytes, from).filter(|end| end.ascii && !end.control && !end.escaped);
+    let plain = bytes::string_end(bytes, from).filter(|end| end.ascii && !end.control && !end.escaped);
     let expected = plain.map(|end| (end.at - from, &bytes[end.at + 1..]));
     let shown = string::plain_with::<K>(bytes, inner);
+    assert_eq!(bytes::plain(inner), expected, "{bytes:?} from {from}");
     if shown.is_some() {
         assert_eq!(shown, expected, "{bytes:?} from {from}");
     } else if let Some((len, _)) = expected {

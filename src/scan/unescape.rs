@@ -3,10 +3,10 @@
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel, Sum, Task, Utf8};
-use super::escape;
 use super::native::Native;
 use super::string::short;
 use super::utf8_masks::Check;
+use super::{bytes, escape};
 use crate::visits::visit;
 use crate::{Quirk, QuirkSet};
 use core::mem::MaybeUninit;
@@ -132,7 +132,7 @@ const WINDOW: usize = 128;
 #[inline(always)]
 fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
     // Most strings of a stream are one token.
-    if raw.len() < 16 {
+    if raw.len() < 16 && !K::BY_BYTES {
         if let Some(progress) = tiny::<K>(raw, &mut out) {
             return progress;
         }
@@ -153,10 +153,10 @@ impl Task for Long<'_, '_> {
     fn run<K: Kernel>(self) -> Progress {
         let Long { raw, mut out } = self;
         let mut quirks = QuirkSet::EMPTY;
-        let mut took = blocks::<K>(raw, &mut out, &mut quirks);
+        let mut took = if K::BY_BYTES { 0 } else { blocks::<K>(raw, &mut out, &mut quirks) };
         // The remaining bytes are ill-formed, or the destination is nearly full.
         while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
-            let (len, complete) = careful::<K::Narrow>(rest, &mut out, &mut quirks);
+            let (len, complete) = careful(rest, &mut out, &mut quirks);
             took = took.wrapping_add(len);
             if !complete {
                 break;
@@ -390,44 +390,33 @@ fn from(at: usize) -> u64 {
 /// Decodes up to 64 bytes, and neither reads nor writes beyond them. Returns the number of bytes decoded, and whether
 /// those are all the bytes it looked at. `rest` is not empty.
 #[inline(never)]
-fn careful<B: Block<16>>(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
-    let mut bytes = rest.get(..64).unwrap_or(rest);
-    visit!(2 * bytes.len());
-    let masks = Masks::of::<B>(bytes);
-    if masks.high != 0 {
-        bytes = whole(rest, bytes);
-        if core::str::from_utf8(bytes).is_err() {
-            return (0, false);
-        }
-    }
-    let inside = !from(bytes.len());
-    let mut starts = masks.backslash & inside;
+fn careful(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
+    let window = whole(rest, rest.get(..64).unwrap_or(rest));
     let mut at = 0;
-    let complete = loop {
-        let end = if starts == 0 { bytes.len() } else { starts.trailing_zeros() as usize };
-        if at < end {
-            if !out.put(bytes.get(at..end).unwrap_or_default()) {
-                break false;
+    while at < window.len() {
+        let run = bytes::run(window, at, false);
+        if run.at > at {
+            let plain = window.get(at..run.at).unwrap_or_default();
+            let is_text = run.ascii || core::str::from_utf8(plain).is_ok();
+            if !is_text || !out.put(plain) {
+                return (at, false);
             }
-            at = end;
-        }
-        if starts == 0 {
-            break true;
+            if run.control {
+                quirks.insert(Quirk::RawControl);
+            }
+            at = run.at;
+            continue;
         }
         let (escape, utf8, len) = escape::decode(rest.get(at..).unwrap_or_default());
         if !out.put(utf8.get(..len).unwrap_or_default()) {
-            break false;
+            return (at, false);
         }
         if let Some(fault) = escape.fault {
             quirks.insert(fault);
         }
         at = at.wrapping_add(escape.len);
-        starts &= from(at);
-    };
-    if masks.control & inside & !from(at) != 0 {
-        quirks.insert(Quirk::RawControl);
     }
-    (at, complete)
+    (at, true)
 }
 
 /// Shortens `bytes`, a prefix of `rest`, to end with a whole character if they are well-formed.
@@ -436,46 +425,6 @@ fn whole<'a>(rest: &[u8], bytes: &'a [u8]) -> &'a [u8] {
     let cut =
         rest.get(..=bytes.len()).unwrap_or_default().iter().rev().take_while(|&&byte| byte & 0xc0 == 0x80).count();
     bytes.get(..bytes.len().wrapping_sub(cut.min(3))).unwrap_or(bytes)
-}
-
-/// Masks of at most 64 bytes.
-struct Masks {
-    backslash: u64,
-    high: u64,
-    control: u64,
-}
-
-impl Masks {
-    /// Returns the masks of at most 64 bytes. Bits beyond their end are undefined.
-    #[inline(always)]
-    fn of<B: Block<16>>(bytes: &[u8]) -> Masks {
-        let Some(last) = bytes.last_chunk::<16>() else {
-            return Masks::one(B::load(&short(bytes)));
-        };
-        let mut all = Masks { backslash: 0, high: 0, control: 0 };
-        let mut add = |block: &[u8; 16], at: usize| {
-            let one = Masks::one(B::load(block));
-            let at = at as u32;
-            all.backslash |= one.backslash.wrapping_shl(at);
-            all.high |= one.high.wrapping_shl(at);
-            all.control |= one.control.wrapping_shl(at);
-        };
-        let (mut rest, mut at) = (bytes, 0usize);
-        while let Some((block, after)) = rest.split_first_chunk::<16>() {
-            add(block, at);
-            rest = after;
-            at = at.wrapping_add(16);
-        }
-        if !rest.is_empty() {
-            add(last, bytes.len().wrapping_sub(16));
-        }
-        all
-    }
-
-    #[inline(always)]
-    fn one(block: impl Block<16>) -> Masks {
-        Masks { backslash: block.backslash(), high: block.high(), control: block.control() }
-    }
 }
 
 /// Copies at most 64 bytes, as many as `to` has, by overlapping chunks.

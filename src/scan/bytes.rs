@@ -1,0 +1,97 @@
+//! Searches that look at one byte at a time. They are what a processor of 32 bits without a vector unit uses: a mask of 64 bits
+//! takes it as many instructions, and several times the code. Tests compare the searches by blocks with them.
+
+use super::container::{ContainerEnd, Unbalanced};
+use super::string::{RunEnd, StringEnd};
+use crate::visits::visit;
+
+/// See [`string::end`](super::string::end).
+#[inline(never)]
+pub(super) fn string_end(bytes: &[u8], from: usize) -> Option<StringEnd> {
+    let mut end = StringEnd { at: from, escaped: false, ascii: true, control: false };
+    let mut is_escaped = false;
+    for &byte in bytes.get(from..)? {
+        visit!(1);
+        match byte {
+            b'"' if !is_escaped => return Some(end),
+            b'\\' if !is_escaped => (end.escaped, is_escaped) = (true, true),
+            _ => {
+                is_escaped = false;
+                end.ascii &= byte < 0x80;
+                end.control |= byte < 0x20;
+            }
+        }
+        end.at = end.at.wrapping_add(1);
+    }
+    None
+}
+
+/// See [`string::run`](super::string::run) and, if `strict`, [`string::strict_run`](super::string::strict_run).
+#[inline(never)]
+pub(super) fn run(bytes: &[u8], from: usize, strict: bool) -> RunEnd {
+    let mut end = RunEnd { at: from, ascii: true, control: false };
+    for &byte in bytes.get(from..).unwrap_or_default() {
+        visit!(1);
+        if byte == b'\\' || strict && (byte == b'"' || byte < 0x20) {
+            break;
+        }
+        end.ascii &= byte < 0x80;
+        end.control |= byte < 0x20;
+        end.at = end.at.wrapping_add(1);
+    }
+    end
+}
+
+/// See [`container::end`](super::container::end). `in_line`: gives up at a line end.
+#[inline(never)]
+pub(super) fn container_end(
+    bytes: &[u8],
+    from: usize,
+    max_depth: u32,
+    in_line: bool,
+) -> Result<ContainerEnd, Unbalanced> {
+    let (mut depth, mut breaks) = (0u32, false);
+    let (mut is_inside, mut is_escaped) = (false, false);
+    for (at, &byte) in bytes.iter().enumerate().skip(from) {
+        visit!(1);
+        breaks |= matches!(byte, b'\r' | b'\n');
+        if in_line && breaks {
+            break;
+        }
+        if core::mem::take(&mut is_escaped) {
+            // Outside strings, where JSON has no backslash, it hides a quote but no bracket.
+            if is_inside || matches!(byte, b'"' | b'\\') {
+                continue;
+            }
+        }
+        match byte {
+            b'\\' => is_escaped = true,
+            b'"' => is_inside = !is_inside,
+            b'[' | b'{' if !is_inside => {
+                if depth >= max_depth {
+                    return Err(Unbalanced::TooDeep(at));
+                }
+                depth = depth.saturating_add(1);
+            }
+            b']' | b'}' if !is_inside => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return Ok(ContainerEnd { at: at.wrapping_add(1), breaks });
+                }
+            }
+            _ => {}
+        }
+    }
+    Err(Unbalanced::UnexpectedEnd)
+}
+
+/// See [`string::plain`](super::string::plain).
+#[inline(never)]
+pub(super) fn plain(inner: &[u8]) -> Option<(usize, &[u8])> {
+    let len = inner.iter().position(|&byte| matches!(byte, b'"' | b'\\' | ..=0x1f | 0x80..))?;
+    visit!(len);
+    match inner.get(len..) {
+        Some([b'"', rest @ ..]) => Some((len, rest)),
+        _ => None,
+    }
+}
