@@ -89,7 +89,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         }
         (What::Start | What::Body, 2) => {
             let slot = walk.count.saturating_sub(1);
-            block(walk, payload, slot).unwrap_or_else(|| {
+            block(walk, payload, slot, plan).unwrap_or_else(|| {
                 walk.phase = 1;
                 Step::More
             })
@@ -104,10 +104,10 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
             (walk.phase, walk.element, walk.count) = (1, Part::raw(payload, content).start, number(index));
             Step::More
         }
-        (What::Block, _) => block(walk, payload, walk.count).unwrap_or(Step::End),
+        (What::Block, _) => block(walk, payload, walk.count, plan).unwrap_or(Step::End),
         (What::Delta | What::Piece, 0) => {
             walk.phase = 1;
-            piece(walk, payload, event(), plan.what == What::Delta).into()
+            piece(walk, payload, event(), plan).into()
         }
         _ => Step::End,
     }
@@ -136,7 +136,7 @@ fn message<'a>(event: Value<'a>, plan: &Plan) -> Option<Value<'a>> {
 }
 
 /// Returns the next delta of the block at hand, or `None` if it has no more.
-fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
+fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Step> {
     let sub = walk.sub;
     walk.sub = sub.saturating_add(1);
     let block = value_at(payload, walk.element);
@@ -153,7 +153,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
         1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot).into(),
         0 if is(kind, "tool_use") => {
             let arguments = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
-            Step::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }))
+            Step::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot).into(),
         _ => return None,
@@ -161,7 +161,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32) -> Option<Step> {
 }
 
 /// Returns the delta of a `content_block_delta`.
-fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, is_client: bool) -> Option<Delta> {
+fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
     let [index, delta] = members_of(event, ["index", "delta"]);
     let delta = object(delta)?;
     let [kind, words, thinking, partial, signature, citation] =
@@ -172,9 +172,9 @@ fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, is_client: bool) -> 
         walk.text(payload, Kind::Content, words, slot)
     } else if is("thinking_delta") {
         walk.text(payload, Kind::Reasoning, thinking, slot)
-    } else if is("input_json_delta") && is_client {
+    } else if is("input_json_delta") && plan.what == What::Delta {
         let arguments = text(partial)?;
-        Some(walk.call(payload, number(index), Call { arguments: Some(arguments), ..Call::default() }))
+        Some(walk.call(payload, number(index), Call { arguments: Some(arguments), ..Call::default() }, plan))
     } else if is("signature_delta") {
         walk.text(payload, Kind::Signature, signature, slot)
     } else if is("citations_delta") {

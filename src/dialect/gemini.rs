@@ -1,7 +1,7 @@
 //! Gemini `generateContent`, streamed as events or as an array, or whole.
 
 use super::finish::Reason;
-use super::state::{Plan, Seen, State, What};
+use super::state::{Output, Plan, Seen, State, What};
 use super::value::{array, bit, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
@@ -12,7 +12,8 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
     let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"];
     let [candidates, feedback, usage, model, id] = members_of(event, names);
     let mut seen = Seen { id, model, usage: object(usage), others: true, ..Seen::default() };
-    (seen.plan.what, seen.plan.before, seen.plan.continues) = (What::Candidates, state.before, state.continues);
+    let mut calls = state.output.calls();
+    (seen.plan.what, seen.plan.opened) = (What::Candidates { continues: calls.continues }, calls.opened);
     if blocked(feedback).is_some() {
         seen.is_body = true;
         choice(0, true);
@@ -26,10 +27,10 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
             let mut list = Container::of(parts.raw(), Some(parts));
             while let Some(part) = list.next(parts.raw()) {
                 if let Some(call) = object(members_of(part, ["functionCall"])[0]) {
-                    let opens = opens(call, state.continues);
-                    state.before = state.before.saturating_add(u32::from(opens));
+                    calls.opened = calls.opened.saturating_add(u32::from(opens(call, calls.continues)));
+                    calls.continues = continues(call);
+                    state.output = Output::Calls(calls);
                     state.called |= bit(number(index));
-                    state.continues = continues(call);
                     seen.has_paths |= has_paths(call);
                 }
             }
@@ -68,7 +69,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
             let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
             // From here on, `sub` is whether the last call continues.
             (walk.phase, walk.outer) = (1, Container::of(payload, array(candidates)));
-            walk.sub = u8::from(plan.continues);
+            walk.sub = u8::from(plan.what == What::Candidates { continues: true });
             walk.finish(payload, blocked(feedback), Reason::Block, plan).into()
         }
         1 => {
@@ -143,12 +144,11 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let [id, name, args] = members_of(call, ["id", "name", "args"]);
     walk.member(payload, call, "partialArgs");
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
+    let index = plan.opened.saturating_add(walk.calls);
     if opens(call, continued) {
-        let index = plan.before.saturating_add(walk.calls);
         let arguments = object(args).map(|args| Text::verbatim(args.raw()));
-        return Some(walk.call(payload, index, Call { id, name, arguments, is_custom: false }));
+        return Some(walk.call(payload, index, Call { id, name, arguments, is_custom: false }, plan));
     }
     // The part continues the call that was opened last.
-    let index = plan.before.saturating_add(walk.calls).saturating_sub(1);
-    walk.select(payload, index)
+    walk.select(payload, index.saturating_sub(1), plan)
 }

@@ -4,7 +4,7 @@ use super::protocol::Protocol;
 use super::state::{Plan, Seen, State};
 use super::walk::{Step, Walk};
 use super::{anthropic, gemini, responses};
-use crate::delta::{Delta, Kind, Meta, Part, FLAG_ANEW};
+use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
 
 /// Reads an event of the protocol that `state` has. `kind` is its type, or its name; each choice that it has is passed to
@@ -25,10 +25,7 @@ pub(crate) fn read<'a>(
         _ => Seen::default(),
     };
     seen.plan.protocol = protocol;
-    seen.plan.called = state.called;
-    if protocol != Some(Protocol::Gemini) {
-        seen.plan.before = state.before;
-    }
+    (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);
     if let (Some(protocol), Some(usage)) = (protocol, seen.usage) {
         state.usage.add(protocol, usage);
     }
@@ -69,12 +66,7 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             _ => Step::End,
         };
         match step {
-            Step::Delta(mut delta) => {
-                let is_later = plan.before > 0 && plan.protocol() != Some(Protocol::Gemini);
-                let opens = delta.kind == Kind::ToolCall && (!delta.text.is_empty() || !walk.called().0.is_empty());
-                delta.flags |= if opens && is_later { FLAG_ANEW } else { 0 };
-                return Some(delta);
-            }
+            Step::Delta(delta) => return Some(delta),
             Step::More => {}
             Step::End => return None,
         }

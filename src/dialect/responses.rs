@@ -146,7 +146,7 @@ pub(super) fn read<'a>(
         // A gateway that runs tools itself sends the response after that in the same stream.
         (seen.begins, seen.forgets) = (true, state.begin_response());
     }
-    seen.plan.reported = state.reported();
+    seen.plan.reported = *state.output.reported();
     let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
     let is_body = !kind.starts_with(b"response.") && status.is_some() && array(output).is_some();
     let ended = ends(kind);
@@ -241,7 +241,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
     match (plan.what, walk.phase) {
         (What::More, 0) => {
             walk.phase = 9;
-            more(walk, payload, event(), plan.row).into()
+            more(walk, payload, event(), plan).into()
         }
         (What::Annotation, 0) => {
             walk.phase = 9;
@@ -302,12 +302,12 @@ pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
 }
 
 /// Returns the delta of a piece of a text or of arguments.
-fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, row: u8) -> Option<Delta> {
-    let Piece { kind, of, slot, index, is_custom, name } = piece(row, event)?;
+fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
+    let Piece { kind, of, slot, index, is_custom, name } = piece(plan.row, event)?;
     let words = words(event, name);
     if kind == Kind::ToolArguments {
         let arguments = text(words);
-        return Some(walk.call(payload, index, Call { arguments, is_custom, ..Call::default() }));
+        return Some(walk.call(payload, index, Call { arguments, is_custom, ..Call::default() }, plan));
     }
     walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
 }
@@ -345,9 +345,9 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 let arguments = text(input(value)).filter(|_| !reported(ARGUMENTS));
                 if reported(CALL) {
                     let call = arguments.map(|_| Call { arguments, is_custom, ..Call::default() });
-                    return Some(call.map(|call| walk.call(payload, index, call)).into());
+                    return Some(call.map(|call| walk.call(payload, index, call, plan)).into());
                 }
-                return Some(Step::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom })));
+                return Some(Step::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan)));
             }
             if !is(kind, "message") && !is(kind, "reasoning") {
                 walk.sub = 4;

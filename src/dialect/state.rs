@@ -20,20 +20,49 @@ pub(crate) struct State {
     pub(crate) usage: Counts,
     /// One bit for each choice that has a tool call of the client. All choices from 63 on share one.
     pub(super) called: u64,
-    /// Gemini: how many tool calls were opened by events that give no index. Otherwise: how many responses came before.
-    pub(super) before: u32,
-    /// Gemini: whether more of the last call's arguments follow.
-    pub(super) continues: bool,
-    output: Output,
+    /// Whether another response came before.
+    pub(super) is_later: bool,
+    pub(super) output: Output,
 }
 
 /// What is known about the output so far, which depends on the protocol.
 #[derive(Clone, Debug)]
-enum Output {
+pub(super) enum Output {
     /// Responses: the parts that were reported.
     Items(Reported),
     /// Anthropic: the blocks that are tool calls of the client.
     Blocks(Blocks),
+    /// Gemini: the tool calls.
+    Calls(Calls),
+}
+
+/// The tool calls of a stream that gives them no index (Gemini).
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Calls {
+    /// How many were opened.
+    pub(super) opened: u32,
+    /// Whether more of the last one's arguments follow.
+    pub(super) continues: bool,
+}
+
+impl Output {
+    const NOTHING: Output = Output::Items(Reported::NOTHING);
+
+    /// Returns the parts that were reported (Responses).
+    pub(super) fn reported(&self) -> &Reported {
+        match self {
+            Output::Items(reported) => reported,
+            _ => &Reported::NOTHING,
+        }
+    }
+
+    /// Returns the tool calls (Gemini).
+    pub(super) fn calls(&self) -> Calls {
+        match self {
+            Output::Calls(calls) => *calls,
+            _ => Calls::default(),
+        }
+    }
 }
 
 impl State {
@@ -49,9 +78,8 @@ impl State {
             ended: false,
             usage: Counts::NOTHING,
             called: 0,
-            before: 0,
-            continues: false,
-            output: Output::Items(Reported::NOTHING),
+            is_later: false,
+            output: Output::NOTHING,
         }
     }
 
@@ -63,26 +91,18 @@ impl State {
     /// Notes that a block begins (Anthropic). Returns whether a block that was known as a tool call of the client no longer
     /// is.
     pub(super) fn begin_block(&mut self, index: u32, is_client: bool) -> bool {
-        if let Output::Items(_) = self.output {
-            self.output = Output::Blocks(Blocks::NOTHING);
+        if let Output::Blocks(blocks) = &mut self.output {
+            return blocks.begin(index, is_client);
         }
-        match &mut self.output {
-            Output::Blocks(blocks) => blocks.begin(index, is_client),
-            Output::Items(_) => false,
-        }
-    }
-
-    /// Returns the parts that were reported (Responses).
-    pub(super) fn reported(&self) -> Reported {
-        match &self.output {
-            Output::Items(reported) => *reported,
-            Output::Blocks(_) => Reported::NOTHING,
-        }
+        let mut blocks = Blocks::NOTHING;
+        blocks.begin(index, is_client);
+        self.output = Output::Blocks(blocks);
+        false
     }
 
     /// Whether a part of an output item was reported (Responses).
     pub(super) fn has(&self, item: u32, of: Of) -> bool {
-        matches!(&self.output, Output::Items(reported) if reported.has(item, of))
+        self.output.reported().has(item, of)
     }
 
     /// Notes that a response begins, whose items or blocks are numbered anew. Returns whether parts of another were reported.
@@ -93,8 +113,9 @@ impl State {
                 *blocks = Blocks::NOTHING;
                 true
             }
+            Output::Calls(_) => false,
         };
-        self.before = self.before.saturating_add(u32::from(was_another));
+        self.is_later |= was_another;
         (self.ended, self.failed, self.called) = (false, false, 0);
         was_another
     }
@@ -103,7 +124,7 @@ impl State {
     pub(super) fn add(&mut self, item: u32, of: Of) -> bool {
         match &mut self.output {
             Output::Items(reported) => reported.add(item, of),
-            Output::Blocks(_) => false,
+            _ => false,
         }
     }
 
@@ -127,7 +148,7 @@ impl State {
 
     /// Whether an event that repeats the response has nothing new to report about this output item (Responses).
     pub(crate) fn is_reported(&self, item: u32) -> bool {
-        self.ended || matches!(&self.output, Output::Items(reported) if reported.has_all(item))
+        self.ended || self.output.reported().has_all(item)
     }
 }
 
@@ -140,9 +161,10 @@ pub(crate) struct Plan {
     pub(super) row: u8,
     /// As in [`State`], including the calls of this event.
     pub(super) called: u64,
-    /// As in [`State`], of Gemini before this event, like the next two.
-    pub(super) before: u32,
-    pub(super) continues: bool,
+    pub(super) is_later: bool,
+    /// Gemini: how many tool calls earlier events opened.
+    pub(super) opened: u32,
+    /// Responses: the parts that earlier events reported.
     pub(super) reported: Reported,
 }
 
@@ -152,8 +174,8 @@ impl Plan {
         what: What::Nothing,
         row: 0,
         called: 0,
-        before: 0,
-        continues: false,
+        is_later: false,
+        opened: 0,
         reported: Reported::NOTHING,
     };
 
@@ -187,8 +209,8 @@ pub(super) enum What {
     Delta,
     /// Anthropic: the finish reason of the message.
     Stop,
-    /// Gemini: candidates.
-    Candidates,
+    /// Gemini: candidates. The first call may continue the last one of earlier events.
+    Candidates { continues: bool },
     /// Responses: more of a text or of arguments, or a whole one of which no event had a piece.
     More,
     /// Responses: the start of an item.

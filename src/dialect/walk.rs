@@ -3,7 +3,7 @@
 use super::finish::Reason;
 use super::state::Plan;
 use super::value;
-use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_PROMPT, FLAG_SELECTS};
+use crate::delta::{Delta, Kind, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_PROMPT, FLAG_SELECTS};
 use crate::json::{Cursor, Text, Value};
 
 /// How far the deltas of an event were read. It contains offsets into the payload, no pointers.
@@ -154,23 +154,19 @@ impl Walk {
         Some(Delta { flags, choice: self.choice, code, text, ..Delta::new(Kind::Finish) })
     }
 
-    /// A tool call with this index. Its name and arguments follow.
+    /// A tool call with this index. Its name and arguments follow. With an ID or a name it opens: behind another response that is a
+    /// new call, whatever call had the index there.
     #[inline(never)]
-    pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>) -> Delta {
+    pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>, plan: &Plan) -> Delta {
         let Call { id, name, arguments, is_custom } = called;
         let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
         self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
         (self.name, self.arguments) = (part(value::text(name)), part(arguments));
-        let call = self.calls;
+        let (call, text) = (self.calls, part(value::text(id)));
         self.calls = call.saturating_add(1);
-        Delta {
-            flags: self.flags | FLAG_NUMBER,
-            choice: self.choice,
-            call,
-            number: u64::from(index),
-            text: part(value::text(id)),
-            ..Delta::new(Kind::ToolCall)
-        }
+        let is_new = plan.is_later && !(text.is_empty() && self.name.is_empty());
+        let flags = self.flags | FLAG_NUMBER | if is_new { FLAG_ANEW } else { 0 };
+        Delta { flags, choice: self.choice, call, number: u64::from(index), text, ..Delta::new(Kind::ToolCall) }
     }
 }
 
@@ -190,11 +186,11 @@ impl Walk {
 
     /// Returns a delta that selects the tool call with this index, for a call of which the event has nothing but a member.
     /// Returns `None` if there is no member.
-    pub(super) fn select(&mut self, payload: &[u8], index: u32) -> Option<Delta> {
+    pub(super) fn select(&mut self, payload: &[u8], index: u32, plan: &Plan) -> Option<Delta> {
         if self.member.is_empty() {
             return None;
         }
-        let delta = self.call(payload, index, Call::default());
+        let delta = self.call(payload, index, Call::default(), plan);
         // The delta opens no call, so it does not count as one.
         self.calls = self.calls.saturating_sub(1);
         Some(Delta { flags: delta.flags | FLAG_SELECTS, ..delta })
@@ -229,7 +225,7 @@ mod tests {
         assert_eq!((raw.flags, raw.choice, raw.number), (FLAG_NUMBER, 2, 5));
         let role = walk.role(CALL, call().get("id").unwrap()).unwrap();
         assert_eq!((role.flags, role.choice), (0, 2));
-        let opened = walk.call(CALL, 4, Call::default());
+        let opened = walk.call(CALL, 4, Call::default(), &Plan::NONE);
         assert_eq!((opened.flags, opened.choice, opened.call, opened.number), (FLAG_NUMBER, 2, 3, 4));
     }
 
@@ -239,11 +235,11 @@ mod tests {
         let mut walk = Walk::START;
         walk.member(CALL, call(), "paths");
         assert!(walk.member.is_empty());
-        assert!(walk.select(CALL, 1).is_none());
+        assert!(walk.select(CALL, 1, &Plan::NONE).is_none());
         walk.member(CALL, call(), "others");
         let (start, len) = (walk.member.start as usize, walk.member.len as usize);
         assert_eq!(&CALL[start..start + len], br#""others":[1]"#);
-        let delta = walk.select(CALL, 1).unwrap();
+        let delta = walk.select(CALL, 1, &Plan::NONE).unwrap();
         assert_eq!((delta.flags, walk.calls), (FLAG_NUMBER | FLAG_SELECTS, 0));
     }
 }
