@@ -41,6 +41,7 @@ endif
 # Every public item is documented and every link leads somewhere.
 doc:
 	@RUSTDOCFLAGS='-D warnings' cargo doc --locked -p deltawire --no-deps --all-features
+	@RUSTDOCFLAGS='-D warnings' cargo doc --locked -p deltawire --no-deps --all-features --document-private-items --target-dir $(TARGET)/doc-private
 	@echo PASS doc
 
 # No files or folders use each other in a circle: make circles ROOTS=fuzz/src

@@ -850,7 +850,8 @@ typedef struct {
     deltawire_text_fn on_last_event_id;
     // A chunk (`at->chunk`). The callbacks for its deltas follow.
     deltawire_at_fn on_chunk;
-    // The role, once for each choice.
+    // The role, once for each choice. Append it: a long one comes in pieces
+    // (`DELTAWIRE_EVF_MORE`), as any text here does.
     deltawire_text_fn on_role;
     // Content.
     deltawire_text_fn on_content;
@@ -860,7 +861,8 @@ typedef struct {
     deltawire_text_fn on_refusal;
     // A tool call opens, or its ID or type arrives later.
     deltawire_call_fn on_tool_call;
-    // The name of a tool call, or a piece of it.
+    // The name of a tool call, or a piece of it: append it, unless it has the flag
+    // `DELTAWIRE_EVF_REPLACES`.
     deltawire_text_fn on_tool_name;
     // A fragment of a tool call's arguments. Those of Gemini come as the server wrote them,
     // with its whitespace and line breaks.
@@ -875,7 +877,8 @@ typedef struct {
     deltawire_value_fn on_logprobs;
     // The whole message so far; its new contents are given to the other callbacks, too.
     deltawire_value_fn on_message;
-    // A choice finished: the finish reason.
+    // A choice finished: the finish reason. `at->code` says in one number what it means. A long
+    // text comes in pieces (`DELTAWIRE_EVF_MORE`), so that this is called once for each.
     deltawire_text_fn on_finish;
     // A choice failed: its error.
     deltawire_value_fn on_choice_error;
@@ -917,12 +920,14 @@ typedef struct {
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 // Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
-// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
-// matters if an event is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
+// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes: use it to go
+// on with a pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
+// `consumed` is NULL, is written on every path.
 //
-// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
-// while an event of a batch is pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE
-// (`len` is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
+// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`; while
+// an event of a batch is pending; if bytes are given while committed bytes are unread; for a parser
+// with `DELTAWIRE_CFG_SHARED`), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE (`len`
+// is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
 deltawire_status deltawire_feed(deltawire_parser *p,
                                 const void *data,
                                 size_t len,
@@ -934,9 +939,11 @@ deltawire_status deltawire_feed(deltawire_parser *p,
 // so a callback may stop it: call again while the answer is PAUSED. If a callback returned
 // `DELTAWIRE_AGAIN` because the block of an assembler is full, enlarge that block first, or the
 // call answers PAUSED for ever. The call never answers NEED_STORAGE, because the end of a stream
-// adds no bytes to what the block holds. Bytes that were not given count as cut off, those that a
-// feed had no room for, too. Then `deltawire_end_of` has the verdict. After OK, further calls
-// answer OK and do nothing. Answers as `deltawire_feed` in all else.
+// adds no bytes to what the block holds. If a feed answered PAUSED and did not consume all bytes,
+// give it the others again first, or this may answer E_RESUME. Bytes that were never given count as
+// cut off, and so do those that a feed refused with NEED_STORAGE. Then `deltawire_end_of` has the
+// verdict. After OK, further calls answer OK and do nothing. Answers as `deltawire_feed` in all
+// else.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
-# sample given on standard input, the second of each language and the third in C and C++ its tool calls, too; the fourth in C++
+# sample given on standard input, the second of each language, the third in C and C++ and the fourth in C its tool calls, too; the fourth in C++
 # passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
 # docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
@@ -19,7 +19,7 @@ programs() {
     fail "$readme has one more block of $language, which nobody tries"
   fi
 }
-programs c quick tools batch
+programs c quick tools batch calls
 programs cpp quick tools batch meter
 programs go quick tools
 
@@ -109,10 +109,11 @@ printf 'data: [DONE]\n\n' >>"$out/choices.sse"
 compile() {
   "${@:3}" -Wall -Wextra -Wpedantic -Werror -I"$TARGET/capi/include" "$out/$2.$1" "$TARGET/capi/libdeltawire.a" -o "$out/$2-$1"
 }
-for name in quick tools batch; do compile c "$name" gcc -std=c99; done
+for name in quick tools batch calls; do compile c "$name" gcc -std=c99; done
 try c "$out/quick-c"
 tools tools-c "$out/tools-c"
 tools batch-c "$out/batch-c"
+tools calls-c "$out/calls-c"
 
 # meter COMMAND FILE LINE: passes the file on in pieces, and prints LINE on standard error.
 meter() {

@@ -122,7 +122,7 @@ impl<'c> Calls<'c> {
     #[inline(always)]
     unsafe fn keep_again<'p>(&mut self, chunk: &Chunk<'p>) -> *const deltawire_chunk {
         let place = self.chunk.as_mut_ptr();
-        // SAFETY: as the caller promises; the name, which alone is left of the chunk before, is the empty one. Else as in `keep`.
+        // SAFETY: as the caller promises; `becomes` keeps the name of the event, which is empty. Else as in `keep`.
         unsafe { (*place.cast::<Chunk<'p>>()).becomes(chunk) };
         place.cast()
     }
@@ -152,8 +152,8 @@ impl<'c> Calls<'c> {
         (self.head.code, self.head.number) = (delta.code, created.unwrap_or(0));
     }
 
-    /// Notes the choice and the call of the delta at hand. It comes without its event where an earlier call stopped between the
-    /// two, and at the end of the stream.
+    /// Notes the choice and the call of a delta. It comes without its chunk when a call resumes inside of an event, and at the end of
+    /// the stream.
     #[inline(always)]
     fn note(&mut self, context: &Context<'_>, delta: &Delta) {
         if !context.follows_chunk() && self.at.start != context.start {
@@ -162,7 +162,7 @@ impl<'c> Calls<'c> {
         (self.at.kind, self.at.choice, self.at.call) = (delta.kind as u32, delta.choice, delta.call);
     }
 
-    /// Notes what few texts have.
+    /// Notes flags, code and number, which few texts have.
     #[inline(always)]
     fn note_rest(&mut self, delta: &Delta) {
         (self.at.flags, self.at.code, self.at.number) = (u32::from(delta.flags), delta.code, delta.number);
@@ -222,7 +222,7 @@ impl<'c> Calls<'c> {
         let answer = if part.stands(payload) {
             self.bytes(f, part.bytes(payload))
         } else if (part.len as usize) < SHORT / 3 {
-            // A byte decodes to three at most, and so does a half that waited before it.
+            // A byte decodes to three at most, and so does a pending surrogate before it.
             self.short(f, part.text(payload))
         } else {
             let mut more = *taken;

@@ -90,12 +90,14 @@ unsafe fn callbacks(
 }
 
 /// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
-/// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes, which only
-/// matters if an event is pending. `*consumed`, unless `consumed` is NULL, is written on every path.
+/// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes: use it to go
+/// on with a pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
+/// `consumed` is NULL, is written on every path.
 ///
-/// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
-/// while an event of a batch is pending), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE
-/// (`len` is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
+/// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`; while
+/// an event of a batch is pending; if bytes are given while committed bytes are unread; for a parser
+/// with `DELTAWIRE_CFG_SHARED`), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE (`len`
+/// is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_feed(
@@ -137,7 +139,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
     unsafe { feed(enter_workspace(w), p, data, len, cbs, user, consumed) }
 }
 
-/// [`deltawire_feed`] of anything. Apart, so that a call with one byte saves no registers.
+/// [`deltawire_feed`] of anything. Not inlined: a call with one byte then need not save registers.
 ///
 /// # Safety
 /// As for C.
@@ -155,6 +157,7 @@ unsafe fn feed<W: Source>(
     unsafe {
         put_out(consumed, 0);
         let mut source = ok!(source);
+        // Most slices go on with a payload that an earlier one cut. To append bytes to it takes no callbacks and no guard.
         let base = if are_usual(cbs) { append(p, W::SHARES, data.cast(), len) } else { 0 };
         put_out(consumed, base);
         if base > 0 && base == len {
@@ -177,9 +180,11 @@ unsafe fn feed<W: Source>(
 /// so a callback may stop it: call again while the answer is PAUSED. If a callback returned
 /// `DELTAWIRE_AGAIN` because the block of an assembler is full, enlarge that block first, or the
 /// call answers PAUSED for ever. The call never answers NEED_STORAGE, because the end of a stream
-/// adds no bytes to what the block holds. Bytes that were not given count as cut off, those that a
-/// feed had no room for, too. Then `deltawire_end_of` has the verdict. After OK, further calls
-/// answer OK and do nothing. Answers as `deltawire_feed` in all else.
+/// adds no bytes to what the block holds. If a feed answered PAUSED and did not consume all bytes,
+/// give it the others again first, or this may answer E_RESUME. Bytes that were never given count as
+/// cut off, and so do those that a feed refused with NEED_STORAGE. Then `deltawire_end_of` has the
+/// verdict. After OK, further calls answer OK and do nothing. Answers as `deltawire_feed` in all
+/// else.
 #[no_mangle]
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish(
@@ -277,7 +282,7 @@ pub(crate) fn read<W: Source, T: Target>(
     });
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
-    over(core, status, !data.is_empty());
+    note_end(core, status, !data.is_empty());
     if is_committed {
         core.spent = core.spent.saturating_add(spent);
     }
@@ -308,7 +313,7 @@ pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, t
         _ => core.phase = Phase::Ending,
     }
     let status = conclude(core, outcome, target);
-    over(core, status, false);
+    note_end(core, status, false);
     status
 }
 
@@ -337,8 +342,9 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
     status
 }
 
-/// After a call that was not misuse: an earlier NEED_STORAGE is settled, and a reservation ends once other bytes were given.
-fn over(core: &mut Core, status: deltawire_status, given: bool) {
+/// Notes the end of a call: after one that had enough storage, none is needed, and after one with bytes of the caller's own,
+/// nothing is reserved. Misuse changes nothing.
+fn note_end(core: &mut Core, status: deltawire_status, given: bool) {
     if (DELTAWIRE_E_RESUME..DELTAWIRE_OK).contains(&status) {
         return;
     }

@@ -140,11 +140,12 @@ impl Cursor {
             return;
         }
         self.at = self.at.wrapping_sub(1);
-        // Else it would be the second of its kind.
+        // Otherwise the delta would count as the second of its kind.
         self.last = None;
     }
 
-    /// What the deltas behind a tool call call, if that was just emitted. Of a [`How::Fragment`], which has no name, nothing.
+    /// Returns the name and the arguments that the next deltas of a tool call report, if the last delta was the call itself. Empty
+    /// for a [`How::Fragment`].
     #[inline]
     pub(crate) fn called(&self) -> Called {
         self.inside.as_ref().map_or(Called::NOTHING, Inside::called)
@@ -185,7 +186,7 @@ impl Cursor {
                         return Some(delta);
                     }
                     if item.how == How::Details {
-                        // Those of a template may be without a text here. Then they do not stand for other reasoning.
+                        // A template's `reasoning_details` may have no text in this event. Then the other reasoning is emitted.
                         let first = self.inside.as_mut().and_then(|inside| inside.next_of(payload, &index.plan));
                         if first.is_some() {
                             return first;

@@ -107,14 +107,14 @@ pub enum NamePiece {
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct CallUpdate<'a> {
-    /// Its number among the calls of its choice, in order of appearance, from 0. In a pulled update, its position in the
+    /// Its number among the calls of its choice, in order of appearance, from 0. Without a tracker, its position in the
     /// chunk's array.
     pub call: u32,
     /// Its index, as it was sent or, from a tracker, the index that the call was given.
     pub index: Option<u32>,
-    /// Whether this update opens the call. Always false in a pulled update.
+    /// Whether this update opens the call. Always false without a tracker.
     pub opens: bool,
-    /// Whether it opens under an index that an earlier call has. Always false in a pulled update.
+    /// Whether it opens under an index that an earlier call has. Always false without a tracker.
     pub reuses: bool,
     /// Its ID.
     pub id: Option<Text<'a>>,

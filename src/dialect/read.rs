@@ -7,8 +7,8 @@ use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
 
-/// Reads an event of the protocol that `state` has. `kind` is its type, or its name; each choice that it has is passed to
-/// `choice`, and whether that finished.
+/// Reads an event of the protocol that `state` has. `kind` is its type, or its name. Calls `choice` for each choice in the event,
+/// with its index and whether it finished.
 #[inline]
 pub(crate) fn read<'a>(
     state: &mut State,
@@ -132,7 +132,8 @@ pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> b
         || name.is_one_of(if is_choice { OF_CHOICE } else { OF_MESSAGE })
 }
 
-/// Members that a message has of its own, and of which an event of another protocol does not decide.
+/// Names of members that an assembled message has already. A member of an event under such a name gets no delta, because the
+/// message would have it twice.
 const OF_MESSAGE: &str = "id object created model choices usage native_usage system_fingerprint service_tier error";
 /// The same of a choice of a message.
 const OF_CHOICE: &str = "index message finish_reason native_finish_reason logprobs error";

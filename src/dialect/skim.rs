@@ -1,7 +1,7 @@
 //! Reduces an event of Responses that is over the limit to the members that are read.
 //!
 //! Events about the whole response repeat it: its instructions, its tools and, at the end, all of its output. [`Skim`] reads
-//! such an event byte by byte and copies the members that [`super::read`] looks at, so that the result is an event like any
+//! such an event byte by byte and copies the members that [`super::read()`] looks at, so that the result is an event like any
 //! other. It stores none of the event itself: it decides on the bytes as they come, wherever reads cut them.
 
 use super::protocol::Protocol;

@@ -136,7 +136,7 @@ impl State {
     }
 
     /// Notes that the output has a tool call of the client (Responses).
-    pub(crate) fn has_call(&mut self) {
+    pub(crate) fn note_call(&mut self) {
         self.called |= 1;
     }
 
@@ -256,8 +256,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) others: bool,
     /// Whether a response begins, maybe behind another one.
     pub(crate) begins: bool,
-    /// Whether templates no longer say what their events mean: a block that was known as a tool call of the client no longer is,
-    /// or a part that was reported is not.
+    /// Whether the memo must forget its templates, because the same bytes would be read differently now: a block is no longer a
+    /// tool call of the client, or a response begins of which no part was reported.
     pub(crate) forgets: bool,
     /// A tool call has arguments by path.
     pub(crate) has_paths: bool,

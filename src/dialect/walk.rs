@@ -154,8 +154,8 @@ impl Walk {
         Some(Delta { flags, choice: self.choice, code, text, ..Delta::new(Kind::Finish) })
     }
 
-    /// A tool call with this index. Its name and arguments follow. With an ID or a name it opens: behind another response that is a
-    /// new call, whatever call had the index there.
+    /// A tool call with this index. Its name and arguments follow. An ID or a name opens the call. After another response in
+    /// the same stream this is a new call, even under an index that was used there.
     #[inline(never)]
     pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>, plan: &Plan) -> Delta {
         let Call { id, name, arguments, is_custom } = called;

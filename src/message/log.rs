@@ -205,7 +205,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         !self.is_cut && self.state.extend(buffer, end, piece).is_some()
     }
 
-    /// Does what [`extend`](Self::extend) does, with decoded bytes of a source that was [noted](Fill::note_source).
+    /// Does what [`extend`](Self::extend) does, with decoded bytes of a source that was noted (`note_source`).
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
         let State { fill, live, .. } = &mut self.state;

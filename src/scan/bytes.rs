@@ -1,5 +1,5 @@
-//! Searches that look at one byte at a time. They are what a processor of 32 bits without a vector unit uses: a mask of 64 bits
-//! takes it as many instructions, and several times the code. Tests compare the searches by blocks with them.
+//! Searches that look at one byte at a time. A processor of 32 bits without a vector unit uses them: a mask of 64 bits would save it
+//! no instructions, and take several times the code. Tests compare the searches by blocks with them.
 
 use super::container::{ContainerEnd, Unbalanced};
 use super::string::{RunEnd, StringEnd};
@@ -59,7 +59,7 @@ pub(super) fn container_end(
             break;
         }
         if core::mem::take(&mut is_escaped) {
-            // Outside strings, where JSON has no backslash, it hides a quote but no bracket.
+            // JSON has no backslash outside of strings: as in the search by blocks, it hides a quote there, but no bracket.
             if is_inside || matches!(byte, b'"' | b'\\') {
                 continue;
             }

@@ -2,7 +2,7 @@
 //!
 //! Each search is written once, over [`block64::Block`]: a block of bytes that answers with one bit for each byte. A
 //! kernel provides the blocks: SSE2 on x86-64, and AVX2 where the processor has it, NEON on 64-bit Arm, `simd128` on
-//! WebAssembly where the target has it, and 64-bit words elsewhere ([`portable`]). Where words have 32 bits, the long searches
+//! WebAssembly where the target has it, and 64-bit words elsewhere (`portable`). Where words have 32 bits, the long searches
 //! look at one byte at a time ([`bytes`]). Tests compare the target's kernels, the portable one and the bytes with one another.
 //! See `docs/kernels.md`.
 

@@ -14,12 +14,12 @@ pub struct NeedStorage {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A [`step`](Machine::step) of an event that the memo did not recognise. It fails, and changes nothing, if the storage is too
-    /// small.
+    /// A [`step`](Machine::step) that compares no event of the window with a template, because a run did. It fails, and changes
+    /// nothing, if the storage is too small.
     ///
     /// # Errors
     ///
-    /// [`NeedStorage`]: move to a larger storage ([`relocate`](Machine::relocate)), then step again on the same window.
+    /// [`NeedStorage`]: move to a larger storage ([`relocate`](StreamState::relocate)), then step again on the same window.
     #[inline(never)]
     pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
         if let Some(step) = self.quick(store, window) {

@@ -106,7 +106,7 @@ impl<'a> Context<'a> {
         Context { chunk: None, start, end, payload_at: u64::from(input), repeats: false, follows_chunk: false, rest }
     }
 
-    /// The context of a chunk that a template recognised. `payload`: with its offset in the input, or [`NOWHERE`].
+    /// The context of a chunk. `payload`: with its offset in the input, or [`NOWHERE`].
     #[inline(always)]
     pub(super) fn of_chunk(
         (payload, payload_at): (&'a [u8], u64),

@@ -34,8 +34,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         None
     }
 
-    /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: the line began in
-    /// this window, and whether the LF of a CRLF came before it. `false`: nothing was done.
+    /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: whether the LF of
+    /// a CRLF begins this window; `None` if the line began in an earlier one. `false`: nothing was done.
     #[inline]
     pub(super) fn begin_cut<S: Storage + ?Sized>(
         &mut self,
@@ -136,7 +136,7 @@ impl StreamState {
         is_more
     }
 
-    /// [`append`](Machine::append) for such a caller.
+    /// [`append`](Self::append) for a caller that copies the bytes itself, to where [`appends_at`](Self::appends_at) says.
     #[doc(hidden)]
     #[inline]
     pub fn notes_line(&mut self, window: &[u8]) -> usize {

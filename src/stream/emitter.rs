@@ -33,24 +33,32 @@ pub enum Outcome {
     Resume,
 }
 
-/// How far an event was emitted.
+/// How far an event was emitted: what is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
+    /// The frame of an earlier block, which ended without an event.
     Before,
+    /// The raw payload of a chunk.
     Payload,
+    /// The event itself.
     Head,
+    /// Members of the top level.
     Meta,
+    /// The deltas of a chunk.
     Deltas,
+    /// What was left out over a limit.
     Limit,
+    /// The quirks.
     Quirks,
+    /// The frame of the event.
     After,
 }
 
 /// The sink has no room; the event stays pending.
 struct Full;
 
-/// A hash of the bytes that the caller is to give again. From long ones it takes a kilobyte, spread over them, so that an event
-/// is emitted in linear time in any number of calls.
+/// A hash of the bytes that the caller is to give again. Each call that resumes an event hashes its bytes again, so of long ones it
+/// takes a kilobyte, spread over them.
 fn seal(bytes: &[u8]) -> u32 {
     const WORD: usize = 8;
     const WORDS: usize = 128;
@@ -77,8 +85,8 @@ pub struct Emitter {
     is_pending: bool,
     /// The pending event.
     found: Found,
-    /// Bytes of the input that the caller gives again: those of the pending event, or those that the storage had no room for.
-    consumed: u32,
+    /// How many bytes the caller must give again: those of the pending event, or those that the storage had no room for.
+    expected: u32,
     /// Their [`seal`].
     seal: u32,
     stage: Stage,
@@ -87,7 +95,7 @@ pub struct Emitter {
     delta: Option<Delta>,
     /// Raw bytes of its text that were emitted.
     taken: u32,
-    /// Which members of the top level were emitted: their [`meta_bit`]s.
+    /// Which members of the top level were emitted: a `meta_bit` each.
     metas: u8,
     /// How many other members of the pending event were emitted.
     members: u32,
@@ -118,7 +126,7 @@ impl Emitter {
             ended: false,
             is_pending: false,
             found: Found::NeedMore,
-            consumed: 0,
+            expected: 0,
             seal: 0,
             stage: Stage::Before,
             cursor: Cursor::new(),
@@ -152,7 +160,7 @@ impl Emitter {
 
     /// Whether the next call has to begin with bytes that the caller gives again. Other bytes are [`Outcome::Resume`].
     pub fn expects_again(&self) -> bool {
-        self.consumed > 0
+        self.expected > 0
     }
 
     /// Reads `data` and gives the sink its deltas. `base` is the offset of `data` in what the sink calls the input. Returns
@@ -167,20 +175,21 @@ impl Emitter {
         base: u32,
         sink: &mut S,
     ) -> (usize, Outcome) {
+        // `read`: the payload of an event that a step has read, and how many bytes it consumed.
         let (mut spent, mut read) = (0, None);
-        if self.consumed > 0 && !self.is_given_again(data) {
+        if self.expected > 0 && !self.is_given_again(data) {
             return (0, Outcome::Resume);
         }
         loop {
             let given = data.get(spent..).unwrap_or_default();
             let at = base.saturating_add(spent as u32);
             if self.is_pending {
-                let consumed = self.consumed as usize;
+                let expected = self.expected as usize;
                 match self.go_on(&mut Env { machine, store, tracker, given, base: at, sink }) {
-                    Outcome::Done => spent = spent.saturating_add(consumed),
+                    Outcome::Done => spent = spent.saturating_add(expected),
                     Outcome::Full => return (spent, Outcome::Full),
                     // The event is consumed.
-                    outcome => return (spent.saturating_add(consumed), outcome),
+                    outcome => return (spent.saturating_add(expected), outcome),
                 }
                 continue;
             }
@@ -257,7 +266,7 @@ impl Emitter {
     ) -> Outcome {
         loop {
             if self.is_pending {
-                if self.consumed > 0 {
+                if self.expected > 0 {
                     return Outcome::Resume;
                 }
                 match self.go_on(&mut Env { machine, store, tracker, given: &[], base: 0, sink }) {
@@ -284,7 +293,7 @@ impl Emitter {
             match self.emit_from(Stage::Before, &mut Env { machine, store, tracker, given: &[], base: 0, sink }) {
                 Outcome::Done => {}
                 outcome => {
-                    (self.is_pending, self.consumed) = (outcome == Outcome::Full, 0);
+                    (self.is_pending, self.expected) = (outcome == Outcome::Full, 0);
                     return outcome;
                 }
             }
@@ -324,32 +333,32 @@ impl Emitter {
         (self.paused, self.stop) = (false, None);
     }
 
-    /// The sink was full: the event stays pending. Returns how many bytes of the input are consumed all the same, because the
-    /// event lies in the storage.
+    /// The sink was full: the event stays pending. Returns how many bytes of the input are consumed: those of the event if it lies
+    /// in the storage, none if it lies in the input, which the caller then gives again.
     #[cold]
     fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, given: &[u8], consumed: usize) -> usize {
         self.is_pending = true;
         if machine.is_borrowed(self.found, Place::Input) {
             self.expect_again(given, consumed);
         }
-        consumed.saturating_sub(self.consumed as usize)
+        consumed.saturating_sub(self.expected as usize)
     }
 
     /// The caller will give the first `len` bytes of `given` again.
     #[cold]
     #[inline(never)]
     fn expect_again(&mut self, given: &[u8], len: usize) {
-        self.consumed = u32::try_from(len).unwrap_or(u32::MAX);
-        self.seal = seal(given.get(..self.consumed as usize).unwrap_or_default());
+        self.expected = u32::try_from(len).unwrap_or(u32::MAX);
+        self.seal = seal(given.get(..self.expected as usize).unwrap_or_default());
     }
 
     /// Whether `data` begins with the bytes that were to be given again.
     #[cold]
     #[inline(never)]
     fn is_given_again(&mut self, data: &[u8]) -> bool {
-        let is_same = data.get(..self.consumed as usize).is_some_and(|bytes| seal(bytes) == self.seal);
+        let is_same = data.get(..self.expected as usize).is_some_and(|bytes| seal(bytes) == self.seal);
         if is_same && !self.is_pending {
-            self.consumed = 0;
+            self.expected = 0;
         }
         is_same
     }
@@ -360,7 +369,7 @@ impl Emitter {
         (self.paused, self.stop) = (false, None);
         let outcome = self.emit_from(self.stage, env);
         if outcome != Outcome::Full {
-            (self.is_pending, self.consumed) = (false, 0);
+            (self.is_pending, self.expected) = (false, 0);
         }
         outcome
     }

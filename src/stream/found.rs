@@ -118,10 +118,10 @@ pub struct Step {
     pub found: Found,
 }
 
-/// An event of the window that was recognised: nearly always a chunk.
+/// An event for a run to emit, nearly always a chunk: a template recognised it, a step has read it, or it was passed over.
 pub(super) struct Recalled<'w> {
     pub(super) payload: &'w [u8],
-    /// Where that lies in the window.
+    /// Where that begins in the window, or in the storage.
     pub(super) at: u32,
     /// What follows the event.
     pub(super) rest: &'w [u8],

@@ -177,7 +177,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.offset = self.offset.saturating_add(consumed as u64);
             return Step { consumed, found };
         }
-        // What was compared was not all of it.
+        // The templates were compared with a part of the event.
         self.unknown_at = u64::MAX;
         let fits = self.settle(store, bytes);
         self.offset = self.offset.saturating_add(bytes.len() as u64);

@@ -28,7 +28,8 @@ mod slot;
 pub(super) use framing::HEAD;
 pub(super) use slot::{Terms, NONE};
 
-/// From this length on, an event with more outside its holes is not searched for further ones.
+/// To find more holes costs as much as a reading: a payload from this length on, with more than [`FIXED`] bytes outside its holes, is
+/// not searched for any.
 const LONG: usize = 4 * FIXED;
 
 /// After so many unrecognised events in a row, only every sixteenth is compared.
@@ -230,7 +231,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         seen
     }
 
-    /// Forgets what the step learned that is taken back.
+    /// Forgets the templates of a step that is taken back: the event that it learned them from was never emitted.
     pub(super) fn take_back(&mut self) {
         if self.is_shared() {
             // The machine that recognises its event next adds its facts.

@@ -261,6 +261,6 @@ impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
         name.starts_with(b"response.").then(|| ends_response(name).is_some())
     }
     fn calls(&mut self) {
-        self.state.has_call();
+        self.state.note_call();
     }
 }

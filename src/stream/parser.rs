@@ -306,7 +306,7 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
     }
 
     /// Counts the quirks of an event that the parser did not see. For programs that pull with a
-    /// [`Tracker`](crate::track::Tracker) of their own, which collects them
+    /// [`Tracker`] of their own, which collects them
     /// ([`Updates::quirks`](crate::track::Updates::quirks)); [`feed`](Self::feed) does it itself.
     ///
     /// ```

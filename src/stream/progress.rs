@@ -18,8 +18,8 @@ pub(super) struct Progress {
     pub(super) frames: Frames,
 }
 
-/// What ends a run of usual deltas.
-pub(super) enum Run {
+/// How usual deltas end.
+pub(super) enum Usual {
     /// There are no more deltas.
     End,
     /// The next delta is not usual. It is this one, or, if `None`, the one that the cursor comes to next.
@@ -33,7 +33,7 @@ pub(super) enum Break {
     Put(Put, Delta),
     /// The tracker left a delta out.
     LeftOut(Error),
-    /// Nothing: the stage after the deltas is next.
+    /// Nothing interrupted the event: it goes on at the stage that the caller names.
     Nothing,
 }
 
@@ -53,7 +53,7 @@ impl Progress {
         context: &Context<'_>,
         tracker: &mut T,
         sink: &mut S,
-    ) -> Run {
+    ) -> Usual {
         loop {
             // Three calls of the sink instead of one, because each is compiled for its kinds alone.
             let put = match self.cursor.next_plain(index) {
@@ -61,35 +61,35 @@ impl Progress {
                 Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text)) => {
                     let delta = Delta { choice, text, ..Delta::new(kind) };
                     if !tracker.take_plain(kind, choice, text, payload) {
-                        return Run::Odd(Some(delta));
+                        return Usual::Odd(Some(delta));
                     }
                     self.put(context, delta, sink)
                 }
                 Ok((Kind::Logprobs, choice, text)) => {
                     let delta = Delta { choice, text, ..Delta::new(Kind::Logprobs) };
                     if !tracker.knows(choice) {
-                        return Run::Odd(Some(delta));
+                        return Usual::Odd(Some(delta));
                     }
                     self.put(context, delta, sink)
                 }
                 // Some servers repeat the role in each chunk.
                 Ok((Kind::Role, choice, _)) if NATIVE && tracker.has_role(choice) => continue,
-                Ok((kind, choice, text)) => return Run::Odd(Some(Delta { choice, text, ..Delta::new(kind) })),
+                Ok((kind, choice, text)) => return Usual::Odd(Some(Delta { choice, text, ..Delta::new(kind) })),
                 Err(item) => match self.cursor.ahead(item, index) {
-                    Ahead::End => return Run::End,
-                    Ahead::Other => return Run::Odd(None),
-                    Ahead::Slot(_) if !NATIVE => return Run::Odd(None),
+                    Ahead::End => return Usual::End,
+                    Ahead::Other => return Usual::Odd(None),
+                    Ahead::Slot(_) if !NATIVE => return Usual::Odd(None),
                     Ahead::Slot(delta) => {
-                        // Also reasoning is taken in as content: only chat completions report the name of its member.
+                        // Reasoning is checked as content is: the name of its member matters only in chat completions.
                         if !tracker.take_plain(Kind::Content, delta.choice, delta.text, payload) {
-                            return Run::Odd(None);
+                            return Usual::Odd(None);
                         }
                         self.cursor.pass(delta.kind);
                         self.put(context, delta, sink)
                     }
                     Ahead::Fragment { choice, index, arguments: text } => {
                         let Some(call) = tracker.take_fragment(choice, index, text, payload) else {
-                            return Run::Odd(None);
+                            return Usual::Odd(None);
                         };
                         self.cursor.pass_fragment();
                         self.put(context, Delta { choice, call, text, ..Delta::new(Kind::ToolArguments) }, sink)
@@ -97,17 +97,17 @@ impl Progress {
                 },
             };
             if let Err(broke) = put {
-                return Run::Break(broke);
+                return Usual::Break(broke);
             }
         }
     }
 
-    /// Gives the sink the next deltas of a chunk. `run` is how a run of usual ones ended, if there was one. Sets `usage` to the
+    /// Gives the sink the next deltas of a chunk. `usual` is how usual ones before ended, if there were any. Sets `usage` to the
     /// last usage among the deltas.
     #[inline(never)]
     pub(super) fn deltas(
         &mut self,
-        mut run: Option<Run>,
+        mut usual: Option<Usual>,
         context: &Context<'_>,
         usage: &mut Option<Delta>,
         tracker: &mut dyn Track,
@@ -116,23 +116,23 @@ impl Progress {
         let Some(chunk) = context.chunk() else { return Ok(()) };
         let of = (chunk.payload(), chunk.index());
         loop {
-            match run.take() {
-                None => run = Some(self.usual_deltas::<_, _, true>(of, context, tracker, sink)),
+            match usual.take() {
+                None => usual = Some(self.usual_deltas::<_, _, true>(of, context, tracker, sink)),
                 // The tracker takes in no usage.
-                Some(Run::Odd(None)) if self.cursor.is_at_usage(of.1) => {
+                Some(Usual::Odd(None)) if self.cursor.is_at_usage(of.1) => {
                     let Some(delta) = self.cursor.last_usage(of.0, of.1) else { return Ok(()) };
                     if !sink.is_of_one_call() {
                         *usage = Some(delta);
                     }
                     return self.put(context, delta, sink);
                 }
-                Some(Run::Odd(plain)) => {
+                Some(Usual::Odd(plain)) => {
                     if !self.any(plain, of, context, usage, tracker, sink)? {
                         return Ok(());
                     }
                 }
-                Some(Run::End) => return Ok(()),
-                Some(Run::Break(broke)) => return Err(broke),
+                Some(Usual::End) => return Ok(()),
+                Some(Usual::Break(broke)) => return Err(broke),
             }
         }
     }

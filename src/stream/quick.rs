@@ -13,8 +13,8 @@ use crate::scan::find;
 use crate::sse::{Ended, Field, Held, Piece};
 use crate::Storage;
 
-/// An event that is read before its line end was searched for is at most twice as long as the event before it, and this many
-/// bytes longer.
+/// Where a slice may cut the event, the pass over its JSON is wasted. So [`usual_chunk`](Machine::usual_chunk) reads at most twice
+/// the length of the event before, and this many bytes more.
 const LONGER: usize = 128;
 
 impl<const SLOTS: usize> Machine<SLOTS> {

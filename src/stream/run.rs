@@ -1,4 +1,4 @@
-//! Runs of events that templates recognise.
+//! Runs: consecutive events that templates recognise, or that nobody asks for.
 
 use super::config::Payload;
 use super::found::{Place, Recalled, Span, Step};
@@ -194,8 +194,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(recalled.step(window))
     }
 
-    /// Adds the facts of the events that shared templates recognised, as a full reading would. It leaves out their
-    /// [texts](Machine::report_text). With templates of its own, the machine has added these facts when it learned them.
+    /// Adds what a full reading would have noted about the stream: which choices came, and which finished. Only for shared
+    /// templates: the machine's own were learned from events of this stream. [`report_text`](Machine::report_text) notes the texts.
     #[inline(always)]
     pub(super) fn join(&mut self) {
         if self.memo.is_shared() {

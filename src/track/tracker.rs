@@ -122,8 +122,7 @@ pub struct TrackerState {
     waiting: u32,
     /// The place in the table of the call that the last tool call delta selected. Its name and arguments follow.
     at_hand: Option<u16>,
-    /// How much of the current message was reported before and is still to be cut off its deltas. `None` if the deltas of
-    /// the message do not count.
+    /// How much of the current message earlier messages reported: its deltas begin behind that. `None`: its deltas are dropped.
     reported: Option<Reach>,
     /// How far the annotations of that message were read: an offset into their array.
     annotations_at: u32,

@@ -89,7 +89,8 @@ pub struct deltawire_callbacks {
     pub on_last_event_id: deltawire_text_fn,
     /// A chunk (`at->chunk`). The callbacks for its deltas follow.
     pub on_chunk: deltawire_at_fn,
-    /// The role, once for each choice.
+    /// The role, once for each choice. Append it: a long one comes in pieces
+    /// (`DELTAWIRE_EVF_MORE`), as any text here does.
     pub on_role: deltawire_text_fn,
     /// Content.
     pub on_content: deltawire_text_fn,
@@ -99,7 +100,8 @@ pub struct deltawire_callbacks {
     pub on_refusal: deltawire_text_fn,
     /// A tool call opens, or its ID or type arrives later.
     pub on_tool_call: deltawire_call_fn,
-    /// The name of a tool call, or a piece of it.
+    /// The name of a tool call, or a piece of it: append it, unless it has the flag
+    /// `DELTAWIRE_EVF_REPLACES`.
     pub on_tool_name: deltawire_text_fn,
     /// A fragment of a tool call's arguments. Those of Gemini come as the server wrote them,
     /// with its whitespace and line breaks.
@@ -114,7 +116,8 @@ pub struct deltawire_callbacks {
     pub on_logprobs: deltawire_value_fn,
     /// The whole message so far; its new contents are given to the other callbacks, too.
     pub on_message: deltawire_value_fn,
-    /// A choice finished: the finish reason.
+    /// A choice finished: the finish reason. `at->code` says in one number what it means. A long
+    /// text comes in pieces (`DELTAWIRE_EVF_MORE`), so that this is called once for each.
     pub on_finish: deltawire_text_fn,
     /// A choice failed: its error.
     pub on_choice_error: deltawire_value_fn,

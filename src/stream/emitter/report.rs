@@ -57,7 +57,7 @@ impl Emitter {
         let (machine, sink) = (&**machine, &mut **sink);
         let found = self.found;
         if stage == Stage::Before {
-            // A block before this event that ended without one.
+            // The frame of an earlier block, which ended without an event.
             let open = self.frames;
             if let Some(frame) = self.frames.before(machine) {
                 self.put_frame(frame, open, Stage::Before, sink)?;
@@ -145,7 +145,8 @@ impl Emitter {
         Ok(())
     }
 
-    /// Gives the sink a frame, if it wants frames. If it is full, the frame is `open` again.
+    /// Gives the sink a frame, if it wants frames. `open`: the frames before this one was closed, which come back if the sink is
+    /// full.
     #[inline(never)]
     pub(super) fn put_frame(
         &mut self,

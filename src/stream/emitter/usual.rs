@@ -1,7 +1,7 @@
-//! Runs of usual events: ordinary chunks one after another, without quirks, frames or members to report. Templates recognise them;
-//! the first may be one that was read.
+//! Runs: events emitted one after another without the stages, as long as each is an ordinary one with nothing to report beside its
+//! deltas. A template recognised it, or a step has just read it, which only the first of a run can be.
 //!
-//! Most events are usual, so this is compiled for each sink; the rest of the emitter is compiled once.
+//! Nearly every event comes this way, so it is compiled for each sink; the rest of the emitter is compiled once.
 
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
@@ -9,7 +9,7 @@ use crate::delta::{Delta, Kind, FLAG_NATIVE};
 use crate::stream::context::{Bytes, Context, Rest, NOWHERE};
 use crate::stream::found::{Found, Place, Recalled, Span};
 use crate::stream::head::whole;
-use crate::stream::progress::{Break, Progress, Run};
+use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
 use crate::Storage;
@@ -40,7 +40,7 @@ impl Emitter {
     }
 
     /// [`emit_run`](Self::emit_run) of a stream of another protocol than chat completions: a function of its own, so that chunks
-    /// do not pay for names and slots.
+    /// do not pay for the names of events and the slots of texts.
     #[inline(never)]
     fn emit_native_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -144,12 +144,12 @@ impl Emitter {
                 let context = context.behind_chunk();
                 match taken {
                     Ok(()) => match state.usual_deltas::<_, _, NATIVE>((payload, index), &context, tracker, sink) {
-                        Run::End if !reports_frames => Ok(None),
-                        Run::Break(broke) => self.odd(span(), state, broke, Stage::Deltas),
+                        Usual::End if !reports_frames => Ok(None),
+                        Usual::Break(broke) => self.odd(span(), state, broke, Stage::Deltas),
                         // Copies: without pointers to them, context and progress stay in registers.
-                        run => {
+                        end => {
                             let (mut rest, usage) = (state, (payload, &mut usage));
-                            let stage = self.emit_odd((tracker, sink), span(), &{ context }, (&mut rest, run), usage);
+                            let stage = self.emit_odd((tracker, sink), span(), &{ context }, (&mut rest, end), usage);
                             state.frames = rest.frames;
                             stage
                         }
@@ -164,7 +164,7 @@ impl Emitter {
             }
             given = rest;
             if keeps_frames {
-                // An event that a template recognises has ended.
+                // An event that is emitted here has ended.
                 state.frames.pass(frame.1, run.expects_lf());
                 if run.expects_lf() {
                     break None;
@@ -199,11 +199,11 @@ impl Emitter {
         (tracker, sink): (&mut dyn Track, &mut dyn Sink),
         span: Span,
         context: &Context<'_>,
-        (state, run): (&mut Progress, Run),
+        (state, usual): (&mut Progress, Usual),
         (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
     ) -> Result<Option<Stage>, Full> {
         let mut usage = None;
-        let done = state.deltas(Some(run), context, &mut usage, tracker, sink);
+        let done = state.deltas(Some(usual), context, &mut usage, tracker, sink);
         if let Some(usage) = usage {
             *last_usage = Some((payload, usage));
         }
@@ -226,8 +226,8 @@ impl Emitter {
         index.facts.others || chunk.may_have_meta(self.metas) && self.next_meta(&{ chunk }).is_some()
     }
 
-    /// Notes how far a chunk was emitted that is not usual after all, so that the stages go on from there. Returns the stage that
-    /// comes next: `stage`, if nothing interrupted the chunk.
+    /// Hands a chunk over to [`emit_from`](Emitter::emit_from): notes how far it was emitted. Returns the stage to go on at:
+    /// `stage` if nothing interrupted the chunk, or else [`Stage::Deltas`].
     #[cold]
     #[inline(never)]
     fn odd(&mut self, payload: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
