@@ -1,7 +1,7 @@
 //! Push: bytes in, callbacks called. And what that has in common with a batch.
 
 use crate::block::{append, append_byte, enter, Core, Open, Phase};
-use crate::calls::Calls;
+use crate::callback_sink::CallbackSink;
 use crate::convert::{bytes, put_out, sized};
 use crate::types::*;
 use crate::workspace::{enter_workspace, Own, Source};
@@ -170,7 +170,7 @@ unsafe fn feed<W: Source>(
             (Err(status), _) | (_, Err(status)) => return status,
         };
         let rest = data.get(base..).unwrap_or_default();
-        let (spent, status) = read(&mut source, open, rest, base, &mut Calls::new(callbacks, user));
+        let (spent, status) = read(&mut source, open, rest, base, &mut CallbackSink::new(callbacks, user));
         put_out(consumed, spent);
         status
     }
@@ -225,7 +225,7 @@ unsafe fn finish_feed<W: Source>(
         let mut source = ok!(source);
         let open = ok!(enter(p));
         match callbacks(cbs, &mut MaybeUninit::uninit()) {
-            Ok(callbacks) => finish(&mut source, open, &mut Calls::new(callbacks, user)),
+            Ok(callbacks) => finish(&mut source, open, &mut CallbackSink::new(callbacks, user)),
             Err(status) => status,
         }
     }
@@ -242,7 +242,7 @@ pub(crate) trait Target: Sink {
     }
 }
 
-impl Target for Calls<'_> {
+impl Target for CallbackSink<'_> {
     const FULL: deltawire_status = DELTAWIRE_PAUSED;
 
     fn broke_off(&self) -> Option<(i32, u64)> {

@@ -17,7 +17,7 @@ macro_rules! ok {
 
 mod batch;
 mod block;
-mod calls;
+mod callback_sink;
 mod chunk;
 mod convert;
 mod direct;

@@ -33,12 +33,12 @@ pub(super) enum Output {
     /// Anthropic: the blocks that are tool calls of the client.
     Blocks(Blocks),
     /// Gemini: the tool calls.
-    Calls(Calls),
+    Calls(CallCount),
 }
 
 /// The tool calls of a stream that gives them no index (Gemini).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Calls {
+pub(super) struct CallCount {
     /// How many were opened.
     pub(super) opened: u32,
     /// Whether more of the last one's arguments follow.
@@ -57,10 +57,10 @@ impl Output {
     }
 
     /// Returns the tool calls (Gemini).
-    pub(super) fn calls(&self) -> Calls {
+    pub(super) fn calls(&self) -> CallCount {
         match self {
             Output::Calls(calls) => *calls,
-            _ => Calls::default(),
+            _ => CallCount::default(),
         }
     }
 }

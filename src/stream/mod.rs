@@ -5,7 +5,6 @@
 
 #[cfg(test)]
 mod batch_tests;
-mod calls;
 mod checkpoint;
 mod config;
 mod context;
@@ -22,6 +21,7 @@ mod flood_tests;
 mod found;
 mod frames;
 pub mod handler;
+mod handler_sink;
 mod head;
 #[cfg(test)]
 mod linear_tests;

@@ -1,9 +1,9 @@
 //! The parser: a machine and its storage.
 
-use super::calls::Calls;
 use super::emitter::{Emitter, Outcome};
 use super::found::Recalled;
 use super::handler::{Fed, Handler, Stop};
+use super::handler_sink::HandlerSink;
 use super::sink::Track;
 use super::workspace::{Parked, Workspace};
 use super::{Config, End, Event, Found, Machine, StreamState};
@@ -383,7 +383,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
             Some(rest) if appended == 0 || !rest.is_empty() => rest,
             _ => return Fed { consumed: appended, stop: None },
         };
-        fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut Calls(handler)), appended)
+        fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
 
     /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too.
@@ -412,7 +412,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
             _ => return Fed { consumed: appended, stop: None },
         };
         let loan = workspace.lend(machine, rest);
-        fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut Calls(handler)), appended)
+        fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
 
     /// [`finish_into`](Parser::finish_into) of a parser that shares `workspace`.
@@ -447,7 +447,7 @@ fn finished<S: Storage, T: Track, H: Handler + ?Sized, const SLOTS: usize>(
     tracker: &mut T,
     handler: &mut H,
 ) -> Result<(), Stop> {
-    match Emitter::new().finish(machine, storage, tracker, &mut Calls(handler)) {
+    match Emitter::new().finish(machine, storage, tracker, &mut HandlerSink(handler)) {
         Outcome::Stopped(stop) => Err(stop),
         Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => Ok(()),
     }

@@ -9,9 +9,9 @@ use crate::delta::{Delta, Kind};
 use crate::{Error, Quirk};
 
 /// Calls a handler.
-pub(super) struct Calls<'h, H: ?Sized>(pub(super) &'h mut H);
+pub(super) struct HandlerSink<'h, H: ?Sized>(pub(super) &'h mut H);
 
-impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
+impl<H: Handler + ?Sized> Sink for HandlerSink<'_, H> {
     #[inline(always)]
     fn is_of_one_call(&self) -> bool {
         true
@@ -51,7 +51,7 @@ impl<H: Handler + ?Sized> Sink for Calls<'_, H> {
     }
 }
 
-impl<H: Handler + ?Sized> Calls<'_, H> {
+impl<H: Handler + ?Sized> HandlerSink<'_, H> {
     #[inline(never)]
     fn update(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
         match Update::of_any(delta, context.payload()) {

@@ -17,7 +17,7 @@ const PIECE: usize = 1024;
 const SHORT: usize = 96;
 
 /// Calls what C gave.
-pub(crate) struct Calls<'c> {
+pub(crate) struct CallbackSink<'c> {
     callbacks: &'c deltawire_callbacks,
     user: *mut c_void,
     /// What `on_chunk` is given. Nearly always the next chunk has the same, but for its place.
@@ -58,7 +58,7 @@ enum Answer {
     Abort,
 }
 
-impl Sink for Calls<'_> {
+impl Sink for CallbackSink<'_> {
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
         match kind {
@@ -93,9 +93,9 @@ impl Sink for Calls<'_> {
     }
 }
 
-impl<'c> Calls<'c> {
+impl<'c> CallbackSink<'c> {
     pub(crate) fn new(callbacks: &'c deltawire_callbacks, user: *mut c_void) -> Self {
-        Calls {
+        CallbackSink {
             callbacks,
             user,
             head: NOWHERE,
