@@ -2,7 +2,7 @@
 
 use super::block64::{below_lowest, prefix_xor, walk, Block, Escapes, Kernel, Look, Sum, Task};
 use super::bytes;
-use super::native::Native;
+use super::target::Target;
 
 /// Why no end was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,19 +26,19 @@ pub(crate) struct ContainerEnd {
 /// and checks nothing else: a backslash outside strings, invalid in JSON, hides a quote after it.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         return bytes::container_end(bytes, from, max_depth, false);
     }
-    end_with::<Native>(bytes, from, max_depth)
+    end_with::<Target>(bytes, from, max_depth)
 }
 
 /// [`end`] of a container at the front of the bytes, if it lies in one line. Looks at most 63 bytes beyond that line.
 #[inline]
 pub(crate) fn end_in_line(bytes: &[u8], max_depth: u32) -> Option<usize> {
-    let end = if Native::BY_BYTES {
+    let end = if Target::BY_BYTES {
         bytes::container_end(bytes, 0, max_depth, true)
     } else {
-        Native::best(End { bytes, from: 0, max_depth, in_line: true })
+        Target::best(End { bytes, from: 0, max_depth, in_line: true })
     };
     end.ok().filter(|end| !end.breaks).map(|end| end.at)
 }

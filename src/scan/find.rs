@@ -4,7 +4,7 @@
 //! the data segment; the features that the target guarantees are enough.
 
 use super::block64::{Block, Kernel, Sum, Task};
-use super::native::Native;
+use super::target::Target;
 use crate::visits::visit;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 use memchr::arch::aarch64::neon::memchr as vector;
@@ -58,7 +58,7 @@ pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
 
 #[inline]
 fn search_line_end(bytes: &[u8]) -> Option<usize> {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         return vector::Two::new(b'\r', b'\n')?.find(bytes);
     }
     if bytes.len() < SHORT {
@@ -85,8 +85,8 @@ fn search_line_end(bytes: &[u8]) -> Option<usize> {
 /// Returns the offset of a line end in the first 16 bytes.
 #[inline(always)]
 fn first_line_end(bytes: &[u8]) -> Option<usize> {
-    let first = bytes.first_chunk::<16>().filter(|_| Native::IS_BRIEF)?;
-    let block = <Native as Kernel>::Narrow::load(first);
+    let first = bytes.first_chunk::<16>().filter(|_| Target::IS_BRIEF)?;
+    let block = <Target as Kernel>::Narrow::load(first);
     let ends = block.eq(b'\r') | block.eq(b'\n');
     (ends != 0).then(|| ends.trailing_zeros() as usize)
 }
@@ -96,18 +96,18 @@ fn first_line_end(bytes: &[u8]) -> Option<usize> {
 #[inline(always)]
 fn behind_plain(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes;
-    if !Native::IS_BRIEF {
+    if !Target::IS_BRIEF {
         return rest;
     }
     while let Some((block, after)) = rest.split_first_chunk::<64>() {
-        if <Native as Kernel>::Wide::load(block).is_control() {
+        if <Target as Kernel>::Wide::load(block).is_control() {
             return rest;
         }
         rest = after;
     }
     // What is left is less than a block: look at the last of all bytes.
     match bytes.last_chunk::<64>() {
-        Some(block) if !rest.is_empty() && !<Native as Kernel>::Wide::load(block).is_control() => &[],
+        Some(block) if !rest.is_empty() && !<Target as Kernel>::Wide::load(block).is_control() => &[],
         _ => rest,
     }
 }
@@ -121,7 +121,7 @@ fn far(bytes: &[u8]) -> Option<usize> {
 
 #[inline(never)]
 fn aside(bytes: &[u8]) -> usize {
-    Native::best(FarLineEnd(bytes))
+    Target::best(FarLineEnd(bytes))
 }
 
 /// [`far`] of more than [`FAR`] bytes.
@@ -148,10 +148,10 @@ impl Task for FarLineEnd<'_> {
 /// [`line_end`] with the best kernel that the processor has: for lines of some hundred bytes, of which nothing else is looked at.
 #[inline(always)]
 pub(crate) fn best_line_end(bytes: &[u8]) -> Option<usize> {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         return line_end(bytes);
     }
-    Native::best(BestLineEnd(bytes))
+    Target::best(BestLineEnd(bytes))
 }
 
 /// See [`best_line_end`].

@@ -16,7 +16,6 @@ pub(crate) mod find;
 pub(crate) mod fixed;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 pub(crate) mod level;
-pub(crate) mod native;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(crate) mod neon;
 #[cfg(any(
@@ -32,6 +31,7 @@ pub(crate) mod quoted;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod sse2;
 pub(crate) mod string;
+pub(crate) mod target;
 pub(crate) mod unescape;
 pub(crate) mod utf8;
 pub(crate) mod utf8_masks;

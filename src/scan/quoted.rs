@@ -1,7 +1,7 @@
 //! Finds quotes and brackets of JSON that is written in a JSON string, as the arguments of a tool call are.
 
 use super::block64::{Block, Kernel};
-use super::native::Native;
+use super::target::Target;
 use crate::visits::visit;
 
 /// What a short text has of JSON's marks: bit `i` is about byte `i`.
@@ -19,7 +19,7 @@ pub(crate) struct Marks {
 /// `None` decides nothing: the text is long, is too close to the end of the bytes, or has another escape than `\"`.
 #[inline(always)]
 pub(crate) fn marks(bytes: &[u8], len: usize) -> Option<Marks> {
-    marks_with::<Native>(bytes, len)
+    marks_with::<Target>(bytes, len)
 }
 
 /// [`marks`] with a given kernel.

@@ -2,7 +2,7 @@
 
 use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Seen, Sum, Task};
 use super::bytes;
-use super::native::Native;
+use super::target::Target;
 use crate::visits::visit;
 
 /// The end of a string and what the string contains.
@@ -23,10 +23,10 @@ pub(crate) struct StringEnd {
 /// without a backslash. `inner` is the end of `bytes`.
 #[inline(always)]
 pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         bytes::plain(inner)
-    } else if Native::IS_BRIEF {
-        plain_with::<Native>(bytes, inner)
+    } else if Target::IS_BRIEF {
+        plain_with::<Target>(bytes, inner)
     } else {
         plain_aside(bytes, inner)
     }
@@ -34,19 +34,19 @@ pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8
 
 #[inline(never)]
 fn plain_aside<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
-    plain_with::<Native>(bytes, inner)
+    plain_with::<Target>(bytes, inner)
 }
 
 /// [`plain`] for a string whose end is not among the last 16 bytes: brief enough to be inlined in many places.
 #[inline(always)]
 pub(crate) fn plain_before_end(inner: &[u8]) -> Option<&[u8]> {
-    if !Native::IS_BRIEF {
+    if !Target::IS_BRIEF {
         return None;
     }
     let mut rest = inner;
     while let Some((block, after)) = rest.split_first_chunk::<16>() {
         visit!(16);
-        let stops = <Native as Kernel>::Narrow::load(block).stops();
+        let stops = <Target as Kernel>::Narrow::load(block).stops();
         if stops != 0 {
             return match rest.get(stops.trailing_zeros() as usize..) {
                 Some([b'"', rest @ ..]) => Some(rest),
@@ -113,10 +113,10 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
 /// before.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         return bytes::string_end(bytes, from);
     }
-    end_with::<Native>(bytes, from)
+    end_with::<Target>(bytes, from)
 }
 
 /// [`end`] with a given kernel.
@@ -209,19 +209,19 @@ pub(crate) struct RunEnd {
 /// Returns the run from offset `from` to the first backslash.
 #[inline]
 pub(crate) fn run(bytes: &[u8], from: usize) -> RunEnd {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         return bytes::run(bytes, from, false);
     }
-    run_with::<Native, false>(bytes, from)
+    run_with::<Target, false>(bytes, from)
 }
 
 /// Returns the run from offset `from` to the first backslash, quote or control character.
 #[inline]
 pub(crate) fn strict_run(bytes: &[u8], from: usize) -> RunEnd {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         return bytes::run(bytes, from, true);
     }
-    run_with::<Native, true>(bytes, from)
+    run_with::<Target, true>(bytes, from)
 }
 
 /// [`run`] or, if `STRICT`, [`strict_run`] with a given kernel.

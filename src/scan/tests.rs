@@ -3,9 +3,9 @@
 
 use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Seen, Sum, Task};
 use super::container::{self, ContainerEnd, Unbalanced};
-use super::native::Native;
 use super::portable::Portable;
 use super::string;
+use super::target::Target;
 use super::{bytes, find, utf8};
 #[cfg(feature = "alloc")]
 use std::string::String;
@@ -48,19 +48,19 @@ impl Random {
 
 fn check_string(bytes: &[u8], from: usize) {
     let expected = bytes::string_end(bytes, from);
-    assert_eq!(string::end_with::<Native>(bytes, from), expected, "native, {bytes:?} from {from}");
+    assert_eq!(string::end_with::<Target>(bytes, from), expected, "target, {bytes:?} from {from}");
     assert_eq!(string::end_with::<Portable>(bytes, from), expected, "portable, {bytes:?} from {from}");
     let expected = bytes::run(bytes, from, false);
-    assert_eq!(string::run_with::<Native, false>(bytes, from), expected, "native, {bytes:?} from {from}");
+    assert_eq!(string::run_with::<Target, false>(bytes, from), expected, "target, {bytes:?} from {from}");
     assert_eq!(string::run_with::<Portable, false>(bytes, from), expected, "portable, {bytes:?} from {from}");
     let expected = bytes::run(bytes, from, true);
-    assert_eq!(string::run_with::<Native, true>(bytes, from), expected, "native, {bytes:?} from {from}");
+    assert_eq!(string::run_with::<Target, true>(bytes, from), expected, "target, {bytes:?} from {from}");
     assert_eq!(string::run_with::<Portable, true>(bytes, from), expected, "portable, {bytes:?} from {from}");
 }
 
 fn check_container(bytes: &[u8], from: usize, max_depth: u32) {
     let expected = bytes::container_end(bytes, from, max_depth, false);
-    assert_eq!(container::end_with::<Native>(bytes, from, max_depth), expected, "native, {bytes:?}, {max_depth}");
+    assert_eq!(container::end_with::<Target>(bytes, from, max_depth), expected, "target, {bytes:?}, {max_depth}");
     assert_eq!(container::end_with::<Portable>(bytes, from, max_depth), expected, "portable, {bytes:?}, {max_depth}");
 }
 
@@ -76,13 +76,13 @@ fn check_container_in_line(bytes: &[u8], max_depth: u32) {
 fn check_utf8(bytes: &[u8]) -> bool {
     let expected = core::str::from_utf8(bytes);
     assert_eq!(utf8::to_str(bytes), expected.ok(), "{bytes:x?}");
-    assert_eq!(utf8::is_valid::<Native>(bytes), expected.is_ok(), "native, {bytes:x?}");
+    assert_eq!(utf8::is_valid::<Target>(bytes), expected.is_ok(), "target, {bytes:x?}");
     assert_eq!(utf8::is_valid::<Portable>(bytes), expected.is_ok(), "portable, {bytes:x?}");
     let mut copy = std::vec![0; bytes.len()];
     assert_eq!(utf8::copy(bytes, &mut copy), expected.is_ok(), "{bytes:x?}");
     assert!(copy == bytes || expected.is_err(), "{bytes:x?}");
     if bytes.len() < 16 {
-        assert_eq!(utf8::is_valid_short::<Native>(bytes), expected.is_ok(), "native, {bytes:x?}");
+        assert_eq!(utf8::is_valid_short::<Target>(bytes), expected.is_ok(), "target, {bytes:x?}");
         assert_eq!(utf8::is_valid_short::<Portable>(bytes), expected.is_ok(), "portable, {bytes:x?}");
     }
     expected.is_ok()
@@ -162,9 +162,9 @@ fn check_kernel<K: Kernel>() {
 }
 
 #[test]
-fn native_masks() {
+fn target_masks() {
     at_each_level(|| {
-        Native::best(CheckKernel);
+        Target::best(CheckKernel);
     });
 }
 
@@ -249,8 +249,8 @@ fn strings_at_every_start_and_with_bytes_behind() {
             let bytes = random.bytes(alphabet, len);
             check_string(&bytes, random.below(len + 1));
         }
-        assert_eq!(string::end_with::<Native>(b"a", 2), None);
-        assert_eq!(string::end_with::<Native>(b"", 0), None);
+        assert_eq!(string::end_with::<Target>(b"a", 2), None);
+        assert_eq!(string::end_with::<Target>(b"", 0), None);
     });
 }
 
@@ -424,8 +424,8 @@ fn plain_strings() {
         let len = random.below(140);
         let bytes = random.bytes(alphabet, len);
         let from = random.below(len + 1);
-        shown += u32::from(check_plain::<Native>(&bytes, from));
-        assert_eq!(check_plain::<Native>(&bytes, from), check_plain::<Portable>(&bytes, from));
+        shown += u32::from(check_plain::<Target>(&bytes, from));
+        assert_eq!(check_plain::<Target>(&bytes, from), check_plain::<Portable>(&bytes, from));
     }
     assert!(shown > 20_000 / every() as u32, "{shown}");
     for len in (0..100).step_by(every().min(11)) {
@@ -436,7 +436,7 @@ fn plain_strings() {
                     bytes[place] = odd;
                     bytes.push(b'"');
                     bytes.resize(len + 1 + behind, b'x');
-                    check_plain::<Native>(&bytes, 0);
+                    check_plain::<Target>(&bytes, 0);
                     check_plain::<Portable>(&bytes, 0);
                 }
             }

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::{Kernel, Task};
-use super::native::Native;
 use super::portable::Portable;
+use super::target::Target;
 use super::tests::{at_each_level, every};
 use super::{container, find, quoted, string, utf8};
 use std::vec::Vec;
@@ -49,17 +49,17 @@ fn strings_and_runs() {
         everywhere(0..=LONGEST, |bytes, place| {
             for from in [0, place.min(bytes.len())] {
                 assert_eq!(
-                    string::end_with::<Native>(bytes, from),
+                    string::end_with::<Target>(bytes, from),
                     string::end_with::<Portable>(bytes, from),
                     "{bytes:?} from {from}"
                 );
                 assert_eq!(
-                    string::run_with::<Native, false>(bytes, from),
+                    string::run_with::<Target, false>(bytes, from),
                     string::run_with::<Portable, false>(bytes, from),
                     "{bytes:?} from {from}"
                 );
                 assert_eq!(
-                    string::run_with::<Native, true>(bytes, from),
+                    string::run_with::<Target, true>(bytes, from),
                     string::run_with::<Portable, true>(bytes, from),
                     "{bytes:?} from {from}"
                 );
@@ -75,7 +75,7 @@ fn containers() {
         everywhere(0..=LONGEST, |bytes, place| {
             for max_depth in [1, 2] {
                 assert_eq!(
-                    container::end_with::<Native>(bytes, 0, max_depth),
+                    container::end_with::<Target>(bytes, 0, max_depth),
                     container::end_with::<Portable>(bytes, 0, max_depth),
                     "{bytes:?}, {max_depth}"
                 );
@@ -87,7 +87,7 @@ fn containers() {
                 closed.extend_from_slice(bytes);
                 closed.extend_from_slice(b"\"]}}");
                 assert_eq!(
-                    container::end_with::<Native>(&closed, 0, 9),
+                    container::end_with::<Target>(&closed, 0, 9),
                     container::end_with::<Portable>(&closed, 0, 9),
                     "{closed:?}"
                 );
@@ -101,7 +101,7 @@ fn utf8_validity() {
     at_each_level(|| {
         everywhere(0..=LONGEST, |bytes, _| {
             let expected = core::str::from_utf8(bytes);
-            assert_eq!(utf8::is_valid::<Native>(bytes), expected.is_ok(), "{bytes:?}");
+            assert_eq!(utf8::is_valid::<Target>(bytes), expected.is_ok(), "{bytes:?}");
             assert_eq!(utf8::is_valid::<Portable>(bytes), expected.is_ok(), "{bytes:?}");
             assert_eq!(utf8::to_str(bytes), expected.ok(), "{bytes:?}");
         });
@@ -131,9 +131,9 @@ fn brief_texts() {
         everywhere(0..=LONGEST, |bytes, place| {
             let from = &bytes[place.min(bytes.len())..];
             for bytes in [bytes, from] {
-                let found = string::brief_end::<Native>(bytes);
+                let found = string::brief_end::<Target>(bytes);
                 assert_eq!(found, string::brief_end::<Portable>(bytes), "{bytes:?}");
-                let is_near = |at: usize| at < 16 && bytes.len() >= 16 && !Native::BY_BYTES;
+                let is_near = |at: usize| at < 16 && bytes.len() >= 16 && !Target::BY_BYTES;
                 let end = string::end_with::<Portable>(bytes, 0).filter(|end| is_near(end.at));
                 let end = end.filter(|end| !end.escaped && end.ascii && !end.control);
                 assert_eq!(found, end.map(|end| end.at), "{bytes:?}");
@@ -165,11 +165,11 @@ fn fixed_parts() {
                     *byte ^= change;
                 }
                 let other = &memory[1..=bytes.len()];
-                assert_eq!(Native::best(Same(bytes, other)), same, "{bytes:?} {place}");
+                assert_eq!(Target::best(Same(bytes, other)), same, "{bytes:?} {place}");
                 assert_eq!(Portable::same(bytes, other), same, "{bytes:?} {place}");
             }
             let shorter = &bytes[..bytes.len().saturating_sub(1)];
-            assert_eq!(Native::best(Same(bytes, shorter)), bytes.is_empty());
+            assert_eq!(Target::best(Same(bytes, shorter)), bytes.is_empty());
             assert_eq!(Portable::same(shorter, bytes), bytes.is_empty());
         });
     });
@@ -187,7 +187,7 @@ fn marks_of_quoted_json() {
             }
             for bytes in [bytes, &pairs] {
                 for len in [0, 1, place, place + 1, 16, 17, 31, 32].into_iter().filter(|len| *len <= bytes.len()) {
-                    let marks = quoted::marks_with::<Native>(bytes, len);
+                    let marks = quoted::marks_with::<Target>(bytes, len);
                     assert_eq!(marks, quoted::marks_with::<Portable>(bytes, len), "{len} of {bytes:?}");
                     assert_eq!(marks, naive_marks(bytes, len), "{len} of {bytes:?}");
                 }

@@ -3,8 +3,8 @@
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel, Sum, Task, Utf8};
-use super::native::Native;
 use super::string::short;
+use super::target::Target;
 use super::utf8_masks::Check;
 use super::{bytes, escape};
 use crate::visits::visit;
@@ -32,7 +32,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
     text.reserve(raw.len());
     // SAFETY: only UTF-8 is appended to the bytes.
     let bytes = unsafe { text.as_mut_vec() };
-    let progress = decode::<Native>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
+    let progress = decode::<Target>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
     // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
     // checked runs, cut between characters, and encoded characters.
@@ -42,7 +42,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
 
 /// Decodes into `buffer`.
 pub(crate) fn copy(raw: &[u8], buffer: &mut [u8]) -> Progress {
-    copy_with::<Native>(raw, buffer)
+    copy_with::<Target>(raw, buffer)
 }
 
 /// [`copy`] with a given kernel.
@@ -57,7 +57,7 @@ pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
 
 /// Measures the decoded bytes without writing them.
 pub(crate) fn measure(raw: &[u8]) -> Progress {
-    measure_with::<Native>(raw)
+    measure_with::<Target>(raw)
 }
 
 /// [`measure`] with a given kernel.

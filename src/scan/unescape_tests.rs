@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::Kernel;
-use super::native::Native;
 use super::portable::Portable;
 use super::string;
+use super::target::Target;
 use super::tests::{at_each_level, every, Random};
 use super::unescape::{self, Progress};
 use crate::{visits, Quirk, QuirkSet};
@@ -128,7 +128,7 @@ fn texts_are_unescaped_as_the_naive_twin_does() {
             raw.drain(..random.below(raw.len().min(3) + 1));
             let roomy = raw.len() + 200;
             let room = [roomy, raw.len(), random.below(raw.len() + 1)][random.below(3)];
-            let native = check_unescape::<Native>(&raw, room);
+            let native = check_unescape::<Target>(&raw, room);
             let portable = check_unescape::<Portable>(&raw, room);
             check_unescape::<ByBytes>(&raw, room);
             if room == roomy {
@@ -170,7 +170,7 @@ fn escapes_over_block_ends() {
                 for tail in [0, 1, 5, 20, 70, 150] {
                     let raw = ["a".repeat(lead), odd.repeat(3), "z".repeat(tail)].concat();
                     for room in [raw.len() + 128, raw.len()] {
-                        check_unescape::<Native>(raw.as_bytes(), room);
+                        check_unescape::<Target>(raw.as_bytes(), room);
                         check_unescape::<Portable>(raw.as_bytes(), room);
                         check_unescape::<ByBytes>(raw.as_bytes(), room);
                     }
@@ -200,7 +200,7 @@ fn decoding_ends_before_ill_formed_bytes() {
                     let end = if valid > 0 { plain.len() } else { lead };
                     for room in [raw.len() + 200, raw.len()] {
                         for progress in [
-                            check_unescape::<Native>(&raw, room),
+                            check_unescape::<Target>(&raw, room),
                             check_unescape::<Portable>(&raw, room),
                             check_unescape::<ByBytes>(&raw, room),
                         ] {
@@ -219,7 +219,7 @@ fn decoding_ends_before_ill_formed_bytes() {
 /// The fast paths apply: most bytes of a string are read once.
 #[test]
 fn decoding_looks_at_few_bytes_twice() {
-    if Native::BY_BYTES {
+    if Target::BY_BYTES {
         let raw = b"a".repeat(1000);
         let (_, visits) = visits::during(|| unescape::copy(&raw, &mut [0; 1000]));
         assert_eq!(visits, 1000);
@@ -237,7 +237,7 @@ fn decoding_looks_at_few_bytes_twice() {
         for len in 0..16 {
             assert_eq!(looks(&b"a".repeat(len)), len, "a token");
             let behind = [&b"a".repeat(len)[..], b"\"", &b"b".repeat(99)].concat();
-            let (end, visits) = visits::during(|| string::brief_end::<Native>(&behind));
+            let (end, visits) = visits::during(|| string::brief_end::<Target>(&behind));
             assert_eq!((end, visits), (Some(len), 16));
         }
         for len in [16, 63, 64, 65, 1000, 4096] {

@@ -2,8 +2,8 @@
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel, Task, Utf8};
-use super::native::Native;
 use super::string;
+use super::target::Target;
 use super::utf8_masks::Check;
 use crate::visits::visit;
 
@@ -27,13 +27,13 @@ pub(crate) fn to_str(bytes: &[u8]) -> Option<&str> {
 #[inline(never)]
 fn to_str_other(bytes: &[u8]) -> Option<&str> {
     if bytes.len() < LONG {
-        if bytes.len() >= 16 || !<Native as Kernel>::MASKED_UTF8 {
+        if bytes.len() >= 16 || !<Target as Kernel>::MASKED_UTF8 {
             return core::str::from_utf8(bytes).ok();
         }
         // SAFETY: `is_valid_short` accepts the same bytes as `is_valid` below.
-        return is_valid_short::<Native>(bytes).then(|| unsafe { core::str::from_utf8_unchecked(bytes) });
+        return is_valid_short::<Target>(bytes).then(|| unsafe { core::str::from_utf8_unchecked(bytes) });
     }
-    to_str_long::<Native>(bytes)
+    to_str_long::<Target>(bytes)
 }
 
 /// Copies the bytes to as many, and returns whether they are valid UTF-8. If they are not, what is written is arbitrary.

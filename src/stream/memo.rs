@@ -14,7 +14,7 @@ use crate::dialect::{Counts, Protocol};
 use crate::scan::{
     block64::{Kernel, Task},
     find,
-    native::Native,
+    target::Target,
 };
 use crate::sse::Ended;
 use crate::visits::visit;
@@ -275,7 +275,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             self.idle = self.idle.wrapping_sub(1);
             return None;
         }
-        Native::best(FindEvent { memo: self, index, bytes, max_depth })
+        Target::best(FindEvent { memo: self, index, bytes, max_depth })
     }
 
     /// The same with what the caller wants to know of it.
@@ -304,7 +304,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return false;
         }
         let asked = Asked { bytes, len, name };
-        Native::best(FindPayload { memo: self, index, asked: &asked, max_depth })
+        Target::best(FindPayload { memo: self, index, asked: &asked, max_depth })
     }
 
     /// How long the name of the event that was recognised is, and how far before its payload it begins.
