@@ -83,7 +83,7 @@ impl Emitter {
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
         // One test for what nearly no run has to look at.
-        let is_special = is_odd || sink.wants(Kind::Meta);
+        let is_watched = is_odd || sink.wants(Kind::Meta);
         let reports_frames = sink.wants(Kind::Frame);
         let (mut given, mut state) = (data, Progress::start(self.frames));
         // The last usage and its payload. Its counts are read once, behind the run: nobody can ask for them before.
@@ -105,7 +105,7 @@ impl Emitter {
             let found = || Found::Sse(span());
             let index = machine.index();
             state = Progress::start(state.frames);
-            let is_special = || is_special && (is_odd || self.has_metas(payload, index));
+            let is_special = || is_watched && (is_odd || self.has_metas(payload, index));
             // What was given is no less than what is left of it.
             let passed = data.len().wrapping_sub(given.len());
             let base_of_given = base.saturating_add(passed as u32);
