@@ -1,9 +1,49 @@
 //! Searches that look at one byte at a time. A processor of 32 bits without a vector unit uses them: a mask of 64 bits would save it
 //! no instructions, and take several times the code. Tests compare the searches by blocks with them.
 
-use super::container::{ContainerEnd, Unbalanced};
-use super::string::{RunEnd, StringEnd};
 use crate::visits::visit;
+
+/// The end of a string and what the string contains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StringEnd {
+    /// Offset of the closing quote.
+    pub(crate) at: usize,
+    /// Whether the string contains a backslash.
+    pub(crate) escaped: bool,
+    /// Whether all bytes of the string are below 0x80.
+    pub(crate) ascii: bool,
+    /// Whether the string contains a raw control character (below 0x20).
+    pub(crate) control: bool,
+}
+
+/// The end of a run of plain bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RunEnd {
+    /// Offset of the byte that ends the run, or the length of the bytes if none does.
+    pub(crate) at: usize,
+    /// Whether all bytes of the run are below 0x80.
+    pub(crate) ascii: bool,
+    /// Whether the run contains a control character.
+    pub(crate) control: bool,
+}
+
+/// Why no end was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unbalanced {
+    /// The bracket at this offset exceeds the depth limit.
+    TooDeep(usize),
+    /// The bytes end inside the container.
+    UnexpectedEnd,
+}
+
+/// Where a container ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ContainerEnd {
+    /// Offset one past the bracket that closes it.
+    pub(crate) at: usize,
+    /// Whether it contains a CR or LF.
+    pub(crate) breaks: bool,
+}
 
 /// See [`string::end`](super::string::end).
 #[inline(never)]
@@ -88,10 +128,15 @@ pub(super) fn container_end(
 /// See [`string::plain`](super::string::plain).
 #[inline(never)]
 pub(super) fn plain(inner: &[u8]) -> Option<(usize, &[u8])> {
-    let len = inner.iter().position(|&byte| matches!(byte, b'"' | b'\\' | ..=0x1f | 0x80..))?;
-    visit!(len);
-    match inner.get(len..) {
-        Some([b'"', rest @ ..]) => Some((len, rest)),
-        _ => None,
+    let mut rest = inner;
+    // As far as the search by blocks looks.
+    for len in 0..64 {
+        visit!(1);
+        match rest {
+            [b'"', rest @ ..] => return Some((len, rest)),
+            [b'\\' | ..=0x1f | 0x80.., ..] | [] => return None,
+            [_, behind @ ..] => rest = behind,
+        }
     }
+    None
 }

@@ -2,25 +2,8 @@
 
 use super::block64::{below_lowest, prefix_xor, walk, Block, Escapes, Kernel, Look, Sum, Task};
 use super::bytes;
+pub(crate) use super::bytes::{ContainerEnd, Unbalanced};
 use super::target::Target;
-
-/// Why no end was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unbalanced {
-    /// The bracket at this offset exceeds the depth limit.
-    TooDeep(usize),
-    /// The bytes end inside the container.
-    UnexpectedEnd,
-}
-
-/// Where a container ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ContainerEnd {
-    /// Offset one past the bracket that closes it.
-    pub(crate) at: usize,
-    /// Whether it contains a CR or LF.
-    pub(crate) breaks: bool,
-}
 
 /// Returns the end of the container at offset `from`, which has depth 1. Skips strings. Counts both kinds of brackets alike
 /// and checks nothing else: a backslash outside strings, invalid in JSON, hides a quote after it.

@@ -2,21 +2,9 @@
 
 use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Seen, Sum, Task};
 use super::bytes;
+pub(crate) use super::bytes::{RunEnd, StringEnd};
 use super::target::Target;
 use crate::visits::visit;
-
-/// The end of a string and what the string contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct StringEnd {
-    /// Offset of the closing quote.
-    pub(crate) at: usize,
-    /// Whether the string contains a backslash.
-    pub(crate) escaped: bool,
-    /// Whether all bytes of the string are below 0x80.
-    pub(crate) ascii: bool,
-    /// Whether the string contains a raw control character (below 0x20).
-    pub(crate) control: bool,
-}
 
 /// Fast path for short plain strings: returns the length of the string that `inner` begins in and the bytes after its
 /// closing quote. `None` decides nothing: the first quote is far, or the bytes before it are not all printable ASCII
@@ -193,17 +181,6 @@ impl<K: Kernel> Look<K> for Quote<'_, K> {
             control: control | seen.2,
         })
     }
-}
-
-/// The end of a run of plain bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RunEnd {
-    /// Offset of the byte that ends the run, or the length of the bytes if none does.
-    pub(crate) at: usize,
-    /// Whether all bytes of the run are below 0x80.
-    pub(crate) ascii: bool,
-    /// Whether the run contains a control character.
-    pub(crate) control: bool,
 }
 
 /// Returns the run from offset `from` to the first backslash.

@@ -195,6 +195,41 @@ fn escapes_prefix_and_lowest() {
     assert_eq!((below_lowest(0), below_lowest(1), below_lowest(0b1000)), (u64::MAX, 0, 0b111));
 }
 
+/// The searches by bytes, which the others are compared with, by hand.
+#[test]
+fn searches_by_bytes() {
+    let string =
+        |text: &str| bytes::string_end(text.as_bytes(), 0).map(|end| (end.at, end.escaped, end.ascii, end.control));
+    assert_eq!(string(r#"ab","c""#), Some((2, false, true, false)));
+    assert_eq!(string(r#"a\"b\\" c"#), Some((6, true, true, false)));
+    assert_eq!(string("é\n\" \u{1}\""), Some((3, false, false, true)));
+    assert_eq!(string("a\\\u{1}\""), Some((3, true, true, true)), "an escaped control character is one, too");
+    assert_eq!([string(""), string("ab"), string(r#"a\""#)], [None; 3]);
+    assert_eq!(bytes::string_end(b"\"", 2), None);
+
+    let run = |text: &str, strict| {
+        let end = bytes::run(text.as_bytes(), 1, strict);
+        (end.at, end.ascii, end.control)
+    };
+    assert_eq!((run("\\a\"b\\c", false), run("\\a\"b\\c", true)), ((4, true, false), (2, true, false)));
+    assert_eq!((run("xa\té", false), run("xa\té", true)), ((5, false, true), (2, true, false)));
+
+    let container =
+        |text: &str, depth| bytes::container_end(text.as_bytes(), 1, depth, false).map(|end| (end.at, end.breaks));
+    assert_eq!(container(r#":{"a":["]}"],"b\"}":{}}, {"#, 2), Ok((23, false)));
+    assert_eq!(container(":[\n[]]", 2), Ok((6, true)));
+    assert_eq!(container(":[[]]", 1), Err(Unbalanced::TooDeep(2)));
+    assert_eq!(container(":[\"]\"", 9), Err(Unbalanced::UnexpectedEnd));
+    assert_eq!(
+        container(r#":[\"]\]"#, 9),
+        Ok((5, false)),
+        "outside of strings a backslash hides a quote, but no bracket"
+    );
+    assert_eq!(bytes::container_end(b"[\n]", 0, 1, true), Err(Unbalanced::UnexpectedEnd));
+    assert_eq!(bytes::plain(b"ab\"c"), Some((2, &b"c"[..])));
+    assert_eq!([&b"a\\\""[..], b"a", b"\xc3\xa9\"", b"\t\""].map(bytes::plain), [None; 4]);
+}
+
 #[test]
 fn find_bytes() {
     let mut random = Random(5);
@@ -401,7 +436,8 @@ fn check_plain<K: Kernel>(bytes: &[u8], from: usize) -> bool {
     let plain = bytes::string_end(bytes, from).filter(|end| end.ascii && !end.control && !end.escaped);
     let expected = plain.map(|end| (end.at - from, &bytes[end.at + 1..]));
     let shown = string::plain_with::<K>(bytes, inner);
-    assert_eq!(bytes::plain(inner), expected, "{bytes:?} from {from}");
+    let by_bytes = expected.filter(|(len, _)| *len < 64);
+    assert_eq!(bytes::plain(inner), by_bytes, "{bytes:?} from {from}");
     if shown.is_some() {
         assert_eq!(shown, expected, "{bytes:?} from {from}");
     } else if let Some((len, _)) = expected {

@@ -140,7 +140,7 @@ fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
     K::best(Long { raw, out })
 }
 
-/// [`decode`] for strings that are long, ill-formed, or have little room.
+/// [`decode`] for strings that are long, ill-formed, or have little room, and for all where the kernel looks at bytes.
 struct Long<'r, 'b> {
     raw: &'r [u8],
     out: Out<'b>,
@@ -154,7 +154,7 @@ impl Task for Long<'_, '_> {
         let Long { raw, mut out } = self;
         let mut quirks = QuirkSet::EMPTY;
         let mut took = if K::BY_BYTES { 0 } else { blocks::<K>(raw, &mut out, &mut quirks) };
-        // The remaining bytes are ill-formed, or the destination is nearly full.
+        // The rest is ill-formed, or the destination is nearly full, or nothing is decoded by blocks.
         while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
             let (len, complete) = careful(rest, &mut out, &mut quirks);
             took = took.wrapping_add(len);
@@ -387,8 +387,8 @@ fn from(at: usize) -> u64 {
     }
 }
 
-/// Decodes up to 64 bytes, and neither reads nor writes beyond them. Returns the number of bytes decoded, and whether
-/// those are all the bytes it looked at. `rest` is not empty.
+/// Decodes up to 64 bytes and the escape that they end in. Writes nothing beyond what they decode to. Returns the number of bytes
+/// decoded, and whether it goes on behind them: not before an ill-formed run, or where there is no more room. `rest` is not empty.
 #[inline(never)]
 fn careful(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
     let window = whole(rest, rest.get(..64).unwrap_or(rest));

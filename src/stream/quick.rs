@@ -156,8 +156,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Step { consumed, found: Found::Chunk(payload) })
     }
 
-    /// The payload of what the last step found, if a run can emit it: a chunk of chat completions without a name and without
-    /// quirks, behind which an event may begin.
+    /// The payload of what the last step found, if a run can emit it: a chunk, or other JSON, without a name and without quirks, in a
+    /// stream that is of no other protocol than chat completions, behind which an event may begin.
     #[inline(always)]
     pub(super) fn usual_payload(&self, found: Found) -> Option<Span> {
         match found {

@@ -33,7 +33,8 @@ impl Put {
 
 /// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
 pub trait Sink {
-    /// Whether the emitter is used for one call only: then it keeps neither frames nor the last token counts.
+    /// Whether the emitter is used for one call only: then it keeps neither frames nor the last token counts, and such a sink must
+    /// not want [`Kind::Frame`].
     fn is_of_one_call(&self) -> bool {
         false
     }

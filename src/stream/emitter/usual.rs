@@ -33,7 +33,7 @@ impl Emitter {
         read: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
         if machine.is_native() {
-            // No step finds an ordinary chunk there.
+            debug_assert!(read.is_none(), "no step finds an ordinary chunk in a stream of another protocol");
             return self.emit_native_run(machine, store, tracker, (data, base), sink);
         }
         self.emit_run_of::<_, _, _, SLOTS, false>(machine, store, tracker, (data, base), sink, read)
