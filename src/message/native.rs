@@ -10,7 +10,7 @@ use crate::json::{self, Text, TextFlags, Value};
 impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Whether the message is of another protocol.
     pub(super) fn is_native(&self) -> bool {
-        self.state.table.top.is_native
+        Protocol::HAS_READERS && self.state.table.top.is_native
     }
 
     /// Notes that the message is of another protocol than chat completions, if `is_native`. Call this before
