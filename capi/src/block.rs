@@ -92,7 +92,7 @@ pub(crate) enum Phase {
 
 /// Everything else: borrowed while a call is under way.
 pub(crate) struct Core {
-    /// The machine is that of a workspace, which each call is given.
+    /// The parser has no machine of its own: each call is given a workspace, which has one.
     pub(crate) shares: bool,
     pub(crate) tracker: TrackerState,
     pub(crate) room: Room,

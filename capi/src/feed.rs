@@ -336,6 +336,7 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
         (Outcome::Stopped(Stop::Error(Error::Quirk { quirk, offset })), None) => {
             (DELTAWIRE_E_STRICT, 0, quirk as u32, offset)
         }
+        // A callback asked for a pause.
         (Outcome::Stopped(_), None) => return DELTAWIRE_PAUSED,
     };
     (core.sticky, core.user_code, core.error_quirk, core.error_offset) = (status, code, quirk, offset);

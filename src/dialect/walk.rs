@@ -13,7 +13,7 @@ pub(crate) struct Walk {
     pub(super) phase: u8,
     /// The next step within the element at hand.
     pub(super) sub: u8,
-    /// Whether the finish reason is to be returned again.
+    /// Whether the next delta is the finish reason once more: the caller had no use for the last one yet.
     pub(super) again: bool,
     /// The flags of the tool call at hand.
     pub(super) flags: u16,

@@ -208,6 +208,7 @@ impl Emitter {
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {
                 Some(last) => last,
+                // As above: what a step finds has to be emitted, so the sink must have room first.
                 None if !given.is_empty() && (sink.is_full() || !sink.is_of_one_call() && self.frames.waits()) => {
                     continue
                 }

@@ -232,7 +232,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         next
     }
 
-    /// Releases what was emitted. Returns what is left of it.
+    /// Frees the memory of the event that was emitted. Returns what is still to report of its block: `[DONE]`, or bytes behind its JSON.
     #[inline]
     pub(super) fn begin<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {

@@ -95,7 +95,8 @@ pub(super) struct Memo<const SLOTS: usize> {
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
-    /// Copies of the [`Slot`] whose shape is shown, and whether its event is of another protocol than chat completions.
+    /// Copied from the [`Slot`] that recognised the last event: its framing, and whether the event is of another protocol than chat
+    /// completions.
     lead: u8,
     name: u8,
     behind_name: u8,

@@ -20,7 +20,7 @@ pub(super) struct Run {
     offset: u64,
     /// How the line before that ended.
     ended: Ended,
-    /// The slot that recognised the event before, or none.
+    /// The slot that recognised the event before, or [`NONE`].
     shown: u8,
     /// The quirks of the event before. An event with quirks ends the run.
     quirks: QuirkSet,

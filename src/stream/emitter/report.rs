@@ -207,7 +207,7 @@ impl Emitter {
             self.put_delta(context, delta, sink)?;
         }
         if context.chunk().is_none() {
-            return self.waiting(context, tracker, sink);
+            return self.flush_surrogates(context, tracker, sink);
         }
         let Emitter { cursor, taken, quirks, frames, .. } = *self;
         let mut state = Progress { cursor, taken: taken as usize, quirks, frames };
@@ -245,7 +245,12 @@ impl Emitter {
     }
 
     /// Flushes unpaired high surrogates as U+FFFD.
-    fn waiting(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
+    fn flush_surrogates(
+        &mut self,
+        context: &Context<'_>,
+        tracker: &mut dyn Track,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Full> {
         if self.found != Found::NeedMore {
             return Ok(());
         }
