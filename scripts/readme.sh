@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
-# sample given on standard input, the second of each language, the third in C and C++ and the fourth in C its tool calls, too; the fourth in C++
-# passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
+# sample given on standard input, the second of each language, the third in C and C++ and the fourth in C its tool calls, too;
+# the fourth in C++ passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
 # docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
 readme=${1:-docs/languages.md}

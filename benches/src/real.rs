@@ -124,7 +124,7 @@ fn read(bytes: &[u8], sink: &mut Sink) -> Option<()> {
                     let function = call.get("function")?;
                     for (name, value) in [("id", call.get("id")), ("name", function.get("name"))] {
                         let Some(value) = value.filter(|value| !value.is_null()) else { continue };
-                        // Said twice, it is told once by who keeps track of calls.
+                        // If a server repeats it, contenders that track calls report it once, and the others twice.
                         if value.as_str()?.is_empty() || !named.insert((index, number, name)) {
                             return None;
                         }

@@ -58,7 +58,7 @@ unsafe fn size_of_callbacks(given: *const deltawire_callbacks) -> usize {
     unsafe { core::ptr::addr_of!((*given).size).read_unaligned() as usize }
 }
 
-/// Whether there are no callbacks, or those of this version, of which nothing can be wrong.
+/// Whether there are no callbacks, or the struct has this version's size: then nothing about it has to be checked.
 ///
 /// # Safety
 /// As [`callbacks`].

@@ -1,10 +1,10 @@
 //! The one pass over a payload.
 //!
 //! The pass enters the top level, the choices, their deltas and their tool calls. It checks the member grammar of each level
-//! that it enters, and keeps the spans of the top level, of the first choice and of its first tool call. It keeps no
-//! spans of further choices and calls: it notes their quirks and finish reasons, and puts their deltas in the list. It compares a choice with the bytes that nearly every
-//! choice is made of, and puts such a choice in the list at once; it walks any other member by member. It unescapes nothing,
-//! parses no number beyond an index, and checks no UTF-8.
+//! that it enters, and keeps the spans of the top level, of the first choice and of its first tool call. It keeps no spans of
+//! further choices and calls: it notes their quirks and finish reasons, and puts their deltas in the list. It compares a choice
+//! with the bytes that nearly every choice is made of, and puts such a choice in the list at once; it walks any other member by
+//! member. It unescapes nothing, parses no number beyond an index, and checks no UTF-8.
 
 use super::expect::{Expect, Place};
 use super::index::{choice, top, ChoiceIndex, Facts, Index, Read, Seen};

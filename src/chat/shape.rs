@@ -280,7 +280,7 @@ impl PackedSpan {
         };
         let (start, from) = place(span.start, span.start.checked_sub(quote)?)?;
         let (end, to) = place(span.end, span.end.checked_add(quote)?)?;
-        // What is known of a text in a hole, each event tells anew.
+        // The flags of a text in a hole are those of each event.
         let flags = if from == to { span.flags } else { 0 };
         Some(PackedSpan { start, end, segments: from | to << 4, flags })
     }

@@ -9,20 +9,13 @@ use super::target::Target;
 /// and checks nothing else: a backslash outside strings, invalid in JSON, hides a quote after it.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
-    if Target::BY_BYTES {
-        return bytes::container_end(bytes, from, max_depth, false);
-    }
     end_with::<Target>(bytes, from, max_depth)
 }
 
 /// [`end`] of a container at the front of the bytes, if it lies in one line. Looks at most 63 bytes beyond that line.
 #[inline]
 pub(crate) fn end_in_line(bytes: &[u8], max_depth: u32) -> Option<usize> {
-    let end = if Target::BY_BYTES {
-        bytes::container_end(bytes, 0, max_depth, true)
-    } else {
-        Target::best(End { bytes, from: 0, max_depth, in_line: true })
-    };
+    let end = Target::best(End { bytes, from: 0, max_depth, in_line: true });
     end.ok().filter(|end| !end.breaks).map(|end| end.at)
 }
 
@@ -46,6 +39,9 @@ impl Task for End<'_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> Self::Out {
+        if K::BY_BYTES {
+            return bytes::container_end(self.bytes, self.from, self.max_depth, self.in_line);
+        }
         let blank = K::Wide::load(&[b' '; 64]);
         let mut balance = Balance {
             escapes: Escapes::default(),

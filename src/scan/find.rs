@@ -145,12 +145,9 @@ impl Task for FarLineEnd<'_> {
     }
 }
 
-/// [`line_end`] with the best kernel that the processor has: for lines of some hundred bytes, of which nothing else is looked at.
+/// [`line_end`] with the best kernel that the processor has: for lines of some hundred bytes that are passed over.
 #[inline(always)]
 pub(crate) fn best_line_end(bytes: &[u8]) -> Option<usize> {
-    if Target::BY_BYTES {
-        return line_end(bytes);
-    }
     Target::best(BestLineEnd(bytes))
 }
 
@@ -162,6 +159,9 @@ impl Task for BestLineEnd<'_> {
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> Option<usize> {
+        if K::BY_BYTES {
+            return line_end(self.0);
+        }
         let mut rest = self.0;
         while let Some((block, after)) = rest.split_first_chunk::<64>() {
             visit!(64);

@@ -11,9 +11,7 @@ use crate::visits::visit;
 /// without a backslash. `inner` is the end of `bytes`.
 #[inline(always)]
 pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
-    if Target::BY_BYTES {
-        bytes::plain(inner)
-    } else if Target::IS_BRIEF {
+    if Target::IS_BRIEF {
         plain_with::<Target>(bytes, inner)
     } else {
         plain_aside(bytes, inner)
@@ -65,6 +63,9 @@ const FAR: usize = 48;
 /// [`plain`] with a given kernel.
 #[inline(always)]
 pub(super) fn plain_with<'a, K: Kernel>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
+    if K::BY_BYTES {
+        return bytes::plain(inner);
+    }
     let mut rest = inner;
     let mut len = 0;
     while let Some((block, after)) = rest.split_first_chunk::<16>() {
@@ -101,15 +102,15 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
 /// before.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
-    if Target::BY_BYTES {
-        return bytes::string_end(bytes, from);
-    }
     end_with::<Target>(bytes, from)
 }
 
 /// [`end`] with a given kernel.
 #[inline(always)]
 pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd> {
+    if K::BY_BYTES {
+        return bytes::string_end(bytes, from);
+    }
     // Most strings of a stream are short: one look at 16 bytes finds their end.
     if let Some(first) = bytes.get(from..)?.first_chunk::<16>() {
         visit!(16);
@@ -186,24 +187,21 @@ impl<K: Kernel> Look<K> for Quote<'_, K> {
 /// Returns the run from offset `from` to the first backslash.
 #[inline]
 pub(crate) fn run(bytes: &[u8], from: usize) -> RunEnd {
-    if Target::BY_BYTES {
-        return bytes::run(bytes, from, false);
-    }
     run_with::<Target, false>(bytes, from)
 }
 
 /// Returns the run from offset `from` to the first backslash, quote or control character.
 #[inline]
 pub(crate) fn strict_run(bytes: &[u8], from: usize) -> RunEnd {
-    if Target::BY_BYTES {
-        return bytes::run(bytes, from, true);
-    }
     run_with::<Target, true>(bytes, from)
 }
 
 /// [`run`] or, if `STRICT`, [`strict_run`] with a given kernel.
 #[inline(always)]
 pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize) -> RunEnd {
+    if K::BY_BYTES {
+        return bytes::run(bytes, from, STRICT);
+    }
     let rest = bytes.get(from..).unwrap_or_default();
     if rest.len() < 16 {
         return run_short::<K, STRICT>(rest, from);

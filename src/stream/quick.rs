@@ -161,9 +161,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(always)]
     pub(super) fn usual_payload(&self, found: Found) -> Option<Span> {
         match found {
-            Found::Chunk(span) if self.rested || self.is_usual_chunk() => {
-                Some(span).filter(|_| self.index.quirks.is_empty())
-            }
+            Found::Chunk(span) if self.index.quirks.is_empty() && (self.rested || self.is_usual_chunk()) => Some(span),
             _ => None,
         }
     }

@@ -105,7 +105,7 @@ fn end_of(index: &mut Index, payload: &str, max_depth: u32) -> Option<usize> {
     crate::chat::read::read(index, payload.as_bytes(), Hint::None, max_depth).ok().map(|read| read.end)
 }
 
-/// What the views tell.
+/// What the views return.
 fn told(index: &Index, payload: &str) -> Vec<String> {
     let chunk = Chunk::from_parts(payload.as_bytes(), index, b"");
     let mut told = Vec::new();
@@ -599,7 +599,7 @@ fn a_machine_knows_events_however_they_come() {
             let (first, second) = whole.split_at(at);
             assert!(machine_knows(&before, &[first, second]), "{head}{tail:?} {at}");
         }
-        // Behind what is told for itself.
+        // Behind a comment, which is an event of its own.
         assert!(machine_knows(&before, &[&format!(": said{}{whole}", &tail[tail.len() / 2..])]), "{head}{tail:?}");
         // A name makes it another.
         assert!(!machine_knows(&before, &[&format!("event: x{}{whole}", &tail[tail.len() / 2..])]), "{head}{tail:?}");

@@ -59,7 +59,7 @@ fn a_text_that_fits_is_written_at_once() {
     }
 }
 
-/// What may be long comes in pieces, a signature too; of what else has a text the caller is told how much room it needs.
+/// Long texts come in pieces, signatures too. For any other text `need` is the room that it takes.
 #[test]
 fn a_text_longer_than_the_scratch() {
     let string = std::format!("\"{}\\n\"", "0123456789".repeat(20));
