@@ -1,69 +1,19 @@
-//! A naive reader beside the parser: it takes the whole buffer, splits lines with `str`, reads values with
-//! `serde_json`, and appends to strings.
-//!
-//! It implements only the meanings, so it checks the parser on samples, on recorded streams, and on random streams:
-//! orders of keys, whitespace, escapes, line ends, odd types, interleaved choices and calls, any cuts.
+//! The naive reader of chat completions beside the parser, on samples, on recorded streams, and on random streams: orders of keys,
+//! whitespace, escapes, line ends, odd types, interleaved choices and calls, any cuts.
 #![cfg(feature = "alloc")]
 
 use crate::cases::cases;
 use crate::common::corpus::{recorded, samples, Stream};
 use crate::common::event_log::Detail;
-use crate::common::halves::{self, HALVES};
 use crate::common::log::{escaped, quoted};
+use crate::common::naive_chat::{whole, Answer, Call, Choice, Naive, HEAD};
 use crate::common::read::{pull, push, How, Store};
-use deltawire::chat::{CallUpdate, NamePiece};
+use deltawire::chat::{CallUpdate, Chunk, NamePiece};
 use deltawire::json::Text;
+use deltawire::message::{Assembler, Completion};
 use deltawire::stream::{End, Protocol};
 use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Update};
 use proptest::prelude::*;
-use serde_json::Value;
-use std::collections::BTreeMap;
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The result of a stream
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Call {
-    id: String,
-    kind: String,
-    name: String,
-    arguments: String,
-    /// State of the naive reader until the stream ends.
-    place: Place,
-}
-
-/// The position of a call among the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Place {
-    index: u64,
-    /// Whether it came without an index.
-    is_made_up: bool,
-    /// Its latest position in the array.
-    position: usize,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Choice {
-    role: String,
-    content: String,
-    reasoning: String,
-    refusal: String,
-    function: Call,
-    calls: Vec<Call>,
-    /// State of the naive reader until the stream ends: the call of the latest fragment.
-    open: Option<usize>,
-    tokens: Vec<Value>,
-    finish: String,
-    error: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Answer {
-    choices: BTreeMap<u32, Choice>,
-    usage: Option<Value>,
-    errors: Vec<String>,
-    done: bool,
-}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The parser's result
@@ -89,6 +39,17 @@ impl Handler for Collector {
         Flow::Continue(())
     }
 
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+        let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()];
+        for (name, text) in HEAD.into_iter().zip(texts.into_iter().chain([chunk.provider()])) {
+            if let Some(text) = text.filter(|text| !text.is_empty()) {
+                self.answer.head.entry(name).or_insert_with(|| text.to_cow().into_owned());
+            }
+        }
+        self.answer.created = self.answer.created.or(chunk.created().filter(|created| *created > 0));
+        Flow::Continue(())
+    }
+
     fn update(&mut self, at: u32, update: Update<'_>) -> Flow {
         let name = |name: &mut String, text: Text<'_>, piece: NamePiece| {
             if piece == NamePiece::Replaces {
@@ -101,11 +62,12 @@ impl Handler for Collector {
             Update::Content(text) => self.choice(at).content += &text.to_cow(),
             Update::Reasoning(text) => self.choice(at).reasoning += &text.to_cow(),
             Update::Refusal(text) => self.choice(at).refusal += &text.to_cow(),
-            Update::Call(CallUpdate { call, opens, id, kind, .. }) => {
+            Update::Call(CallUpdate { call, index, opens, id, kind, .. }) => {
                 let calls = &mut self.choice(at).calls;
                 if opens {
                     assert_eq!(calls.len(), call as usize);
                     calls.push(Call::default());
+                    calls[call as usize].index = index.unwrap().into();
                 }
                 calls[call as usize].id += &text_of(id);
                 calls[call as usize].kind += &text_of(kind);
@@ -119,15 +81,11 @@ impl Handler for Collector {
             Update::FunctionName { text, piece } => name(&mut self.choice(at).function.name, text, piece),
             Update::FunctionArguments(text) => self.choice(at).function.arguments += &text.to_cow(),
             Update::Logprobs(logprobs) => {
-                let tokens = logprobs.content().map(|token| serde_json::from_slice(token.value().raw()).unwrap());
-                let tokens: Vec<Value> = tokens.collect();
-                self.choice(at).tokens.extend(tokens);
+                self.choice(at).tokens.extend(logprobs.content().map(|token| whole(token.value().raw())));
             }
             Update::Finish(reason) => self.choice(at).finish = reason.text().to_cow().into_owned(),
             Update::ChoiceError(error) => self.choice(at).error = Some(text_of(error.message())),
-            Update::Usage(usage) => {
-                self.answer.usage = Some(serde_json::from_slice(usage.value().raw()).unwrap());
-            }
+            Update::Usage(usage) => self.answer.usage = Some(whole(usage.value().raw())),
             Update::Error(error) => self.answer.errors.push(text_of(error.message())),
             _ => {}
         }
@@ -153,404 +111,18 @@ fn parsed_to_end(bytes: &[u8], cuts: &[usize]) -> (Answer, QuirkSet, End) {
     (answer, parser.quirks(), parser.end())
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// The naive reader's result
-
-/// Whether the value is complete in itself.
-fn join_all(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = halves::join(text),
-        Value::Array(items) => items.iter_mut().for_each(join_all),
-        Value::Object(members) => members.values_mut().for_each(join_all),
-        _ => {}
+/// The message of a stream, by pull.
+fn assembled(bytes: &[u8]) -> Completion {
+    let (mut parser, mut assembler) = (Parser::new(Growing::new()), Assembler::new());
+    let mut rest = bytes;
+    while let Some(event) = parser.next(&mut rest).unwrap() {
+        assembler.add(&event).unwrap();
     }
-}
-
-struct Naive {
-    answer: Answer,
-    deltas: BTreeMap<u32, bool>,
-    /// What messages so far reported, without a pending surrogate.
-    messages: BTreeMap<u32, Choice>,
-    /// Whether a message did not begin with the one before.
-    is_replaced: bool,
-}
-
-impl Naive {
-    fn read(bytes: &[u8]) -> Answer {
-        Naive::read_all(bytes).0
+    while let Some(event) = parser.finish().unwrap() {
+        assembler.add(&event).unwrap();
     }
-
-    /// Also returns whether a message was replaced.
-    fn read_all(bytes: &[u8]) -> (Answer, bool) {
-        let text = String::from_utf8_lossy(bytes).into_owned();
-        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-        let (answer, deltas, messages) = (Answer::default(), BTreeMap::new(), BTreeMap::new());
-        let mut naive = Naive { answer, deltas, messages, is_replaced: false };
-        if text.trim_start().starts_with('{') {
-            naive.event("", text);
-            return naive.close();
-        }
-        let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let (mut name, mut data): (&str, Option<String>) = ("", None);
-        // From an `event` line behind a value that is whole.
-        let mut next_name: Option<&str> = None;
-        for line in text.split('\n') {
-            if line.is_empty() {
-                if let Some(data) = data.take() {
-                    naive.event(next_name.unwrap_or(name), &data);
-                }
-                (name, next_name) = ("", None);
-                continue;
-            }
-            // For servers that end an event with a single line end.
-            let is_whole = |data: &String| {
-                halves::hide(data)
-                    .and_then(|data| serde_json::from_str(&data).ok())
-                    .is_some_and(|v: Value| v.is_object())
-            };
-            let is_behind = data.as_ref().is_some_and(is_whole);
-            let (field, value) = line.split_once(':').unwrap_or((line, ""));
-            let value = value.strip_prefix(' ').unwrap_or(value);
-            match field {
-                "data" => {
-                    if (value.starts_with('{') || value == "[DONE]") && is_behind {
-                        naive.event(name, &data.take().unwrap());
-                        name = next_name.take().unwrap_or("");
-                        if value == "[DONE]" {
-                            naive.event("", value);
-                            name = "";
-                            continue;
-                        }
-                    }
-                    let data = data.get_or_insert_with(String::new);
-                    if !data.is_empty() {
-                        data.push('\n');
-                    }
-                    data.push_str(value);
-                }
-                "event" if is_behind => next_name = Some(value),
-                "event" => name = value,
-                _ => {}
-            }
-        }
-        if let Some(data) = data {
-            naive.event(next_name.unwrap_or(name), &data);
-        }
-        naive.close()
-    }
-
-    fn event(&mut self, name: &str, data: &str) {
-        if data.trim() == "[DONE]" {
-            self.answer.done = true;
-            return;
-        }
-        // Bytes after the first value are malformed.
-        let Some(hidden) = halves::hide(data) else { return };
-        let Some(Ok(value)) = serde_json::Deserializer::from_str(&hidden).into_iter::<Value>().next() else { return };
-        let Some(object) = value.as_object() else { return };
-        for choice in value["choices"].as_array().into_iter().flatten() {
-            self.choice(choice);
-        }
-        let usage = [&value["usage"], &value["x_groq"]["usage"]];
-        let usage = usage.into_iter().find(|usage| usage.as_object().is_some_and(|usage| !usage.is_empty()));
-        if let Some(usage) = usage {
-            self.answer.usage = Some(usage.clone());
-        }
-        let error = &value["error"];
-        let whole = name == "error" || value["type"] == "error" || value["object"] == "error";
-        if !error.is_null() && error != "" {
-            self.answer.errors.push(message(error));
-        } else if whole || (object.contains_key("detail") && !object.contains_key("choices")) {
-            self.answer.errors.push(message(&value));
-        }
-    }
-
-    fn choice(&mut self, value: &Value) {
-        let index = value["index"].as_u64().unwrap_or(0) as u32;
-        let choice = self.answer.choices.entry(index).or_default();
-        let seen = self.deltas.entry(index).or_default();
-        if value["delta"].is_object() {
-            Naive::delta(choice, &value["delta"]);
-            let mut alone = Choice::default();
-            Naive::delta(&mut alone, &value["delta"]);
-            alone.role = String::new();
-            *seen |= alone != Choice::default();
-        }
-        if let (Some(text), false) = (value["text"].as_str(), value["delta"]["content"].is_string()) {
-            choice.content += text;
-            *seen |= !text.is_empty();
-        }
-        if value["message"].is_object() && !*seen {
-            let message = Naive::message(&value["message"]);
-            let before = self.messages.entry(index).or_default();
-            let reported = choice.clone();
-            if !Naive::go_on(choice, before, &message) {
-                *choice = reported;
-                self.is_replaced = true;
-            } else {
-                *before = message;
-                before.texts().for_each(|text| *text = halves::join(without_half(text)));
-            }
-        }
-        choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
-        choice.tokens.iter_mut().for_each(join_all);
-        if let Some(reason) = filled(&value["finish_reason"]) {
-            choice.finish = reason.to_string();
-        }
-        if !value["error"].is_null() {
-            choice.error = Some(message(&value["error"]));
-        }
-    }
-
-    /// Reads a message alone: each entry is a call.
-    fn message(value: &Value) -> Choice {
-        let mut texts = value.clone();
-        texts["tool_calls"] = Value::Null;
-        let mut message = Choice::default();
-        Naive::delta(&mut message, &texts);
-        for entry in value["tool_calls"].as_array().into_iter().flatten() {
-            let mut one = Choice::default();
-            Naive::delta(&mut one, &serde_json::json!({ "tool_calls": [entry] }));
-            message.calls.append(&mut one.calls);
-        }
-        message
-    }
-
-    /// Adds to a choice what is new in a message since the one before. Returns `false` if the message does not continue
-    /// it.
-    fn go_on(choice: &mut Choice, before: &Choice, message: &Choice) -> bool {
-        let (mut before, mut message) = (before.clone(), message.clone());
-        if choice.role.is_empty() {
-            choice.role = message.role.clone();
-        }
-        if message.calls.len() < before.calls.len() {
-            return false;
-        }
-        for (known, new) in before.calls.iter().zip(&message.calls) {
-            let other_id = !known.id.is_empty() && !new.id.is_empty() && known.id != new.id;
-            if other_id || !new.name.is_empty() && !new.name.starts_with(&known.name) {
-                return false;
-            }
-        }
-        if !before.function.name.is_empty() && before.function.name != message.function.name {
-            return false;
-        }
-        choice.function.name = message.function.name.clone();
-        for (position, call) in message.calls.iter().enumerate().skip(before.calls.len()) {
-            let index = if call.place.is_made_up { choice.free_index(position) } else { call.place.index };
-            let place = Place { index, is_made_up: false, position };
-            choice.calls.push(Call { arguments: String::new(), place, ..call.clone() });
-            before.calls.push(Call::default());
-        }
-        choice.open = message.calls.len().checked_sub(1).or(choice.open);
-        for (to, new) in choice.calls.iter_mut().zip(&message.calls) {
-            if to.id.is_empty() {
-                to.id = new.id.clone();
-            }
-            for (to, new) in [(&mut to.name, &new.name), (&mut to.kind, &new.kind)] {
-                if to.is_empty() || new.starts_with(&to[..]) {
-                    *to = new.clone();
-                }
-            }
-        }
-        let texts = choice.texts().zip(before.texts()).zip(message.texts());
-        for ((to, before), new) in texts {
-            let all = halves::join(without_half(new));
-            let Some(rest) = all.strip_prefix(&before[..]) else { return false };
-            *to = without_half(to).to_string() + rest + &new[without_half(new).len()..];
-        }
-        true
-    }
-
-    fn delta(choice: &mut Choice, delta: &Value) {
-        if choice.role.is_empty() {
-            choice.role += filled(&delta["role"]).unwrap_or("");
-        }
-        choice.content += delta["content"].as_str().unwrap_or("");
-        for part in delta["content"].as_array().into_iter().flatten() {
-            match part["type"].as_str() {
-                Some("text") => choice.content += part["text"].as_str().unwrap_or(""),
-                Some("thinking") => {
-                    choice.reasoning += part["thinking"].as_str().unwrap_or("");
-                    for part in part["thinking"].as_array().into_iter().flatten() {
-                        choice.reasoning += part["text"].as_str().unwrap_or("");
-                    }
-                }
-                _ => {}
-            }
-        }
-        choice.refusal += delta["refusal"].as_str().unwrap_or("");
-        let details = &delta["reasoning_details"];
-        let one = Some(details).filter(|details| details.is_object());
-        let details: String = details
-            .as_array()
-            .into_iter()
-            .flatten()
-            .chain(one)
-            .filter_map(|item| filled(&item["text"]).or(filled(&item["summary"])))
-            .collect();
-        let reasoning = ["reasoning_content", "reasoning"].into_iter().find_map(|key| filled(&delta[key]));
-        let rest = || ["thinking", "thought"].into_iter().find_map(|key| filled(&delta[key]));
-        let details = (!details.is_empty()).then_some(&details[..]);
-        choice.reasoning += reasoning.or(details).or_else(rest).unwrap_or("");
-        Naive::fragment(&mut choice.function, &delta["function_call"]);
-        for (position, value) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
-            Naive::call(choice, position, value);
-        }
-    }
-
-    /// Adds an element of `tool_calls`, by rows C13 to C19 of the table.
-    fn call(choice: &mut Choice, position: usize, value: &Value) {
-        let (id, index, function) = (filled(&value["id"]), value["index"].as_u64(), &value["function"]);
-        let (name, arguments) = (filled(&function["name"]), filled(&function["arguments"]).unwrap_or(""));
-        if id.is_none() && name.is_none() && arguments.is_empty() {
-            return;
-        }
-        let calls = &choice.calls;
-        let open = choice.open;
-        let own = |at: usize| id.is_none_or(|id| calls[at].id == id);
-        let in_place = |at: usize| calls[at].place.is_made_up && calls[at].place.position == position;
-        let latest = |wanted: &dyn Fn(usize) -> bool| (0..calls.len()).rev().find(|at| wanted(*at));
-        let spoken_of = if let Some(index) = index {
-            let under = |at: usize| calls[at].place.index == index;
-            open.filter(|at| under(*at) && own(*at))
-                .or_else(|| latest(&|at| under(at) && own(at)))
-                .or_else(|| latest(&under))
-        } else if let Some(at) = id.and_then(|_| latest(&own)) {
-            Some(at)
-        } else {
-            let is_next = position > 0 && (id.is_some() || name.is_some());
-            open.filter(|at| in_place(*at)).or_else(|| latest(&in_place)).or(open.filter(|_| !is_next))
-        };
-        let opens = spoken_of.is_none_or(|at| {
-            let call = &calls[at];
-            let whole = value_of(&call.arguments);
-            // Numbers and words: where they end is not known.
-            let is_word = trimmed(&call.arguments).starts_with(|first| !"{[\"".contains(first));
-            match (id, name, whole) {
-                (Some(id), ..) if id == call.id => false,
-                // An ID that comes late, and the name with it.
-                (Some(_), Some(name), None) if call.id.is_empty() && !is_word => {
-                    !call.name.is_empty() && name != call.name
-                }
-                (Some(_), name, whole) => name.is_some() || whole.is_some(),
-                (None, Some(name), None) if !call.name.is_empty() && is_word => name != call.name,
-                (None, Some(name), Some(whole)) if !call.name.is_empty() => {
-                    let new = trimmed(arguments);
-                    // A first `{}` before the arguments.
-                    let is_first = whole == "{}" && new.starts_with('{');
-                    name != call.name || call.id.is_empty() && !new.is_empty() && new != whole && !is_first
-                }
-                _ => false,
-            }
-        });
-        let free = choice.free_index(position);
-        let at = spoken_of.filter(|_| !opens).unwrap_or(calls.len());
-        if at == calls.len() {
-            let place = Place { index: index.unwrap_or(free), is_made_up: index.is_none(), position };
-            choice.calls.push(Call { place, ..Call::default() });
-        }
-        choice.open = Some(at);
-        let call = &mut choice.calls[at];
-        call.place.position = position;
-        if call.id.is_empty() {
-            call.id += id.unwrap_or("");
-        }
-        if call.kind.is_empty() {
-            call.kind += filled(&value["type"]).unwrap_or("");
-        }
-        Naive::fragment(call, function);
-    }
-
-    fn fragment(call: &mut Call, function: &Value) {
-        let name = filled(&function["name"]).unwrap_or("");
-        if name.starts_with(&call.name[..]) {
-            call.name = name.to_string();
-        } else {
-            call.name += name;
-        }
-        call.arguments += function["arguments"].as_str().unwrap_or("");
-    }
-
-    fn close(mut self) -> (Answer, bool) {
-        self.answer.choices.values_mut().for_each(Naive::close_choice);
-        self.answer.choices.retain(|_, choice| *choice != Choice::default());
-        (self.answer, self.is_replaced)
-    }
-
-    fn close_choice(choice: &mut Choice) {
-        choice.open = None;
-        for call in &mut choice.calls {
-            call.place = Place::default();
-            call.arguments = halves::join(&call.arguments);
-        }
-        let texts = [&mut choice.content, &mut choice.reasoning, &mut choice.refusal, &mut choice.function.arguments];
-        for text in texts {
-            *text = halves::join(text);
-        }
-    }
-}
-
-/// Returns the object, array or string that a text begins with, found by brackets and quotes only.
-fn value_of(text: &str) -> Option<&str> {
-    let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
-    let (mut depth, mut in_string, mut escaped) = (0, false, false);
-    for (at, char) in text.char_indices() {
-        match char {
-            _ if at == 0 && !"{[\"".contains(char) => return None,
-            _ if escaped => escaped = false,
-            '\\' if in_string => escaped = true,
-            '"' => in_string = !in_string,
-            '{' | '[' if !in_string => depth += 1,
-            '}' | ']' if !in_string => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 && !in_string {
-            return Some(&text[..=at]);
-        }
-    }
-    None
-}
-
-fn trimmed(text: &str) -> &str {
-    text.trim_matches(|char: char| char.is_ascii_whitespace())
-}
-
-impl Choice {
-    /// Returns the index of a call that comes without one.
-    fn free_index(&self, position: usize) -> u64 {
-        let indexes = || self.calls.iter().map(|call| call.place.index);
-        match indexes().any(|index| index == position as u64) {
-            true => indexes().max().map_or(0, |index| index + 1),
-            false => position as u64,
-        }
-    }
-
-    /// Returns its growing texts.
-    fn texts(&mut self) -> impl Iterator<Item = &mut String> {
-        let Choice { content, reasoning, refusal, function, calls, .. } = self;
-        [content, reasoning, refusal, &mut function.arguments]
-            .into_iter()
-            .chain(calls.iter_mut().map(|call| &mut call.arguments))
-    }
-}
-
-/// Removes a high surrogate at the end.
-fn without_half(text: &str) -> &str {
-    let is_first = |char: char| (HALVES..HALVES + 0x400).contains(&u32::from(char));
-    text.strip_suffix(is_first).unwrap_or(text)
-}
-
-fn filled(value: &Value) -> Option<&str> {
-    value.as_str().filter(|text| !text.is_empty())
-}
-
-fn message(error: &Value) -> String {
-    if let Some(text) = error.as_str() {
-        return text.to_string();
-    }
-    let text = ["message", "detail", "details"].into_iter().find_map(|key| filled(&error[key]));
-    text.unwrap_or("").to_string()
+    assembler.finish().unwrap();
+    assembler.into_message().unwrap()
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -596,7 +168,7 @@ fn streams_there_are() {
             left.push(format!("{} {quirks:?}", stream.name));
             continue;
         }
-        let naive = Naive::read(&stream.bytes);
+        let (naive, _) = Naive::read(&stream.bytes).close();
         let (got, wanted) = (format!("{answer:?}"), format!("{naive:?}"));
         let at = got.bytes().zip(wanted.bytes()).take_while(|(got, wanted)| got == wanted).count();
         let near = |text: &str| text.chars().skip(at.saturating_sub(100)).take(300).collect::<String>();
@@ -954,16 +526,21 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         cuts.sort_unstable();
         let naive = Naive::read(&bytes);
+        let has_messages = naive.has_messages();
+        let (naive, _) = naive.close();
         let (whole, quirks) = parsed(&bytes, &[]);
         prop_assert_eq!(&whole, &naive);
         let (cut, cut_quirks) = parsed(&bytes, &cuts);
         prop_assert_eq!(&cut, &naive, "cut at {:?}", cuts);
         prop_assert_eq!(quirks, cut_quirks);
+        if !has_messages {
+            prop_assert_eq!(Answer::of_message(&assembled(&bytes)), naive.into_message(), "the message");
+        }
     }
 
     #[test]
     fn messages_so_far(Bytes(bytes) in messages(), cut in any::<prop::sample::Index>()) {
-        let (naive, is_replaced) = Naive::read_all(&bytes);
+        let (naive, is_replaced) = Naive::read(&bytes).close();
         for cuts in [vec![], vec![cut.index(bytes.len() + 1)]] {
             let (answer, quirks) = parsed(&bytes, &cuts);
             prop_assert_eq!(&answer, &naive);

@@ -22,7 +22,8 @@ pub mod log;
 pub mod logged;
 pub mod memo;
 pub mod message;
-pub mod naive;
+#[path = "../../tests/common/naive_chat.rs"]
+pub mod naive_chat;
 #[path = "../../tests/common/naive_json.rs"]
 pub mod naive_json;
 #[path = "../../tests/common/naive_native.rs"]

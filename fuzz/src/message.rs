@@ -4,10 +4,15 @@ use crate::input;
 use crate::log::escaped;
 use crate::logged::{as_log_error, Logged};
 use crate::memo::decode;
+use crate::naive_chat::{Answer, Naive};
 use deltawire::chat::Chunk;
 use deltawire::message::{Assembler, Completion};
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, Growing, Limits, Parser, QuirkSet};
+use deltawire::{Config, Event, Growing, Limits, Parser, Quirk, QuirkSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many messages the naive reader could read.
+pub static COMPARED: AtomicUsize = AtomicUsize::new(0);
 
 pub fn message(data: &[u8]) {
     let (config, bytes, mut control) = decode(data);
@@ -28,16 +33,48 @@ pub fn message(data: &[u8]) {
 /// Compares the assembler's message with a naive reading of serde_json's values.
 fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     let mut assembler = Assembler::new();
-    let mut naive = Some(crate::naive::Naive::default());
+    let mut naive = Some(Naive::default());
     let quirks = chunks(config, bytes, &[], |chunk| {
-        let is_whole = assembler.add(&Event::Chunk(*chunk)).is_ok();
-        naive = naive.take().filter(|_| is_whole).and_then(|naive| naive.chunk(chunk));
+        let is_whole = assembler.add(&Event::Chunk(*chunk)).is_ok() && !chunk.is_plain_text();
+        let text = String::from_utf8_lossy;
+        if !is_whole
+            || naive.as_mut().and_then(|naive| naive.event(&text(chunk.event_name()), &text(chunk.payload()))).is_none()
+        {
+            naive = None;
+        }
     });
     assembler.finish().expect("nothing can be too long");
-    let left = (quirks | assembler.quirks()).iter().any(|quirk| !crate::naive::harmless(quirk));
-    if let Some(naive) = naive.filter(|_| !left) {
-        naive.compare(&message_of(&assembler), context);
+    let naive = naive.filter(|naive| !naive.has_messages());
+    if let Some(naive) = naive.filter(|_| (quirks | assembler.quirks()).iter().all(is_harmless)) {
+        let (expected, got) = (naive.close().0.into_message(), Answer::of_message(&message_of(&assembler)));
+        assert!(got == expected, "got {got:?}\n expected {expected:?}\n {}", context());
+        COMPARED.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// Whether a quirk does not change the meaning, or is of framing, which the naive reader does not do here.
+fn is_harmless(quirk: Quirk) -> bool {
+    matches!(
+        quirk,
+        Quirk::UnterminatedEvent
+            | Quirk::ContinuedPayload
+            | Quirk::KeepAliveData
+            | Quirk::LongId
+            | Quirk::IllFormedUtf8
+            | Quirk::JsonBody
+            | Quirk::Ndjson
+            | Quirk::JsonBetweenEvents
+            | Quirk::EventAfterDone
+            | Quirk::BareDone
+            | Quirk::NullChunk
+            | Quirk::MissingChoiceIndex
+            | Quirk::UnknownContentPart
+            | Quirk::ArgumentsAfterEnd
+            | Quirk::DeltaAfterFinish
+            | Quirk::SecondFinish
+            | Quirk::OddType
+            | Quirk::LoneSurrogate
+    )
 }
 
 /// Compares a log with the assembler's message, after some chunks or at the end; a log with small tables as far as it

@@ -74,5 +74,5 @@ compared! {
     json_lazy: deltawire_fuzz::json::lazy, deltawire_fuzz::json::COMPARED, 5;
     text: deltawire_fuzz::text::text, deltawire_fuzz::text::COMPARED, 40;
     dialect: deltawire_fuzz::dialect::dialect, deltawire_fuzz::dialect::COMPARED, 100;
-    message: deltawire_fuzz::message::message, deltawire_fuzz::naive::COMPARED, 50;
+    message: deltawire_fuzz::message::message, deltawire_fuzz::message::COMPARED, 50;
 }

@@ -14,6 +14,8 @@ pub mod input;
 pub mod json_walk;
 pub mod log;
 pub mod made;
+#[cfg(feature = "alloc")]
+pub mod naive_chat;
 pub mod naive_json;
 pub mod naive_native;
 pub mod naive_raw_json;

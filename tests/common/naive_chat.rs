@@ -1,0 +1,566 @@
+//! A naive reader of chat completions: it takes the whole buffer, splits lines with `str`, reads values with `serde_json`, and
+//! appends to strings. It implements only the meanings.
+
+use super::halves::{self, HALVES};
+use deltawire::message::{self, Completion};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Call {
+    /// As sent, or as it was made up.
+    pub index: u64,
+    pub id: String,
+    pub kind: String,
+    pub name: String,
+    pub arguments: String,
+    /// State of the naive reader until the stream ends.
+    place: Place,
+}
+
+/// The position of a call among the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Place {
+    /// Whether it came without an index.
+    is_made_up: bool,
+    /// Its latest position in the array.
+    position: usize,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    pub role: String,
+    pub content: String,
+    pub reasoning: String,
+    pub refusal: String,
+    pub function: Call,
+    pub calls: Vec<Call>,
+    /// State of the naive reader until the stream ends: the call of the latest fragment.
+    open: Option<usize>,
+    /// An element of `tool_calls` had nothing but members that the reader does not know. They may belong to a call that opens later.
+    odd: bool,
+    pub tokens: Vec<Value>,
+    pub finish: String,
+    pub error: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The first text of each of [`HEAD`] that is not empty.
+    pub head: BTreeMap<&'static str, String>,
+    pub created: Option<u64>,
+    pub choices: BTreeMap<u32, Choice>,
+    pub usage: Option<Value>,
+    pub errors: Vec<String>,
+    pub done: bool,
+}
+
+/// Members of the top level that describe the response.
+pub const HEAD: [&str; 6] = ["id", "object", "model", "system_fingerprint", "service_tier", "provider"];
+
+impl Answer {
+    /// What of the answer an assembler's message contains: of the errors the first, not the end of the stream, and the calls by index,
+    /// unless two have the same.
+    pub fn into_message(mut self) -> Self {
+        self.errors.truncate(1);
+        self.done = false;
+        for choice in self.choices.values_mut() {
+            let indexes: BTreeSet<u64> = choice.calls.iter().map(|call| call.index).collect();
+            if indexes.len() == choice.calls.len() {
+                choice.calls.sort_by_key(|call| call.index);
+            }
+        }
+        self
+    }
+
+    /// The answer that is in such a message.
+    pub fn of_message(completion: &Completion) -> Self {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let error = |error: &message::Failure| match error {
+            message::Failure::Json(raw) => message_of(&whole(raw.as_bytes())),
+            message::Failure::Text(text) => text.clone(),
+        };
+        let of_choice = |choice: &message::Choice| {
+            let call = |call: &message::ToolCall| Call {
+                index: u64::from(call.index),
+                id: text(&call.id),
+                kind: text(&call.kind),
+                name: text(&call.name),
+                arguments: text(&call.arguments),
+                place: Place::default(),
+            };
+            let function = choice.function_call.as_ref();
+            let tokens = choice.logprobs.as_ref().and_then(|logprobs| logprobs.content.as_ref());
+            Choice {
+                role: text(&choice.role),
+                content: text(&choice.content),
+                reasoning: text(&choice.reasoning),
+                refusal: text(&choice.refusal),
+                function: Call {
+                    name: function.map(|call| text(&call.name)).unwrap_or_default(),
+                    arguments: function.map(|call| text(&call.arguments)).unwrap_or_default(),
+                    ..Call::default()
+                },
+                calls: choice.tool_calls.iter().map(call).collect(),
+                open: None,
+                odd: false,
+                tokens: tokens.into_iter().flatten().map(|token| whole(token.raw())).collect(),
+                finish: text(&choice.finish_reason),
+                error: choice.error.as_ref().map(error),
+            }
+        };
+        let Completion { id, object, model, system_fingerprint, service_tier, provider, .. } = completion;
+        let head = HEAD.into_iter().zip([id, object, model, system_fingerprint, service_tier, provider]);
+        let choices = completion.choices.iter().map(|choice| (choice.index, of_choice(choice)));
+        Answer {
+            head: head.filter_map(|(name, text)| Some((name, text.clone()?))).collect(),
+            created: completion.created,
+            choices: choices.filter(|(_, choice)| *choice != Choice::default()).collect(),
+            usage: completion.usage.as_ref().map(|raw| whole(raw.as_bytes())),
+            errors: completion.error.iter().map(error).collect(),
+            done: false,
+        }
+    }
+}
+
+/// Reads JSON that is complete in itself: joins the halves in its texts.
+pub fn whole(json: &[u8]) -> Value {
+    let json = halves::hide(&String::from_utf8_lossy(json)).expect("no character of plane 15");
+    let mut value = serde_json::from_str(&json).expect("JSON");
+    join_all(&mut value);
+    value
+}
+
+fn join_all(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = halves::join(text),
+        Value::Array(items) => items.iter_mut().for_each(join_all),
+        Value::Object(members) => members.values_mut().for_each(join_all),
+        _ => {}
+    }
+}
+
+#[derive(Default)]
+pub struct Naive {
+    answer: Answer,
+    deltas: BTreeMap<u32, bool>,
+    /// What messages so far reported, without a pending surrogate.
+    messages: BTreeMap<u32, Choice>,
+    /// Whether a message did not begin with the one before.
+    is_replaced: bool,
+}
+
+impl Naive {
+    /// Reads a whole stream, or a body.
+    pub fn read(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+        let mut naive = Naive::default();
+        if text.trim_start().starts_with('{') {
+            let _ = naive.event("", text);
+            return naive;
+        }
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        let (mut name, mut data): (&str, Option<String>) = ("", None);
+        // From an `event` line behind a value that is whole.
+        let mut next_name: Option<&str> = None;
+        for line in text.split('\n') {
+            if line.is_empty() {
+                if let Some(data) = data.take() {
+                    let _ = naive.event(next_name.unwrap_or(name), &data);
+                }
+                (name, next_name) = ("", None);
+                continue;
+            }
+            // For servers that end an event with a single line end.
+            let is_whole = |data: &String| {
+                halves::hide(data)
+                    .and_then(|data| serde_json::from_str(&data).ok())
+                    .is_some_and(|v: Value| v.is_object())
+            };
+            let is_behind = data.as_ref().is_some_and(is_whole);
+            let (field, value) = line.split_once(':').unwrap_or((line, ""));
+            let value = value.strip_prefix(' ').unwrap_or(value);
+            match field {
+                "data" => {
+                    if (value.starts_with('{') || value == "[DONE]") && is_behind {
+                        let _ = naive.event(name, &data.take().unwrap());
+                        name = next_name.take().unwrap_or("");
+                        if value == "[DONE]" {
+                            let _ = naive.event("", value);
+                            name = "";
+                            continue;
+                        }
+                    }
+                    let data = data.get_or_insert_with(String::new);
+                    if !data.is_empty() {
+                        data.push('\n');
+                    }
+                    data.push_str(value);
+                }
+                "event" if is_behind => next_name = Some(value),
+                "event" => name = value,
+                _ => {}
+            }
+        }
+        if let Some(data) = data {
+            let _ = naive.event(next_name.unwrap_or(name), &data);
+        }
+        naive
+    }
+
+    /// Reads an event with this name. Returns `None` if it is not JSON, or says what the reader does not understand.
+    pub fn event(&mut self, name: &str, data: &str) -> Option<()> {
+        if data.trim() == "[DONE]" {
+            self.answer.done = true;
+            return Some(());
+        }
+        // Bytes after the first value are malformed.
+        let value: Value = serde_json::Deserializer::from_str(&halves::hide(data)?).into_iter().next()?.ok()?;
+        let Some(object) = value.as_object() else { return Some(()) };
+        for key in HEAD {
+            let word = Some(&value[key]).filter(|value| value.is_number() || value.is_boolean()).map(Value::to_string);
+            if let Some(text) = filled(&value[key]).map(halves::join).or(word) {
+                self.answer.head.entry(key).or_insert(text);
+            }
+        }
+        self.answer.created = self.answer.created.or(number(&value["created"]).filter(|created| *created > 0));
+        for choice in value["choices"].as_array().into_iter().flatten() {
+            self.choice(choice);
+        }
+        let usage = [&value["usage"], &value["x_groq"]["usage"]];
+        let usage = usage.into_iter().find(|usage| usage.as_object().is_some_and(|usage| !usage.is_empty()));
+        if let Some(usage) = usage {
+            let mut usage = usage.clone();
+            join_all(&mut usage);
+            self.answer.usage = Some(usage);
+        }
+        let error = &value["error"];
+        let whole = name == "error" || value["type"] == "error" || value["object"] == "error";
+        if !error.is_null() && error != "" {
+            self.answer.errors.push(message_of(error));
+        } else if whole || (object.contains_key("detail") && !object.contains_key("choices")) {
+            self.answer.errors.push(message_of(&value));
+        }
+        self.answer.choices.values().all(|choice| !choice.odd).then_some(())
+    }
+
+    fn choice(&mut self, value: &Value) {
+        let index = value["index"].as_u64().unwrap_or(0) as u32;
+        let choice = self.answer.choices.entry(index).or_default();
+        let seen = self.deltas.entry(index).or_default();
+        if value["delta"].is_object() {
+            Naive::delta(choice, &value["delta"]);
+            let mut alone = Choice::default();
+            Naive::delta(&mut alone, &value["delta"]);
+            alone.role = String::new();
+            *seen |= alone != Choice::default();
+        }
+        if let (Some(text), false) = (value["text"].as_str(), value["delta"]["content"].is_string()) {
+            choice.content += text;
+            *seen |= !text.is_empty();
+        }
+        if value["message"].is_object() && !*seen {
+            let mut message = Naive::message(&value["message"]);
+            let before = self.messages.entry(index).or_default();
+            let reported = choice.clone();
+            if !Naive::go_on(choice, before, &mut message) {
+                *choice = reported;
+                self.is_replaced = true;
+            } else {
+                *before = message;
+                before.texts().for_each(|text| *text = halves::join(without_half(text)));
+            }
+        }
+        choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
+        choice.tokens.iter_mut().for_each(join_all);
+        if let Some(reason) = filled(&value["finish_reason"]) {
+            choice.finish = reason.to_string();
+        }
+        if !value["error"].is_null() {
+            choice.error = Some(message_of(&value["error"]));
+        }
+    }
+
+    /// Reads a message alone: each entry is a call.
+    fn message(value: &Value) -> Choice {
+        let mut texts = value.clone();
+        texts["tool_calls"] = Value::Null;
+        let mut message = Choice::default();
+        Naive::delta(&mut message, &texts);
+        for (position, entry) in value["tool_calls"].as_array().into_iter().flatten().enumerate() {
+            let mut one = Choice::default();
+            Naive::delta(&mut one, &serde_json::json!({ "tool_calls": [entry] }));
+            one.calls.iter_mut().for_each(|call| call.place.position = position);
+            message.calls.append(&mut one.calls);
+        }
+        message
+    }
+
+    /// Adds to a choice what is new in a message since the one before. Returns `false` if the message does not continue
+    /// it.
+    fn go_on(choice: &mut Choice, before: &Choice, message: &mut Choice) -> bool {
+        let mut before = before.clone();
+        if choice.role.is_empty() {
+            choice.role = message.role.clone();
+        }
+        // A call is known by its position. Known ones first, in their order.
+        let known = |call: &Call| before.calls.iter().position(|known| known.place.position == call.place.position);
+        message.calls.sort_by_key(|call| known(call).unwrap_or(usize::MAX));
+        if before.calls.iter().zip(&message.calls).filter(|(_, new)| known(new).is_some()).count() < before.calls.len()
+        {
+            return false;
+        }
+        for (known, new) in before.calls.iter().zip(&message.calls) {
+            let other_id = !known.id.is_empty() && !new.id.is_empty() && known.id != new.id;
+            if other_id || !new.name.is_empty() && !new.name.starts_with(&known.name) {
+                return false;
+            }
+        }
+        if !before.function.name.is_empty() && before.function.name != message.function.name {
+            return false;
+        }
+        choice.function.name = message.function.name.clone();
+        for call in message.calls.iter().skip(before.calls.len()) {
+            let position = call.place.position;
+            let index = if call.place.is_made_up { choice.free_index(position) } else { call.index };
+            let place = Place { is_made_up: false, position };
+            choice.calls.push(Call { index, arguments: String::new(), place, ..call.clone() });
+            before.calls.push(Call::default());
+        }
+        choice.open = message.calls.len().checked_sub(1).or(choice.open);
+        for (to, new) in choice.calls.iter_mut().zip(&message.calls) {
+            if to.id.is_empty() {
+                to.id = new.id.clone();
+            }
+            for (to, new) in [(&mut to.name, &new.name), (&mut to.kind, &new.kind)] {
+                if to.is_empty() || new.starts_with(&to[..]) {
+                    *to = new.clone();
+                }
+            }
+        }
+        let texts = choice.texts().zip(before.texts()).zip(message.texts());
+        for ((to, before), new) in texts {
+            let all = halves::join(without_half(new));
+            let Some(rest) = all.strip_prefix(&before[..]) else { return false };
+            *to = without_half(to).to_string() + rest + &new[without_half(new).len()..];
+        }
+        true
+    }
+
+    fn delta(choice: &mut Choice, delta: &Value) {
+        if choice.role.is_empty() {
+            choice.role += filled(&delta["role"]).unwrap_or("");
+        }
+        choice.content += delta["content"].as_str().unwrap_or("");
+        for part in delta["content"].as_array().into_iter().flatten() {
+            match part["type"].as_str() {
+                Some("text" | "output_text") => choice.content += part["text"].as_str().unwrap_or(""),
+                Some("thinking" | "reasoning") => {
+                    choice.reasoning += part["thinking"].as_str().unwrap_or("");
+                    for part in part["thinking"].as_array().into_iter().flatten() {
+                        choice.reasoning += part.as_str().or(part["text"].as_str()).unwrap_or("");
+                    }
+                }
+                None => choice.content += part.as_str().unwrap_or(""),
+                _ => {}
+            }
+        }
+        choice.refusal += delta["refusal"].as_str().unwrap_or("");
+        let details = &delta["reasoning_details"];
+        let one = Some(details).filter(|details| details.is_object());
+        let details: String = details
+            .as_array()
+            .into_iter()
+            .flatten()
+            .chain(one)
+            .filter_map(|item| filled(&item["text"]).or(filled(&item["summary"])))
+            .collect();
+        let reasoning = ["reasoning_content", "reasoning"].into_iter().find_map(|key| filled(&delta[key]));
+        let rest = || ["thinking", "thought"].into_iter().find_map(|key| filled(&delta[key]));
+        let details = (!details.is_empty()).then_some(&details[..]);
+        choice.reasoning += reasoning.or(details).or_else(rest).unwrap_or("");
+        Naive::fragment(&mut choice.function, &delta["function_call"], "arguments");
+        for (position, value) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
+            Naive::call(choice, position, value);
+        }
+    }
+
+    /// Adds an element of `tool_calls`, by rows C13 to C19 of the table.
+    fn call(choice: &mut Choice, position: usize, value: &Value) {
+        let (id, index) = (filled(&value["id"]), value["index"].as_u64());
+        let is_custom = value["custom"].is_object();
+        let (function, key) = if is_custom { (&value["custom"], "input") } else { (&value["function"], "arguments") };
+        let (name, arguments) = (filled(&function["name"]), filled(&function[key]).unwrap_or(""));
+        if id.is_none() && name.is_none() && arguments.is_empty() {
+            let known = |value: &Value, names: &[&str]| {
+                value.as_object().is_none_or(|members| members.keys().all(|name| names.contains(&name.as_str())))
+            };
+            choice.odd |=
+                !known(value, &["index", "id", "type", "function", "custom"]) || !known(function, &["name", key]);
+            return;
+        }
+        let calls = &choice.calls;
+        let open = choice.open;
+        let own = |at: usize| id.is_none_or(|id| calls[at].id == id);
+        let in_place = |at: usize| calls[at].place.is_made_up && calls[at].place.position == position;
+        let latest = |wanted: &dyn Fn(usize) -> bool| (0..calls.len()).rev().find(|at| wanted(*at));
+        let spoken_of = if let Some(index) = index {
+            let under = |at: usize| calls[at].index == index;
+            open.filter(|at| under(*at) && own(*at))
+                .or_else(|| latest(&|at| under(at) && own(at)))
+                .or_else(|| latest(&under))
+        } else if let Some(at) = id.and_then(|_| latest(&own)) {
+            Some(at)
+        } else {
+            let is_next = position > 0 && (id.is_some() || name.is_some());
+            open.filter(|at| in_place(*at)).or_else(|| latest(&in_place)).or(open.filter(|_| !is_next))
+        };
+        let opens = spoken_of.is_none_or(|at| {
+            let call = &calls[at];
+            let whole = value_of(&call.arguments);
+            // Numbers and words: where they end is not known.
+            let is_word = trimmed(&call.arguments).starts_with(|first| !"{[\"".contains(first));
+            match (id, name, whole) {
+                (Some(id), ..) if id == call.id => false,
+                // An ID that comes late, and the name with it.
+                (Some(_), Some(name), None) if call.id.is_empty() && !is_word => {
+                    !call.name.is_empty() && name != call.name
+                }
+                (Some(_), name, whole) => name.is_some() || whole.is_some(),
+                (None, Some(name), None) if !call.name.is_empty() && is_word => name != call.name,
+                (None, Some(name), Some(whole)) if !call.name.is_empty() => {
+                    let new = trimmed(arguments);
+                    // A first `{}` before the arguments.
+                    let is_first = whole == "{}" && new.starts_with('{');
+                    name != call.name || call.id.is_empty() && !new.is_empty() && new != whole && !is_first
+                }
+                _ => false,
+            }
+        });
+        let free = choice.free_index(position);
+        let at = spoken_of.filter(|_| !opens).unwrap_or(calls.len());
+        if at == calls.len() {
+            let place = Place { is_made_up: index.is_none(), position };
+            choice.calls.push(Call { index: index.unwrap_or(free), place, ..Call::default() });
+        }
+        choice.open = Some(at);
+        let call = &mut choice.calls[at];
+        call.place.position = position;
+        if call.id.is_empty() {
+            call.id += id.unwrap_or("");
+        }
+        if call.kind.is_empty() {
+            call.kind += filled(&value["type"]).unwrap_or("");
+        }
+        Naive::fragment(call, function, key);
+    }
+
+    fn fragment(call: &mut Call, function: &Value, arguments: &str) {
+        let name = filled(&function["name"]).unwrap_or("");
+        if name.starts_with(&call.name[..]) {
+            call.name = name.to_string();
+        } else {
+            call.name += name;
+        }
+        call.arguments += function[arguments].as_str().unwrap_or("");
+    }
+
+    /// Whether messages so far came. An assembler removes the log probabilities that each of them repeats; the reader does not.
+    pub fn has_messages(&self) -> bool {
+        !self.messages.is_empty()
+    }
+
+    /// Ends the stream. Also returns whether a message was replaced.
+    pub fn close(mut self) -> (Answer, bool) {
+        self.answer.choices.values_mut().for_each(Naive::close_choice);
+        self.answer.choices.retain(|_, choice| *choice != Choice::default());
+        (self.answer, self.is_replaced)
+    }
+
+    fn close_choice(choice: &mut Choice) {
+        choice.open = None;
+        for call in &mut choice.calls {
+            call.place = Place::default();
+            call.arguments = halves::join(&call.arguments);
+        }
+        let texts = [&mut choice.content, &mut choice.reasoning, &mut choice.refusal, &mut choice.function.arguments];
+        for text in texts {
+            *text = halves::join(text);
+        }
+    }
+}
+
+/// Returns the object, array or string that a text begins with, found by brackets and quotes only.
+fn value_of(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches([' ', '\t', '\n', '\r']);
+    let (mut depth, mut in_string, mut escaped) = (0, false, false);
+    for (at, char) in text.char_indices() {
+        match char {
+            _ if at == 0 && !"{[\"".contains(char) => return None,
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            '{' | '[' if !in_string => depth += 1,
+            '}' | ']' if !in_string => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && !in_string {
+            return Some(&text[..=at]);
+        }
+    }
+    None
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|char: char| char.is_ascii_whitespace())
+}
+
+impl Choice {
+    /// Returns the index of a call that comes without one.
+    fn free_index(&self, position: usize) -> u64 {
+        let indexes = || self.calls.iter().map(|call| call.index);
+        match indexes().any(|index| index == position as u64) {
+            true => indexes().max().map_or(0, |index| index + 1),
+            false => position as u64,
+        }
+    }
+
+    /// Returns its growing texts.
+    fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let Choice { content, reasoning, refusal, function, calls, .. } = self;
+        [content, reasoning, refusal, &mut function.arguments]
+            .into_iter()
+            .chain(calls.iter_mut().map(|call| &mut call.arguments))
+    }
+}
+
+/// Removes a high surrogate at the end.
+fn without_half(text: &str) -> &str {
+    let is_first = |char: char| (HALVES..HALVES + 0x400).contains(&u32::from(char));
+    text.strip_suffix(is_first).unwrap_or(text)
+}
+
+/// A whole number, which may be in a string.
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::String(text) => serde_json::from_str(text).ok().filter(Value::is_number).as_ref().and_then(number),
+        value => {
+            let is_whole = |number: &f64| number.fract() == 0.0 && (0.0..2_f64.powi(64)).contains(number);
+            value.as_u64().or(value.as_f64().filter(is_whole).map(|number| number as u64))
+        }
+    }
+}
+
+fn filled(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+/// The message of an error.
+fn message_of(error: &Value) -> String {
+    if let Some(text) = error.as_str() {
+        return halves::join(text);
+    }
+    let text = ["message", "detail", "details"].into_iter().find_map(|key| filled(&error[key]));
+    halves::join(text.unwrap_or(""))
+}
