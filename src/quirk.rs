@@ -125,6 +125,8 @@ quirks! {
     ForeignEvent = 29, "F29", "an event of another protocol came";
     /// Gemini sent arguments by path (`partialArgs`); deltas do not have them, a message does.
     PartialArguments = 30, "C36", "arguments came by path, which only a message joins";
+    /// An event of Responses had no `output_index`, or not that of its output item.
+    OddItemIndex = 31, "C37", "an event had no output_index, or not that of its output item";
 }
 
 impl fmt::Display for Quirk {

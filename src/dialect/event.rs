@@ -6,7 +6,7 @@
 
 use super::protocol::Protocol;
 use super::read::read;
-use super::reported::{Of, CALL};
+use super::reported::{Class, Of, CALL};
 use super::responses;
 use super::state::{Piece, Plan, Seen, State};
 use super::value::{number, object, text};
@@ -185,7 +185,11 @@ impl<'a> Event<'a> {
     fn responses(&self, state: &mut State, kind: &[u8]) -> Option<Piece<'a>> {
         let (kind, own) = responses::delta_of(kind)?;
         let of = own.part(self.content, self.summary);
-        let index = number(self.output);
+        let index = self.output?.as_u64().and_then(|index| u32::try_from(index).ok())?;
+        let class = Class::of_piece(kind);
+        if !state.is_usual(index, class) {
+            return None;
+        }
         if kind == Kind::ToolArguments && !state.has(index, CALL) {
             // The stream was resumed behind the event that opened the call.
             return None;
@@ -197,7 +201,7 @@ impl<'a> Event<'a> {
             u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(part).ok()?)
         };
         let text = text(self.delta)?;
-        state.add(index, of);
+        state.add_usual(index, class, of);
         Some(Piece { kind, slot, is_summary: matches!(of, Of::Summary(_)), text, role: None })
     }
 }
@@ -354,12 +358,12 @@ mod tests {
                 Protocol::Responses,
                 &[
                     r#"{"type":"response.output_text.delta","output_index":0,"content_index":3,"delta":"a"}"#,
-                    r#"{"type":"response.output_text.delta","output_index":"0","content_index":70000,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":0,"content_index":70000,"delta":"a"}"#,
                     r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"delta":""}"#,
                     r#"{"type":"response.output_text.delta","output_index":1,"content_index":0,"part":{"delta":"p"}}"#,
                     r#"{"type":"response.reasoning_summary_text.delta","output_index":2,"summary_index":4,"delta":"a"}"#,
                     r#"{"type":"response.reasoning_text.delta","output_index":2,"content_index":5,"delta":"a"}"#,
-                    r#"{"type":"response.refusal.delta","output_index":2,"content_index":6,"delta":"a"}"#,
+                    r#"{"type":"response.refusal.delta","output_index":3,"content_index":6,"delta":"a"}"#,
                     r#"{"type":"response.function_call_arguments.delta","output_index":4,"delta":"{"}"#,
                     r#"{"type":"response.function_call_arguments.delta","output_index":70000,"delta":"{"}"#,
                     r#"{"type":"response.output_item.added","output_index":5,"item":{"type":"function_call","call_id":"c"}}"#,
@@ -368,6 +372,10 @@ mod tests {
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":3,"text":"a"}"#,
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":1,"text":"a"}"#,
                     r#"{"type":"response.x","delta":{"type":"text_delta","text":"a"}}"#,
+                    // From here on the indexes are odd.
+                    r#"{"type":"response.output_text.delta","output_index":2,"content_index":0,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":"0","content_index":0,"delta":"a"}"#,
+                    r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a"}"#,
                 ],
             ),
             (
@@ -395,7 +403,7 @@ mod tests {
             }
         }
         // A piece is what the template memo serves.
-        assert_eq!((by_one_walk, pieces), (35, 13));
+        assert_eq!((by_one_walk, pieces), (38, 13));
         // One walk is not enough for these.
         for (protocol, event) in [
             (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),

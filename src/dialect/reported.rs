@@ -1,4 +1,12 @@
-//! Which parts of the output of a Responses stream were reported.
+//! The output items of a Responses stream, and which parts of them were reported.
+//!
+//! An item has the number that `output_index` gives it. Servers that imitate the API leave that member out (llama.cpp), count from
+//! it another way in later events (vLLM), or use it again for an item of another type (LiteLLM). So an event belongs to the item
+//! with its index *and* its type; where there is none, or more than one, the ID decides.
+
+use super::value::{is, text};
+use crate::delta::Kind;
+use crate::json::Value;
 
 /// How many output items are tracked at a time. An item counts as reported if a later one has taken its place.
 const ITEMS: usize = 8;
@@ -10,24 +18,101 @@ pub(super) struct Reported([Item; ITEMS]);
 /// An output item, and which parts of it were reported.
 #[derive(Clone, Copy, Debug)]
 struct Item {
-    /// The index of the item, or [`FREE`] if the place is not in use.
-    index: u16,
+    /// The number of the item, or [`FREE`] if the place is not in use.
+    number: u16,
+    id: Id,
+    /// `output_index` as sent, as far as a byte has it.
+    index: u8,
+    class: Class,
     /// One bit for each of its contents. Those from 7 on share one. In a tool call, the lowest bit is for the arguments.
     contents: u8,
-    /// One bit for each of its summaries, likewise. In a tool call, the lowest bit is for the call itself.
+    /// One bit for each of its summaries, likewise. In a tool call, the lowest bit is for the call itself, the next for its name.
     summaries: u8,
 }
 
 const FREE: u16 = u16::MAX;
 
 impl Item {
-    const NONE: Item = Item { index: FREE, contents: 0, summaries: 0 };
+    const NONE: Item =
+        Item { number: FREE, id: Id::UNKNOWN, index: 0, class: Class::Unknown, contents: 0, summaries: 0 };
 }
 
 impl Default for Reported {
     fn default() -> Self {
         Reported::NOTHING
     }
+}
+
+/// What an item is, as far as it decides which events belong to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Class {
+    /// Of an item: only templates recognised its events. Of an event: it belongs to any.
+    Unknown,
+    Message,
+    Reasoning,
+    /// A tool call of the client.
+    Call,
+    Other,
+}
+
+impl Class {
+    /// Returns the class of an item of this type.
+    pub(super) fn of(kind: Option<Value<'_>>) -> Self {
+        if is(kind, "message") {
+            Class::Message
+        } else if is(kind, "reasoning") {
+            Class::Reasoning
+        } else if is(kind, "function_call") || is(kind, "custom_tool_call") {
+            Class::Call
+        } else {
+            Class::Other
+        }
+    }
+
+    /// Returns the class of the item that a piece of this kind usually belongs to.
+    pub(super) fn of_piece(kind: Kind) -> Self {
+        match kind {
+            Kind::Content | Kind::Refusal => Class::Message,
+            Kind::Reasoning => Class::Reasoning,
+            _ => Class::Call,
+        }
+    }
+
+    fn fits(self, other: Class) -> bool {
+        self == other || self == Class::Unknown || other == Class::Unknown
+    }
+}
+
+/// A hash of an item's ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Id(u16);
+
+impl Id {
+    /// No event with an ID came.
+    pub(super) const UNKNOWN: Id = Id(0);
+    /// The item began without an ID.
+    const NONE: Id = Id(1);
+
+    /// The ID of an item: `id`, or else `call_id`.
+    pub(super) fn of(id: Option<Value<'_>>, call: Option<Value<'_>>) -> Self {
+        let Some(id) = text(id).or_else(|| text(call)) else { return Id::NONE };
+        let hash = id.raw().iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+        Id(((hash >> 16 ^ hash) as u16).max(2))
+    }
+
+    fn is(self, other: Id) -> bool {
+        self == other && self.0 > Id::NONE.0
+    }
+}
+
+/// What an event says of the item that it belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Address {
+    pub(super) class: Class,
+    /// `output_index`.
+    pub(super) index: Option<u32>,
+    pub(super) id: Id,
 }
 
 /// A part of an item.
@@ -46,6 +131,10 @@ impl Of {
 
 pub(super) const ARGUMENTS: Of = Of::Content(0);
 pub(super) const CALL: Of = Of::Summary(0);
+pub(super) const NAME: Of = Of::Summary(1);
+
+/// Added to the position of an item in a whole response if another item has that number.
+const BESIDE: u32 = 1 << 14;
 
 impl Item {
     fn has(&self, of: Of) -> bool {
@@ -61,6 +150,15 @@ impl Item {
             Of::Summary(part) => self.summaries |= bit(part),
         }
     }
+
+    /// Whether no text and no arguments of it were reported.
+    fn is_empty(&self) -> bool {
+        self.contents == 0 && (self.summaries == 0 || self.class == Class::Call)
+    }
+
+    fn is_at(&self, index: Option<u32>) -> bool {
+        index.is_some_and(|index| self.index == index as u8)
+    }
 }
 
 fn bit(part: u32) -> u8 {
@@ -70,72 +168,167 @@ fn bit(part: u32) -> u8 {
 impl Reported {
     pub(super) const NOTHING: Reported = Reported([Item::NONE; ITEMS]);
 
-    fn place(index: u32) -> (usize, u16) {
-        let index = u16::try_from(index).unwrap_or(FREE).min(FREE.saturating_sub(1));
-        (usize::from(index) % ITEMS, index)
+    fn place(number: u32) -> (usize, u16) {
+        let number = u16::try_from(number).unwrap_or(FREE).min(FREE.saturating_sub(1));
+        (usize::from(number) % ITEMS, number)
+    }
+
+    /// The tracked items.
+    fn items(&self) -> impl Iterator<Item = &Item> {
+        self.0.iter().filter(|item| item.number != FREE)
+    }
+
+    /// Returns the item with this number, if it is tracked.
+    fn item(&self, number: u32) -> Option<&Item> {
+        let (place, number) = Reported::place(number);
+        self.0.get(place).filter(|item| item.number == number)
+    }
+
+    /// Returns the tracked item with the highest number of those that fulfil a condition.
+    fn last(&self, is_wanted: impl Fn(&Item) -> bool) -> Option<&Item> {
+        self.items().filter(|item| is_wanted(item)).max_by_key(|item| item.number)
+    }
+
+    /// Returns the number of the item that an event belongs to, or `None` if the item is new.
+    pub(super) fn find(&self, address: &Address) -> Option<u32> {
+        let Address { class, index, id } = *address;
+        let is_there = |item: &Item| item.is_at(index) && item.class.fits(class);
+        let by_id = || self.last(|item| item.id.is(id));
+        let found = match self.last(is_there) {
+            // Some servers give each event another ID. So the ID is asked for only if the index does not decide.
+            Some(there) if self.items().filter(|item| is_there(item)).count() == 1 => Some(there),
+            Some(there) => self.last(|item| is_there(item) && item.id.is(id)).or(Some(there)),
+            None if index.is_none() => by_id().or_else(|| self.last(|item| item.class.fits(class))),
+            None => by_id(),
+        };
+        found.map(|item| u32::from(item.number))
+    }
+
+    /// Returns the number of the item that begins with an event, if the item is no new one: an event came before that which
+    /// begins it, or again.
+    pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
+        let Address { class, index, id } = *address;
+        let by_id = self.last(|item| item.id.is(id) && item.class.fits(class));
+        // An item that began without an ID, and of which nothing was reported, begins again.
+        let is_same = |item: &Item| item.id == Id::UNKNOWN || item.id == id && id == Id::NONE && item.is_empty();
+        let is_there = |item: &Item| item.is_at(index) && item.class.fits(class) && is_same(item);
+        by_id.or_else(|| self.last(is_there)).map(|item| u32::from(item.number))
+    }
+
+    /// Returns the number of the item at this position of a whole response.
+    pub(super) fn find_whole(&self, position: u32, class: Class, id: Id) -> u32 {
+        let there = self.item(position);
+        if there.is_some_and(|item| item.id.is(id)) {
+            return position;
+        }
+        let by_id = self.last(|item| item.id.is(id) && item.class.fits(class));
+        match by_id {
+            Some(item) => u32::from(item.number),
+            None if there.is_none_or(|item| item.class.fits(class)) => position,
+            None => BESIDE.saturating_add(position),
+        }
+    }
+
+    /// Whether an item with this index has that number, if it has its index as its number.
+    pub(super) fn is_number(&self, index: u32, number: u32) -> bool {
+        Reported::place(index) == Reported::place(number)
+    }
+
+    /// Returns the number for a new item: `output_index`, unless another item has that or there is none.
+    pub(super) fn new_number(&self, index: Option<u32>) -> u32 {
+        let is_free = |index: &u32| self.item(*index).is_none();
+        let highest = self.items().map(|item| item.number).max();
+        index.filter(is_free).unwrap_or_else(|| highest.map_or(0, |number| u32::from(number).saturating_add(1)))
+    }
+
+    /// Tracks the item with this number, and notes what an event says of it that was not known.
+    pub(super) fn describe(&mut self, number: u32, address: &Address) {
+        self.track(number);
+        let (place, own) = Reported::place(number);
+        if let Some(item) = self.0.get_mut(place).filter(|item| item.number == own) {
+            if item.class == Class::Unknown {
+                (item.class, item.index) = (address.class, address.index.unwrap_or(number) as u8);
+            }
+            if item.id == Id::UNKNOWN {
+                item.id = address.id;
+            }
+        }
+    }
+
+    /// Whether there is no item of another class with this number.
+    pub(super) fn may_be(&self, number: u32, class: Class) -> bool {
+        self.item(number).is_none_or(|item| item.class.fits(class))
+    }
+
+    /// Whether this item is reasoning.
+    pub(super) fn is_reasoning(&self, number: u32) -> bool {
+        self.item(number).is_some_and(|item| item.class == Class::Reasoning)
     }
 
     /// Whether a part of an item was reported.
-    pub(super) fn has(&self, index: u32, of: Of) -> bool {
-        let (place, index) = Reported::place(index);
+    pub(super) fn has(&self, number: u32, of: Of) -> bool {
+        let (place, number) = Reported::place(number);
         match self.0.get(place) {
-            Some(item) if item.index == index => item.has(of),
-            Some(item) => item.index != FREE && item.index > index,
+            Some(item) if item.number == number => item.has(of),
+            Some(item) => item.number != FREE && item.number > number,
             None => true,
         }
     }
 
     /// Whether anything was reported.
     pub(super) fn has_any(&self) -> bool {
-        self.0.iter().any(|item| item.index != FREE)
+        self.items().next().is_some()
     }
 
     /// Whether all of an item was reported.
-    pub(super) fn has_all(&self, index: u32) -> bool {
-        let (place, index) = Reported::place(index);
-        self.0.get(place).is_none_or(|item| match item.index == index {
+    pub(super) fn has_all(&self, number: u32) -> bool {
+        let (place, number) = Reported::place(number);
+        self.0.get(place).is_none_or(|item| match item.number == number {
             true => (item.contents, item.summaries) == (u8::MAX, u8::MAX),
-            false => item.index != FREE && item.index > index,
+            false => item.number != FREE && item.number > number,
         })
     }
 
     /// Returns how many contents, or summaries, of an item were reported.
-    pub(super) fn count(&self, index: u32, of: Of) -> u32 {
-        let (place, index) = Reported::place(index);
-        let item = self.0.get(place).filter(|item| item.index == index);
-        item.map_or(0, |item| match of {
+    pub(super) fn count(&self, number: u32, of: Of) -> u32 {
+        self.item(number).map_or(0, |item| match of {
             Of::Content(_) => item.contents.count_ones(),
             Of::Summary(_) => item.summaries.count_ones(),
         })
     }
 
+    /// Makes a place for an item, unless a later one has it.
+    fn track(&mut self, number: u32) {
+        let (place, number) = Reported::place(number);
+        if let Some(item) = self.0.get_mut(place).filter(|item| item.number == FREE || item.number < number) {
+            *item = Item { number, index: number as u8, ..Item::NONE };
+        }
+    }
+
     /// Notes that a part of an item is reported. Returns whether it was reported before.
-    pub(super) fn add(&mut self, index: u32, of: Of) -> bool {
-        let had = self.has(index, of);
-        let (place, index) = Reported::place(index);
-        if let Some(item) = self.0.get_mut(place) {
-            if item.index == FREE || item.index < index {
-                *item = Item { index, ..Item::NONE };
-            }
-            if item.index == index {
-                item.add(of);
-            }
+    pub(super) fn add(&mut self, number: u32, of: Of) -> bool {
+        let had = self.has(number, of);
+        self.track(number);
+        let (place, number) = Reported::place(number);
+        if let Some(item) = self.0.get_mut(place).filter(|item| item.number == number) {
+            item.add(of);
         }
         had
     }
 
     /// Notes that all of an item is reported.
-    pub(super) fn add_all(&mut self, index: u32) {
+    pub(super) fn add_all(&mut self, number: u32) {
         (0..8).for_each(|part| {
-            self.add(index, Of::Content(part));
-            self.add(index, Of::Summary(part));
+            self.add(number, Of::Content(part));
+            self.add(number, Of::Summary(part));
         });
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Of, Reported, ARGUMENTS, CALL, ITEMS};
+    use super::{Address, Class, Id, Of, Reported, ARGUMENTS, CALL, ITEMS};
+    use crate::json::Value;
 
     #[test]
     fn parts_are_distinguished() {
@@ -163,5 +356,41 @@ mod tests {
         assert!(reported.add(3, Of::Content(5)));
         assert!(reported.has(3 + items, Of::Content(0)) && !reported.has(3 + items, Of::Content(5)));
         assert!(!reported.has(3 + 2 * items, Of::Content(0)) && !reported.has_all(3 + 2 * items));
+    }
+
+    fn address(class: Class, index: Option<u32>, id: &'static str) -> Address {
+        Address { class, index, id: Id::of((!id.is_empty()).then(|| Value::from_raw(id.as_bytes())), None) }
+    }
+
+    /// The class tells two items of one index apart, then the ID, then the order.
+    #[test]
+    fn an_index_may_have_several_items() {
+        let mut reported = Reported::NOTHING;
+        let items = [(Class::Reasoning, "\"rs\""), (Class::Message, "\"m\""), (Class::Message, "\"n\"")];
+        for ((class, id), number) in items.into_iter().zip(0..) {
+            let address = address(class, Some(0), id);
+            assert_eq!((reported.find_begun(&address), reported.new_number(Some(0))), (None, number));
+            reported.describe(number, &address);
+        }
+        for (class, index, id, expected) in [
+            (Class::Reasoning, Some(0), "\"other\"", 0),
+            (Class::Message, Some(0), "\"m\"", 1),
+            (Class::Message, Some(0), "\"other\"", 2),
+            (Class::Message, Some(7), "\"m\"", 1),
+            (Class::Message, None, "\"m\"", 1),
+            (Class::Message, None, "\"other\"", 2),
+            // A text of a message in reasoning.
+            (Class::Message, Some(7), "\"rs\"", 0),
+        ] {
+            assert_eq!(reported.find(&address(class, index, id)), Some(expected), "{class:?} {index:?} {id}");
+        }
+        assert_eq!(reported.find(&address(Class::Call, Some(0), "")), None);
+        assert_eq!(reported.find(&address(Class::Call, None, "\"x\"")), None);
+        let whole = |position, class, id: &'static str| reported.find_whole(position, class, address(class, None, id).id);
+        assert_eq!(whole(0, Class::Message, "\"m\""), 1);
+        assert_eq!(whole(1, Class::Reasoning, "\"rs\""), 0);
+        assert_eq!(whole(2, Class::Message, "\"other\""), 2);
+        assert_eq!(whole(3, Class::Call, "\"c\""), 3);
+        assert_eq!(whole(0, Class::Call, "\"c\""), super::BESIDE);
     }
 }

@@ -1,19 +1,18 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Of, ARGUMENTS, CALL};
+use super::reported::{Address, Class, Id, Of, ARGUMENTS, CALL, NAME};
 use super::state::{Plan, Seen, State, What};
-use super::value::{array, is, number, object, text};
+use super::value::{arguments, array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value, LONGEST_WORD};
 
-/// What the text of an event is, and which part it belongs to.
+/// What the text of an event is, and which part of its item it belongs to.
 struct Piece {
     kind: Kind,
     of: Of,
-    slot: u64,
-    index: u32,
+    part: u32,
     is_custom: bool,
     /// The member that contains the text.
     name: &'static str,
@@ -79,16 +78,14 @@ pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, Own)> {
 /// Returns what the text in an event of this [`row`], or in its `part`, is. Returns `None` if the event has no text.
 fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
     let (event_name, mut kind, own, mut name) = PIECES.get(usize::from(row)).copied()?;
-    let names = ["output_index", "content_index", "summary_index", "part"];
-    let [output, content, summary, part] = members_of(event, names);
-    let index = number(output);
+    let [content, summary, part] = members_of(event, ["content_index", "summary_index", "part"]);
     let of = own.part(content, summary);
     if event_name == PART_DONE {
         (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
     }
     let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
     let (Of::Content(part) | Of::Summary(part)) = of;
-    Some(Piece { kind, of, slot: slot(index, part), index, is_custom, name })
+    Some(Piece { kind, of, part, is_custom, name })
 }
 
 /// Returns the number by which pieces of one part are told apart: its output item and its index there.
@@ -107,6 +104,15 @@ fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
     } else {
         return None;
     })
+}
+
+/// Returns the kind of a text in an item: the content of reasoning is reasoning, whatever the type of its parts (LocalAI, LiteLLM).
+fn kind_in(is_reasoning: bool, kind: Kind) -> Kind {
+    if is_reasoning && kind == Kind::Content {
+        Kind::Reasoning
+    } else {
+        kind
+    }
 }
 
 /// Returns the text of a piece, which lies in the event or in its `part`.
@@ -180,9 +186,12 @@ pub(super) fn read<'a>(
         if let Some(output) = array(output) {
             let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
             while let Some(item) = list.next(output.raw()) {
-                state.called |= u64::from(client(members_of(item, ["type"])[0]).is_some());
+                let (class, id) = identity(item);
+                state.called |= u64::from(class == Class::Call);
+                let number = seen.plan.reported.find_whole(index, class, id);
+                seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
-                state.add_all(index);
+                state.add_all(number);
                 index = index.saturating_add(1);
             }
         }
@@ -196,37 +205,78 @@ pub(super) fn read<'a>(
     }
     seen.plan.row = row(kind);
     if let Some(piece) = piece(seen.plan.row, event) {
+        let [index, id] = members_of(event, ["output_index", "item_id"]);
+        let class = Class::of_piece(piece.kind);
+        let item = find(state, &mut seen, Address { class, index: index_of(index), id: Id::of(id, None) }, false);
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
-        let is_open = piece.kind != Kind::ToolArguments || state.has(piece.index, CALL);
-        let has_text = is_open && text(words(event, piece.name)).is_some();
+        let is_open = piece.kind != Kind::ToolArguments || state.has(item, CALL);
+        let words = words(event, piece.name);
+        let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
-            state.add(piece.index, piece.of);
+            state.add(item, piece.of);
             seen.plan.what = What::More;
-        } else if has_text && !state.add(piece.index, piece.of) {
+        } else if has_text && !state.add(item, piece.of) {
             seen.plan.what = What::More;
         }
+        seen.has_odd_arguments = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
     } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
         let Some(item) = object(item) else { return seen };
-        let index = number(members_of(event, ["output_index"])[0]);
-        let is_call = client(members_of(item, ["type"])[0]).is_some();
-        state.called |= u64::from(is_call);
-        if kind == b"response.output_item.done" {
+        let is_done = kind == b"response.output_item.done";
+        let (class, id) = identity(item);
+        let index = index_of(members_of(event, ["output_index"])[0]);
+        let number = find(state, &mut seen, Address { class, index, id }, !is_done);
+        state.called |= u64::from(class == Class::Call);
+        if is_done {
             seen.plan.what = What::WholeItem;
-            state.add_all(index);
+            seen.has_odd_arguments = !state.has(number, ARGUMENTS) && is_odd_call(class, item);
+            state.add_all(number);
         } else {
             seen.plan.what = What::Item;
-            if is_call {
-                state.add(index, CALL);
+            if class == Class::Call {
+                state.add(number, CALL);
+                if text(members_of(item, ["name"])[0]).is_some() {
+                    state.add(number, NAME);
+                }
                 if text(input(item)).is_some() {
-                    state.add(index, ARGUMENTS);
+                    state.add(number, ARGUMENTS);
                 }
             }
         }
     } else if kind == b"response.output_text.annotation.added" {
+        let [index, id] = members_of(event, ["output_index", "item_id"]);
+        let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of(id, None) };
+        find(state, &mut seen, address, false);
         seen.plan.what = What::Annotation;
     }
     seen
+}
+
+/// Returns the index that an event has of its output item.
+fn index_of(index: Option<Value<'_>>) -> Option<u32> {
+    u32::try_from(index?.as_u64()?).ok()
+}
+
+/// Returns what an item is, and its ID.
+fn identity(item: Value<'_>) -> (Class, Id) {
+    let [kind, id, call] = members_of(item, ["type", "id", "call_id"]);
+    (Class::of(kind), Id::of(id, call))
+}
+
+/// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
+fn find(state: &mut State, seen: &mut Seen<'_>, address: Address, begins: bool) -> u32 {
+    let (number, is_usual) = state.item(&address, begins);
+    seen.plan.item = number;
+    if !is_usual {
+        seen.has_odd_item = true;
+        seen.forgets |= !core::mem::replace(&mut state.is_odd, true);
+    }
+    number
+}
+
+/// Whether this is a call whose arguments are JSON, not a text.
+fn is_odd_call(class: Class, item: Value<'_>) -> bool {
+    class == Class::Call && text(input(item)).is_none() && arguments(input(item)).is_some()
 }
 
 /// Returns the arguments of a function call, or the input of a custom tool call.
@@ -245,20 +295,18 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         }
         (What::Annotation, 0) => {
             walk.phase = 9;
-            let [annotation, index, part] = members_of(event(), ["annotation", "output_index", "content_index"]);
-            walk.raw(payload, Kind::Annotation, annotation, slot(number(index), number(part))).into()
+            let [annotation, part] = members_of(event(), ["annotation", "content_index"]);
+            walk.raw(payload, Kind::Annotation, annotation, slot(plan.item, number(part))).into()
         }
         (What::Item | What::WholeItem, 0) => {
-            let [item, index] = members_of(event(), ["item", "output_index"]);
-            let Some(item) = object(item) else { return Step::End };
-            (walk.element, walk.count) = (Part::raw(payload, item).start, number(index));
-            (walk.phase, walk.sub) = (2, 0);
+            let Some(item) = object(members_of(event(), ["item"])[0]) else { return Step::End };
+            (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
             Step::More
         }
         (What::Response, 0) => {
             let output = response(payload).and_then(|response| array(members_of(response, ["output"])[0]));
             (walk.phase, walk.outer) = (1, Container::of(payload, output));
-            // The first item adds one, so its index is 0.
+            // The first item adds one, so its position is 0.
             walk.count = u32::MAX;
             Step::More
         }
@@ -268,6 +316,8 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
                 return finish(payload, plan).into();
             };
             walk.count = walk.count.wrapping_add(1);
+            let (class, id) = identity(item);
+            walk.number = u16::try_from(plan.reported.find_whole(walk.count, class, id)).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
             Step::More
         }
@@ -303,13 +353,14 @@ pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
 
 /// Returns the delta of a piece of a text or of arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
-    let Piece { kind, of, slot, index, is_custom, name } = piece(plan.row, event)?;
+    let Piece { kind, of, part, is_custom, name } = piece(plan.row, event)?;
     let words = words(event, name);
     if kind == Kind::ToolArguments {
-        let arguments = text(words);
-        return Some(walk.call(payload, index, Call { arguments, is_custom, ..Call::default() }, plan));
+        let arguments = arguments(words);
+        return Some(walk.call(payload, plan.item, Call { arguments, is_custom, ..Call::default() }, plan));
     }
-    walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
+    let kind = kind_in(plan.reported.is_reasoning(plan.item), kind);
+    walk.text(payload, kind, words, slot(plan.item, part)).map(|delta| Delta { code: of.code(), ..delta })
 }
 
 /// Returns the parts of an item of which `reported` parts were reported. Returns nothing to walk if there are no more than
@@ -329,7 +380,7 @@ fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
 /// item's members a fixed number of times, however many parts the item has.
 fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
     let value = value_at(payload, walk.element);
-    let index = walk.count;
+    let index = if plan.what == What::Response { u32::from(walk.number) } else { plan.item };
     if value.kind() != crate::json::Kind::Object {
         // The value stands in the place of an item that was reported or lost.
         return None;
@@ -342,10 +393,14 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
             let [kind, role, id, name, summary] = members_of(value, ["type", "role", "call_id", "name", "summary"]);
             if let Some(is_custom) = client(kind) {
                 walk.sub = 4;
-                let arguments = text(input(value)).filter(|_| !reported(ARGUMENTS));
+                // An empty object in the beginning of a call is no arguments, but a place for them.
+                let arguments = if is_whole { arguments(input(value)) } else { text(input(value)) };
+                let arguments = arguments.filter(|_| !reported(ARGUMENTS));
                 if reported(CALL) {
-                    let call = arguments.map(|_| Call { arguments, is_custom, ..Call::default() });
-                    return Some(call.map(|call| walk.call(payload, index, call, plan)).into());
+                    let name = name.filter(|name| text(Some(*name)).is_some() && !reported(NAME));
+                    let call = Call { id: None, name, arguments, is_custom };
+                    let has_more = name.is_some() || arguments.is_some();
+                    return Some(has_more.then(|| walk.call(payload, index, call, plan)).into());
                 }
                 return Some(Step::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan)));
             }
@@ -354,7 +409,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 let whole = whole_at(payload, walk.element).filter(|_| is_whole && !reported(ARGUMENTS));
                 return Some(walk.raw(payload, Kind::Native, whole, u64::from(index) << 32).into());
             }
-            walk.sub = if is_whole { 1 } else { 4 };
+            (walk.sub, walk.is_reasoning) = (if is_whole { 1 } else { 4 }, is(kind, "reasoning"));
             (walk.inner, walk.part) = (parts(payload, summary, plan.reported.count(index, CALL)), u32::MAX);
             walk.role(payload, role).into()
         }
@@ -364,6 +419,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 let of = if walk.sub == 1 { Of::Summary(walk.part) } else { Of::Content(walk.part) };
                 let [kind] = members_of(part, ["type"]);
                 let Some((kind, name)) = content_kind(kind) else { return Some(Step::More) };
+                let kind = kind_in(walk.is_reasoning, kind);
                 let words = members_of(part, [name])[0].filter(|_| !reported(of));
                 let slot = slot(index, walk.part);
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()

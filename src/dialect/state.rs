@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::{Of, Reported};
+use super::reported::{Address, Class, Id, Of, Reported};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -22,6 +22,8 @@ pub(crate) struct State {
     pub(super) called: u64,
     /// Whether another response came before.
     pub(super) is_later: bool,
+    /// Responses: an event had no index, or not that of its item. From then on no template may recognise an event.
+    pub(super) is_odd: bool,
     pub(super) output: Output,
 }
 
@@ -79,8 +81,14 @@ impl State {
             usage: Counts::NOTHING,
             called: 0,
             is_later: false,
+            is_odd: false,
             output: Output::NOTHING,
         }
+    }
+
+    /// Whether a template that another stream learned may recognise an event.
+    pub(crate) fn may_share(&self) -> bool {
+        !self.is_odd
     }
 
     /// Whether the block with this index is a tool call of the client (Anthropic).
@@ -116,8 +124,34 @@ impl State {
             Output::Calls(_) => false,
         };
         self.is_later |= was_another;
-        (self.ended, self.failed, self.called) = (false, false, 0);
+        (self.ended, self.failed, self.called, self.is_odd) = (false, false, 0, false);
         was_another
+    }
+
+    /// Returns the number of the item that an event belongs to, or, if it `begins` one, of that; and whether the index of the event is
+    /// that number (Responses).
+    pub(super) fn item(&mut self, address: &Address, begins: bool) -> (u32, bool) {
+        let Output::Items(reported) = &mut self.output else { return (0, true) };
+        let found = if begins { reported.find_begun(address) } else { reported.find(address) };
+        let number = found.unwrap_or_else(|| reported.new_number(address.index));
+        let usual = address.index.filter(|index| reported.is_number(*index, number));
+        // The walk through a usual event does not look at its ID.
+        let id = if begins || usual.is_none() { address.id } else { Id::UNKNOWN };
+        reported.describe(number, &Address { id, ..*address });
+        (usual.unwrap_or(number), usual.is_some())
+    }
+
+    /// Whether an event with this index belongs to the item of that number, judging by its class (Responses).
+    pub(super) fn is_usual(&self, index: u32, class: Class) -> bool {
+        !self.is_odd && self.output.reported().may_be(index, class)
+    }
+
+    /// Notes that a part of the item with this index is reported, of which all events are usual (Responses).
+    pub(super) fn add_usual(&mut self, index: u32, class: Class, of: Of) {
+        if let Output::Items(reported) = &mut self.output {
+            reported.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
+            reported.add(index, of);
+        }
     }
 
     /// Notes that a part of an output item is reported (Responses). Returns whether it was reported before.
@@ -148,7 +182,7 @@ impl State {
 
     /// Whether an event that repeats the response has nothing new to report about this output item (Responses).
     pub(crate) fn is_reported(&self, item: u32) -> bool {
-        self.ended || self.output.reported().has_all(item)
+        self.ended || !self.is_odd && self.output.reported().has_all(item)
     }
 }
 
@@ -164,6 +198,8 @@ pub(crate) struct Plan {
     pub(super) is_later: bool,
     /// Gemini: how many tool calls earlier events opened.
     pub(super) opened: u32,
+    /// Responses: the number of the output item that the event belongs to.
+    pub(super) item: u32,
     /// Responses: the parts that earlier events reported.
     pub(super) reported: Reported,
 }
@@ -176,6 +212,7 @@ impl Plan {
         called: 0,
         is_later: false,
         opened: 0,
+        item: 0,
         reported: Reported::NOTHING,
     };
 
@@ -261,6 +298,10 @@ pub(crate) struct Seen<'a> {
     pub(crate) forgets: bool,
     /// A tool call has arguments by path.
     pub(crate) has_paths: bool,
+    /// The event has no index, or not that of its output item.
+    pub(crate) has_odd_item: bool,
+    /// Arguments are JSON, not a text.
+    pub(crate) has_odd_arguments: bool,
 }
 
 #[cfg(test)]

@@ -8,6 +8,11 @@ pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
     value?.as_text().filter(|text| !text.is_empty())
 }
 
+/// Returns the arguments of a call: a text that is not empty, or an object with members, as it is written.
+pub(super) fn arguments(value: Option<Value<'_>>) -> Option<Text<'_>> {
+    text(value).or_else(|| value.filter(|value| has_members(*value)).map(|value| Text::verbatim(value.raw())))
+}
+
 /// Whether a value is this word.
 #[inline(never)]
 pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {

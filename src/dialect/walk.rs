@@ -19,6 +19,9 @@ pub(crate) struct Walk {
     pub(super) flags: u16,
     /// The index of the choice.
     pub(super) choice: u32,
+    /// Responses: the number of the output item at hand in a whole response, and whether an item is reasoning.
+    pub(super) number: u16,
+    pub(super) is_reasoning: bool,
     /// How many elements came, or the index of the element at hand.
     pub(super) count: u32,
     /// How many tool calls came.
@@ -94,6 +97,8 @@ impl Walk {
         sub: 0,
         again: false,
         flags: 0,
+        number: 0,
+        is_reasoning: false,
         choice: 0,
         count: 0,
         calls: 0,

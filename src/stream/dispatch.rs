@@ -329,7 +329,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.facts.finished = ChoiceSet::EMPTY;
         }
         if event.forgets {
-            self.memo.forget();
+            self.memo.forget(event.has_odd_item);
+        }
+        for (is_there, quirk) in [
+            (event.has_paths, Quirk::PartialArguments),
+            (event.has_odd_item, Quirk::OddItemIndex),
+            (event.has_odd_arguments, Quirk::ArgumentsNotText),
+        ] {
+            if is_there {
+                self.block.quirks.insert(quirk);
+            }
         }
         self.index.take(payload, event);
         self.facts.ended = Some(self.dialect.ended);
@@ -398,7 +407,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.dialect.protocol.is_none() {
             self.dialect.protocol = Some(protocol);
             // Templates that were learned before are of no protocol.
-            self.memo.forget();
+            self.memo.forget(false);
         }
         if known.is_some_and(|known| known != protocol) {
             self.block.quirks.insert(Quirk::ForeignEvent);
@@ -420,9 +429,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let mut event = dialect::read(&mut self.dialect, payload, kind, &mut choice);
         if has_error {
             event.error = self.index.top(payload, top::ERROR);
-        }
-        if event.has_paths {
-            self.block.quirks.insert(Quirk::PartialArguments);
         }
         self.take(payload, &event);
         true

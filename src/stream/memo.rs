@@ -404,10 +404,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     /// Forgets all templates, because the stream may not read such events the same way any more. Shared templates stay: none is
-    /// learned from an event whose reading can change.
+    /// learned from an event whose reading can change. Only a stream with odd indexes of output items may not use them any more.
     #[cold]
-    pub(super) fn forget(&mut self) {
+    pub(super) fn forget(&mut self, is_odd: bool) {
         if self.is_shared() {
+            if is_odd {
+                (self.protocol, self.usable) = (None, 0);
+                self.leave_shown();
+            }
             return;
         }
         self.slots.iter_mut().for_each(|slot| slot.len = 0);

@@ -178,6 +178,19 @@ pub struct Naive {
     continues: bool,
     /// Of Responses: the parts that were reported, of which item, and whether of its summary.
     reported: BTreeSet<(u64, bool, u64)>,
+    /// Of Responses: the items so far.
+    items: Vec<Item>,
+}
+
+/// An output item of Responses.
+#[derive(Debug)]
+struct Item {
+    number: u64,
+    index: Option<u64>,
+    /// `message`, `reasoning`, `call`, another word, or nothing if only an annotation came.
+    class: String,
+    /// `None`: no event with an ID came. Empty: it began without one.
+    id: Option<String>,
 }
 
 /// What it takes the library to know.
@@ -439,6 +452,7 @@ impl Naive {
     /// Maybe behind another one. Its items or blocks are numbered anew.
     fn begin_response(&mut self) {
         self.reported.clear();
+        self.items.clear();
         self.clients.clear();
         self.called.clear();
         self.calls.iter_mut().for_each(|call| call.index = u64::MAX);
@@ -514,7 +528,9 @@ impl Naive {
             "tool_use" => {
                 self.clients.insert(index);
                 self.open(0, index, &block["id"], &block["name"], false)?;
-                if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
+                if let Some(input) = full(&block["input"]) {
+                    self.arguments(0, index, input)?;
+                } else if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
                     self.object(0, index, &block["input"])?;
                 }
             }
@@ -558,7 +574,9 @@ impl Naive {
             let last = self.calls.len();
             if !goes_on || full(&call["name"]).is_some() {
                 self.open(choice, last as u64, &call["id"], &call["name"], false)?;
-                if call["args"].is_object() {
+                if let Some(args) = full(&call["args"]) {
+                    self.arguments(choice, last as u64, args)?;
+                } else if call["args"].is_object() {
                     self.object(choice, last as u64, &call["args"])?;
                 }
             }
@@ -580,6 +598,66 @@ impl Naive {
 
     // -----------------------------------------------------------------------------------------------------------------
     // OpenAI Responses
+
+    /// The number of the item that an event belongs to, by row C37 of the table of quirks.
+    fn item_of(&mut self, event: &Value, class: &str, id: &str, begins: bool) -> u64 {
+        let index = event["output_index"].as_u64();
+        let fits = |item: &Item| item.class == class || item.class.is_empty() || class.is_empty();
+        let is_there = |item: &Item| index.is_some() && item.index == index && fits(item);
+        let by_id = |item: &Item| !id.is_empty() && item.id.as_deref() == Some(id);
+        let has = |item: &Item, is_summary: bool| {
+            self.reported.range((item.number, is_summary, 0)..=(item.number, is_summary, u64::MAX)).next().is_some()
+        };
+        let last = |wanted: &dyn Fn(&Item) -> bool| {
+            self.items.iter().filter(|item| wanted(item)).map(|item| item.number).max()
+        };
+        let found = if begins {
+            let is_same = |item: &Item| match &item.id {
+                None => true,
+                Some(own) => {
+                    let is_empty = !has(item, false) && (!has(item, true) || item.class == "call");
+                    own.is_empty() && id.is_empty() && is_empty
+                }
+            };
+            last(&|item| by_id(item) && fits(item)).or(last(&|item| is_there(item) && is_same(item)))
+        } else {
+            match self.items.iter().filter(|item| is_there(item)).count() {
+                0 if index.is_some() => last(&by_id),
+                0 => last(&by_id).or(last(&fits)),
+                1 => last(&is_there),
+                _ => last(&|item| is_there(item) && by_id(item)).or(last(&is_there)),
+            }
+        };
+        let next = last(&|_| true).map_or(0, |number| number + 1);
+        let is_free = |index: &u64| self.items.iter().all(|item| item.number != *index);
+        let number = found.unwrap_or_else(|| index.filter(is_free).unwrap_or(next));
+        if self.items.iter().all(|item| item.number != number) {
+            self.items.push(Item { number, index, class: String::new(), id: None });
+        }
+        let is_usual = index == Some(number);
+        let item = self.items.iter_mut().find(|item| item.number == number).expect("it was pushed");
+        if item.class.is_empty() {
+            (item.class, item.index) = (class.to_string(), Some(index.unwrap_or(number)));
+        }
+        if item.id.is_none() && (begins || !is_usual) {
+            item.id = Some(id.to_string());
+        }
+        number
+    }
+
+    /// The number of the item at a position of a whole response.
+    fn item_at(&self, position: u64, item: &Value) -> u64 {
+        let (class, id) = (class(&item["type"]), id_of(item));
+        let there = self.items.iter().find(|item| item.number == position);
+        let is_it = |item: &&Item| !id.is_empty() && item.id.as_deref() == Some(id);
+        let fits = |item: &Item| item.class == class || item.class.is_empty();
+        if let Some(item) = there.filter(is_it) {
+            return item.number;
+        }
+        let by_id = self.items.iter().filter(|item| is_it(item) && fits(item)).map(|item| item.number).max();
+        let beside = || if there.is_none_or(fits) { position } else { position + (1 << 14) };
+        by_id.unwrap_or_else(beside)
+    }
 
     fn responses(&mut self, kind: &str, event: &Value) -> Done {
         let index = number(&event["output_index"]);
@@ -632,24 +710,45 @@ impl Naive {
             ("function_call_arguments", "done") => (Some(Kind::ToolArguments), false, "arguments"),
             ("custom_tool_call_input", "done") => (Some(Kind::ToolArguments), false, "input"),
             ("output_text.annotation", "added") => {
+                let index = self.item_of(event, "", event["item_id"].as_str().unwrap_or(""), false);
                 if !event["annotation"].is_null() {
                     self.raw(0, Kind::Annotation, index << 32 | part, &event["annotation"]);
                 }
                 return Ok(());
             }
             ("output_item", "added" | "done") if event["item"].is_object() => {
-                return self.item(index, &event["item"], step == "done");
+                let item = &event["item"];
+                let index = self.item_of(event, &class(&item["type"]), id_of(item), step == "added");
+                return self.item(index, item, step == "done");
             }
             _ => return Ok(()),
         };
-        let Some(kind) = kind else { return Ok(()) };
+        let Some(mut kind) = kind else { return Ok(()) };
         let is_call = kind == Kind::ToolArguments;
-        let own = Some(&event[name]).filter(|own| !own.is_null());
-        let Some(text) = full(own.unwrap_or(&event["part"][name])) else { return Ok(()) };
+        let class = match kind {
+            Kind::Content | Kind::Refusal => "message",
+            Kind::Reasoning => "reasoning",
+            _ => "call",
+        };
+        let known: BTreeSet<u64> =
+            self.items.iter().filter(|item| item.class == "reasoning").map(|item| item.number).collect();
+        let index = self.item_of(event, class, event["item_id"].as_str().unwrap_or(""), false);
+        if kind == Kind::Content && known.contains(&index) {
+            kind = Kind::Reasoning;
+        }
+        let own = Some(&event[name]).filter(|own| !own.is_null()).unwrap_or(&event["part"][name]);
+        let is_object = is_call && own.as_object().is_some_and(|members| !members.is_empty());
+        let text = full(own).unwrap_or_default();
+        if text.is_empty() && !is_object {
+            return Ok(());
+        }
         let place = if is_summary { summary } else { part };
         let is_new = self.reported.insert((index, is_summary, if is_call { 0 } else { place }));
         if !is_delta && !is_new {
             return Ok(());
+        }
+        if is_object {
+            return self.object(0, index, own);
         }
         if is_call {
             return self.arguments(0, index, text);
@@ -664,8 +763,10 @@ impl Naive {
             return Err(GiveUp);
         }
         if !self.ended {
-            for (index, item) in (0..).zip(elements(&response["output"])) {
-                self.item(index, item, true)?;
+            let numbers: Vec<_> =
+                (0..).zip(elements(&response["output"])).map(|(at, item)| self.item_at(at, item)).collect();
+            for (number, item) in numbers.into_iter().zip(elements(&response["output"])) {
+                self.item(number, item, true)?;
             }
             let reason = response["incomplete_details"]["reason"].as_str().unwrap_or_default().to_string();
             let word = full(&response["status"]).map(str::to_string).or(by_type.map(str::to_string));
@@ -688,12 +789,26 @@ impl Naive {
         if kind == "function_call" || kind == "custom_tool_call" {
             self.called.insert(0);
             let input = ["arguments", "input"].iter().map(|name| &item[*name]).find(|input| !input.is_null());
-            let input = input.and_then(full).filter(|_| !self.reported.contains(&arguments));
+            let input = input.filter(|_| !self.reported.contains(&arguments));
+            let has_name = full(&item["name"]).is_some() && !self.reported.contains(&(index, true, 1));
             if !self.reported.contains(&(index, true, 0)) {
                 self.open(0, index, &item["call_id"], &item["name"], kind == "custom_tool_call")?;
+            } else if has_name {
+                let call = self.calls.iter().find(|call| call.choice == 0 && call.index == index).ok_or(GiveUp)?;
+                let name = full(&item["name"]).expect("as above");
+                self.push(format!("name 0 #{} {}", call.number, quoted(&alone(name))));
             }
-            if let Some(input) = input {
-                self.arguments(0, index, input)?;
+            if has_name {
+                self.reported.insert((index, true, 1));
+            }
+            match input {
+                Some(Value::String(text)) if !text.is_empty() => self.arguments(0, index, text)?,
+                Some(object @ Value::Object(members)) if is_whole && !members.is_empty() => {
+                    self.object(0, index, object)?;
+                }
+                _ => {}
+            }
+            if input.and_then(full).is_some() {
                 self.reported.insert(arguments);
             }
             self.reported.insert((index, true, 0));
@@ -719,6 +834,8 @@ impl Naive {
                     }
                     let Some(kind) = content(part["type"].as_str().unwrap_or_default()) else { continue };
                     let text = if kind == Kind::Refusal { &part["refusal"] } else { &part["text"] };
+                    let in_thoughts = item["type"] == "reasoning" && kind == Kind::Content;
+                    let kind = if in_thoughts { Kind::Reasoning } else { kind };
                     if !had.contains(&(index, is_summary, place)) {
                         self.text(0, kind, is_summary.into(), index << 32 | place, text);
                     }
@@ -742,6 +859,21 @@ impl Naive {
         }
         Ok(())
     }
+}
+
+/// The class of an output item of this type.
+fn class(kind: &Value) -> String {
+    match kind.as_str() {
+        Some("message") => "message",
+        Some("reasoning") => "reasoning",
+        Some("function_call" | "custom_tool_call") => "call",
+        _ => "other",
+    }
+    .to_string()
+}
+
+fn id_of(item: &Value) -> &str {
+    full(&item["id"]).or(full(&item["call_id"])).unwrap_or("")
 }
 
 /// The kind of a part of this type.

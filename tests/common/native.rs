@@ -189,6 +189,9 @@ fn gemini(from: &mut Source<'_>) -> Vec<Value> {
 fn responses(from: &mut Source<'_>, nth: u32) -> Vec<Value> {
     const USAGE: &[&str] = &["input_tokens", "output_tokens", "total_tokens"];
     let mut events = vec![json!({"type": "response.created", "response": {"id": text(from), "model": "m"}})];
+    // How the server counts items: without an index, all under one, what is done one higher, or as the vendor does; and whether its
+    // items have IDs, or each event another.
+    let (counts_by, ids_by) = (from.below(12), from.below(4));
     let mut output = Vec::new();
     for item in 0..from.below(5) {
         let kind = from.below(6);
@@ -200,8 +203,22 @@ fn responses(from: &mut Source<'_>, nth: u32) -> Vec<Value> {
             4 => json!({"type": "custom_tool_call", "call_id": format!("c{nth}.{item}"), "name": "g"}),
             _ => json!({"type": "web_search_call", "action": object(from)}),
         };
-        let with = |event: &str, names: &[(&str, Value)]| {
-            let mut event = json!({"type": format!("response.{event}"), "output_index": item});
+        if ids_by < 2 {
+            whole["id"] = json!(format!("i{item}"));
+        }
+        let mut nth_event = 0;
+        let mut with = |event: &str, names: &[(&str, Value)]| {
+            nth_event += 1;
+            let index = match counts_by {
+                0 => Value::Null,
+                1 => json!(0),
+                2 if event.ends_with(".done") => json!(item + 1),
+                _ => json!(item),
+            };
+            let mut event = json!({"type": format!("response.{event}"), "output_index": index});
+            if ids_by < 2 {
+                event["item_id"] = json!(format!("i{item}{}", if ids_by == 1 { "." } else { "" }.repeat(nth_event)));
+            }
             names.iter().for_each(|(name, value)| event[*name] = value.clone());
             event
         };

@@ -305,9 +305,10 @@ fn halves_of_characters_are_joined_by_slot() {
             ],
             vec![
                 (Reasoning, 1, slot(2, 0), both),
-                (Content, 0, slot(2, 0), one),
+                // Another item has the index, so these are of the next one.
+                (Content, 0, slot(3, 0), one),
                 (Reasoning, 0, slot(2, 0), both),
-                (Refusal, 0, slot(2, 0), both),
+                (Refusal, 0, slot(3, 0), both),
             ],
             true,
         ),
