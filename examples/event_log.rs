@@ -21,8 +21,8 @@ fn main() {
         let bytes = std::fs::read(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let name = Path::new(&path).file_name().unwrap().to_str().unwrap();
         let write = |suffix: &str, text: String| std::fs::write(format!("{folder}/{name}.{suffix}"), text).unwrap();
-        for (suffix, store, config) in variants() {
-            let log = pull(&bytes, &How::whole(store, config));
+        for (suffix, storage, config) in variants() {
+            let log = pull(&bytes, &How::whole(storage, config));
             write(suffix, log.lines().join("\n") + "\n");
         }
         #[cfg(feature = "serde")]

@@ -1931,6 +1931,9 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C36: arguments came by path, which only a message joins.
 #define DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS 30
 
+// C37: an event had no output_index, or not that of its output item.
+#define DELTAWIRE_QUIRK_ODD_ITEM_INDEX 31
+
 // The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
 // NUL.
 const char *deltawire_quirk_code(uint32_t quirk);

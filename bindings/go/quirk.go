@@ -42,6 +42,7 @@ const (
 	QuirkSeveralValues      Quirk = 28 // F28: one block held several JSON values
 	QuirkForeignEvent       Quirk = 29 // F29: an event of another protocol came
 	QuirkPartialArguments   Quirk = 30 // C36: arguments came by path, which only a message joins
+	QuirkOddItemIndex       Quirk = 31 // C37: an event had no output_index, or not that of its output item
 )
 
 // Quirks returns all quirks that the library knows, in the order of their numbers.
@@ -107,4 +108,5 @@ var quirkNames = []string{
 	QuirkSeveralValues:      "SeveralValues",
 	QuirkForeignEvent:       "ForeignEvent",
 	QuirkPartialArguments:   "PartialArguments",
+	QuirkOddItemIndex:       "OddItemIndex",
 }

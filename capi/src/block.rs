@@ -185,7 +185,7 @@ pub(crate) struct Open<'b> {
     pub(crate) choices: &'b mut [Option<Choice>],
     pub(crate) calls: &'b mut [Option<Call>],
     /// The event buffer.
-    pub(crate) store: &'b mut [u8],
+    pub(crate) storage: &'b mut [u8],
     /// The read area.
     pub(crate) area: &'b mut [u8],
 }
@@ -228,7 +228,7 @@ impl Drop for Open<'_> {
 impl Open<'_> {
     /// Where the read area begins, from the first byte of the block.
     pub(crate) fn area_at(&self) -> usize {
-        self.core.head().saturating_add(self.store.len())
+        self.core.head().saturating_add(self.storage.len())
     }
 
     /// Notes where [`append_byte`] puts the next byte, if calls with one byte may do no more than that.
@@ -244,7 +244,7 @@ impl Open<'_> {
         // Each byte moves `next` on without another look, up to the end of the room that the machine noted. All of that room must
         // lie below 4 GiB in the block: where it does not, no byte is appended in this way.
         let head = core.head();
-        let len = self.store.len().min((u32::MAX as usize).saturating_sub(head));
+        let len = self.storage.len().min((u32::MAX as usize).saturating_sub(head));
         let place = self.kept.appends_at(len).and_then(|at| u32::try_from(at.checked_add(head)?).ok());
         match place.filter(|_| is_plain) {
             // SAFETY: as in `drop`.
@@ -262,7 +262,7 @@ impl Open<'_> {
             Kept::Own(machine) => Kept::Own(machine),
             Kept::Shared(shared) => Kept::Shared(shared),
         };
-        (self.core, kept, Movable::new(self.store, can_move), tracker, self.area)
+        (self.core, kept, Movable::new(self.storage, can_move), tracker, self.area)
     }
 
     /// A new stream with the same config, for machine and tracker.
@@ -379,10 +379,10 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
         let first = first.add(choices.len()).cast::<Option<Call>>();
         let calls = slice::from_raw_parts_mut(first, usize::from(calls));
         let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.saturating_sub(head));
-        let (store, area) = rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
+        let (storage, area) = rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
         let guard = addr_of_mut!((*state).guard);
         (*guard).magic = !magic(core.shares);
-        Ok(Open { guard, core, kept, choices, calls, store, area })
+        Ok(Open { guard, core, kept, choices, calls, storage, area })
     }
 }
 
@@ -446,7 +446,7 @@ pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const
 pub(crate) struct Look<'b> {
     pub(crate) core: &'b Core,
     pub(crate) stream: &'b StreamState,
-    pub(crate) store: &'b [u8],
+    pub(crate) storage: &'b [u8],
     pub(crate) area: &'b [u8],
 }
 
@@ -464,8 +464,8 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<Look<'b>, de
         let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();
         let head = core.head();
         let rest = slice::from_raw_parts(p.cast::<u8>().add(head), len.saturating_sub(head));
-        let (store, area) = rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
-        Ok(Look { core, stream, store, area })
+        let (storage, area) = rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
+        Ok(Look { core, stream, storage, area })
     }
 }
 

@@ -265,7 +265,7 @@ pub(crate) fn read<W: Source, T: Target>(
     target: &mut T,
 ) -> (usize, deltawire_status) {
     let area_at = open.area_at();
-    let (core, kept, mut store, mut tracker, area) = open.parts();
+    let (core, kept, mut storage, mut tracker, area) = open.parts();
     let Some(kept) = W::kept(kept) else { return (0, DELTAWIRE_E_STATE) };
     if core.sticky != DELTAWIRE_OK {
         return (0, core.sticky);
@@ -278,7 +278,7 @@ pub(crate) fn read<W: Source, T: Target>(
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
     let (spent, outcome) = source.run(kept, &mut core.emitter, input, |emitter, machine| {
-        emitter.run(machine, &mut store, &mut tracker, input, at, target)
+        emitter.run(machine, &mut storage, &mut tracker, input, at, target)
     });
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
@@ -292,7 +292,7 @@ pub(crate) fn read<W: Source, T: Target>(
 
 /// The end of the stream, as far as a call gets.
 pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, target: &mut T) -> deltawire_status {
-    let (core, kept, mut store, mut tracker, _) = open.parts();
+    let (core, kept, mut storage, mut tracker, _) = open.parts();
     let Some(kept) = W::kept(kept) else { return DELTAWIRE_E_STATE };
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
@@ -304,7 +304,7 @@ pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, t
         return DELTAWIRE_E_STATE;
     }
     let outcome = source.run(kept, &mut core.emitter, &[], |emitter, machine| {
-        emitter.finish(machine, &mut store, &mut tracker, target)
+        emitter.finish(machine, &mut storage, &mut tracker, target)
     });
     core.tracker = tracker.state();
     match outcome {

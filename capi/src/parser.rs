@@ -211,24 +211,24 @@ pub unsafe extern "C" fn deltawire_move(
             return Err(DELTAWIRE_E_NULL);
         }
         // SAFETY: a block, as the caller promises, that nothing changes now.
-        let Look { core: from, stream, store, area } = unsafe { look(src) }?;
+        let Look { core: from, stream, storage, area } = unsafe { look(src) }?;
         fits(mem as usize, mem_len, from.least())?;
         reachable(mem_len, from.read_len)?;
-        let from_len = from.size_for(0).saturating_add(store.len());
+        let from_len = from.size_for(0).saturating_add(storage.len());
         if overlap(mem as usize, mem_len, src as usize, from_len) {
             return Err(DELTAWIRE_E_RANGE);
         }
         let unspent = area.get(from.spent..from.committed).unwrap_or_default();
         let room = mem_len.saturating_sub(from.size_for(0));
         let is_pending = from.emitter.is_pending();
-        if stream.retained(store, is_pending) > room {
+        if stream.retained(storage, is_pending) > room {
             return Err(DELTAWIRE_E_SMALL);
         }
         // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`.
         unsafe {
             block::copy(src.cast(), mem.cast(), from.head(), mem_len);
             let mut to = block::enter(mem.cast())?;
-            to.kept.relocate(store, to.store, is_pending);
+            to.kept.relocate(storage, to.storage, is_pending);
             if let Some(area) = to.area.get_mut(..unspent.len()) {
                 area.copy_from_slice(unspent);
             }
@@ -264,7 +264,7 @@ pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usi
 #[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
-    let Ok(Look { core, stream, store, .. }) = (unsafe { look(p) }) else { return 0 };
-    let retained = stream.retained(store, core.emitter.is_pending());
+    let Ok(Look { core, stream, storage, .. }) = (unsafe { look(p) }) else { return 0 };
+    let retained = stream.retained(storage, core.emitter.is_pending());
     core.need.max(core.size_for(retained)).max(core.least())
 }

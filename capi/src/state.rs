@@ -68,11 +68,11 @@ pub unsafe extern "C" fn deltawire_last_event_id(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let Look { stream, store, .. } = ok!(look(p));
+        let Look { stream, storage, .. } = ok!(look(p));
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let id = stream.last_event_id(store);
+        let id = stream.last_event_id(storage);
         if id.is_empty() {
             return DELTAWIRE_ABSENT;
         }

@@ -97,7 +97,8 @@ impl Id {
     /// The ID of an item: `id`, or else `call_id`.
     pub(super) fn of(id: Option<Value<'_>>, call: Option<Value<'_>>) -> Self {
         let Some(id) = text(id).or_else(|| text(call)) else { return Id::NONE };
-        let hash = id.raw().iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+        let hash =
+            id.raw().iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
         Id(((hash >> 16 ^ hash) as u16).max(2))
     }
 
@@ -386,7 +387,8 @@ mod tests {
         }
         assert_eq!(reported.find(&address(Class::Call, Some(0), "")), None);
         assert_eq!(reported.find(&address(Class::Call, None, "\"x\"")), None);
-        let whole = |position, class, id: &'static str| reported.find_whole(position, class, address(class, None, id).id);
+        let whole =
+            |position, class, id: &'static str| reported.find_whole(position, class, address(class, None, id).id);
         assert_eq!(whole(0, Class::Message, "\"m\""), 1);
         assert_eq!(whole(1, Class::Reasoning, "\"rs\""), 0);
         assert_eq!(whole(2, Class::Message, "\"other\""), 2);

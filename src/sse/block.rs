@@ -21,7 +21,7 @@ use span::{copy, shift, Next};
 mod layout;
 mod span;
 
-pub(crate) use span::{Place, Span};
+pub use span::{Place, Span};
 
 /// The bytes do not fit: the event or comment exceeds the limit or the storage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,19 +93,20 @@ impl Block {
 
     /// Whether the data lies in the storage.
     pub(crate) fn is_stored(&self) -> bool {
-        matches!(self.data, Some(Span { place: Place::Store, .. }))
+        matches!(self.data, Some(Span { place: Place::Storage, .. }))
     }
 
     /// Returns where data in the storage ends.
     pub(crate) fn stored_end(&self) -> Option<usize> {
-        self.data.filter(|_| self.is_stored()).map(|data| data.start.saturating_add(data.len))
+        let (start, len) = self.data.filter(|_| self.is_stored())?.range();
+        Some(start.saturating_add(len))
     }
 
     /// Counts `by` more bytes that the caller put behind the data.
     #[inline(always)]
     pub(crate) fn lengthen(&mut self, by: usize) {
         if let Some(data) = &mut self.data {
-            data.len = data.len.wrapping_add(by);
+            data.len = data.len.wrapping_add(by as u32);
         }
     }
 
@@ -137,9 +138,9 @@ impl Block {
     }
 
     /// Returns the committed ID.
-    pub(crate) fn id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn id<'a>(&self, storage: &'a [u8]) -> &'a [u8] {
         let start = if self.second { self.slot() } else { 0 };
-        store.get(start..start.saturating_add(self.id_len as usize)).unwrap_or(&[])
+        storage.get(start..start.saturating_add(self.id_len as usize)).unwrap_or(&[])
     }
 
     /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. A name and
@@ -161,17 +162,18 @@ impl Block {
     }
 
     /// Gives the block the name and the ID from the lines behind a whole value.
-    pub(crate) fn adopt<S: Storage + ?Sized>(&mut self, store: &mut S) {
+    pub(crate) fn adopt<S: Storage + ?Sized>(&mut self, storage: &mut S) {
         let next = core::mem::replace(&mut self.next, Next::NONE);
         if let Some(id) = next.id() {
-            let to = self.pending_slot();
-            shift(store.bytes_mut(), id.start, to, id.len);
+            let (to, (start, len)) = (self.pending_slot(), id.range());
+            shift(storage.bytes_mut(), start, to, len);
             self.pending = Some(next.id);
         }
         if let Some(name) = next.name() {
-            let at = store.bytes().len().saturating_sub(name.len);
-            shift(store.bytes_mut(), name.start, at, name.len);
-            self.name = Span::store(at, name.len);
+            let (start, len) = name.range();
+            let at = storage.bytes().len().saturating_sub(len);
+            shift(storage.bytes_mut(), start, at, len);
+            self.name = Span::storage(at, len);
         }
     }
 
@@ -183,7 +185,7 @@ impl Block {
     /// Adds a piece of a data line. `start` is the offset of the piece's value in the input.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         input: &[u8],
         piece: &Piece<'_>,
         start: usize,
@@ -191,22 +193,22 @@ impl Block {
         self.staged = 0;
         let len = piece.value.len();
         if self.data.is_none() {
-            self.check(store, len)?;
+            self.check(storage, len)?;
             self.data = Some(Span::input(start, len));
             return Ok(());
         }
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
-        self.check(store, len.saturating_add(join.len()))?;
-        self.save_data(store, input)?;
-        self.append_growing(store, join)?;
-        self.append_growing(store, piece.value)
+        self.check(storage, len.saturating_add(join.len()))?;
+        self.save_data(storage, input)?;
+        self.append_growing(storage, join)?;
+        self.append_growing(storage, piece.value)
     }
 
     /// Adds a piece of an event line. The first piece discards the previous name, because this line replaces it however it
     /// ends.
     pub(crate) fn name<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         piece: &Piece<'_>,
         start: usize,
     ) -> Result<(), NoRoom> {
@@ -214,17 +216,17 @@ impl Block {
             self.staged = 0;
             self.name = Span::EMPTY;
         }
-        self.check(store, piece.value.len())?;
+        self.check(storage, piece.value.len())?;
         if piece.first && piece.last {
             self.name = Span::input(start, piece.value.len());
             return Ok(());
         }
-        self.stage(store, piece.value)?;
+        self.stage(storage, piece.value)?;
         if piece.last {
             let len = self.staged as usize;
-            let at = store.bytes().len().saturating_sub(len);
-            shift(store.bytes_mut(), self.stage_start(), at, len);
-            self.name = Span::store(at, len);
+            let at = storage.bytes().len().saturating_sub(len);
+            shift(storage.bytes_mut(), self.stage_start(), at, len);
+            self.name = Span::storage(at, len);
             self.staged = 0;
         }
         Ok(())
@@ -232,14 +234,14 @@ impl Block {
 
     /// Adds a piece of an event line behind a whole value. The caller must have [saved](Block::save) the block. The last
     /// piece moves stored bytes, so a step that may be taken back must end there.
-    pub(crate) fn next_name<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
+    pub(crate) fn next_name<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
         }
-        self.check(store, piece.value.len())?;
-        self.stage(store, piece.value)?;
+        self.check(storage, piece.value.len())?;
+        self.stage(storage, piece.value)?;
         if piece.last {
-            self.place_next(store, false);
+            self.place_next(storage, false);
         }
         Ok(())
     }
@@ -247,19 +249,19 @@ impl Block {
     /// Adds a piece of a comment. Returns the whole comment at its last piece.
     pub(crate) fn comment<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         piece: &Piece<'_>,
         start: usize,
     ) -> Result<Option<Span>, NoRoom> {
         if piece.first {
             self.staged = 0;
         }
-        self.check(store, piece.value.len())?;
+        self.check(storage, piece.value.len())?;
         if piece.first && piece.last {
             return Ok(Some(Span::input(start, piece.value.len())));
         }
-        self.stage(store, piece.value)?;
-        Ok(piece.last.then(|| Span::store(self.stage_start(), self.staged as usize)))
+        self.stage(storage, piece.value)?;
+        Ok(piece.last.then(|| Span::storage(self.stage_start(), self.staged as usize)))
     }
 
     /// Adds a piece of an ID line. An ID that contains a NUL or does not fit is ignored, and the previous ID stays. The
@@ -267,7 +269,7 @@ impl Block {
     /// value, as in [`next_name`](Block::next_name).
     pub(crate) fn identify<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         piece: &Piece<'_>,
         is_next: bool,
     ) -> Result<(), NoRoom> {
@@ -279,14 +281,14 @@ impl Block {
         if self.id_sound {
             // Look for a NUL only in what fits: the first of NUL and excess byte decides.
             let beside = self.lasting().saturating_add(self.event_len());
-            let room = (self.max_id as usize).min(store.max_len().saturating_sub(beside));
+            let room = (self.max_id as usize).min(storage.max_len().saturating_sub(beside));
             let room = room.saturating_sub(self.staged as usize);
             let inside = piece.value.get(..room).unwrap_or(piece.value);
             visit!(inside.len());
             if inside.iter().any(|byte| matches!(byte, 0)) {
                 self.id_sound = false;
             } else {
-                result = self.take_id(store, piece, is_next);
+                result = self.take_id(storage, piece, is_next);
                 self.id_sound = result.is_ok();
             }
         }
@@ -296,50 +298,55 @@ impl Block {
         result
     }
 
-    fn take_id<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>, is_next: bool) -> Result<(), NoRoom> {
+    fn take_id<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        piece: &Piece<'_>,
+        is_next: bool,
+    ) -> Result<(), NoRoom> {
         let len = (self.staged as usize).saturating_add(piece.value.len());
         if len > self.max_id as usize {
             return Err(NoRoom);
         }
         // Count the value as staged even if the line lies whole in the input: the verdict must not depend on cuts.
         let beside = self.event_len().saturating_add(len);
-        if self.lasting().saturating_add(beside) > store.max_len() {
+        if self.lasting().saturating_add(beside) > storage.max_len() {
             return Err(NoRoom);
         }
         let whole = piece.first && piece.last && !is_next;
         if !whole {
-            self.stage(store, piece.value)?;
+            self.stage(storage, piece.value)?;
         }
         if !piece.last {
             return Ok(());
         }
         if len > self.slot() {
             let slot = self.slot().saturating_mul(2).min(self.max_id as usize).max(len);
-            if slot.saturating_mul(2).saturating_add(beside) > store.max_len() {
+            if slot.saturating_mul(2).saturating_add(beside) > storage.max_len() {
                 return Err(NoRoom);
             }
-            self.grow_slots(store, slot)?;
+            self.grow_slots(storage, slot)?;
         }
         if is_next {
-            self.place_next(store, true);
+            self.place_next(storage, true);
             return Ok(());
         }
         let to = self.pending_slot();
         if whole {
-            copy(store.bytes_mut(), to, piece.value);
+            copy(storage.bytes_mut(), to, piece.value);
         } else {
-            shift(store.bytes_mut(), self.stage_start(), to, len);
+            shift(storage.bytes_mut(), self.stage_start(), to, len);
         }
         self.pending = Some(len as u32);
         Ok(())
     }
 
     pub(crate) fn data_len(&self) -> usize {
-        self.data.map_or(0, |data| data.len)
+        self.data.map_or(0, |data| data.len as usize)
     }
 
     fn event_len(&self) -> usize {
-        self.data_len().saturating_add(self.name.len).saturating_add(self.next.len())
+        self.data_len().saturating_add(self.name.len as usize).saturating_add(self.next.len())
     }
 }
 

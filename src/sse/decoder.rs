@@ -5,6 +5,9 @@ use super::{Field, Lines, Lossy, Piece};
 use crate::shown::{shown, Bytes};
 use crate::{Limits, Storage};
 
+/// How much of the input is read at a time: offsets in it have 32 bits.
+const WINDOW: usize = i32::MAX as usize;
+
 /// An event, borrowed from the input, or from the decoder's storage if a slice cut it.
 #[derive(Clone, Copy)]
 pub struct Event<'a> {
@@ -169,9 +172,22 @@ impl<S: Storage> Decoder<S> {
     ///
     /// The item borrows from the input or from the decoder; it lives until the next call.
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Option<Item<'a>> {
-        let given: &'i [u8] = input;
-        let found = self.reader.read(&mut self.storage, input)?;
-        Some(self.view(found, given))
+        self.next_of(input, WINDOW)
+    }
+
+    /// [`next`](Self::next), by windows of at most `most` bytes.
+    fn next_of<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8], most: usize) -> Option<Item<'a>> {
+        let (window, found) = loop {
+            let whole: &'i [u8] = input;
+            let window = whole.get(..most).unwrap_or(whole);
+            let mut rest = window;
+            let found = self.reader.read(&mut self.storage, &mut rest);
+            *input = whole.get(window.len().saturating_sub(rest.len())..).unwrap_or_default();
+            if found.is_some() || input.is_empty() {
+                break (window, found?);
+            }
+        };
+        Some(self.view(found, window))
     }
 
     /// Ends the stream. Call it until it returns `None`.
@@ -201,14 +217,14 @@ impl<S: Storage> Decoder<S> {
     }
 
     fn view<'a>(&'a self, found: Found, input: &'a [u8]) -> Item<'a> {
-        let store = self.storage.bytes();
+        let storage = self.storage.bytes();
         match found {
             Found::Event { data, name } => Item::Event(Event {
-                name: name.of(input, store),
-                data: data.of(input, store),
-                id: self.reader.block.id(store),
+                name: name.of(input, storage),
+                data: data.of(input, storage),
+                id: self.reader.block.id(storage),
             }),
-            Found::Comment(text) => Item::Comment(text.of(input, store)),
+            Found::Comment(text) => Item::Comment(text.of(input, storage)),
             Found::Retry(time) => Item::Retry(time),
             Found::TooLong { offset } => Item::TooLong { offset },
         }
@@ -270,38 +286,38 @@ impl Reader {
         *self = Reader { block, ..Reader::new(Limits::DEFAULT) };
     }
 
-    fn read<S: Storage>(&mut self, store: &mut S, input: &mut &[u8]) -> Option<Found> {
-        self.settle(store);
-        let given = *input;
+    fn read<S: Storage>(&mut self, storage: &mut S, input: &mut &[u8]) -> Option<Found> {
+        self.settle(storage);
+        let window = *input;
         let base = self.offset;
         let mut found = self.unreported.take().map(|offset| Found::TooLong { offset });
         while found.is_none() {
             self.lines.skip_between(input);
-            let taken = given.len().saturating_sub(input.len());
+            let taken = window.len().saturating_sub(input.len());
             if !input.is_empty() && !self.lines.in_line() {
                 self.line_start = base.saturating_add(taken as u64);
             }
             let Some(piece) = self.lines.next(input) else {
                 break;
             };
-            let taken = given.len().saturating_sub(input.len());
+            let taken = window.len().saturating_sub(input.len());
             // The input is consumed up to the end of the piece, and past the byte that ended its line, if one did.
             let start = taken.saturating_sub(piece.value.len()).saturating_sub(usize::from(piece.last));
-            found = self.take(store, given, &piece, start);
+            found = self.take(storage, window, &piece, start);
         }
-        let taken = given.len().saturating_sub(input.len());
+        let taken = window.len().saturating_sub(input.len());
         self.offset = base.saturating_add(taken as u64);
-        self.keep(store, given);
+        self.keep(storage, window);
         found.or_else(|| self.unreported.take().map(|offset| Found::TooLong { offset }))
     }
 
-    fn finish<S: Storage>(&mut self, store: &mut S) -> Option<Found> {
-        self.settle(store);
+    fn finish<S: Storage>(&mut self, storage: &mut S) -> Option<Found> {
+        self.settle(storage);
         if let Some(offset) = self.unreported.take() {
             return Some(Found::TooLong { offset });
         }
         if let Some(piece) = self.lines.finish() {
-            let found = self.take(store, &[], &piece, 0);
+            let found = self.take(storage, &[], &piece, 0);
             if found.is_some() {
                 return found;
             }
@@ -311,27 +327,27 @@ impl Reader {
 
     /// Releases the storage that the last item needed.
     #[inline]
-    fn settle<S: Storage>(&mut self, store: &mut S) {
+    fn settle<S: Storage>(&mut self, storage: &mut S) {
         if !self.lines.in_line() {
             self.block.unstage();
         }
         if self.block.is_empty() {
-            store.shrink(self.block.lasting());
+            storage.shrink(self.block.lasting());
         }
     }
 
     /// Copies the block from the input to the storage, if the block continues after this call.
     #[inline]
-    fn keep<S: Storage>(&mut self, store: &mut S, given: &[u8]) {
-        if self.block.save(store, given).is_err() {
+    fn keep<S: Storage>(&mut self, storage: &mut S, window: &[u8]) {
+        if self.block.save(storage, window).is_err() {
             self.unreported = Some(self.give_up());
         }
     }
 
-    fn take<S: Storage>(&mut self, store: &mut S, given: &[u8], piece: &Piece<'_>, start: usize) -> Option<Found> {
+    fn take<S: Storage>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>, start: usize) -> Option<Found> {
         match piece.field {
             Field::Blank => return self.blank(),
-            Field::Comment => return self.comment(store, piece, start),
+            Field::Comment => return self.comment(storage, piece, start),
             _ => {}
         }
         self.block_start.get_or_insert(self.line_start);
@@ -342,10 +358,10 @@ impl Reader {
             return None;
         }
         let taken = match piece.field {
-            Field::Data => self.block.data(store, given, piece, start),
-            Field::Event => self.block.name(store, piece, start),
+            Field::Data => self.block.data(storage, window, piece, start),
+            Field::Event => self.block.name(storage, piece, start),
             Field::Id => {
-                let _ = self.block.identify(store, piece, false);
+                let _ = self.block.identify(storage, piece, false);
                 Ok(())
             }
             _ => Ok(()),
@@ -370,14 +386,14 @@ impl Reader {
         Some(Found::Event { data, name })
     }
 
-    fn comment<S: Storage>(&mut self, store: &mut S, piece: &Piece<'_>, start: usize) -> Option<Found> {
+    fn comment<S: Storage>(&mut self, storage: &mut S, piece: &Piece<'_>, start: usize) -> Option<Found> {
         if piece.first {
             self.skip_comment = false;
         }
         if self.skip_comment {
             return None;
         }
-        match self.block.comment(store, piece, start) {
+        match self.block.comment(storage, piece, start) {
             Ok(text) => text.map(Found::Comment),
             Err(NoRoom) => {
                 self.skip_comment = true;
@@ -409,8 +425,28 @@ impl Reader {
 
 #[cfg(all(test, feature = "alloc"))]
 mod tests {
+    extern crate std;
     use super::*;
     use crate::Growing;
+
+    /// An input of more than one window has the same items.
+    #[test]
+    fn windows_do_not_matter() {
+        let input = b": c\nevent: e\nid: 1\ndata: one\ndata: two\n\nretry: 7\n\ndata: last\n\n";
+        let items = |most| {
+            let (mut decoder, mut rest, mut items) = (Decoder::new(Growing::new()), &input[..], std::vec::Vec::new());
+            while let Some(item) = decoder.next_of(&mut rest, most) {
+                items.push(std::format!("{item:?}"));
+            }
+            assert!(rest.is_empty());
+            items
+        };
+        let whole = items(WINDOW);
+        assert_eq!(whole.len(), 4);
+        for most in 1..input.len() {
+            assert_eq!(items(most), whole, "windows of {most} bytes");
+        }
+    }
 
     /// The call after a large event releases its memory.
     #[test]

@@ -237,9 +237,9 @@ impl Lines {
         if self.at != At::Start {
             return self.resume(input);
         }
-        let given: &'a [u8] = input;
-        visit!(given.len().min(6));
-        let Some((field, value)) = Field::of(given) else {
+        let window: &'a [u8] = input;
+        visit!(window.len().min(6));
+        let Some((field, value)) = Field::of(window) else {
             return self.start(input);
         };
         let value = match value {
@@ -423,25 +423,25 @@ impl Lines {
     /// Reads a line that does not start with a known name and colon: blank, unknown, a bare name, or too short to
     /// decide.
     fn start<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
-        let given: &'a [u8] = input;
-        if let Some((line, rest, cr)) = cut(given) {
+        let window: &'a [u8] = input;
+        if let Some((line, rest, cr)) = cut(window) {
             *input = rest;
             self.ended = self.ended.by(cr);
             let field = if line.is_empty() { Field::Blank } else { Field::named(line) };
             let value = if field == Field::Unknown { line } else { &[] };
             return Some(Piece { field, first: true, last: true, value, held: Held::EMPTY });
         }
-        if given.is_empty() {
+        if window.is_empty() {
             return None;
         }
         *input = &[];
-        if Field::begins(given) {
-            self.head.extend(given);
+        if Field::begins(window) {
+            self.head.extend(window);
             self.at = At::Name;
             return None;
         }
         self.begin(Field::Unknown, At::Value);
-        self.part(given)
+        self.part(window)
     }
 
     /// Continues a cut line.
@@ -456,12 +456,12 @@ impl Lines {
 
     /// Continues a line of which `head` holds all bytes so far.
     fn name<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
-        let given: &'a [u8] = input;
+        let window: &'a [u8] = input;
         let before = self.head;
         let room = HEAD.saturating_sub(usize::from(before.len));
-        visit!(given.len().min(room));
-        let stop = given.iter().take(room).position(|byte| matches!(byte, b':' | b'\r' | b'\n'));
-        let (name, rest) = given.split_at_checked(stop.unwrap_or(room.min(given.len())))?;
+        visit!(window.len().min(room));
+        let stop = window.iter().take(room).position(|byte| matches!(byte, b':' | b'\r' | b'\n'));
+        let (name, rest) = window.split_at_checked(stop.unwrap_or(room.min(window.len())))?;
         self.head.extend(name);
         if stop.is_none() && Field::begins(self.head.as_slice()) {
             *input = rest;
@@ -501,10 +501,10 @@ impl Lines {
 
     /// Continues in a value.
     fn value<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
-        let given: &'a [u8] = input;
-        let Some((value, rest, cr)) = cut(given) else {
+        let window: &'a [u8] = input;
+        let Some((value, rest, cr)) = cut(window) else {
             *input = &[];
-            return self.part(given);
+            return self.part(window);
         };
         *input = rest;
         self.ended = self.ended.by(cr);

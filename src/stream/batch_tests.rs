@@ -60,13 +60,13 @@ fn lines_of(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> 
 
 fn read<const CALLS: usize>(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
     let (mut machine, mut tracker, mut batch) = (Machine::<2>::new(config), Tracker::<4, CALLS>::new(), Emitter::new());
-    let (mut store, mut scratch, mut records) = (vec![0; 2048], vec![0; 2048], vec![Record::default(); cap]);
+    let (mut storage, mut scratch, mut records) = (vec![0; 2048], vec![0; 2048], vec![Record::default(); cap]);
     let mut all = Vec::new();
     let mut at = 0;
     let mut finish = false;
     loop {
         let mut sink = Records::new(&mut records, &mut scratch, mask);
-        let mut movable = Movable::new(&mut store, false);
+        let mut movable = Movable::new(&mut storage, false);
         let (spent, filled) = if finish {
             (0, batch.finish(&mut machine, &mut movable, &mut tracker, &mut sink))
         } else {
@@ -293,7 +293,7 @@ fn each_byte_is_in_one_frame() {
 fn frames_by(input: &[u8], size: usize) -> Vec<(usize, u64, u32)> {
     let (mut machine, mut tracker, mut batch) =
         (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());
-    let (mut store, mut scratch, mut records) = ([0; 2048], [0; 2048], [Record::default(); 64]);
+    let (mut storage, mut scratch, mut records) = ([0; 2048], [0; 2048], [Record::default(); 64]);
     let (mut frames, mut given) = (Vec::new(), 0);
     let mut note = |given: usize, records: &[Record]| {
         frames.extend(records.iter().map(|record| (given, record.end, record.code)));
@@ -301,13 +301,13 @@ fn frames_by(input: &[u8], size: usize) -> Vec<(usize, u64, u32)> {
     for slice in input.chunks(size) {
         given += slice.len();
         let mut sink = Records::new(&mut records, &mut scratch, Kind::Frame.bit());
-        let ran = batch.run(&mut machine, &mut store, &mut tracker, slice, 0, &mut sink);
+        let ran = batch.run(&mut machine, &mut storage, &mut tracker, slice, 0, &mut sink);
         assert_eq!(ran, (slice.len(), Outcome::Done));
         let written = sink.written();
         note(given, &records[..written]);
     }
     let mut sink = Records::new(&mut records, &mut scratch, Kind::Frame.bit());
-    assert_eq!(batch.finish(&mut machine, &mut store, &mut tracker, &mut sink), Outcome::Done);
+    assert_eq!(batch.finish(&mut machine, &mut storage, &mut tracker, &mut sink), Outcome::Done);
     let written = sink.written();
     note(given, &records[..written]);
     frames
@@ -390,9 +390,9 @@ fn a_full_sink_is_given_the_same_delta_once_more() {
     let read = |full_at: usize| {
         let (mut machine, mut tracker, mut emitter) =
             (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());
-        let (mut store, mut sink, mut at, mut came_back) = ([0; 2048], FullAt(full_at, Vec::new()), 0, 0);
+        let (mut storage, mut sink, mut at, mut came_back) = ([0; 2048], FullAt(full_at, Vec::new()), 0, 0);
         loop {
-            let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, &stream[at..], 0, &mut sink);
+            let (spent, outcome) = emitter.run(&mut machine, &mut storage, &mut tracker, &stream[at..], 0, &mut sink);
             at += spent;
             match outcome {
                 Outcome::Done => return (sink.1, came_back),
@@ -414,7 +414,7 @@ fn a_full_sink_is_given_the_same_delta_once_more() {
 /// The records of these events, given one at a time or all in one call, and what is known afterwards.
 fn given(events: &[String], one_by_one: bool) -> (Vec<String>, String) {
     let (mut machine, mut tracker) = (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new());
-    let (mut emitter, mut store) = (Emitter::new(), vec![0; 2048]);
+    let (mut emitter, mut storage) = (Emitter::new(), vec![0; 2048]);
     let (mut records, mut scratch) = (vec![Record::default(); 256], vec![0; 2048]);
     let input = events.concat();
     let ends = events.iter().scan(0, |end, event| {
@@ -424,7 +424,7 @@ fn given(events: &[String], one_by_one: bool) -> (Vec<String>, String) {
     let (mut lines, mut at) = (Vec::new(), 0);
     for end in ends.filter(|end| one_by_one || *end == input.len()) {
         let mut sink = Records::new(&mut records, &mut scratch, Kind::DEFAULT);
-        let mut movable = Movable::new(&mut store, false);
+        let mut movable = Movable::new(&mut storage, false);
         let bytes = &input.as_bytes()[at..end];
         let done = emitter.run(&mut machine, &mut movable, &mut tracker, bytes, BASE + at as u32, &mut sink);
         assert_eq!(done, (bytes.len(), Outcome::Done));
@@ -478,7 +478,7 @@ fn a_run_of_events_is_as_its_events_one_by_one() {
 #[test]
 fn a_frame_that_waits_keeps_its_kinds() {
     let (mut machine, mut tracker) = (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new());
-    let (mut emitter, mut store) = (Emitter::new(), vec![0; 2048]);
+    let (mut emitter, mut storage) = (Emitter::new(), vec![0; 2048]);
     let (mut records, mut scratch) = ([Record::default(); 32], [0; 64]);
     let event = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"x\"}}]}\r\n\r\n";
     let input = event.repeat(4);
@@ -486,7 +486,7 @@ fn a_frame_that_waits_keeps_its_kinds() {
     let mut written = 0;
     for (bytes, mask) in [(all, Kind::DEFAULT), (lf, Kind::Frame.bit())] {
         let mut sink = Records::new(&mut records, &mut scratch, mask);
-        let mut movable = Movable::new(&mut store, false);
+        let mut movable = Movable::new(&mut storage, false);
         let done = emitter.run(&mut machine, &mut movable, &mut tracker, bytes, BASE, &mut sink);
         assert_eq!(done, (bytes.len(), Outcome::Done));
         written = sink.written();
@@ -507,12 +507,12 @@ fn an_array_that_is_full_ends_the_call_between_two_events() {
     for in_one_call in 1..=events.len() {
         let (mut machine, mut tracker, mut emitter) =
             (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());
-        let (mut store, mut scratch, mut records) = ([0; 2048], [0; 64], vec![Record::default(); 2 * in_one_call]);
+        let (mut storage, mut scratch, mut records) = ([0; 2048], [0; 64], vec![Record::default(); 2 * in_one_call]);
         let mut rest = input.as_bytes();
         for part in events.chunks(in_one_call) {
             let mask = Kind::Chunk.bit() | Kind::Content.bit();
             let mut sink = Records::new(&mut records, &mut scratch, mask);
-            let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, rest, 0, &mut sink);
+            let (spent, outcome) = emitter.run(&mut machine, &mut storage, &mut tracker, rest, 0, &mut sink);
             let is_last = rest.len() == part.concat().len();
             assert_eq!((spent, outcome == Outcome::Done), (part.concat().len(), is_last), "{in_one_call}");
             assert_eq!((sink.written(), emitter.is_pending()), (2 * part.len(), false), "{in_one_call}");

@@ -21,24 +21,28 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ///
     /// [`NeedStorage`]: move to a larger storage ([`relocate`](StreamState::relocate)), then step again on the same window.
     #[inline(never)]
-    pub(super) fn try_go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Result<Step, NeedStorage> {
-        if let Some(step) = self.quick(store, window) {
+    pub(super) fn try_go_on<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+    ) -> Result<Step, NeedStorage> {
+        if let Some(step) = self.quick(storage, window) {
             return Ok(step);
         }
-        if !store.can_move() {
-            return Ok(self.read(store, window));
+        if !storage.can_move() {
+            return Ok(self.read(storage, window));
         }
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
-        if most.saturating_add(64) <= store.bytes().len() {
-            return Ok(self.read(store, window));
+        if most.saturating_add(64) <= storage.bytes().len() {
+            return Ok(self.read(storage, window));
         }
         // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
         let line = if self.kept.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.state.clone();
-        let step = self.read(store, window);
-        self.settled(store, checkpoint).map(|()| step)
+        let step = self.read(storage, window);
+        self.settled(storage, checkpoint).map(|()| step)
     }
 
     /// A [`finish`](Machine::finish) that fails, and changes nothing, if the storage is too small.
@@ -47,19 +51,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ///
     /// As [`try_go_on`](Machine::try_go_on).
     #[doc(hidden)]
-    pub fn try_finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Result<Found, NeedStorage> {
-        if !store.can_move() {
-            return Ok(self.finish(store));
+    pub fn try_finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Result<Found, NeedStorage> {
+        if !storage.can_move() {
+            return Ok(self.finish(storage));
         }
         let checkpoint = self.state.clone();
-        let found = self.finish(store);
-        self.settled(store, checkpoint).map(|()| found)
+        let found = self.finish(storage);
+        self.settled(storage, checkpoint).map(|()| found)
     }
 
     /// Goes back to the checkpoint if the storage was too small.
-    fn settled<S: Storage + ?Sized>(&mut self, store: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
-        let Some(wanted) = store.take_wanted() else { return Ok(()) };
-        self.kept.undo(&checkpoint.kept, store.bytes_mut());
+    fn settled<S: Storage + ?Sized>(&mut self, storage: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
+        let Some(wanted) = storage.take_wanted() else { return Ok(()) };
+        self.kept.undo(&checkpoint.kept, storage.bytes_mut());
         // But for the index, which the next step makes anew.
         self.state = checkpoint;
         self.memo.take_back();
@@ -67,7 +71,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // Twice as much, so that copying stays linear; but not more than an event within the limits can need.
         let limits = self.config.limits;
         let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);
-        let twice = store.bytes().len().saturating_mul(2).min(most);
+        let twice = storage.bytes().len().saturating_mul(2).min(most);
         Err(NeedStorage { len: wanted.max(twice) })
     }
 }
@@ -76,10 +80,10 @@ impl StreamState {
     /// Bytes of storage that are in use between steps. While something that was found is still looked at
     /// (`looked_at`), all of the storage may be.
     #[doc(hidden)]
-    pub fn retained(&self, store: &[u8], looked_at: bool) -> usize {
+    pub fn retained(&self, storage: &[u8], looked_at: bool) -> usize {
         match self.after {
-            After::Trailing(_) => store.len(),
-            _ if looked_at => store.len(),
+            After::Trailing(_) => storage.len(),
+            _ if looked_at => storage.len(),
             _ => self.kept.retained(),
         }
     }
@@ -100,15 +104,15 @@ impl StreamState {
         self.kept.relocate(from, to)
     }
 
-    /// The storage, which had `from` bytes, has `len` now, and `store` is the longer of the two. `false`: what is retained does
+    /// The storage, which had `from` bytes, has `len` now; it is given with the longer of the two. `false`: what is retained does
     /// not fit, and nothing was done.
     #[doc(hidden)]
-    pub fn resize(&mut self, store: &mut [u8], from: usize, len: usize, looked_at: bool) -> bool {
+    pub fn resize(&mut self, storage: &mut [u8], from: usize, len: usize, looked_at: bool) -> bool {
         if self.is_fixed(looked_at) {
             return from <= len;
         }
         self.appendable = 0;
-        self.kept.resize(store, len)
+        self.kept.resize(storage, len)
     }
 
     /// Whether spans of the storage were handed out, which stay as they are.

@@ -187,7 +187,7 @@ impl<'a> Context<'a> {
 }
 
 impl StreamState {
-    /// The view of what the last step found; `index` is that of its machine, `given` is the window of that step, and `store` its storage.
+    /// The view of what the last step found; `index` is that of its machine, `window` and `storage` are those of the step.
     ///
     /// # Errors
     ///
@@ -196,18 +196,18 @@ impl StreamState {
     pub(super) fn event<'a, S: Storage + ?Sized>(
         &'a self,
         index: &'a Index,
-        store: &'a S,
-        given: &'a [u8],
+        storage: &'a S,
+        window: &'a [u8],
         found: Found,
     ) -> Result<Option<Event<'a>>, Error> {
         // Nearly always.
         if let Found::Chunk(span) = found {
-            return Ok(Some(Event::Chunk(self.chunk(index, span.of(given, store), given, store))));
+            return Ok(Some(Event::Chunk(self.chunk(index, span.read(window, storage), window, storage))));
         }
         if found == Found::NeedMore {
             return Ok(None);
         }
-        self.other_event(index, store, given, found)
+        self.other_event(index, storage, window, found)
     }
 
     #[inline(always)]
@@ -215,37 +215,37 @@ impl StreamState {
         &'a self,
         index: &'a Index,
         payload: &'a [u8],
-        given: &'a [u8],
-        store: &'a S,
+        window: &'a [u8],
+        storage: &'a S,
     ) -> Chunk<'a> {
-        Chunk::from_parts(payload, index, self.name(given, store))
+        Chunk::from_parts(payload, index, self.name(window, storage))
     }
 
     #[inline(never)]
     fn other_event<'a, S: Storage + ?Sized>(
         &'a self,
         index: &'a Index,
-        store: &'a S,
-        given: &'a [u8],
+        storage: &'a S,
+        window: &'a [u8],
         found: Found,
     ) -> Result<Option<Event<'a>>, Error> {
         let (offset, _) = index.frame;
         Ok(Some(match found {
             Found::NeedMore => return Ok(None),
             Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
-            Found::Chunk(span) => Event::Chunk(self.chunk(index, span.of(given, store), given, store)),
+            Found::Chunk(span) => Event::Chunk(self.chunk(index, span.read(window, storage), window, storage)),
             Found::Sse(span) => Event::Sse(sse::Event::new(
-                self.name(given, store),
-                span.of(given, store),
-                self.last_event_id(store.bytes()),
+                self.name(window, storage),
+                span.read(window, storage),
+                self.last_event_id(storage.bytes()),
             )),
             Found::Done => Event::Done,
-            Found::Comment(span) => Event::Comment(span.of(given, store)),
-            Found::KeepAlive(span) => Event::KeepAlive(span.of(given, store)),
+            Found::Comment(span) => Event::Comment(span.read(window, storage)),
+            Found::KeepAlive(span) => Event::KeepAlive(span.read(window, storage)),
             Found::Retry(ms) => Event::Retry(ms),
-            Found::LastEventId => Event::LastEventId(self.last_event_id(store.bytes())),
+            Found::LastEventId => Event::LastEventId(self.last_event_id(storage.bytes())),
             Found::Malformed(span, fault) => {
-                let (payload, name) = (span.of(given, store), self.name(given, store));
+                let (payload, name) = (span.read(window, storage), self.name(window, storage));
                 Event::Malformed(Malformed { payload, fault, name, frame: &index.frame })
             }
             Found::TooLong => Event::TooLong { offset },
@@ -255,7 +255,7 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// What the last step found, as a view. `given` is the window of that step, and `store` its storage.
+    /// What the last step found, as a view. `window` and `storage` are those of the step.
     ///
     /// # Errors
     ///
@@ -263,11 +263,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(always)]
     pub fn event<'a, S: Storage + ?Sized>(
         &'a self,
-        store: &'a S,
-        given: &'a [u8],
+        storage: &'a S,
+        window: &'a [u8],
         found: Found,
     ) -> Result<Option<Event<'a>>, Error> {
-        self.state.event(&self.index, store, given, found)
+        self.state.event(&self.index, storage, window, found)
     }
 
     /// The chunk found last, whose payload and name these are.
@@ -276,27 +276,27 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Chunk::from_parts(payload, self.index(), name)
     }
 
-    /// What a context refers to, of what the last step found in `given`, which begins at offset `base` of the input.
+    /// What a context refers to, of what the last step found in the window, which begins at offset `base` of the input.
     pub(super) fn rest<'a, S: Storage + ?Sized>(
         &'a self,
-        store: &'a S,
-        given: &'a [u8],
+        storage: &'a S,
+        window: &'a [u8],
         base: u32,
         found: Found,
     ) -> Rest<'a> {
         let event = match found {
             Found::Chunk(_) => None,
-            _ => self.other_event(&self.index, store, given, found).ok().flatten(),
+            _ => self.other_event(&self.index, storage, window, found).ok().flatten(),
         };
-        let payload = found.payload().map_or(&[][..], |span| span.of(given, store));
-        let name = Bytes::new(self.name(given, store), self.name_span().input(base));
-        Rest { event, payload, name, id: self.last_event_id(store.bytes()) }
+        let payload = found.payload().map_or(&[][..], |span| span.read(window, storage));
+        let name = Bytes::new(self.name(window, storage), self.name_span().offset_in_input(base));
+        Rest { event, payload, name, id: self.last_event_id(storage.bytes()) }
     }
 
     /// The context of what the last step found.
     pub(super) fn context<'a>(&'a self, rest: &'a Rest<'a>, base: u32, found: Found) -> Context<'a> {
         let (start, end) = self.frame();
-        let payload_at = found.payload().and_then(|span| span.input(base)).map_or(NOWHERE, u64::from);
+        let payload_at = found.payload().and_then(|span| span.offset_in_input(base)).map_or(NOWHERE, u64::from);
         let chunk = match found {
             Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
             _ => None,

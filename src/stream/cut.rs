@@ -13,7 +13,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes a byte of `data: `, the first bytes of the payload behind that, or the blank line behind the payload. The step
     /// before left nothing to report.
     #[inline]
-    pub(super) fn go_on_in_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+    pub(super) fn go_on_in_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         if self.lines.go_on_in_head(window) {
             return Some(self.taken(window));
         }
@@ -24,12 +24,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if !fits || find::line_end(window).is_some() {
                 return None;
             }
-            return self.begin_cut(store, window, None).then(|| self.taken(window));
+            return self.begin_cut(storage, window, None).then(|| self.taken(window));
         }
         let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
         let is_plain = !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.kept.has_next();
         if is_over && is_plain && window.first() == Some(&b'\n') && self.kept.is_stored() {
-            return Some(self.end_payload(store, window, 1, Ended::Alone));
+            return Some(self.end_payload(storage, window, 1, Ended::Alone));
         }
         None
     }
@@ -39,15 +39,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     pub(super) fn begin_cut<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         value: &[u8],
         after_lf: Option<bool>,
     ) -> bool {
         let is_behind = self.after == After::Release;
         if is_behind {
-            store.shrink(self.kept.lasting());
+            storage.shrink(self.kept.lasting());
         }
-        let Some(left) = self.kept.begin_data(store, value) else { return false };
+        let Some(left) = self.kept.begin_data(storage, value) else { return false };
         if is_behind {
             (self.after, self.block) = (After::Nothing, Block::NEW);
         }
@@ -68,7 +68,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     pub(super) fn end_payload<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         consumed: usize,
         ended: Ended,
@@ -76,9 +76,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.lines.start_line(ended);
         (self.rested, self.appendable) = (false, 0);
         let end = self.offset.saturating_add(consumed as u64);
-        let found = match self.recall_stored(store, end) {
+        let found = match self.recall_stored(storage, end) {
             Some(found) => found,
-            None => self.dispatch(store, window, end, false),
+            None => self.dispatch(storage, window, end, false),
         };
         self.offset = end;
         Step { consumed, found }
@@ -87,11 +87,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises an event that a slice cut, and whose payload is in the storage, if it is an ordinary chunk in a stream of
     /// chunks: then [`dispatch`](Machine::dispatch) would do the same. `end`: the offset in the stream where the event ends.
     #[inline]
-    fn recall_stored<S: Storage + ?Sized>(&mut self, store: &mut S, end: u64) -> Option<Found> {
+    fn recall_stored<S: Storage + ?Sized>(&mut self, storage: &mut S, end: u64) -> Option<Found> {
         let is_usual =
             self.reads_chunks() && !self.block.error_field && self.block.quirks.is_empty() && self.is_usual_place();
         let data = self.kept.lone_data().filter(|_| is_usual)?;
-        let bytes = (data.padded(store.bytes_mut(), MORE), data.len);
+        let bytes = (data.padded(storage.bytes_mut(), MORE), data.len as usize);
         let max_depth = self.config.limits.max_depth;
         if !self.memo.payload(&mut self.index, bytes, b"", max_depth) {
             self.unknown_at = self.block.start;
@@ -103,13 +103,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.join();
         self.kept.end();
-        self.name = Span::NONE;
+        self.name = Span::EMPTY;
         self.index.frame = (self.block.start, end);
         self.note_choices(&Seen::default());
         self.note_event(quirks);
         // `is_rested` would say so: the next event may begin here.
         self.rested = self.silent_next <= self.silent;
-        Some(Found::Chunk(data.into()))
+        Some(Found::Chunk(data))
     }
 }
 
@@ -118,8 +118,8 @@ impl StreamState {
     /// was done, because the byte ends a line, no payload is cut, or the storage has no room. Where a payload is cut, the step
     /// before found nothing, so no event waits to be reported.
     #[inline(always)]
-    pub(super) fn append_byte<S: Storage + ?Sized>(&mut self, store: &mut S, byte: u8) -> bool {
-        self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(store, &[byte])
+    pub(super) fn append_byte<S: Storage + ?Sized>(&mut self, storage: &mut S, byte: u8) -> bool {
+        self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte])
     }
 
     /// [`append_byte`](Machine::append_byte) for a caller that puts the byte into the storage, where
@@ -171,26 +171,26 @@ impl StreamState {
     /// because a line ends there, no payload is cut, or the storage has no room. Where a payload is cut, no event waits to be
     /// reported.
     #[inline(always)]
-    pub(super) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> usize {
+    pub(super) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> usize {
         if self.appendable == 0 {
             return 0;
         }
-        self.append_line(store, window)
+        self.append_line(storage, window)
     }
 
     #[inline(never)]
-    fn append_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> usize {
+    fn append_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> usize {
         let end = find::line_end(window).unwrap_or(window.len());
         match window.get(..end) {
-            Some(more) if end <= self.appendable as usize && self.append_all(store, more) => end,
+            Some(more) if end <= self.appendable as usize && self.append_all(storage, more) => end,
             _ => 0,
         }
     }
 
     /// Appends bytes that have no line end and are at most `appendable`.
     #[inline(always)]
-    fn append_all<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
-        let appended = self.kept.append(store, window);
+    fn append_all<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
+        let appended = self.kept.append(storage, window);
         if appended {
             self.offset = self.offset.wrapping_add(window.len() as u64);
             self.appendable = self.appendable.wrapping_sub(window.len() as u32);
@@ -202,9 +202,9 @@ impl StreamState {
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Goes on in a payload that a slice cut: takes more of it, or its end, where a LF or a CRLF and a blank line, or a LF at the
     /// end of the window, follow.
-    pub(super) fn go_on_in_payload<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+    pub(super) fn go_on_in_payload<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         let is_over = matches!(window.first(), Some(b'\n' | b'\r'));
-        let before = if is_over { 0 } else { self.append_line(store, window) };
+        let before = if is_over { 0 } else { self.append_line(storage, window) };
         let rest = window.get(before..)?;
         let (tail, ended) = match rest {
             [b'\n'] => {
@@ -218,13 +218,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             // The next step takes any other line end.
             _ => return (before > 0).then_some(Step { consumed: before, found: Found::NeedMore }),
         };
-        let Step { consumed, found } = self.end_payload(store, rest, tail, ended);
+        let Step { consumed, found } = self.end_payload(storage, rest, tail, ended);
         Some(Step { consumed: before.wrapping_add(consumed), found })
     }
 
     /// Notes how many bytes the next steps may append, if the machine is inside a `data` line whose payload so far is in the
     /// storage, and nothing waits to be reported.
-    pub(super) fn note_appendable<S: Storage + ?Sized>(&mut self, store: &S) {
+    pub(super) fn note_appendable<S: Storage + ?Sized>(&mut self, storage: &S) {
         let is_in_payload = self.line == Line::Payload
             && self.lines.is_in_data()
             && self.after == After::Nothing
@@ -234,7 +234,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && !self.kept.has_next()
             && self.silent_next <= self.silent;
         // Spans are 32 bits wide.
-        let most = if is_in_payload { self.kept.appendable(store) } else { 0 };
+        let most = if is_in_payload { self.kept.appendable(storage) } else { 0 };
         self.appendable = most.min(i32::MAX as usize) as u32;
     }
 }

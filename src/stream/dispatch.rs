@@ -3,7 +3,7 @@
 use super::config::{Framing, Payload, Validate};
 use super::end::{Pending, DONE};
 use super::facts::{Failed, Lines, Whole};
-use super::found::{Found, Span};
+use super::found::{Found, Place, Span};
 use super::machine::{Machine, Next};
 use super::memo::MORE;
 use super::state::{After, Block, Ending, StreamState};
@@ -12,13 +12,12 @@ use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
 use crate::dialect::{self, Protocol};
 use crate::json::{JsonError, JsonErrorKind, Text};
-use crate::sse::block;
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Ends the block at a blank line.
-    pub(super) fn blank<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
+    pub(super) fn blank<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> Next {
         if !self.block.open {
             return Next::Go;
         }
@@ -28,7 +27,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let end = self.offset.saturating_add(end as u64);
         if self.block.skipping {
             self.skipped();
-            store.shrink(self.kept.lasting());
+            storage.shrink(self.kept.lasting());
             return self.silence(end);
         }
         if self.block.skim.is_on() && !self.block.skim.is_over() {
@@ -42,14 +41,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Next::Found(self.conclude(found));
         }
         if self.kept.has_data() {
-            self.kept.adopt(store);
-            return Next::Found(self.dispatch(store, window, end, false));
+            self.kept.adopt(storage);
+            return Next::Found(self.dispatch(storage, window, end, false));
         }
         // A block without data is no event. Its ID counts all the same.
         let found = if self.kept.has_id() { Found::LastEventId } else { Found::NeedMore };
         self.kept.end();
         self.index.frame = (self.block.start, end);
-        self.name = Span::NONE;
+        self.name = Span::EMPTY;
         match self.conclude(found) {
             Found::NeedMore => {
                 self.after = After::Nothing;
@@ -93,7 +92,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Decides what the payload of a complete block is.
     pub(super) fn dispatch<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         end: u64,
         unterminated: bool,
@@ -115,10 +114,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.block.quirks.insert(Quirk::UnterminatedEvent);
         }
         let frame = (self.block.start, end);
-        let (data, name_span) = self.kept.end().unwrap_or((block::Span::EMPTY, block::Span::EMPTY));
-        self.name = name_span.into();
-        let span = Span::from(data);
-        let payload = data.of(window, store.bytes());
+        let (data, name_span) = self.kept.end().unwrap_or((Span::EMPTY, Span::EMPTY));
+        self.name = name_span;
+        let span = data;
+        let payload = data.of(window, storage.bytes());
         if self.config.payload == Payload::Opaque {
             self.index.frame = frame;
             self.facts.foreign = true;
@@ -131,7 +130,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.done();
         }
         self.after_done();
-        let name = name_span.of(window, store.bytes());
+        let name = name_span.of(window, storage.bytes());
         let hint = match self.block.error_field || name == b"error" {
             true => Hint::Error,
             false if is_body => Hint::Body,
@@ -155,15 +154,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let plain = hint == Hint::None
             && if is_known { !self.block.raw } else { name.is_empty() }
             && !self.block.quirks.contains(Quirk::SeveralValues);
-        if SLOTS > 0 && plain && data.place == block::Place::Input {
+        if SLOTS > 0 && plain && data.place == Place::Input {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
                 let event = window.get(start as usize..end as usize).unwrap_or_default();
-                self.memo.note_framing(event, data.start.wrapping_sub(start as usize), data.len, name);
+                let (data_start, len) = data.range();
+                self.memo.note_framing(event, data_start.wrapping_sub(start as usize), len, name);
             }
         }
         // The memo may have refused this event before.
         let unknown = self.unknown_at == self.block.start;
-        let bytes = (data.with_more(window, store.bytes(), MORE), payload.len());
+        let bytes = (data.with_more(window, storage.bytes(), MORE), payload.len());
         let read = if plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth) {
             self.join();
             self.report_text();
@@ -258,10 +258,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let Some(at) = trailing else { return self.conclude(found) };
         // The next step reports the bytes behind the value. It gets another window, so they have to be stored.
-        let Ok((data, name)) = self.kept.hold(store, window, (data, name_span)) else { return self.too_long() };
-        self.name = name.into();
+        let Ok((data, name)) = self.kept.hold(storage, window, (data, name_span)) else { return self.too_long() };
+        self.name = name;
         self.facts.malformed = self.facts.malformed.saturating_add(1);
-        let (value, rest) = Span::from(data).split(at as u32);
+        let (value, rest) = data.split(at as u32);
         self.after = After::Trailing(rest);
         self.conclude(Found::Chunk(value))
     }
@@ -458,17 +458,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Decides what is left of a block in which the stream ended.
-    pub(super) fn last_block<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
+    pub(super) fn last_block<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
         if !self.block.open {
             if self.in_array && self.facts.raw_values > 0 {
                 self.facts.pending = Pending::Json;
             }
             return None;
         }
-        self.kept.adopt(store);
-        let payload = self.kept.data_span().of(&[], store.bytes());
+        self.kept.adopt(storage);
+        let payload = self.kept.data_span().of(&[], storage.bytes());
         if self.waits() {
-            return Some(self.raw_is_over(store, &[]));
+            return Some(self.raw_is_over(storage, &[]));
         }
         if self.block.raw {
             self.facts.pending = Pending::Json;
@@ -483,7 +483,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
-        let is_error = self.block.error_field || self.kept.name_span().of(&[], store.bytes()) == b"error";
+        let is_error = self.block.error_field || self.kept.name_span().of(&[], storage.bytes()) == b"error";
         let whole = trimmed == DONE
             || is_error && !trimmed.is_empty() && !is_cut_json(trimmed)
             || !is_error && {
@@ -495,7 +495,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         self.facts.pending = pending;
-        Some(self.dispatch(store, &[], self.offset, true))
+        Some(self.dispatch(storage, &[], self.offset, true))
     }
 }
 

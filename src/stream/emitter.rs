@@ -163,29 +163,29 @@ impl Emitter {
         self.expected > 0
     }
 
-    /// Reads `data` and gives the sink its deltas. `base` is the offset of `data` in what the sink calls the input. Returns
-    /// how many bytes of `data` are consumed, and why it returned; unless that is [`Outcome::Done`], give the others again.
+    /// Reads `input` and gives the sink its deltas. `base` is added to offsets in it: a caller may give its bytes in parts. Returns
+    /// how many bytes of `input` are consumed, and why it returned; unless that is [`Outcome::Done`], give the others again.
     #[inline]
     pub fn run<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
-        store: &mut St,
+        storage: &mut St,
         tracker: &mut T,
-        data: &[u8],
+        input: &[u8],
         base: u32,
         sink: &mut S,
     ) -> (usize, Outcome) {
         // `read`: the payload of an event that a step has read, and how many bytes it consumed.
         let (mut spent, mut read) = (0, None);
-        if self.expected > 0 && !self.is_given_again(data) {
+        if self.expected > 0 && !self.is_given_again(input) {
             return (0, Outcome::Resume);
         }
         loop {
-            let given = data.get(spent..).unwrap_or_default();
+            let window = input.get(spent..).unwrap_or_default();
             let at = base.saturating_add(spent as u32);
             if self.is_pending {
                 let expected = self.expected as usize;
-                match self.go_on(&mut Env { machine, store, tracker, given, base: at, sink }) {
+                match self.go_on(&mut Env { machine, storage, tracker, window, base: at, sink }) {
                     Outcome::Done => spent = spent.saturating_add(expected),
                     Outcome::Full => return (spent, Outcome::Full),
                     // The event is consumed.
@@ -193,30 +193,30 @@ impl Emitter {
                 }
                 continue;
             }
-            if !sink.is_of_one_call() && self.frames.waits() && !given.is_empty() {
-                match self.waiting_frame(machine, given, sink) {
+            if !sink.is_of_one_call() && self.frames.waits() && !window.is_empty() {
+                match self.waiting_frame(machine, window, sink) {
                     Outcome::Done => {}
                     outcome => return (spent, outcome),
                 }
             }
-            if sink.is_full() && !given.is_empty() {
+            if sink.is_full() && !window.is_empty() {
                 return (spent, Outcome::Full);
             }
             // Nearly all events are emitted here.
-            let (given, last) = self.emit_run(machine, store, tracker, (given, at), sink, read.take());
-            spent = data.len().saturating_sub(given.len());
+            let (window, last) = self.emit_run(machine, storage, tracker, (window, at), sink, read.take());
+            spent = input.len().saturating_sub(window.len());
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {
                 Some(last) => last,
                 // As above: what a step finds has to be emitted, so the sink must have room first.
-                None if !given.is_empty() && (sink.is_full() || !sink.is_of_one_call() && self.frames.waits()) => {
+                None if !window.is_empty() && (sink.is_full() || !sink.is_of_one_call() && self.frames.waits()) => {
                     continue
                 }
-                None => match machine.try_go_on(store, given) {
+                None => match machine.try_go_on(storage, window) {
                     Ok(Step { consumed, found }) => {
-                        if found == Found::NeedMore && consumed == given.len() && !self.frames.is_behind(machine) {
+                        if found == Found::NeedMore && consumed == window.len() && !self.frames.is_behind(machine) {
                             // The usual end of a slice: there is nothing to emit.
-                            return (data.len(), Outcome::Done);
+                            return (input.len(), Outcome::Done);
                         }
                         if let Some(payload) = machine.usual_payload(found) {
                             read = Some((payload, consumed));
@@ -226,20 +226,20 @@ impl Emitter {
                         (consumed, Ok(Stage::Before))
                     }
                     Err(need) => {
-                        self.expect_again(given, given.len());
+                        self.expect_again(window, window.len());
                         return (spent, Outcome::NeedStorage(need));
                     }
                 },
             };
             let outcome = match stage {
-                Ok(stage) => self.emit_from(stage, &mut Env { machine, store, tracker, given, base: at, sink }),
+                Ok(stage) => self.emit_from(stage, &mut Env { machine, storage, tracker, window, base: at, sink }),
                 Err(Full) => Outcome::Full,
             };
             if outcome == Outcome::Full {
-                return (spent.saturating_add(self.keep(machine, given, consumed)), outcome);
+                return (spent.saturating_add(self.keep(machine, window, consumed)), outcome);
             }
             spent = spent.saturating_add(consumed);
-            if outcome != Outcome::Done || self.found == Found::NeedMore && spent >= data.len() {
+            if outcome != Outcome::Done || self.found == Found::NeedMore && spent >= input.len() {
                 return (spent, outcome);
             }
         }
@@ -249,11 +249,11 @@ impl Emitter {
     pub fn finish<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
-        store: &mut St,
+        storage: &mut St,
         tracker: &mut T,
         sink: &mut S,
     ) -> Outcome {
-        self.finish_into(machine, store, tracker, sink)
+        self.finish_into(machine, storage, tracker, sink)
     }
 
     /// [`finish`](Self::finish), compiled once for all sinks.
@@ -261,7 +261,7 @@ impl Emitter {
     fn finish_into<St: Storage, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
-        store: &mut St,
+        storage: &mut St,
         tracker: &mut dyn Track,
         sink: &mut dyn Sink,
     ) -> Outcome {
@@ -270,7 +270,7 @@ impl Emitter {
                 if self.expected > 0 {
                     return Outcome::Resume;
                 }
-                match self.go_on(&mut Env { machine, store, tracker, given: &[], base: 0, sink }) {
+                match self.go_on(&mut Env { machine, storage, tracker, window: &[], base: 0, sink }) {
                     Outcome::Done => continue,
                     outcome => return outcome,
                 }
@@ -284,14 +284,14 @@ impl Emitter {
                 let rest = self.frames.rest(machine);
                 return self.frame_alone(rest, open, sink);
             }
-            match machine.try_finish(store) {
+            match machine.try_finish(storage) {
                 Ok(found) => {
                     self.begin(found);
                     self.ended = found == Found::NeedMore;
                 }
                 Err(need) => return Outcome::NeedStorage(need),
             }
-            match self.emit_from(Stage::Before, &mut Env { machine, store, tracker, given: &[], base: 0, sink }) {
+            match self.emit_from(Stage::Before, &mut Env { machine, storage, tracker, window: &[], base: 0, sink }) {
                 Outcome::Done => {}
                 outcome => {
                     (self.is_pending, self.expected) = (outcome == Outcome::Full, 0);
@@ -301,17 +301,17 @@ impl Emitter {
         }
     }
 
-    /// The frame that waited for `given`.
+    /// The frame that waited for the window.
     #[cold]
     #[inline(never)]
     fn waiting_frame<const SLOTS: usize>(
         &mut self,
         machine: &Machine<SLOTS>,
-        given: &[u8],
+        window: &[u8],
         sink: &mut dyn Sink,
     ) -> Outcome {
         let open = self.frames;
-        let frame = self.frames.waiting(machine, given);
+        let frame = self.frames.waiting(machine, window);
         self.frame_alone(frame, open, sink)
     }
 
@@ -337,27 +337,27 @@ impl Emitter {
     /// The sink was full: the event stays pending. Returns how many bytes of the input are consumed: those of the event if it lies
     /// in the storage, none if it lies in the input, which the caller then gives again.
     #[cold]
-    fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, given: &[u8], consumed: usize) -> usize {
+    fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, window: &[u8], consumed: usize) -> usize {
         self.is_pending = true;
         if machine.is_borrowed(self.found, Place::Input) {
-            self.expect_again(given, consumed);
+            self.expect_again(window, consumed);
         }
         consumed.saturating_sub(self.expected as usize)
     }
 
-    /// The caller will give the first `len` bytes of `given` again.
+    /// The caller will give the first `len` bytes of the window again.
     #[cold]
     #[inline(never)]
-    fn expect_again(&mut self, given: &[u8], len: usize) {
+    fn expect_again(&mut self, window: &[u8], len: usize) {
         self.expected = u32::try_from(len).unwrap_or(u32::MAX);
-        self.seal = seal(given.get(..self.expected as usize).unwrap_or_default());
+        self.seal = seal(window.get(..self.expected as usize).unwrap_or_default());
     }
 
-    /// Whether `data` begins with the bytes that were to be given again.
+    /// Whether `input` begins with the bytes that were to be given again.
     #[cold]
     #[inline(never)]
-    fn is_given_again(&mut self, data: &[u8]) -> bool {
-        let is_same = data.get(..self.expected as usize).is_some_and(|bytes| seal(bytes) == self.seal);
+    fn is_given_again(&mut self, input: &[u8]) -> bool {
+        let is_same = input.get(..self.expected as usize).is_some_and(|bytes| seal(bytes) == self.seal);
         if is_same && !self.is_pending {
             self.expected = 0;
         }
@@ -411,9 +411,9 @@ impl Emitter {
 /// What an event is emitted with: where its bytes are, and who takes its deltas.
 struct Env<'e, const SLOTS: usize> {
     machine: &'e mut Machine<SLOTS>,
-    store: &'e dyn Storage,
+    storage: &'e dyn Storage,
     tracker: &'e mut dyn Track,
-    given: &'e [u8],
+    window: &'e [u8],
     base: u32,
     sink: &'e mut dyn Sink,
 }

@@ -78,12 +78,12 @@ fn a_reset_leaves_nothing() {
         assert_eq!(shown(&mut used, second), expected, "{stream:?}");
     }
     let mut machine: Machine = Machine::new(Config { errors: Quirk::BareDone.into(), ..Config::default() });
-    let mut store = [0; 64];
-    let _ = machine.step(&mut store, b"data: {\"a\":1}\n\nda");
-    let _ = machine.step(&mut store, b"da");
+    let mut storage = [0; 64];
+    let _ = machine.step(&mut storage, b"data: {\"a\":1}\n\nda");
+    let _ = machine.step(&mut storage, b"da");
     machine.reset();
     assert_eq!((machine.offset(), machine.config().errors), (0, Quirk::BareDone.into()));
-    assert_eq!(machine.step(&mut store, b"data: [DONE]\n\n").found, Found::Done);
+    assert_eq!(machine.step(&mut storage, b"data: [DONE]\n\n").found, Found::Done);
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn what_is_malformed_has_its_range() {
 #[test]
 fn a_machine_knows_the_range_of_its_event() {
     let mut machine: Machine = Machine::new(Config::default());
-    let mut store = [0; 64];
+    let mut storage = [0; 64];
     let window = b": said\n\ndata: {\"a\":1}\n\nretry: 5\n";
     let mut rest = &window[..];
     let mut found_all = Vec::new();
     loop {
-        let step = machine.step(&mut store, rest);
+        let step = machine.step(&mut storage, rest);
         rest = &rest[step.consumed..];
         if step.found == Found::NeedMore {
             break;
@@ -194,7 +194,7 @@ fn a_machine_knows_the_range_of_its_event() {
         let mut machine: Machine = Machine::new(Config::default());
         let mut found = Found::NeedMore;
         for slice in slices {
-            found = machine.step(&mut store, slice).found;
+            found = machine.step(&mut storage, slice).found;
         }
         assert_ne!(found, Found::NeedMore, "{slices:?}");
         let places = [Place::Input, Place::Storage].map(|place| machine.is_borrowed(found, place));
@@ -206,18 +206,18 @@ fn a_machine_knows_the_range_of_its_event() {
 fn a_batch_keeps_counts_and_what_was_left_out() {
     let (mut machine, mut tracker, mut batch) =
         (Machine::<2>::new(Config::default()), Tracker::<1, 1>::new(), Emitter::new());
-    let (mut store, mut scratch, mut records) = (vec![0; 512], vec![0; 512], [Record::default(); 64]);
+    let (mut storage, mut scratch, mut records) = (vec![0; 512], vec![0; 512], [Record::default(); 64]);
     assert_eq!((batch.usage(), batch.is_pending()), (None, false));
     let stream = b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}],\"usage\":{\"total_tokens\":7}}\n\n\
         data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},{\"index\":2,\"delta\":{\"content\":\"c\"}}]}\n\n\
         data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"d\"}}]}\n\n";
     let mut fill = |batch: &mut Emitter, records: &mut [Record], data: &[u8]| {
-        let mut store = Movable::new(&mut store, false);
+        let mut storage = Movable::new(&mut storage, false);
         if data.is_empty() {
             let mut sink = Records::new(records, &mut scratch, u64::MAX);
-            return (0, batch.finish(&mut machine, &mut store, &mut tracker, &mut sink));
+            return (0, batch.finish(&mut machine, &mut storage, &mut tracker, &mut sink));
         }
-        batch.run(&mut machine, &mut store, &mut tracker, data, 0, &mut Records::new(records, &mut scratch, u64::MAX))
+        batch.run(&mut machine, &mut storage, &mut tracker, data, 0, &mut Records::new(records, &mut scratch, u64::MAX))
     };
     // One record at a time: the event is pending, and its bytes are to be given again.
     let (spent, filled) = fill(&mut batch, &mut records[..1], stream);
@@ -239,7 +239,7 @@ fn a_batch_keeps_counts_and_what_was_left_out() {
 
 #[test]
 fn what_is_in_use_between_steps() {
-    let mut store = vec![0x55; 64];
+    let mut storage = vec![0x55; 64];
     let cases: [(&[u8], usize); 6] = [
         (b"", 0),
         (b"data: {}\n\n", 0),
@@ -252,33 +252,33 @@ fn what_is_in_use_between_steps() {
         let mut machine: Machine = Machine::new(Config::default());
         let mut rest = bytes;
         loop {
-            let step = machine.step(&mut Movable::new(&mut store, false), rest);
+            let step = machine.step(&mut Movable::new(&mut storage, false), rest);
             rest = &rest[step.consumed..];
             if step.found == Found::NeedMore && rest.is_empty() {
                 break;
             }
-            assert_eq!(machine.retained(&store, true), 64);
+            assert_eq!(machine.retained(&storage, true), 64);
         }
-        let retained = machine.retained(&store, false);
+        let retained = machine.retained(&storage, false);
         assert_eq!(retained, expected, "{:?}", core::str::from_utf8(bytes));
         let mut small = vec![0; retained];
         let mut none = vec![0; retained.saturating_sub(1)];
-        assert_eq!(machine.clone().relocate(&store, &mut none, false), retained == 0);
-        assert!(!machine.clone().relocate(&store, &mut small, true));
-        assert!(machine.relocate(&store, &mut small, false));
+        assert_eq!(machine.clone().relocate(&storage, &mut none, false), retained == 0);
+        assert!(!machine.clone().relocate(&storage, &mut small, true));
+        assert!(machine.relocate(&storage, &mut small, false));
     }
 }
 
 /// The events of a machine that remembers so many shapes, on a storage of 128 bytes.
 fn found<const SLOTS: usize>(config: Config, stream: &[u8], slice: usize) -> Vec<String> {
     let mut machine: Machine<SLOTS> = Machine::with_slots(config);
-    let mut store = [0; 128];
+    let mut storage = [0; 128];
     let mut found_all = Vec::new();
     for mut rest in stream.chunks(slice) {
         loop {
-            let step = machine.step(&mut store, rest);
+            let step = machine.step(&mut storage, rest);
             let payload = match step.found {
-                Found::Chunk(span) => String::from_utf8_lossy(span.of(rest, &store)).into_owned(),
+                Found::Chunk(span) => String::from_utf8_lossy(span.of(rest, &storage)).into_owned(),
                 Found::NeedMore => String::new(),
                 other => format!("{other:?}"),
             };

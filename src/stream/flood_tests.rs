@@ -197,18 +197,18 @@ type Poured = (u64, u64, Tally, super::End);
 /// By pull, on a growing storage, if there is one: it is bounded by the limit and given back.
 fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     #[cfg(feature = "alloc")]
-    let mut store = crate::Growing::new();
+    let mut storage = crate::Growing::new();
     #[cfg(not(feature = "alloc"))]
     let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
     #[cfg(not(feature = "alloc"))]
-    let mut store = &mut memory[..];
+    let mut storage = &mut memory[..];
     let mut machine = Machine::<2>::with_slots(config);
     let (mut counter, mut offset, mut longest) = (Counter::default(), 0, 0);
     let units = flood.pour(read, |mut piece| {
         offset += piece.len() as u64;
         while !piece.is_empty() {
-            let step = machine.step(&mut store, piece);
-            if let Some(event) = machine.event(&store, piece, step.found).unwrap() {
+            let step = machine.step(&mut storage, piece);
+            if let Some(event) = machine.event(&storage, piece, step.found).unwrap() {
                 let _ = counter.event(&event);
                 for (_, update) in event.deltas() {
                     match update {
@@ -220,13 +220,13 @@ fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
             }
             piece = &piece[step.consumed..];
         }
-        longest = longest.max(store.bytes().len());
+        longest = longest.max(storage.bytes().len());
     });
-    assert_eq!(machine.finish(&mut store), super::Found::NeedMore);
+    assert_eq!(machine.finish(&mut storage), super::Found::NeedMore);
     let most = config.limits.max_event_len as usize;
     assert!(longest <= 4096 + 2 * most, "{}: the storage came to {longest} bytes", flood.name);
     #[cfg(feature = "alloc")]
-    assert!(store.bytes().len() <= 16 * 1024, "{}: {} bytes are kept", flood.name, store.bytes().len());
+    assert!(storage.bytes().len() <= 16 * 1024, "{}: {} bytes are kept", flood.name, storage.bytes().len());
     (units, offset, counter.0, machine.end())
 }
 
@@ -256,7 +256,7 @@ fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
     let (mut machine, mut tracker, mut batch) =
         (Machine::<2>::with_slots(config), Tracker::<8, 32>::new(), Emitter::new());
-    let mut store = Movable::new(&mut memory, false);
+    let mut storage = Movable::new(&mut memory, false);
     let (mut records, mut scratch) = ([Record::default(); 64], [0; 1024]);
     let (mut tally, mut offset) = (Tally::default(), 0);
     let mut take = |records: &[Record]| {
@@ -281,7 +281,7 @@ fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
         offset += piece.len() as u64;
         loop {
             let mut sink = Records::new(&mut records, &mut scratch, Kind::DEFAULT);
-            let (spent, filled) = batch.run(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
+            let (spent, filled) = batch.run(&mut machine, &mut storage, &mut tracker, piece, 0, &mut sink);
             let written = sink.written();
             take(&records[..written]);
             piece = &piece[spent..];
@@ -294,7 +294,7 @@ fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
         assert!(piece.is_empty());
     });
     let mut sink = Records::new(&mut records, &mut scratch, Kind::DEFAULT);
-    assert_eq!(batch.finish(&mut machine, &mut store, &mut tracker, &mut sink), Outcome::Done);
+    assert_eq!(batch.finish(&mut machine, &mut storage, &mut tracker, &mut sink), Outcome::Done);
     (units, offset, tally, machine.end())
 }
 

@@ -1,68 +1,8 @@
 //! What a step of the machine finds: offsets only.
 
 use crate::json::JsonError;
-use crate::sse::block;
-use crate::{Quirk, Storage};
-
-/// Where a span's bytes are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the window that the step was given.
-    Input,
-    /// In the storage.
-    Storage,
-}
-
-/// Bytes that a step found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Where they are.
-    pub place: Place,
-    /// The offset of the first, there.
-    pub start: u32,
-    /// How many.
-    pub len: u32,
-}
-
-impl From<block::Span> for Span {
-    fn from(span: block::Span) -> Self {
-        let place = match span.place {
-            block::Place::Input => Place::Input,
-            block::Place::Store => Place::Storage,
-        };
-        Span { place, start: span.start as u32, len: span.len as u32 }
-    }
-}
-
-impl Span {
-    pub(super) const NONE: Span = Span { place: Place::Storage, start: 0, len: 0 };
-
-    /// The offset of the first byte in the input, where the window begins at `base`. `None`: the bytes lie elsewhere, or the span
-    /// is empty.
-    #[inline]
-    pub(super) fn input(self, base: u32) -> Option<u32> {
-        (self.place == Place::Input && self.len > 0).then(|| base.saturating_add(self.start))
-    }
-
-    /// The first `len` bytes, and the rest.
-    pub(super) fn split(self, len: u32) -> (Span, Span) {
-        let rest = Span { start: self.start.saturating_add(len), len: self.len.saturating_sub(len), ..self };
-        (Span { len, ..self }, rest)
-    }
-
-    pub(crate) fn of<'a, S: Storage + ?Sized>(self, window: &'a [u8], store: &'a S) -> &'a [u8] {
-        match self.place {
-            Place::Input => self.within(window),
-            Place::Storage => self.within(store.bytes()),
-        }
-    }
-
-    /// The bytes of the span, out of the window or the storage.
-    pub(super) fn within(self, bytes: &[u8]) -> &[u8] {
-        let start = self.start as usize;
-        bytes.get(start..start.saturating_add(self.len as usize)).unwrap_or(&[])
-    }
-}
+pub use crate::sse::block::{Place, Span};
+use crate::Quirk;
 
 /// What a step found: offsets only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,8 +34,8 @@ pub struct Frame {
 /// use deltawire::stream::{Frame, Frames, Machine};
 /// use deltawire::Config;
 ///
-/// let (mut machine, mut frames, mut store) = (Machine::new(Config::default()), Frames::START, [0; 512]);
-/// let _ = machine.step(&mut store, b"data: [DONE]\r\n\r");
+/// let (mut machine, mut frames, mut storage) = (Machine::new(Config::default()), Frames::START, [0; 512]);
+/// let _ = machine.step(&mut storage, b"data: [DONE]\r\n\r");
 /// assert_eq!(frames.before(&machine), None);
 /// frames.add(Kind::Done);
 /// assert_eq!(frames.after(&machine), None);

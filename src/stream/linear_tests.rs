@@ -314,14 +314,14 @@ fn small_arrays_walk_nothing_twice() {
 fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
     let (mut machine, mut batch) = (Machine::<2>::with_slots(limits()), Emitter::new());
     let mut tracker = crate::track::Tracker::<8, 32>::new();
-    let mut store = crate::Movable::new(memory, false);
+    let mut storage = crate::Movable::new(memory, false);
     let (mut record, mut scratch) = ([Record::default()], [0; 64]);
     let mut arguments = 0;
     let (front, back) = bytes.split_at(cut);
     for mut piece in [front, back] {
         loop {
             let mut sink = Records::new(&mut record, &mut scratch, Kind::DEFAULT);
-            let (spent, filled) = batch.run(&mut machine, &mut store, &mut tracker, piece, 0, &mut sink);
+            let (spent, filled) = batch.run(&mut machine, &mut storage, &mut tracker, piece, 0, &mut sink);
             let written = sink.written();
             arguments += record[..written].iter().filter(|record| record.kind == Kind::ToolArguments as u16).count();
             piece = &piece[spent..];

@@ -108,23 +108,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on until something is found or the window is used up. The bytes from `consumed` on are to be given again.
     #[inline]
-    pub fn step<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
-        match self.recall(store, window) {
+    pub fn step<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
+        match self.recall(storage, window) {
             Some(recalled) => {
                 self.join();
                 recalled.step(window)
             }
-            None => self.go_on(store, window),
+            None => self.go_on(storage, window),
         }
     }
 
     /// Reads on, line by line.
     #[inline(never)]
-    pub(super) fn read<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
+    pub(super) fn read<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         (self.rested, self.appendable) = (false, 0);
         // As long as these bytes decide nothing, the step takes all of them.
         self.facts.sniff.begin(window);
-        if let Some(found) = self.begin(store) {
+        if let Some(found) = self.begin(storage) {
             return Step { consumed: 0, found };
         }
         if self.silent_next > self.silent {
@@ -160,7 +160,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             };
             let Some(piece) = piece else { continue };
             let end = bytes.len().saturating_sub(rest.len());
-            let (consumed, found) = match self.piece(store, bytes, piece, end) {
+            let (consumed, found) = match self.piece(storage, bytes, piece, end) {
                 Next::Go => continue,
                 Next::Found(found) => (end, found),
                 Next::Within(consumed, found) => {
@@ -179,24 +179,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         // The templates were compared with a part of the event.
         self.unknown_at = u64::MAX;
-        let fits = self.settle(store, bytes);
+        let fits = self.settle(storage, bytes);
         self.offset = self.offset.saturating_add(bytes.len() as u64);
         let found = if fits { Found::NeedMore } else { self.too_long() };
-        self.note_appendable(store);
+        self.note_appendable(storage);
         Step { consumed: bytes.len(), found }
     }
 
     /// Ends the stream. Returns what is pending then, one thing a call; [`Found::NeedMore`] when there is no more.
-    pub fn finish<S: Storage + ?Sized>(&mut self, store: &mut S) -> Found {
+    pub fn finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Found {
         (self.rested, self.appendable) = (false, 0);
-        if let Some(found) = self.begin(store).filter(|found| *found != Found::NeedMore) {
+        if let Some(found) = self.begin(storage).filter(|found| *found != Found::NeedMore) {
             return found;
         }
         self.silent = self.silent.max(self.silent_next);
         if self.ending == Ending::Open {
             self.ending = Ending::Lines;
             if let Some(piece) = self.lines.finish() {
-                match self.last_line(store, piece) {
+                match self.last_line(storage, piece) {
                     Next::Go | Next::Found(Found::NeedMore) | Next::Within(_, Found::NeedMore) => {}
                     // No piece is to be read again: that is asked of the first piece of a line only.
                     Next::Found(found) | Next::Within(_, found) | Next::Again(found) => return found,
@@ -205,7 +205,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         if self.ending == Ending::Lines {
             self.ending = Ending::Over;
-            if let Some(found) = self.last_block(store) {
+            if let Some(found) = self.last_block(storage) {
                 return found;
             }
         }
@@ -213,14 +213,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// The stream ended in this line. A value that is whole and the payload so far count; any other line is pending.
-    fn last_line<S: Storage + ?Sized>(&mut self, store: &mut S, piece: Piece<'_>) -> Next {
+    fn last_line<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: Piece<'_>) -> Next {
         let has_value = !piece.first && matches!(piece.field, Field::Data | Field::Unknown);
         let is_next = matches!(self.line, Line::NextDone(matched) if usize::from(matched) < DONE.len());
         if !has_value || is_next && piece.field == Field::Data {
             self.facts.pending = Pending::Line;
             return Next::Go;
         }
-        let next = self.piece(store, &[], piece, 0);
+        let next = self.piece(storage, &[], piece, 0);
         let is_cut = match self.line {
             Line::Lead | Line::Skip => self.facts.plain != Plain::Json,
             Line::ErrorName(_) | Line::ErrorColon => true,
@@ -234,11 +234,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Frees the memory of the event that was emitted. Returns what is still to report of its block: `[DONE]`, or bytes behind its JSON.
     #[inline]
-    pub(super) fn begin<S: Storage + ?Sized>(&mut self, store: &mut S) -> Option<Found> {
+    pub(super) fn begin<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
             After::Release | After::Line => {
-                if self.release(store) {
+                if self.release(storage) {
                     // It moved what was stored: a step that might be taken back ends there.
                     return Some(Found::NeedMore);
                 }
@@ -249,12 +249,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 None
             }
             After::Done { bare } => {
-                let start = if self.release(store) { self.block.start } else { self.line_start };
+                let start = if self.release(storage) { self.block.start } else { self.line_start };
                 if bare {
                     self.block.quirks.insert(Quirk::BareDone);
                 }
                 self.kept.end();
-                self.name = Span::NONE;
+                self.name = Span::EMPTY;
                 self.index.frame = (start, self.offset);
                 Some(self.done())
             }
@@ -268,22 +268,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Releases the event that was emitted. Returns whether `event` and `id` lines behind it opened the next block.
-    fn release<S: Storage + ?Sized>(&mut self, store: &mut S) -> bool {
+    fn release<S: Storage + ?Sized>(&mut self, storage: &mut S) -> bool {
         let start = self.block.next_start;
         self.block = Block::NEW;
         let has_next = self.kept.has_next();
         if has_next {
             self.block = Block { open: true, start, ..Block::NEW };
-            self.kept.adopt(store);
+            self.kept.adopt(storage);
         } else {
-            store.shrink(self.kept.lasting());
+            storage.shrink(self.kept.lasting());
         }
         has_next
     }
 
     /// Copies what lies in the window to the storage.
-    pub(super) fn settle<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> bool {
-        self.kept.save(store, window).is_ok()
+    pub(super) fn settle<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
+        self.kept.save(storage, window).is_ok()
     }
 
     pub(super) fn too_long(&mut self) -> Found {

@@ -24,16 +24,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// not fit.
     pub(super) fn add_data<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         piece: &Piece<'_>,
         start: usize,
     ) -> bool {
         if !self.block.skim.is_on() {
-            return self.kept.data(store, window, piece, start).is_ok();
+            return self.kept.data(storage, window, piece, start).is_ok();
         }
         let had_loss = self.block.skim.has_loss();
-        let was_cut = if self.settle(store, window) { self.skim(store, piece) } else { None };
+        let was_cut = if self.settle(storage, window) { self.skim(storage, piece) } else { None };
         if was_cut != Some(false) && !had_loss {
             // The caller discards the event, of which nothing was reported.
             self.block.skim = Skim::OFF;
@@ -44,33 +44,33 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes a piece of a data line.
     pub(super) fn payload<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         piece: &Piece<'_>,
         start: usize,
     ) -> Next {
         if self.block.skim.is_on() {
-            return self.skim_line(store, window, piece);
+            return self.skim_line(storage, window, piece);
         }
-        match self.kept.data(store, window, piece, start) {
+        match self.kept.data(storage, window, piece, start) {
             Ok(()) => Next::Go,
-            Err(_) => self.over_limit(store, window, piece),
+            Err(_) => self.over_limit(storage, window, piece),
         }
     }
 
     /// Decides what becomes of an event that is over the limit, or too long for the storage.
     #[cold]
     #[inline(never)]
-    fn over_limit<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+    fn over_limit<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
         let has_data = self.kept.has_data();
         let join = usize::from(piece.first && has_data);
-        let is_over = self.kept.is_over(store, piece.value.len().saturating_add(join));
+        let is_over = self.kept.is_over(storage, piece.value.len().saturating_add(join));
         let may_be_unread = self.config.payload == Payload::Usage;
-        let may_skim = self.may_skim(store, window);
-        if !is_over || !(may_skim || may_be_unread) || !self.settle(store, window) {
+        let may_skim = self.may_skim(storage, window);
+        if !is_over || !(may_skim || may_be_unread) || !self.settle(storage, window) {
             return Next::Found(self.too_long());
         }
-        if may_be_unread && self.begins_unread(store, piece) {
+        if may_be_unread && self.begins_unread(storage, piece) {
             self.block.skipping = true;
             self.kept.clear();
             self.line = Line::Skip;
@@ -81,13 +81,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let mut skim = Skim::START;
         let mut balance = Balance::NOTHING;
-        let ahead = self.kept.allowance(store).saturating_sub(self.kept.data_len()).saturating_sub(join);
-        let kept = self.reduce(store, &mut skim, &mut balance);
+        let ahead = self.kept.allowance(storage).saturating_sub(self.kept.data_len()).saturating_sub(join);
+        let kept = self.reduce(storage, &mut skim, &mut balance);
         // All bytes up to the limit decide whether it is such an event.
         let (mut then, mut behind) = (skim, balance);
         let ahead = piece.value.get(..ahead).unwrap_or(piece.value);
         let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
-        let name = self.kept.name_span().of(&[], store.bytes());
+        let name = self.kept.name_span().of(&[], storage.bytes());
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
         if known.is_err() || !then.has_response() || !is_typed {
@@ -97,14 +97,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if has_data {
             return Next::Again(Found::NeedMore);
         }
-        self.skim_line(store, window, piece)
+        self.skim_line(storage, window, piece)
     }
 
     /// Whether the event at hand, which goes over the limit with this piece, is passed over.
-    fn begins_unread<S: Storage + ?Sized>(&self, store: &S, piece: &Piece<'_>) -> bool {
-        let stored = self.kept.data_span().of(&[], store.bytes());
+    fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, piece: &Piece<'_>) -> bool {
+        let stored = self.kept.data_span().of(&[], storage.bytes());
         let join: &[u8] = if piece.first && self.kept.has_data() { b"\n" } else { b"" };
-        let bytes = stored.iter().chain(join).chain(piece.value).take(self.kept.allowance(store));
+        let bytes = stored.iter().chain(join).chain(piece.value).take(self.kept.allowance(storage));
         let (mut begin, mut len) = ([0; TYPE], 0usize);
         for (to, byte) in begin.iter_mut().zip(bytes) {
             *to = *byte;
@@ -130,19 +130,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Whether an event over the limit may be reduced: it may be one of Responses, and is not checked in full.
-    fn may_skim<S: Storage + ?Sized>(&self, store: &S, window: &[u8]) -> bool {
+    fn may_skim<S: Storage + ?Sized>(&self, storage: &S, window: &[u8]) -> bool {
         Protocol::Responses.is_read()
             && matches!(self.dialect.protocol, None | Some(Protocol::Responses))
             && self.config.payload != Payload::Opaque
             && self.config.validate == Validate::Lazy
             && !self.block.error_field
-            && self.kept.name_span().of(window, store.bytes()) != b"error"
+            && self.kept.name_span().of(window, storage.bytes()) != b"error"
     }
 
     /// Reduces the bytes of the event in the storage to what is reported.
     fn reduce<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         skim: &mut Skim,
         balance: &mut Balance,
     ) -> Result<(), GiveUp> {
@@ -150,7 +150,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         for at in (0..len).step_by(CHUNK) {
             let mut chunk = [0; CHUNK];
             let from = start.saturating_add(at);
-            let stored = store.bytes().get(from..from.saturating_add(len.saturating_sub(at).min(CHUNK)));
+            let stored = storage.bytes().get(from..from.saturating_add(len.saturating_sub(at).min(CHUNK)));
             let stored = stored.unwrap_or_default();
             for (to, byte) in chunk.iter_mut().zip(stored) {
                 *to = *byte;
@@ -158,7 +158,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
             let has_output = self.state.config.payload != Payload::Usage;
             let StreamState { kept, dialect: state, .. } = &mut self.state;
-            let mut out = Reduced { kept, store, state, has_output, was_cut: false };
+            let mut out = Reduced { kept, storage, state, has_output, was_cut: false };
             // The output is shorter than what was read, so it overwrites nothing that is not read yet.
             skim.feed(balance, chunk, &mut out)?;
         }
@@ -166,10 +166,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Takes a piece of a data line of an event that is reduced.
-    fn skim_line<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+    fn skim_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
         // The name goes to the storage first: it may need more storage, and then the step is taken back.
         let had_loss = self.block.skim.has_loss();
-        let was_cut = if self.settle(store, window) { self.skim(store, piece) } else { None };
+        let was_cut = if self.settle(storage, window) { self.skim(storage, piece) } else { None };
         match was_cut {
             None => Next::Found(self.too_long()),
             Some(false) => Next::Go,
@@ -185,12 +185,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Keeps what is reported of a piece. Returns whether output items were removed to make room, or turned out to be lost, and
     /// `None` if the rest does not fit.
-    fn skim<S: Storage + ?Sized>(&mut self, store: &mut S, piece: &Piece<'_>) -> Option<bool> {
+    fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Option<bool> {
         self.kept.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
         let has_output = self.state.config.payload != Payload::Usage;
         let StreamState { kept, dialect: state, .. } = &mut self.state;
-        let mut out = Reduced { kept, store, state, has_output, was_cut: false };
+        let mut out = Reduced { kept, storage, state, has_output, was_cut: false };
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         let fed = skim.feed(&mut balance, join, &mut out);
         let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));
@@ -232,7 +232,7 @@ impl Out for Nowhere {
 /// The reduced event in the storage.
 struct Reduced<'a, S: ?Sized> {
     kept: &'a mut Kept,
-    store: &'a mut S,
+    storage: &'a mut S,
     state: &'a mut State,
     /// Whether output items are reported, and not usage alone.
     has_output: bool,
@@ -241,23 +241,23 @@ struct Reduced<'a, S: ?Sized> {
 
 impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
     fn put(&mut self, bytes: &[u8]) -> bool {
-        !self.kept.is_over(self.store, bytes.len()) && self.kept.append_growing(self.store, bytes).is_ok()
+        !self.kept.is_over(self.storage, bytes.len()) && self.kept.append_growing(self.storage, bytes).is_ok()
     }
     fn len(&self) -> u32 {
         self.kept.data_len() as u32
     }
     fn cut(&mut self, from: u32, to: u32) -> bool {
         self.was_cut = true;
-        self.kept.cut(self.store, from as usize, to as usize)
+        self.kept.cut(self.storage, from as usize, to as usize)
     }
     fn is_reported(&self, item: u32) -> bool {
         !self.has_output || self.state.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
-        self.kept.data_span().of(&[], self.store.bytes()).last().copied()
+        self.kept.data_span().of(&[], self.storage.bytes()).last().copied()
     }
     fn ends_by_name(&self) -> Option<bool> {
-        let name = self.kept.name_span().of(&[], self.store.bytes());
+        let name = self.kept.name_span().of(&[], self.storage.bytes());
         name.starts_with(b"response.").then(|| ends_response(name).is_some())
     }
     fn calls(&mut self) {

@@ -148,21 +148,21 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is consumed.
     #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
-        let given: &'i [u8] = input;
-        if let Some(Recalled { payload, rest, is_native, .. }) = self.machine.recall(&mut self.storage, given) {
+        let window: &'i [u8] = input;
+        if let Some(Recalled { payload, rest, is_native, .. }) = self.machine.recall(&mut self.storage, window) {
             *input = rest;
-            let name = if is_native { self.machine.name_span().within(given) } else { &[] };
+            let name = if is_native { self.machine.name_span().within(window) } else { &[] };
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
         }
-        if let [byte] = given {
+        if let [byte] = window {
             if self.machine.append_byte(&mut self.storage, *byte) {
                 *input = &[];
                 return Ok(None);
             }
         }
-        let appended = self.machine.append(&mut self.storage, given);
+        let appended = self.machine.append(&mut self.storage, window);
         if appended > 0 {
-            *input = given.get(appended..).unwrap_or(&[]);
+            *input = window.get(appended..).unwrap_or(&[]);
             if input.is_empty() {
                 return Ok(None);
             }
@@ -173,8 +173,8 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// [`next`](Self::next), line by line.
     #[inline(never)]
     fn next_read<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
-        let (given, found) = advance(&mut self.machine, &mut self.storage, input, true);
-        self.machine.event(&self.storage, given, found)
+        let (window, found) = advance(&mut self.machine, &mut self.storage, input, true);
+        self.machine.event(&self.storage, window, found)
     }
 
     /// Ends the stream. Returns what is pending then: a last event without its blank line, malformed bytes that are left.
@@ -209,12 +209,12 @@ fn advance<'i, S: Storage, const SLOTS: usize>(
     mut unknown: bool,
 ) -> (&'i [u8], Found) {
     loop {
-        let given: &'i [u8] = input;
+        let window: &'i [u8] = input;
         let step =
-            if core::mem::take(&mut unknown) { machine.go_on(storage, given) } else { machine.step(storage, given) };
-        *input = given.get(step.consumed..).unwrap_or(&[]);
+            if core::mem::take(&mut unknown) { machine.go_on(storage, window) } else { machine.step(storage, window) };
+        *input = window.get(step.consumed..).unwrap_or(&[]);
         if step.found != Found::NeedMore || input.is_empty() {
-            return (given, step.found);
+            return (window, step.found);
         }
     }
 }
@@ -250,16 +250,16 @@ impl<S: Storage, T> SharedParser<S, T> {
         }
         let appended = self.machine.append(&mut self.storage, input);
         if appended > 0 {
-            let given: &'i [u8] = input;
-            *input = given.get(appended..).unwrap_or(&[]);
+            let window: &'i [u8] = input;
+            *input = window.get(appended..).unwrap_or(&[]);
             if input.is_empty() {
                 return Ok(None);
             }
         }
         let loan = workspace.lend(&mut self.machine, input);
-        let (given, found) = advance(loan.machine, &mut self.storage, input, false);
+        let (window, found) = advance(loan.machine, &mut self.storage, input, false);
         drop(loan);
-        self.machine.event(workspace.index(), &self.storage, given, found)
+        self.machine.event(workspace.index(), &self.storage, window, found)
     }
 
     /// [`finish`](Parser::finish) of a parser that shares `workspace`.

@@ -21,16 +21,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes a piece of a line. `end` is the offset in the window of the input behind it.
     pub(super) fn piece<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         piece: Piece<'_>,
         end: usize,
     ) -> Next {
         if piece.field == Field::Blank {
-            return self.blank(store, window, end);
+            return self.blank(storage, window, end);
         }
         if self.waits() && Self::has_more(&piece) {
-            return Next::Again(self.raw_is_over(store, window));
+            return Next::Again(self.raw_is_over(storage, window));
         }
         // Behind the value comes one byte, if the line ends: the CR or LF.
         let value_end = end.saturating_sub(usize::from(piece.last));
@@ -46,7 +46,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.skipped();
         }
         if piece.field == Field::Unknown {
-            return self.unknown(store, window, piece, start);
+            return self.unknown(storage, window, piece, start);
         }
         if piece.first {
             let lines = if piece.field == Field::Comment { facts::Lines::Comments } else { facts::Lines::Fields };
@@ -54,19 +54,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.in_array = false;
             self.line = match piece.field {
                 Field::Data if self.block.raw => {
-                    return Next::Again(self.dispatch(store, window, self.line_start, false));
+                    return Next::Again(self.dispatch(storage, window, self.line_start, false));
                 }
-                Field::Data if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(store, window) => {
+                Field::Data if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(storage, window) => {
                     if piece.value.first() == Some(&b'{') {
-                        return Next::Again(self.value_is_over(store, window));
+                        return Next::Again(self.value_is_over(storage, window));
                     }
                     self.retry = 0;
                     Line::NextDone(0)
                 }
                 Field::Data => Line::Payload,
-                Field::Event if self.kept.has_next() || self.is_whole(store, window) => Line::NextName,
+                Field::Event if self.kept.has_next() || self.is_whole(storage, window) => Line::NextName,
                 Field::Event => Line::Name,
-                Field::Id if self.kept.has_next() || self.is_whole(store, window) => Line::NextId,
+                Field::Id if self.kept.has_next() || self.is_whole(storage, window) => Line::NextId,
                 Field::Id => Line::Id,
                 Field::Retry => {
                     self.retry = 0;
@@ -85,20 +85,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let line_end = self.offset.saturating_add(end as u64);
         let fits = match self.line {
-            Line::Payload => return self.payload(store, window, &piece, start),
-            Line::NextDone(matched) => return self.next_done(store, window, piece, start, matched),
-            Line::Name => self.kept.name(store, &piece, start).is_ok(),
-            Line::NextName | Line::NextId => return self.next_field(store, window, piece),
+            Line::Payload => return self.payload(storage, window, &piece, start),
+            Line::NextDone(matched) => return self.next_done(storage, window, piece, start, matched),
+            Line::Name => self.kept.name(storage, &piece, start).is_ok(),
+            Line::NextName | Line::NextId => return self.next_field(storage, window, piece),
             Line::Id => {
                 // The storage keeps the ID behind the payload, which has to be settled first.
-                let settled = piece.last || self.settle(store, window);
-                if self.kept.identify(store, &piece, false).is_err() {
+                let settled = piece.last || self.settle(storage, window);
+                if self.kept.identify(storage, &piece, false).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
                 }
                 settled
             }
-            Line::Comment => return self.comment(store, window, piece, start, line_end),
-            Line::Retry => return self.retry(store, window, piece, line_end),
+            Line::Comment => return self.comment(storage, window, piece, start, line_end),
+            Line::Retry => return self.retry(storage, window, piece, line_end),
             _ => true,
         };
         if fits {
@@ -110,32 +110,32 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Whether the payload so far is a whole JSON object. Behind one, servers that end events with a single LF send the next
     /// event.
-    pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+    pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> bool {
         self.kept.has_data()
             && !self.block.raw
             && self.config.framing == Framing::Lenient
             && self.config.payload != Payload::Opaque
-            && self.data_is_whole(store, window)
+            && self.data_is_whole(storage, window)
     }
 
     /// Returns the event of a value behind which another one follows in the same block. Its frame ends where the lines of the
     /// next begin.
-    pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
+    pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Found {
         self.block.quirks.insert(Quirk::SeveralValues);
         let end = if self.kept.has_next() { self.block.next_start } else { self.line_start };
-        self.dispatch(store, window, end, false)
+        self.dispatch(storage, window, end, false)
     }
 
     /// Takes a piece of an `event` or `id` line behind a whole payload. The step ends with the line.
-    pub(super) fn next_field<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
+    pub(super) fn next_field<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
         if piece.first && !self.kept.has_next() {
             self.block.next_start = self.line_start;
         }
-        let fits = self.settle(store, window)
+        let fits = self.settle(storage, window)
             && if self.line == Line::NextName {
-                self.kept.next_name(store, &piece).is_ok()
+                self.kept.next_name(storage, &piece).is_ok()
             } else {
-                if self.kept.identify(store, &piece, true).is_err() {
+                if self.kept.identify(storage, &piece, true).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
                 }
                 true
@@ -151,7 +151,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// `[DONE]` and blanks.
     pub(super) fn next_done<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         piece: Piece<'_>,
         start: usize,
@@ -182,9 +182,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             let before = before.get(..usize::from(matched)).unwrap_or(&[]);
             let held = Piece { value: before, first: true, last: false, ..piece };
-            let fits = before.is_empty() || self.add_data(store, window, &held, 0);
+            let fits = before.is_empty() || self.add_data(storage, window, &held, 0);
             let piece = Piece { first: before.is_empty(), ..piece };
-            return match fits && self.add_data(store, window, &piece, start) {
+            return match fits && self.add_data(storage, window, &piece, start) {
                 true => Next::Go,
                 false => Next::Found(self.too_long()),
             };
@@ -193,28 +193,28 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !piece.last {
             return Next::Go;
         }
-        Next::Found(self.done_is_next(store, window, false))
+        Next::Found(self.done_is_next(storage, window, false))
     }
 
     /// Returns the event before a `[DONE]` that stands in the same block. The next step reports the `[DONE]`.
-    pub(super) fn done_is_next<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bare: bool) -> Found {
-        let found = self.value_is_over(store, window);
+    pub(super) fn done_is_next<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], bare: bool) -> Found {
+        let found = self.value_is_over(storage, window);
         self.after = After::Done { bare };
         found
     }
 
     pub(super) fn comment<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         piece: Piece<'_>,
         start: usize,
         line_end: u64,
     ) -> Next {
-        if !self.settle(store, window) {
+        if !self.settle(storage, window) {
             return Next::Found(self.too_long());
         }
-        match self.kept.comment(store, &piece, start) {
+        match self.kept.comment(storage, &piece, start) {
             Ok(None) => Next::Go,
             Ok(Some(span)) => {
                 self.index.frame = (self.line_start, line_end);
@@ -222,7 +222,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 if !self.block.open {
                     self.lines.expect_lf();
                 }
-                Next::Found(Found::Comment(span.into()))
+                Next::Found(Found::Comment(span))
             }
             Err(_) => {
                 self.kept.unstage();
@@ -236,7 +236,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     pub(super) fn retry<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         piece: Piece<'_>,
         line_end: u64,
@@ -252,7 +252,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Next::Go;
         }
         let ms = self.retry;
-        if !self.settle(store, window) {
+        if !self.settle(storage, window) {
             return Next::Found(self.too_long());
         }
         self.index.frame = (self.line_start, line_end);

@@ -20,27 +20,27 @@ const LONGER: usize = 128;
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
-    pub(super) fn go_on<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Step {
+    pub(super) fn go_on<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         if let Some(protocol) = self.skips() {
-            if let Some(step) = self.unread(store, window, protocol) {
+            if let Some(step) = self.unread(storage, window, protocol) {
                 return step;
             }
         }
-        match self.quick(store, window) {
+        match self.quick(storage, window) {
             Some(step) => step,
-            None => self.read(store, window),
+            None => self.read(storage, window),
         }
     }
 
     /// Reads on by a fast path, if one applies.
     #[inline]
-    pub(super) fn quick<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+    pub(super) fn quick<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         if self.appendable > 0 {
-            self.go_on_in_payload(store, window)
+            self.go_on_in_payload(storage, window)
         } else if self.rested || self.lines.is_at_start() && self.is_rested() {
-            self.begin_event(store, window)
+            self.begin_event(storage, window)
         } else if self.after == After::Nothing && self.silent_next <= self.silent {
-            self.go_on_in_line(store, window)
+            self.go_on_in_line(storage, window)
         } else {
             None
         }
@@ -49,7 +49,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes an event that consists of one `data` line: all of it, if a LF or a CRLF and a blank line end it, or its beginning,
     /// if the window ends inside the line.
     #[inline]
-    fn begin_event<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Option<Step> {
+    fn begin_event<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
         let line = window.get(skipped..)?;
         let value = line.strip_prefix(HEAD).filter(|value| !value.is_empty() && window.len() <= i32::MAX as usize)?;
@@ -60,7 +60,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_whole = value.len() >= before;
         if is_whole {
             let most = before.saturating_mul(2).saturating_add(LONGER);
-            if let Some(step) = self.usual_chunk(store, window, start, value.get(..most).unwrap_or(value)) {
+            if let Some(step) = self.usual_chunk(storage, window, start, value.get(..most).unwrap_or(value)) {
                 return Some(step);
             }
         }
@@ -75,32 +75,32 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             [b'\r', b'\n', b'\r', ..] => (3, Ended::CrBehindCrLf),
             _ => return None,
         };
-        if value.len() > self.kept.room(store) {
+        if value.len() > self.kept.room(storage) {
             return None;
         }
         if tail > 0 && !is_whole {
-            if let Some(step) = self.usual_chunk(store, window, start, value) {
+            if let Some(step) = self.usual_chunk(storage, window, start, value) {
                 return Some(step);
             }
         }
         if tail == 0 {
-            return self.begin_cut(store, value, Some(skipped > 0)).then(|| self.taken(window));
+            return self.begin_cut(storage, value, Some(skipped > 0)).then(|| self.taken(window));
         }
         // Bytes behind the value belong to the payload.
-        if store.can_move() && value.len().saturating_add(self.kept.lasting()) > store.bytes().len() {
+        if storage.can_move() && value.len().saturating_add(self.kept.lasting()) > storage.bytes().len() {
             return None;
         }
         self.rested = false;
         // Nothing waits to be reported: an event may begin here.
-        self.begin(store);
+        self.begin(storage);
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
         self.open();
         let piece = Piece { field: Field::Data, first: true, last: true, value, held: Held::EMPTY };
         // It fits, as was looked at, and stays in the window.
-        let _ = self.kept.data(store, window, &piece, start);
+        let _ = self.kept.data(storage, window, &piece, start);
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
-        Some(self.end_payload(store, window, consumed, ended))
+        Some(self.end_payload(storage, window, consumed, ended))
     }
 
     /// Finds the event whose payload is at the front of `bytes` and begins at `start` of the window, behind its `data: `, if
@@ -109,7 +109,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     fn usual_chunk<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         start: usize,
         bytes: &[u8],
@@ -122,7 +122,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let Read { end, seen, may_break } = read(&mut self.index, bytes, Hint::None, config.limits.max_depth).ok()?;
         let (facts, quirks) = (self.index.facts, self.index.quirks);
         let is_chunk = facts.chat && self.index.has_choices() && !facts.error;
-        if !is_chunk || self.has_error(quirks) || end > self.kept.room(store) {
+        if !is_chunk || self.has_error(quirks) || end > self.kept.room(storage) {
             return None;
         }
         let payload = bytes.get(..end)?;
@@ -148,8 +148,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let frame = (self.offset.saturating_add(begin as u64), self.offset.saturating_add(consumed as u64));
         self.index.frame = frame;
         self.note_choices(&seen);
-        self.name = Span::NONE;
-        self.pass_event(store, frame.1, ended, quirks);
+        self.name = Span::EMPTY;
+        self.pass_event(storage, frame.1, ended, quirks);
         // As `is_rested` has it: the next event may begin here.
         self.rested = true;
         let payload = Span { place: Place::Input, start: start as u32, len: end as u32 };

@@ -29,24 +29,24 @@ enum Way {
 }
 
 /// The way that a step on this window takes, and the step, if it is a short one.
-fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, store: &mut Store, window: &[u8]) -> (Way, Option<Step>) {
-    if let Some(recalled) = machine.recall(store, window) {
+fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, storage: &mut Store, window: &[u8]) -> (Way, Option<Step>) {
+    if let Some(recalled) = machine.recall(storage, window) {
         return (Way::Memo, Some(recalled.step(window)));
     }
     let way = if machine.appendable > 0 { Way::Payload } else { Way::Event };
-    let step = machine.quick(store, window);
+    let step = machine.quick(storage, window);
     (if step.is_some() { way } else { Way::Long }, step)
 }
 
 /// All that a machine is after a step, but for what says only which way may be taken next, and what is forgotten at the next
 /// step; and the chunk that was found.
-fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, store: &Store, window: &[u8], found: Found) -> String {
+fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: &[u8], found: Found) -> String {
     let StreamState { kept, offset, silent, silent_next, block, retry, in_array, after, .. } = &machine.state;
     let StreamState { ending, facts, counts, .. } = &machine.state;
     let block = if *after == After::Release { format!("{:?}", block.quirks) } else { format!("{block:?}") };
-    let name = machine.name(window, store);
+    let name = machine.name(window, storage);
     let chunk = match found {
-        Found::Chunk(payload) => Some(machine.chunk(payload.of(window, store), name)),
+        Found::Chunk(payload) => Some(machine.chunk(payload.of(window, storage), name)),
         _ => None,
     };
     let lines = machine.lines.in_line().then_some(&machine.lines);
@@ -61,14 +61,14 @@ fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, store: &Store, window: &[
 fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way> {
     let limits = Limits { max_event_len: max_event_len as u32, ..Limits::DEFAULT };
     let mut machine = Machine::<SLOTS>::with_slots(Config { limits, ..Config::default() });
-    let mut store = [0; 512];
+    let mut storage = [0; 512];
     let mut ways = Vec::new();
     for window in windows {
         let mut rest = *window;
         while !rest.is_empty() {
-            let (mut short, mut its_store) = (machine.clone(), store);
+            let (mut short, mut its_store) = (machine.clone(), storage);
             let (way, step) = way(&mut short, &mut its_store, rest);
-            let (mut long, mut other_store) = (machine.clone(), store);
+            let (mut long, mut other_store) = (machine.clone(), storage);
             // What goes on up to a line end is a step of its own.
             let seen = match step {
                 Some(Step { consumed, found: Found::NeedMore }) => &rest[..consumed],
@@ -77,7 +77,7 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
             let expected = long.read(&mut other_store, seen);
             if let Some(step) = step {
                 let states = [(&short, &its_store), (&long, &other_store)];
-                let states = states.map(|(machine, store)| state(machine, store, rest, expected.found));
+                let states = states.map(|(machine, storage)| state(machine, storage, rest, expected.found));
                 assert_eq!((step, &states[0]), (expected, &states[1]), "{way:?} {}", String::from_utf8_lossy(rest));
                 // Behind what is kept and what was found the storage may have anything.
                 let found = step.found.payload().filter(|span| span.place == Place::Storage);
@@ -86,7 +86,7 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
                 assert_eq!(its_store[..kept], other_store[..kept]);
             }
             ways.push(way);
-            let step = machine.step(&mut store, rest);
+            let step = machine.step(&mut storage, rest);
             assert_eq!(step, expected);
             rest = &rest[step.consumed..];
         }
@@ -221,16 +221,16 @@ fn a_line_end_inside_a_payload_ends_its_line() {
 
 #[test]
 fn more_of_a_payload_is_appended() {
-    let (mut machine, mut store) = (Machine::<0>::with_slots(Config::default()), [0; 16]);
-    assert_eq!(machine.append(&mut store, b"{"), 0, "no payload was begun");
-    let _ = machine.step(&mut store, b"data: {");
-    assert_eq!(machine.append(&mut store, b"\n1"), 0, "the line ends");
-    assert_eq!((machine.append(&mut store, b""), machine.append_byte(&mut store, b'\n')), (0, false));
-    assert_eq!(machine.append(&mut store, &[b' '; 16]), 0, "more than there is room for");
-    assert_eq!((machine.append(&mut store, b" "), machine.append_byte(&mut store, b' ')), (1, true));
-    assert_eq!(machine.append(&mut store, b"}\r"), 1, "up to the line end");
+    let (mut machine, mut storage) = (Machine::<0>::with_slots(Config::default()), [0; 16]);
+    assert_eq!(machine.append(&mut storage, b"{"), 0, "no payload was begun");
+    let _ = machine.step(&mut storage, b"data: {");
+    assert_eq!(machine.append(&mut storage, b"\n1"), 0, "the line ends");
+    assert_eq!((machine.append(&mut storage, b""), machine.append_byte(&mut storage, b'\n')), (0, false));
+    assert_eq!(machine.append(&mut storage, &[b' '; 16]), 0, "more than there is room for");
+    assert_eq!((machine.append(&mut storage, b" "), machine.append_byte(&mut storage, b' ')), (1, true));
+    assert_eq!(machine.append(&mut storage, b"}\r"), 1, "up to the line end");
     assert_eq!((machine.offset(), machine.appendable), (10, 12));
-    let step = machine.step(&mut store, b"\n\n");
+    let step = machine.step(&mut storage, b"\n\n");
     assert_eq!(step.consumed, 2);
-    assert!(matches!(step.found, Found::Chunk(payload) if payload.of(b"", &store) == b"{  }"), "{step:?}");
+    assert!(matches!(step.found, Found::Chunk(payload) if payload.of(b"", &storage) == b"{  }"), "{step:?}");
 }

@@ -22,7 +22,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes a piece of a line that is no field of an event stream.
     pub(super) fn unknown<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         piece: Piece<'_>,
         start: usize,
@@ -35,10 +35,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::Lead
             } else if self.block.raw {
                 Line::Raw
-            } else if self.kept.has_data() && self.data_is_open(store, window) {
+            } else if self.kept.has_data() && self.data_is_open(storage, window) {
                 self.block.quirks.insert(Quirk::ContinuedPayload);
                 Line::Payload
-            } else if self.kept.has_data() && !self.data_is_whole(store, window) {
+            } else if self.kept.has_data() && !self.data_is_whole(storage, window) {
                 Line::Skip
             } else if held.as_slice().is_empty() {
                 Line::Lead
@@ -51,7 +51,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     if self.block.raw {
                         self.block.balance.feed(held.as_slice());
                     }
-                    if !self.add(store, window, held.as_slice(), true, 0) {
+                    if !self.add(storage, window, held.as_slice(), true, 0) {
                         if !self.block.raw {
                             return Next::Found(self.too_long());
                         }
@@ -70,44 +70,44 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.follow_plain(held.as_slice());
             }
         }
-        self.unknown_bytes(store, window, piece.value, start, piece.last)
+        self.unknown_bytes(storage, window, piece.value, start, piece.last)
     }
 
     /// Adds bytes of an unknown line to the payload; a LF goes before the `first` of a further line. They are at `start` in the
     /// window, unless there is payload already.
     fn add<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         bytes: &[u8],
         first: bool,
         start: usize,
     ) -> bool {
         let piece = Piece { field: Field::Unknown, first, last: false, value: bytes, held: Held::EMPTY };
-        self.add_data(store, window, &piece, start)
+        self.add_data(storage, window, &piece, start)
     }
 
     /// Whether the data so far is an object that has not ended.
-    fn data_is_open<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+    fn data_is_open<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> bool {
         if self.block.skim.is_on() {
             return !self.block.skim.is_over();
         }
-        self.follow_data(store, window);
+        self.follow_data(storage, window);
         self.block.balance.is_open()
     }
 
     /// Whether the data so far is an object that ended, with nothing behind it.
-    pub(super) fn data_is_whole<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) -> bool {
+    pub(super) fn data_is_whole<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> bool {
         if self.block.skim.is_on() {
             return self.block.skim.is_over();
         }
-        self.follow_data(store, window);
+        self.follow_data(storage, window);
         self.block.balance.is_whole()
     }
 
     /// Follows the brackets of the data, each byte once.
-    fn follow_data<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8]) {
-        let payload = self.kept.data_span().of(window, store.bytes());
+    fn follow_data<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) {
+        let payload = self.kept.data_span().of(window, storage.bytes());
         let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
         self.block.balance.follow(fresh);
         self.block.scanned = payload.len() as u32;
@@ -124,7 +124,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Takes bytes of an unknown line, and decides byte by byte what the line is, until that is known.
     fn unknown_bytes<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         bytes: &[u8],
         start: usize,
@@ -174,7 +174,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Line::ErrorColon if self.kept.has_data() => {
                     // No blank line ended the event before this one.
-                    let found = self.value_is_over(store, window);
+                    let found = self.value_is_over(storage, window);
                     return Next::Within(start.saturating_add(at), found);
                 }
                 Line::ErrorColon => {
@@ -223,11 +223,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Line::Raw => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
-                    return self.raw(store, window, rest, start.saturating_add(at));
+                    return self.raw(storage, window, rest, start.saturating_add(at));
                 }
                 Line::Payload | Line::Junk => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
-                    if !self.add(store, window, rest, false, start.saturating_add(at)) {
+                    if !self.add(storage, window, rest, false, start.saturating_add(at)) {
                         return Next::Found(self.too_long());
                     }
                     break;
@@ -244,13 +244,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
         }
         if last {
-            return self.unknown_ends(store, window, start.saturating_add(bytes.len()));
+            return self.unknown_ends(storage, window, start.saturating_add(bytes.len()));
         }
         Next::Go
     }
 
     /// Ends an unknown line.
-    fn unknown_ends<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], end: usize) -> Next {
+    fn unknown_ends<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> Next {
         match self.undecided() {
             // The stream ended inside the line, so the line decides nothing.
             Some(_) if self.ending != Ending::Open => {}
@@ -259,7 +259,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             None => self.follow_plain(b"\n"),
         }
         match self.line {
-            Line::Bracket(6) if self.kept.has_data() => Next::Found(self.done_is_next(store, window, true)),
+            Line::Bracket(6) if self.kept.has_data() => Next::Found(self.done_is_next(storage, window, true)),
             Line::Bracket(6) => {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
@@ -283,7 +283,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Junk => {
                 let end = self.offset.saturating_add(end as u64);
                 self.line = Line::Skip;
-                let found = self.dispatch(store, window, end, false);
+                let found = self.dispatch(storage, window, end, false);
                 if self.ending == Ending::Open {
                     // Its frame ends behind the line, which the next step sees.
                     self.stays_in_line();
@@ -365,10 +365,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Takes bytes of a raw JSON value.
-    fn raw<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8], bytes: &[u8], start: usize) -> Next {
+    fn raw<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], bytes: &[u8], start: usize) -> Next {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
-        if !self.add(store, window, value, false, start) {
+        if !self.add(storage, window, value, false, start) {
             return self.raw_too_long(closes, start);
         }
         if closes.is_none() {
@@ -378,10 +378,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let end = start.saturating_add(value.len());
         let frame_end = self.offset.saturating_add(end as u64);
         let behind = bytes.get(value.len()..).unwrap_or(&[]);
-        if behind.iter().all(|byte| is_space(*byte)) && self.is_to_wait(store, window, frame_end) {
+        if behind.iter().all(|byte| is_space(*byte)) && self.is_to_wait(storage, window, frame_end) {
             return Next::Go;
         }
-        let found = self.dispatch(store, window, frame_end, false);
+        let found = self.dispatch(storage, window, frame_end, false);
         self.stays_in_line();
         Next::Within(end, found)
     }
@@ -395,13 +395,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Whether the raw JSON value that ends at this stream offset is held back, because it is an error only if nothing follows
     /// it.
-    fn is_to_wait<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], end: u64) -> bool {
+    fn is_to_wait<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8], end: u64) -> bool {
         let Ok(len) = u32::try_from(end.saturating_sub(self.block.start)) else { return false };
         if self.in_array || !self.facts.is_bodiless() {
             return false;
         }
         self.memo.forget_shown();
-        let payload = self.kept.data_span().of(window, store.bytes());
+        let payload = self.kept.data_span().of(window, storage.bytes());
         self.block.scanned = len;
         is_error_as_body(&mut self.index, payload, self.state.config.limits.max_depth)
     }
@@ -419,9 +419,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Returns the event of the raw JSON value that was held back, now that it is known what follows. Its frame ends where the
     /// next line begins, or with the stream.
-    pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, store: &mut S, window: &[u8]) -> Found {
+    pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Found {
         let end = self.block.start.saturating_add(self.block.scanned.into());
-        let found = self.dispatch(store, window, end, false);
+        let found = self.dispatch(storage, window, end, false);
         self.stays_in_line();
         if self.ending == Ending::Open && self.line_start >= end {
             self.silent_next = self.line_start;

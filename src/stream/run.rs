@@ -50,17 +50,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises the event at the front of the window, if the window has all of it and a template matches. The result is the
     /// chunk that [`read`](Machine::read) would find.
     #[inline(always)]
-    pub(super) fn recall<'w, S: Storage + ?Sized>(&mut self, store: &mut S, window: &'w [u8]) -> Option<Recalled<'w>> {
-        let mut run = self.begin_run(store, window, false)?;
+    pub(super) fn recall<'w, S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &'w [u8],
+    ) -> Option<Recalled<'w>> {
+        let mut run = self.begin_run(storage, window, false)?;
         let recalled = self.recall_next::<true>(&mut run, window)?;
-        self.settle_run::<_, true>(&run, store);
+        self.settle_run::<_, true>(&run, storage);
         Some(recalled)
     }
 
     /// Begins a run, if an event may begin here and a template may recognise it. `skips`: also where no template may, because
     /// events that nobody asks for are skipped.
     #[inline(always)]
-    pub(super) fn begin_run<S: Storage + ?Sized>(&mut self, store: &S, window: &[u8], skips: bool) -> Option<Run> {
+    pub(super) fn begin_run<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8], skips: bool) -> Option<Run> {
         if !skips && !self.memo.may_know(window.len()) {
             return None;
         }
@@ -70,15 +74,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             self.rested = true;
         }
-        Some(self.start_run(store))
+        Some(self.start_run(storage))
     }
 
     /// Begins a run of events where an event may begin.
     #[inline(always)]
-    pub(super) fn start_run<S: Storage + ?Sized>(&self, store: &S) -> Run {
+    pub(super) fn start_run<S: Storage + ?Sized>(&self, storage: &S) -> Run {
         Run {
             // Spans are 32 bits wide.
-            room: self.kept.room(store).min(i32::MAX as usize),
+            room: self.kept.room(storage).min(i32::MAX as usize),
             max_depth: self.config.limits.max_depth,
             offset: self.offset,
             ended: self.lines.ended(),
@@ -116,7 +120,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if is_native {
             self.take_native(payload, at, run)?;
         } else if NATIVE {
-            self.name = Span::NONE;
+            self.name = Span::EMPTY;
         }
         let frame = (behind(bytes), behind(rest));
         self.index.frame = frame;
@@ -138,7 +142,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.recall_counts(payload);
         self.report_text();
         let name = Span { place: Place::Input, start: at.wrapping_sub(before as u32), len: len as u32 };
-        self.name = if len > 0 { name } else { Span::NONE };
+        self.name = if len > 0 { name } else { Span::EMPTY };
         Some(())
     }
 
@@ -172,7 +176,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let span = |start: usize, len: usize| Span { place: Place::Input, start: start as u32, len: len as u32 };
         let at = before(value);
         let name_at = before(line).wrapping_sub(name.len()).wrapping_sub(1);
-        self.name = if name.is_empty() { Span::NONE } else { span(name_at, name.len()) };
+        self.name = if name.is_empty() { Span::EMPTY } else { span(name_at, name.len()) };
         let [start, end] = [bytes, rest].map(|bytes| run.offset.wrapping_add(before(bytes) as u64));
         let frame = (start, end);
         self.index.frame = frame;
@@ -184,13 +188,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     pub(super) fn unread<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         window: &[u8],
         protocol: Protocol,
     ) -> Option<Step> {
-        let mut run = self.begin_run(store, window, true)?;
+        let mut run = self.begin_run(storage, window, true)?;
         let recalled = self.pass_unread(&mut run, window, protocol)?;
-        self.settle_run::<_, true>(&run, store);
+        self.settle_run::<_, true>(&run, storage);
         Some(recalled.step(window))
     }
 
@@ -228,12 +232,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Brings the machine up to date with the last event of a run, as if it had read each.
     #[inline(always)]
-    pub(super) fn settle_run<S: Storage + ?Sized, const NATIVE: bool>(&mut self, run: &Run, store: &mut S) {
+    pub(super) fn settle_run<S: Storage + ?Sized, const NATIVE: bool>(&mut self, run: &Run, storage: &mut S) {
         if !NATIVE {
-            self.name = Span::NONE;
+            self.name = Span::EMPTY;
         }
         // Only the last event of a run can have quirks.
-        self.pass_event(store, run.offset, run.ended, run.quirks);
+        self.pass_event(storage, run.offset, run.ended, run.quirks);
     }
 
     /// Puts the machine behind an event of which the window has all: at this offset of the stream, behind a line that `ended`
@@ -241,7 +245,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(always)]
     pub(super) fn pass_event<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         offset: u64,
         ended: Ended,
         quirks: QuirkSet,
@@ -249,7 +253,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.offset = offset;
         self.lines.start_line(ended);
         self.note_event(quirks);
-        store.shrink(self.kept.lasting());
+        storage.shrink(self.kept.lasting());
     }
 
     /// Notes that an event ended, with these quirks. Its bytes stay in place up to the next step.

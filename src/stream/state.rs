@@ -161,7 +161,7 @@ impl StreamState {
             config,
             lines: Lines::new(),
             kept: Kept::new(config.limits),
-            name: Span::NONE,
+            name: Span::EMPTY,
             offset: 0,
             line_start: 0,
             silent: 0,
@@ -217,8 +217,8 @@ impl StreamState {
         Protocol::read_here(self.dialect.protocol).is_some()
     }
 
-    pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], store: &'a S) -> &'a [u8] {
-        self.name.of(window, store)
+    pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], storage: &'a S) -> &'a [u8] {
+        self.name.read(window, storage)
     }
 
     /// Whether the frame of what was found last is over: its block ended, or there was none.
@@ -255,8 +255,8 @@ impl StreamState {
     }
 
     /// The ID of the last event, in the storage's bytes.
-    pub fn last_event_id<'a>(&self, store: &'a [u8]) -> &'a [u8] {
-        self.kept.id(store)
+    pub fn last_event_id<'a>(&self, storage: &'a [u8]) -> &'a [u8] {
+        self.kept.id(storage)
     }
 
     /// Where the name of the event found last lies.

@@ -96,11 +96,11 @@ fn emitted(hash: &mut Hash, bytes: &[u8], cut: usize) {
     let mut buffer = [0; BUFFER];
     let mut log: MessageLog = MessageLog::with_limit(BUFFER / 2);
     let (mut machine, mut emitter) = (Machine::<1>::with_slots(Default::default()), Emitter::new());
-    let (mut store, mut tracker): (_, Tracker) = (&mut storage[..], Tracker::new());
+    let (mut storage, mut tracker): (_, Tracker) = (&mut storage[..], Tracker::new());
     for mut slice in bytes.chunks(cut.max(1)) {
         loop {
             let mut sink = LogSink::new(&mut log, &mut buffer);
-            let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, slice, 0, &mut sink);
+            let (spent, outcome) = emitter.run(&mut machine, &mut storage, &mut tracker, slice, 0, &mut sink);
             let need = sink.need();
             slice = slice.get(spent..).unwrap_or_default();
             if outcome != Outcome::Full {
@@ -114,7 +114,7 @@ fn emitted(hash: &mut Hash, bytes: &[u8], cut: usize) {
             log.reset();
         }
     }
-    let outcome = emitter.finish(&mut machine, &mut store, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
+    let outcome = emitter.finish(&mut machine, &mut storage, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
     hash.byte(u8::from(outcome == Outcome::Done));
     hash.byte(u8::from(log.left_out().is_some()));
     read(hash, &log, &buffer);
@@ -127,12 +127,12 @@ fn recorded(hash: &mut Hash, bytes: &[u8]) {
     let mut log: MessageLog = MessageLog::new();
     let (mut array, mut scratch) = ([Record::default(); 8], [0; 128]);
     let (mut machine, mut emitter) = (Machine::<0>::with_slots(Default::default()), Emitter::new());
-    let (mut store, mut tracker): (_, Tracker) = (&mut storage[..], Tracker::new());
+    let (mut storage, mut tracker): (_, Tracker) = (&mut storage[..], Tracker::new());
     let mut rest = bytes;
     loop {
         let mut records = Records::new(&mut array, &mut scratch, Kind::MESSAGE | Kind::Limit.bit());
         hash.byte(u8::from(records.wants(Kind::Meta)));
-        let (spent, end) = emitter.run(&mut machine, &mut store, &mut tracker, rest, 0, &mut records);
+        let (spent, end) = emitter.run(&mut machine, &mut storage, &mut tracker, rest, 0, &mut records);
         let written = records.written();
         for record in array.iter().take(written) {
             // What lies in the scratch is taken for the text of every record: the log has to bear it.

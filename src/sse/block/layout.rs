@@ -40,7 +40,7 @@ impl Block {
         if self.next.is_set() {
             self.next.start as usize
         } else {
-            self.name.start
+            self.name.start as usize
         }
     }
 
@@ -49,8 +49,8 @@ impl Block {
         if self.next.is_set() {
             self.next.start = start as u32;
         }
-        if self.name.place == Place::Store {
-            self.name.start = start.saturating_add(self.next.len());
+        if self.name.place == Place::Storage {
+            self.name.start = start.saturating_add(self.next.len()) as u32;
         }
     }
 
@@ -81,94 +81,90 @@ impl Block {
         copy(to, 0, from.get(..front).unwrap_or(&[]));
         if tail > 0 {
             let at = to.len().saturating_sub(tail);
-            copy(to, at, Span::store(self.tail_start(), tail).of(&[], from));
+            copy(to, at, Span::storage(self.tail_start(), tail).of(&[], from));
             self.tail_moved(at);
         }
         true
     }
 
-    /// Adapts the layout to a storage that now has `len` bytes. `store` contains both its old and its new extent. Returns
+    /// Adapts the layout to a storage that now has `len` bytes. The storage contains both its old and its new extent. Returns
     /// `false`, with no effect, if the stored bytes do not fit.
-    pub(crate) fn resize(&mut self, store: &mut [u8], len: usize) -> bool {
+    pub(crate) fn resize(&mut self, storage: &mut [u8], len: usize) -> bool {
         let tail = self.tail_len();
         if self.front().saturating_add(tail) > len {
             return false;
         }
         if tail > 0 {
             let at = len.saturating_sub(tail);
-            shift(store, self.tail_start(), at, tail);
+            shift(storage, self.tail_start(), at, tail);
             self.tail_moved(at);
         }
         true
     }
 
     /// Restores the layout of `earlier`, a previous state of this block, since which the ID slots may have grown.
-    pub(crate) fn undo(&self, earlier: &Block, store: &mut [u8]) {
+    pub(crate) fn undo(&self, earlier: &Block, storage: &mut [u8]) {
         if self.slot() > earlier.slot() {
-            shift(store, self.slot(), earlier.slot(), earlier.slot());
-            shift(store, self.lasting(), earlier.lasting(), earlier.behind_ids());
+            shift(storage, self.slot(), earlier.slot(), earlier.slot());
+            shift(storage, self.lasting(), earlier.lasting(), earlier.behind_ids());
         }
     }
 
     /// Copies data and name from the input to the storage, because the next call has another input.
     #[inline]
-    pub(crate) fn save<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+    pub(crate) fn save<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         if self.data.is_some() {
-            self.save_data(store, input)?;
+            self.save_data(storage, input)?;
         }
         if self.name.len > 0 {
-            self.save_name(store, input)?;
+            self.save_name(storage, input)?;
         }
         Ok(())
     }
 
-    pub(super) fn save_data<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
-        let Some(Span { place: Place::Input, len, .. }) = self.data else {
-            return Ok(());
-        };
-        let Some(bytes) = self.data.map(|data| data.of(input, &[])) else {
-            return Ok(());
-        };
-        let start = self.lasting();
-        self.reserve(store, start.saturating_add(len))?;
-        copy(store.bytes_mut(), start, bytes);
-        self.data = Some(Span::store(start, len));
+    pub(super) fn save_data<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        let Some(data) = self.data.filter(|data| data.place == Place::Input) else { return Ok(()) };
+        let (start, (_, len)) = (self.lasting(), data.range());
+        self.reserve(storage, start.saturating_add(len))?;
+        copy(storage.bytes_mut(), start, data.within(input));
+        self.data = Some(Span::storage(start, len));
         Ok(())
     }
 
-    pub(super) fn save_name<S: Storage + ?Sized>(&mut self, store: &mut S, input: &[u8]) -> Result<(), NoRoom> {
-        let Span { place: Place::Input, len, .. } = self.name else {
+    pub(super) fn save_name<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &[u8]) -> Result<(), NoRoom> {
+        if self.name.place == Place::Storage {
             return Ok(());
-        };
-        self.reserve(store, self.stage_start().saturating_add(self.staged as usize).saturating_add(len))?;
-        let at = store.bytes().len().saturating_sub(len);
-        copy(store.bytes_mut(), at, self.name.of(input, &[]));
-        self.name = Span::store(at, len);
+        }
+        let (_, len) = self.name.range();
+        self.reserve(storage, self.stage_start().saturating_add(self.staged as usize).saturating_add(len))?;
+        let at = storage.bytes().len().saturating_sub(len);
+        copy(storage.bytes_mut(), at, self.name.within(input));
+        self.name = Span::storage(at, len);
         Ok(())
     }
 
     /// Returns the longest event allowed now, in bytes.
     #[inline]
-    pub(crate) fn room<S: Storage + ?Sized>(&self, store: &S) -> usize {
-        (self.max_event as usize).min(store.max_len().saturating_sub(self.lasting()))
+    pub(crate) fn room<S: Storage + ?Sized>(&self, storage: &S) -> usize {
+        (self.max_event as usize).min(storage.max_len().saturating_sub(self.lasting()))
     }
 
     /// Whether the event, or a comment inside it, would exceed the limit with `more` bytes.
-    pub(crate) fn is_over<S: Storage + ?Sized>(&self, store: &S, more: usize) -> bool {
-        self.check(store, more).is_err()
+    pub(crate) fn is_over<S: Storage + ?Sized>(&self, storage: &S, more: usize) -> bool {
+        self.check(storage, more).is_err()
     }
 
     /// Returns the longest data allowed now, in bytes.
-    pub(crate) fn allowance<S: Storage + ?Sized>(&self, store: &S) -> usize {
+    pub(crate) fn allowance<S: Storage + ?Sized>(&self, storage: &S) -> usize {
         let beside = self.event_len().saturating_sub(self.data_len());
-        self.room(store).saturating_sub(beside)
+        self.room(storage).saturating_sub(beside)
     }
 
     /// Checks that the event, or a comment inside it, may grow by `more` bytes.
     #[inline]
-    pub(super) fn check<S: Storage + ?Sized>(&self, store: &S, more: usize) -> Result<(), NoRoom> {
+    pub(super) fn check<S: Storage + ?Sized>(&self, storage: &S, more: usize) -> Result<(), NoRoom> {
         let len = self.event_len().saturating_add(self.staged as usize).saturating_add(more);
-        if len <= self.room(store) {
+        if len <= self.room(storage) {
             Ok(())
         } else {
             Err(NoRoom)
@@ -178,66 +174,66 @@ impl Block {
     /// Makes the first `front` bytes of the storage usable. If the storage grows, moves the bytes at the far end to its new
     /// end.
     #[inline]
-    pub(super) fn reserve<S: Storage + ?Sized>(&mut self, store: &mut S, front: usize) -> Result<(), NoRoom> {
+    pub(super) fn reserve<S: Storage + ?Sized>(&mut self, storage: &mut S, front: usize) -> Result<(), NoRoom> {
         let tail = self.tail_len();
         let need = front.saturating_add(tail);
-        if need <= store.bytes().len() {
+        if need <= storage.bytes().len() {
             return Ok(());
         }
-        if !store.grow(need) {
+        if !storage.grow(need) {
             return Err(NoRoom);
         }
         if tail > 0 {
-            let at = store.bytes().len().saturating_sub(tail);
-            shift(store.bytes_mut(), self.tail_start(), at, tail);
+            let at = storage.bytes().len().saturating_sub(tail);
+            shift(storage.bytes_mut(), self.tail_start(), at, tail);
             self.tail_moved(at);
         }
         Ok(())
     }
 
-    pub(super) fn grow_slots<S: Storage + ?Sized>(&mut self, store: &mut S, slot: usize) -> Result<(), NoRoom> {
+    pub(super) fn grow_slots<S: Storage + ?Sized>(&mut self, storage: &mut S, slot: usize) -> Result<(), NoRoom> {
         let behind = self.behind_ids();
         let (from, to) = (self.lasting(), slot.saturating_mul(2));
-        self.reserve(store, to.saturating_add(behind))?;
-        shift(store.bytes_mut(), from, to, behind);
-        shift(store.bytes_mut(), self.slot(), slot, self.slot());
+        self.reserve(storage, to.saturating_add(behind))?;
+        shift(storage.bytes_mut(), from, to, behind);
+        shift(storage.bytes_mut(), self.slot(), slot, self.slot());
         self.slot = slot as u32;
-        if let Some(Span { place: Place::Store, start, .. }) = &mut self.data {
-            *start = to;
+        if let Some(Span { place: Place::Storage, start, .. }) = &mut self.data {
+            *start = to as u32;
         }
         Ok(())
     }
 
     /// Appends to stored data. Grows the storage if needed.
-    pub(crate) fn append_growing<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+    pub(crate) fn append_growing<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start();
-        self.reserve(store, at.saturating_add(bytes.len()))?;
-        copy(store.bytes_mut(), at, bytes);
+        self.reserve(storage, at.saturating_add(bytes.len()))?;
+        copy(storage.bytes_mut(), at, bytes);
         if let Some(data) = &mut self.data {
-            data.len = data.len.saturating_add(bytes.len());
+            data.len = data.len.saturating_add(bytes.len() as u32);
         }
         Ok(())
     }
 
-    pub(super) fn stage<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
+    pub(super) fn stage<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start().saturating_add(self.staged as usize);
-        self.reserve(store, at.saturating_add(bytes.len()))?;
-        copy(store.bytes_mut(), at, bytes);
+        self.reserve(storage, at.saturating_add(bytes.len()))?;
+        copy(storage.bytes_mut(), at, bytes);
         self.staged = self.staged.saturating_add(bytes.len() as u32);
         Ok(())
     }
 
     /// Moves the staged line to the far end, as the ID or the name of the next value. It replaces an earlier one.
-    pub(super) fn place_next<S: Storage + ?Sized>(&mut self, store: &mut S, is_id: bool) {
+    pub(super) fn place_next<S: Storage + ?Sized>(&mut self, storage: &mut S, is_id: bool) {
         let Next { name, id, id_is_first, .. } = self.next;
         let (old, other) = if is_id { (id, name) } else { (name, id) };
         let (old_len, len) = (Next::len_of(old), self.staged as usize);
-        let start = if self.tail_len() > 0 { self.tail_start() } else { store.bytes().len() };
+        let start = if self.tail_len() > 0 { self.tail_start() } else { storage.bytes().len() };
         if old != Next::UNSET && id_is_first != is_id {
-            shift(store.bytes_mut(), start, start.saturating_add(old_len), Next::len_of(other));
+            shift(storage.bytes_mut(), start, start.saturating_add(old_len), Next::len_of(other));
         }
         let at = start.saturating_add(old_len).saturating_sub(len);
-        shift(store.bytes_mut(), self.stage_start(), at, len);
+        shift(storage.bytes_mut(), self.stage_start(), at, len);
         let (name, id) = if is_id { (name, self.staged) } else { (self.staged, id) };
         self.next = Next { start: at as u32, name, id, id_is_first: is_id };
         self.staged = 0;
@@ -247,23 +243,23 @@ impl Block {
     /// and its length.
     pub(crate) fn restart(&mut self) -> (usize, usize) {
         let len = self.data.map_or(0, Span::stored_len);
-        self.data = Some(Span::store(self.lasting(), 0));
+        self.data = Some(Span::storage(self.lasting(), 0));
         (self.lasting(), len)
     }
 
     /// Removes the bytes from `from` to `to` from stored data. It reserves room for the longest allowed data first: then the
     /// step need not be taken back for want of storage, which could not restore the removed bytes. Returns `false`, with no
     /// effect, if there is no such room or there are no such bytes.
-    pub(crate) fn cut<S: Storage + ?Sized>(&mut self, store: &mut S, from: usize, to: usize) -> bool {
-        let all = self.lasting().saturating_add(self.allowance(store));
+    pub(crate) fn cut<S: Storage + ?Sized>(&mut self, storage: &mut S, from: usize, to: usize) -> bool {
+        let all = self.lasting().saturating_add(self.allowance(storage));
         let len = self.data_len();
-        if self.reserve(store, all).is_err() || from > to || to > len {
+        if self.reserve(storage, all).is_err() || from > to || to > len {
             return false;
         }
         let start = self.lasting();
-        shift(store.bytes_mut(), start.saturating_add(to), start.saturating_add(from), len.saturating_sub(to));
+        shift(storage.bytes_mut(), start.saturating_add(to), start.saturating_add(from), len.saturating_sub(to));
         if let Some(data) = &mut self.data {
-            data.len = len.saturating_sub(to.saturating_sub(from));
+            data.len = len.saturating_sub(to.saturating_sub(from)) as u32;
         }
         true
     }
@@ -272,28 +268,29 @@ impl Block {
     /// bytes [`append`](Block::append) may add. Returns `None`, with no effect, if the block has something else, if there is
     /// no room, or if the storage would have to move.
     #[inline]
-    pub(crate) fn begin_data<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> Option<usize> {
-        let left = self.room(store).checked_sub(bytes.len())?;
+    pub(crate) fn begin_data<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> Option<usize> {
+        let left = self.room(storage).checked_sub(bytes.len())?;
         let start = self.lasting();
         let end = start.saturating_add(bytes.len());
         let is_alone = self.is_empty() && self.pending.is_none() && !self.has_next();
-        if !is_alone || end > store.bytes().len() && (store.can_move() || !store.grow(end)) {
+        if !is_alone || end > storage.bytes().len() && (storage.can_move() || !storage.grow(end)) {
             return None;
         }
-        copy(store.bytes_mut(), start, bytes);
-        self.data = Some(Span::store(start, bytes.len()));
-        Some(left.min(store.bytes().len().saturating_sub(end)))
+        copy(storage.bytes_mut(), start, bytes);
+        self.data = Some(Span::storage(start, bytes.len()));
+        Some(left.min(storage.bytes().len().saturating_sub(end)))
     }
 
     /// Returns how many bytes [`append`](Block::append) may add to the data, as long as nothing else changes the block or
     /// moves the storage. Returns 0 if the data is not in the storage.
     #[inline]
-    pub(crate) fn appendable<S: Storage + ?Sized>(&self, store: &S) -> usize {
+    pub(crate) fn appendable<S: Storage + ?Sized>(&self, storage: &S) -> usize {
         match self.data {
-            Some(Span { place: Place::Store, start, len }) if self.staged == 0 => {
+            Some(data) if data.place == Place::Storage && self.staged == 0 => {
+                let (start, len) = data.range();
                 let used = start.saturating_add(len).saturating_add(self.tail_len());
-                let beside = store.bytes().len().saturating_sub(used);
-                self.room(store).saturating_sub(self.event_len()).min(beside)
+                let beside = storage.bytes().len().saturating_sub(used);
+                self.room(storage).saturating_sub(self.event_len()).min(beside)
             }
             _ => 0,
         }
@@ -302,10 +299,12 @@ impl Block {
     /// Appends at most [`appendable`](Block::appendable) bytes to data that is in the storage. Returns `false`, with no
     /// effect, if they do not fit.
     #[inline(always)]
-    pub(crate) fn append<S: Storage + ?Sized>(&mut self, store: &mut S, bytes: &[u8]) -> bool {
-        let Some(Span { place: Place::Store, start, len }) = &mut self.data else { return false };
+    pub(crate) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> bool {
+        let Some(Span { place: Place::Storage, start, len }) = &mut self.data else { return false };
         // The sum does not overflow, because both are offsets in the storage.
-        let Some(room) = store.bytes_mut().get_mut(start.wrapping_add(*len)..) else { return false };
+        let Some(room) = storage.bytes_mut().get_mut((*start as usize).wrapping_add(*len as usize)..) else {
+            return false;
+        };
         visit!(bytes.len());
         match (room, bytes) {
             // A single byte is not worth a call to memcpy.
@@ -315,7 +314,7 @@ impl Block {
                 None => return false,
             },
         }
-        *len = len.wrapping_add(bytes.len());
+        *len = len.wrapping_add(bytes.len() as u32);
         true
     }
 
@@ -323,13 +322,13 @@ impl Block {
     /// input.
     pub(crate) fn hold<S: Storage + ?Sized>(
         &mut self,
-        store: &mut S,
+        storage: &mut S,
         input: &[u8],
         (data, name): (Span, Span),
     ) -> Result<(Span, Span), NoRoom> {
         self.data = Some(data);
         self.name = name;
-        let saved = self.save(store, input);
+        let saved = self.save(storage, input);
         let held = (self.data_span(), self.name);
         self.clear();
         saved.map(|()| held)

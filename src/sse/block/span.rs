@@ -1,66 +1,103 @@
 //! Where bytes lie, in the input or in the storage, and how they are copied and moved there.
 
 use crate::visits::visit;
+use crate::Storage;
 use core::cell::Cell;
 
-/// Which buffer a span refers to.
+/// Where a span's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// The slice passed to this call.
+pub enum Place {
+    /// In the window that the step was given.
     Input,
-    /// The storage.
-    Store,
+    /// In the storage.
+    Storage,
 }
 
-/// A range of the input or of the storage.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Span {
-    pub(crate) place: Place,
-    pub(crate) start: usize,
-    pub(crate) len: usize,
+/// Bytes that a step found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Where they are.
+    pub place: Place,
+    /// The offset of the first, there.
+    pub start: u32,
+    /// How many.
+    pub len: u32,
 }
 
 impl Span {
     pub(crate) const EMPTY: Span = Span { place: Place::Input, start: 0, len: 0 };
 
+    /// A span of the input, of which a window has no more than 2 GiB.
     pub(super) fn input(start: usize, len: usize) -> Span {
-        Span { place: Place::Input, start, len }
+        Span { place: Place::Input, start: start as u32, len: len as u32 }
     }
 
-    pub(super) fn store(start: usize, len: usize) -> Span {
-        Span { place: Place::Store, start, len }
+    /// A span of the storage, of which events and IDs use less than 4 GiB.
+    pub(super) fn storage(start: usize, len: usize) -> Span {
+        Span { place: Place::Storage, start: start as u32, len: len as u32 }
+    }
+
+    /// Returns the offset of the first byte in the input, where the window begins at `base`, or `None` if the bytes lie elsewhere, or
+    /// the span is empty.
+    #[inline]
+    pub(crate) fn offset_in_input(self, base: u32) -> Option<u32> {
+        (self.place == Place::Input && self.len > 0).then(|| base.saturating_add(self.start))
+    }
+
+    /// Returns the first `len` bytes, and the rest.
+    pub(crate) fn split(self, len: u32) -> (Span, Span) {
+        let rest = Span { start: self.start.saturating_add(len), len: self.len.saturating_sub(len), ..self };
+        (Span { len, ..self }, rest)
+    }
+
+    /// Does what [`of`](Self::of) does, and asks the storage for its bytes only if the span refers to it.
+    pub(crate) fn read<'a, S: Storage + ?Sized>(self, window: &'a [u8], storage: &'a S) -> &'a [u8] {
+        match self.place {
+            Place::Input => self.within(window),
+            Place::Storage => self.within(storage.bytes()),
+        }
+    }
+
+    /// Returns the offset of its first byte, and its length.
+    pub(crate) fn range(self) -> (usize, usize) {
+        (self.start as usize, self.len as usize)
+    }
+
+    /// Returns the bytes of the span, out of the window or the storage, whichever it refers to.
+    pub(crate) fn within(self, bytes: &[u8]) -> &[u8] {
+        let (start, len) = self.range();
+        bytes.get(start..start.saturating_add(len)).unwrap_or(&[])
     }
 
     /// Returns the span's bytes.
-    pub(crate) fn of<'a>(self, input: &'a [u8], store: &'a [u8]) -> &'a [u8] {
-        let bytes = match self.place {
+    pub(crate) fn of<'a>(self, input: &'a [u8], storage: &'a [u8]) -> &'a [u8] {
+        self.within(match self.place {
             Place::Input => input,
-            Place::Store => store,
-        };
-        bytes.get(self.start..self.start.saturating_add(self.len)).unwrap_or(&[])
+            Place::Storage => storage,
+        })
     }
 
     /// Returns the span's bytes. For a span of the input, it adds up to `more` of the bytes that follow.
-    pub(crate) fn with_more<'a>(self, input: &'a [u8], store: &'a [u8], more: usize) -> &'a [u8] {
-        if self.place == Place::Store {
-            return self.of(input, store);
+    pub(crate) fn with_more<'a>(self, input: &'a [u8], storage: &'a [u8], more: usize) -> &'a [u8] {
+        if self.place == Place::Storage {
+            return self.of(input, storage);
         }
-        let rest = input.get(self.start..).unwrap_or(&[]);
-        rest.get(..self.len.saturating_add(more)).unwrap_or(rest)
+        let rest = input.get(self.start as usize..).unwrap_or(&[]);
+        rest.get(..(self.len as usize).saturating_add(more)).unwrap_or(rest)
     }
 
     /// Returns the bytes of a span of the storage, followed by up to `more` bytes, which it sets to zero first: bytes of a C
     /// caller's block that were never written must not be read. Nothing else may lie behind the span.
-    pub(crate) fn padded(self, store: &mut [u8], more: usize) -> &[u8] {
-        let rest = store.get_mut(self.start..).unwrap_or_default();
-        rest.iter_mut().skip(self.len).take(more).for_each(|byte| *byte = 0);
-        rest.get(..self.len.saturating_add(more)).unwrap_or(rest)
+    pub(crate) fn padded(self, storage: &mut [u8], more: usize) -> &[u8] {
+        let rest = storage.get_mut(self.start as usize..).unwrap_or_default();
+        rest.iter_mut().skip(self.len as usize).take(more).for_each(|byte| *byte = 0);
+        rest.get(..(self.len as usize).saturating_add(more)).unwrap_or(rest)
     }
 
     pub(super) fn stored_len(self) -> usize {
         match self.place {
             Place::Input => 0,
-            Place::Store => self.len,
+            Place::Storage => self.len as usize,
         }
     }
 }
@@ -102,29 +139,29 @@ impl Next {
     pub(super) fn name(self) -> Option<Span> {
         let before = if self.id_is_first { Next::len_of(self.id) } else { 0 };
         let start = (self.start as usize).saturating_add(before);
-        (self.name != Next::UNSET).then(|| Span::store(start, self.name as usize))
+        (self.name != Next::UNSET).then(|| Span::storage(start, self.name as usize))
     }
 
     pub(super) fn id(self) -> Option<Span> {
         let before = if self.id_is_first { 0 } else { Next::len_of(self.name) };
         let start = (self.start as usize).saturating_add(before);
-        (self.id != Next::UNSET).then(|| Span::store(start, self.id as usize))
+        (self.id != Next::UNSET).then(|| Span::storage(start, self.id as usize))
     }
 }
 
-pub(super) fn copy(store: &mut [u8], at: usize, bytes: &[u8]) {
+pub(super) fn copy(storage: &mut [u8], at: usize, bytes: &[u8]) {
     visit!(bytes.len());
-    if let Some(to) = store.get_mut(at..at.saturating_add(bytes.len())) {
+    if let Some(to) = storage.get_mut(at..at.saturating_add(bytes.len())) {
         if to.len() == bytes.len() {
             to.copy_from_slice(bytes);
         }
     }
 }
 
-/// Moves `len` bytes within `store`; the ranges may overlap. Uses cells, because `copy_within` can panic.
-pub(super) fn shift(store: &mut [u8], from: usize, to: usize, len: usize) {
+/// Moves `len` bytes within `storage`; the ranges may overlap. Uses cells, because `copy_within` can panic.
+pub(super) fn shift(storage: &mut [u8], from: usize, to: usize, len: usize) {
     visit!(len);
-    let cells = Cell::from_mut(store).as_slice_of_cells();
+    let cells = Cell::from_mut(storage).as_slice_of_cells();
     let source = cells.get(from..from.saturating_add(len)).unwrap_or(&[]);
     let target = cells.get(to..to.saturating_add(len)).unwrap_or(&[]);
     let pairs = target.iter().zip(source);

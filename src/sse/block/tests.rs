@@ -8,8 +8,8 @@ fn piece(field: Field, first: bool, last: bool, value: &[u8]) -> Piece<'_> {
     Piece { field, first, last, value, held: Held::EMPTY }
 }
 
-fn id(block: &mut Block, store: &mut [u8; 200], value: &[u8]) {
-    assert_eq!(block.identify(store, &piece(Field::Id, true, true, value), false), Ok(()));
+fn id(block: &mut Block, storage: &mut [u8; 200], value: &[u8]) {
+    assert_eq!(block.identify(storage, &piece(Field::Id, true, true, value), false), Ok(()));
 }
 
 /// A later step may have grown the ID slots and moved everything behind them; undoing that step restores the layout.
@@ -17,23 +17,23 @@ fn id(block: &mut Block, store: &mut [u8; 200], value: &[u8]) {
 fn undo_restores_the_layout() {
     // Slots grow to double their size, or to the limit.
     for (max_id_len, before, since, len) in (0..2000usize).map(|n| ([7, 30][n % 2], n / 2 % 5, n / 10 % 8, n / 80)) {
-        let (mut block, mut store) = (Block::new(Limits { max_id_len, ..Limits::DEFAULT }), [0; 200]);
+        let (mut block, mut storage) = (Block::new(Limits { max_id_len, ..Limits::DEFAULT }), [0; 200]);
         // With the ID in the second slot, then in the first.
         for commits in 1..=2 {
-            id(&mut block, &mut store, &TEXT[..before]);
+            id(&mut block, &mut storage, &TEXT[..before]);
             block.end();
             let (name, data) = (b"name", &TEXT[..len]);
-            block.name(&mut store, &piece(Field::Event, true, true, name), 0).unwrap();
-            block.save(&mut store, name).unwrap();
-            block.data(&mut store, data, &piece(Field::Data, true, false, data), 0).unwrap();
-            block.save(&mut store, data).unwrap();
+            block.name(&mut storage, &piece(Field::Event, true, true, name), 0).unwrap();
+            block.save(&mut storage, name).unwrap();
+            block.data(&mut storage, data, &piece(Field::Data, true, false, data), 0).unwrap();
+            block.save(&mut storage, data).unwrap();
             let earlier = block.clone();
-            id(&mut block, &mut store, &b"0123456789"[..since]);
-            block.undo(&earlier, &mut store);
+            id(&mut block, &mut storage, &b"0123456789"[..since]);
+            block.undo(&earlier, &mut storage);
             let case = (max_id_len, before, since, len, commits);
-            assert_eq!(earlier.id(&store), &TEXT[..before], "{case:?}");
-            assert_eq!(earlier.data_span().of(&[], &store), data, "{case:?}");
-            assert_eq!(earlier.name_span().of(&[], &store), name, "{case:?}");
+            assert_eq!(earlier.id(&storage), &TEXT[..before], "{case:?}");
+            assert_eq!(earlier.data_span().of(&[], &storage), data, "{case:?}");
+            assert_eq!(earlier.name_span().of(&[], &storage), name, "{case:?}");
             block = earlier;
             block.end();
         }
@@ -42,58 +42,58 @@ fn undo_restores_the_layout() {
 
 #[test]
 fn retained_bytes_exclude_those_in_the_input() {
-    let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0; 200]);
+    let (mut block, mut storage) = (Block::new(Limits::DEFAULT), [0; 200]);
     assert!(block.is_empty());
-    block.name(&mut store, &piece(Field::Event, true, true, b"name"), 0).unwrap();
+    block.name(&mut storage, &piece(Field::Event, true, true, b"name"), 0).unwrap();
     assert!(!block.is_empty());
     block.clear();
     // The data is empty.
-    block.data(&mut store, b"", &piece(Field::Data, true, true, b""), 0).unwrap();
+    block.data(&mut storage, b"", &piece(Field::Data, true, true, b""), 0).unwrap();
     assert!(!block.is_empty());
     block.clear();
-    block.comment(&mut store, &piece(Field::Comment, true, false, b"cut"), 0).unwrap();
+    block.comment(&mut storage, &piece(Field::Comment, true, false, b"cut"), 0).unwrap();
     assert!(!block.is_empty() && block.is_staged());
     block.unstage();
     assert!(block.is_empty() && !block.is_staged());
     // The data is borrowed from the input.
-    block.data(&mut store, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
-    block.name(&mut store, &piece(Field::Event, true, true, b"name"), 0).unwrap();
+    block.data(&mut storage, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
+    block.name(&mut storage, &piece(Field::Event, true, true, b"name"), 0).unwrap();
     assert_eq!((block.retained(), block.is_staged()), (0, false));
     block.clear();
     // A cut ID is in use until its line ends or a NUL makes it void.
     for (end, committed) in [(&b"34"[..], 4), (b"3\0", 0)] {
         block.reset();
-        assert_eq!(block.identify(&mut store, &piece(Field::Id, true, false, b"12"), false), Ok(()));
+        assert_eq!(block.identify(&mut storage, &piece(Field::Id, true, false, b"12"), false), Ok(()));
         assert_eq!((block.retained(), block.is_staged()), (2, true));
-        assert_eq!(block.identify(&mut store, &piece(Field::Id, false, committed > 0, end), false), Ok(()));
+        assert_eq!(block.identify(&mut storage, &piece(Field::Id, false, committed > 0, end), false), Ok(()));
         assert_eq!((block.retained(), block.is_staged()), (2 * committed, false));
         block.end();
-        assert_eq!(block.id(&store), &b"1234"[..committed]);
+        assert_eq!(block.id(&storage), &b"1234"[..committed]);
     }
 }
 
 #[test]
 fn stored_data_grows_in_place() {
-    let (mut block, mut store) = (Block::new(Limits { max_event_len: 8, ..Limits::DEFAULT }), [0; 200]);
+    let (mut block, mut storage) = (Block::new(Limits { max_event_len: 8, ..Limits::DEFAULT }), [0; 200]);
     // The block has no data, or its data lies in the input.
-    assert_eq!((block.appendable(&store), block.append(&mut store, b"x")), (0, false));
-    block.data(&mut store, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
-    assert_eq!((block.appendable(&store), block.append(&mut store, b"x")), (0, false));
-    block.save(&mut store, b"ab").unwrap();
-    assert_eq!(block.appendable(&store), 6);
-    assert!(block.append(&mut store, b"c") && block.append(&mut store, b"def"));
-    assert_eq!(block.appendable(&store), 2);
+    assert_eq!((block.appendable(&storage), block.append(&mut storage, b"x")), (0, false));
+    block.data(&mut storage, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
+    assert_eq!((block.appendable(&storage), block.append(&mut storage, b"x")), (0, false));
+    block.save(&mut storage, b"ab").unwrap();
+    assert_eq!(block.appendable(&storage), 6);
+    assert!(block.append(&mut storage, b"c") && block.append(&mut storage, b"def"));
+    assert_eq!(block.appendable(&storage), 2);
     // A name counts towards the limit, and its bytes lie behind the data; a staged line lies where the data would grow.
     let kept = block.clone();
-    block.name(&mut store, &piece(Field::Event, true, true, b"n"), 0).unwrap();
-    assert_eq!(block.appendable(&store), 1);
+    block.name(&mut storage, &piece(Field::Event, true, true, b"n"), 0).unwrap();
+    assert_eq!(block.appendable(&storage), 1);
     block = kept;
-    block.comment(&mut store, &piece(Field::Comment, true, false, b"c"), 0).unwrap();
-    assert_eq!(block.appendable(&store), 0);
+    block.comment(&mut storage, &piece(Field::Comment, true, false, b"c"), 0).unwrap();
+    assert_eq!(block.appendable(&storage), 0);
     block.unstage();
-    assert!(block.append(&mut store, b"gh"));
-    assert_eq!(block.appendable(&store), 0);
-    assert_eq!(block.data_span().of(&[], &store), b"abcdefgh");
+    assert!(block.append(&mut storage, b"gh"));
+    assert_eq!(block.appendable(&storage), 0);
+    assert_eq!(block.data_span().of(&[], &storage), b"abcdefgh");
     let mut small = [0; 4];
     block.clear();
     block.data(&mut small, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
@@ -111,14 +111,14 @@ fn stored_data_grows_in_place() {
 /// ID slots grow only for a longer ID, and an ID that just fits is accepted.
 #[test]
 fn ids_of_equal_length_reuse_their_slots() {
-    let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0u8; 12]);
+    let (mut block, mut storage) = (Block::new(Limits::DEFAULT), [0u8; 12]);
     for text in [b"abcd", b"efgh", b"ijkl"] {
-        assert_eq!(block.identify(&mut store, &piece(Field::Id, true, true, text), false), Ok(()));
+        assert_eq!(block.identify(&mut storage, &piece(Field::Id, true, true, text), false), Ok(()));
         block.end();
-        assert_eq!((block.id(&store), block.lasting()), (&text[..], 8));
+        assert_eq!((block.id(&storage), block.lasting()), (&text[..], 8));
     }
     let longer = piece(Field::Id, true, true, b"abcde");
-    assert!(block.identify(&mut store, &longer, false).is_err());
+    assert!(block.identify(&mut storage, &longer, false).is_err());
     assert!(Block::new(Limits::DEFAULT)
         .identify(&mut [0u8; 11], &piece(Field::Id, true, true, b"abcd"), false)
         .is_err());
@@ -129,41 +129,41 @@ fn ids_of_equal_length_reuse_their_slots() {
 #[test]
 fn lines_behind_a_value_are_kept_apart() {
     const VALUES: [&[u8]; 3] = [b"", b"ab", b"vwxyz"];
-    let set = |block: &mut Block, store: &mut [u8; 200], is_id: bool, value: &[u8], cut: usize| {
+    let set = |block: &mut Block, storage: &mut [u8; 200], is_id: bool, value: &[u8], cut: usize| {
         let (first, last) = value.split_at(cut.min(value.len()));
         let pieces = [piece(Field::Id, true, first.len() == value.len(), first), piece(Field::Id, false, true, last)];
         for piece in pieces.iter().take(if pieces[0].last { 1 } else { 2 }) {
-            let fits = if is_id { block.identify(store, piece, true) } else { block.next_name(store, piece) };
+            let fits = if is_id { block.identify(storage, piece, true) } else { block.next_name(storage, piece) };
             assert_eq!(fits, Ok(()));
         }
     };
     // Three lines, each of which sets the name or the ID.
     for (lines, values, name) in (0..648usize).map(|n| (n % 8, n / 8 % 27, n / 216)) {
         for cut in [1, 9] {
-            let (mut block, mut store) = (Block::new(Limits::DEFAULT), [0; 200]);
-            id(&mut block, &mut store, b"123");
+            let (mut block, mut storage) = (Block::new(Limits::DEFAULT), [0; 200]);
+            id(&mut block, &mut storage, b"123");
             block.end();
-            id(&mut block, &mut store, b"4567");
-            block.name(&mut store, &piece(Field::Event, true, true, VALUES[name]), 0).unwrap();
-            block.save(&mut store, VALUES[name]).unwrap();
-            block.data(&mut store, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
-            block.save(&mut store, TEXT).unwrap();
+            id(&mut block, &mut storage, b"4567");
+            block.name(&mut storage, &piece(Field::Event, true, true, VALUES[name]), 0).unwrap();
+            block.save(&mut storage, VALUES[name]).unwrap();
+            block.data(&mut storage, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
+            block.save(&mut storage, TEXT).unwrap();
             let (mut next_name, mut next_id) = (None, None);
             for line in 0..3 {
                 let value = VALUES[values / 3usize.pow(line) % 3];
                 let is_id = lines >> line & 1 == 1;
                 *(if is_id { &mut next_id } else { &mut next_name }) = Some(value);
-                set(&mut block, &mut store, is_id, value, cut);
+                set(&mut block, &mut storage, is_id, value, cut);
                 // Any move keeps both.
                 let mut other = [0; 200];
-                assert!(block.relocate(&store, &mut other));
-                store = other;
+                assert!(block.relocate(&storage, &mut other));
+                storage = other;
             }
             let case = (lines, values, name, cut);
-            assert_eq!(block.name_span().of(&[], &store), VALUES[name], "{case:?}");
-            assert_eq!((block.data_span().of(&[], &store), block.id(&store)), (TEXT, &b"123"[..]), "{case:?}");
+            assert_eq!(block.name_span().of(&[], &storage), VALUES[name], "{case:?}");
+            assert_eq!((block.data_span().of(&[], &storage), block.id(&storage)), (TEXT, &b"123"[..]), "{case:?}");
             // The name and the ID belong to this event.
-            let (mut one, mut bytes) = (block.clone(), store);
+            let (mut one, mut bytes) = (block.clone(), storage);
             one.adopt(&mut bytes);
             let (data, own) = one.end().unwrap();
             assert_eq!(data.of(&[], &bytes), TEXT, "{case:?}");
@@ -171,9 +171,9 @@ fn lines_behind_a_value_are_kept_apart() {
             assert_eq!(one.id(&bytes), next_id.unwrap_or(b"4567"), "{case:?}");
             // They belong to the next value.
             let (_, own) = block.end().unwrap();
-            assert_eq!((own.of(&[], &store), block.id(&store)), (VALUES[name], &b"4567"[..]), "{case:?}");
+            assert_eq!((own.of(&[], &storage), block.id(&storage)), (VALUES[name], &b"4567"[..]), "{case:?}");
             let mut other = [0; 64];
-            assert!(block.has_next() && block.relocate(&store, &mut other));
+            assert!(block.has_next() && block.relocate(&storage, &mut other));
             block.adopt(&mut other);
             assert_eq!(block.name_span().of(&[], &other), next_name.unwrap_or_default(), "{case:?}");
             block.end();

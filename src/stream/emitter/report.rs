@@ -53,7 +53,7 @@ impl Emitter {
     }
 
     fn report<const SLOTS: usize>(&mut self, stage: Stage, env: &mut Env<'_, SLOTS>) -> Result<(), Full> {
-        let Env { machine, store, tracker, given, base, sink } = env;
+        let Env { machine, storage, tracker, window, base, sink } = env;
         let (machine, sink) = (&**machine, &mut **sink);
         let found = self.found;
         if stage == Stage::Before {
@@ -71,7 +71,7 @@ impl Emitter {
         if found == Found::NeedMore && !self.ended {
             return Ok(());
         }
-        let rest = machine.rest(*store, given, *base, found);
+        let rest = machine.rest(*storage, window, *base, found);
         let context = match found {
             Found::NeedMore => Context::nothing((machine.offset(), machine.offset())),
             _ => machine.context(&rest, *base, found),

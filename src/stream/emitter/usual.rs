@@ -18,25 +18,25 @@ use crate::Storage;
 pub(super) type Last = (usize, Result<Stage, Full>);
 
 impl Emitter {
-    /// Emits the events at the front of `data` that templates recognise, up to the first that has to go through the stages. `base`
-    /// is the offset of `data` in the input. `read`: the payload of the first event, which a step has found, and how many bytes of
-    /// `data` it consumed. Returns the bytes behind the events that were emitted, and the event that goes through the
+    /// Emits the events at the front of `input` that templates recognise, up to the first that has to go through the stages. `base`
+    /// is added to offsets in it. `read`: the payload of the first event, which a step has found, and how many bytes of
+    /// `input` it consumed. Returns the bytes behind the events that were emitted, and the event that goes through the
     /// stages, if there is one.
     #[inline(always)]
     pub(super) fn emit_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
-        store: &mut St,
+        storage: &mut St,
         tracker: &mut T,
-        (data, base): (&'d [u8], u32),
+        (input, base): (&'d [u8], u32),
         sink: &mut S,
         read: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
         if machine.is_native() {
             debug_assert!(read.is_none(), "no step finds an ordinary chunk in a stream of another protocol");
-            return self.emit_native_run(machine, store, tracker, (data, base), sink);
+            return self.emit_native_run(machine, storage, tracker, (input, base), sink);
         }
-        self.emit_run_of::<_, _, _, SLOTS, false>(machine, store, tracker, (data, base), sink, read)
+        self.emit_run_of::<_, _, _, SLOTS, false>(machine, storage, tracker, (input, base), sink, read)
     }
 
     /// [`emit_run`](Self::emit_run) of a stream of another protocol than chat completions: a function of its own, so that chunks
@@ -45,76 +45,76 @@ impl Emitter {
     fn emit_native_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
-        store: &mut St,
+        storage: &mut St,
         tracker: &mut T,
-        data: (&'d [u8], u32),
+        input: (&'d [u8], u32),
         sink: &mut S,
     ) -> (&'d [u8], Option<Last>) {
-        self.emit_run_of::<_, _, _, SLOTS, true>(machine, store, tracker, data, sink, None)
+        self.emit_run_of::<_, _, _, SLOTS, true>(machine, storage, tracker, input, sink, None)
     }
 
     #[inline(always)]
     fn emit_run_of<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize, const NATIVE: bool>(
         &mut self,
         machine: &mut Machine<SLOTS>,
-        store: &mut St,
+        storage: &mut St,
         tracker: &mut T,
-        (data, base): (&'d [u8], u32),
+        (input, base): (&'d [u8], u32),
         sink: &mut S,
         read: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
         let skips = if NATIVE { machine.skips() } else { None };
         let first_place = read.map(|(payload, _)| payload.place);
         let mut first = read.map(|(span, consumed)| Recalled {
-            payload: span.of(data, &*store),
+            payload: span.read(input, &*storage),
             at: span.start,
-            rest: data.get(consumed..).unwrap_or_default(),
+            rest: input.get(consumed..).unwrap_or_default(),
             frame: machine.index_frame(),
             repeats: false,
             is_native: false,
             is_unread: false,
         });
         let run = if first.is_some() {
-            Some(machine.start_run(store))
+            Some(machine.start_run(storage))
         } else {
-            machine.begin_run(store, data, skips.is_some())
+            machine.begin_run(storage, input, skips.is_some())
         };
-        let Some(mut run) = run else { return (data, None) };
+        let Some(mut run) = run else { return (input, None) };
         let keeps_frames = !sink.is_of_one_call();
         let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
         // One test for what nearly no run has to look at.
         let is_watched = is_odd || sink.wants(Kind::Meta);
         let reports_frames = sink.wants(Kind::Frame);
-        let (mut given, mut state) = (data, Progress::start(self.frames));
+        let (mut window, mut state) = (input, Progress::start(self.frames));
         // The last usage and its payload. Its counts are read once, behind the run: nobody can ask for them before.
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
             debug_assert!(
-                first.is_some() || first_place.is_none() || given.len() < data.len(),
+                first.is_some() || first_place.is_none() || window.len() < input.len(),
                 "the end of an event that was read is in the input"
             );
             let recalled = first.take().or_else(|| {
-                let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, given, protocol));
-                unread.or_else(|| machine.recall_next::<NATIVE>(&mut run, given))
+                let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, window, protocol));
+                unread.or_else(|| machine.recall_next::<NATIVE>(&mut run, window))
             });
             let Some(recalled) = recalled else { break None };
             let Recalled { payload, at, rest, frame, repeats, is_native, is_unread } = recalled;
-            let place = || first_place.filter(|_| given.len() == data.len()).unwrap_or(Place::Input);
+            let place = || first_place.filter(|_| window.len() == input.len()).unwrap_or(Place::Input);
             // Made where they are needed: seldom.
             let span = || Span { place: place(), start: at, len: payload.len() as u32 };
             let found = || Found::Sse(span());
             let index = machine.index();
             state = Progress::start(state.frames);
             let is_special = || is_watched && (is_odd || self.has_metas(payload, index));
-            // What was given is no less than what is left of it.
-            let passed = data.len().wrapping_sub(given.len());
-            let base_of_given = base.saturating_add(passed as u32);
+            // The input is no less than what is left of it.
+            let passed = input.len().wrapping_sub(window.len());
+            let base_of_window = base.saturating_add(passed as u32);
             let stage = if NATIVE && is_unread && is_odd {
                 self.odd_of(found(), state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
-                let (name, base) = (machine.name_span(), base_of_given);
-                let name = Bytes::new(name.within(given), name.input(base));
-                let event = Rest::of_event((name, payload), machine.last_event_id(store.bytes()));
+                let (name, base) = (machine.name_span(), base_of_window);
+                let name = Bytes::new(name.within(window), name.offset_in_input(base));
+                let event = Rest::of_event((name, payload), machine.last_event_id(storage.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
                 match state.put(&context, Delta { text: whole(&context), ..Delta::new(Kind::Sse) }, sink) {
                     Ok(()) if reports_frames => self.odd_of(found(), state, Break::Nothing, Stage::After),
@@ -127,7 +127,7 @@ impl Emitter {
                 let named;
                 let (beside, flags) = if is_native {
                     let name = machine.name_span();
-                    named = Rest::of_chunk(Bytes::new(name.within(given), name.input(base_of_given)));
+                    named = Rest::of_chunk(Bytes::new(name.within(window), name.offset_in_input(base_of_window)));
                     (&named, FLAG_NATIVE)
                 } else {
                     (Rest::NOTHING, 0)
@@ -159,10 +159,10 @@ impl Emitter {
             };
             match stage {
                 Ok(None) => {}
-                Ok(Some(stage)) => break Some((given.len().wrapping_sub(rest.len()), Ok(stage))),
-                Err(Full) => break Some((given.len().wrapping_sub(rest.len()), Err(Full))),
+                Ok(Some(stage)) => break Some((window.len().wrapping_sub(rest.len()), Ok(stage))),
+                Err(Full) => break Some((window.len().wrapping_sub(rest.len()), Err(Full))),
             }
-            given = rest;
+            window = rest;
             if keeps_frames {
                 // An event that is emitted here has ended.
                 state.frames.pass(frame.1, run.expects_lf());
@@ -184,12 +184,12 @@ impl Emitter {
                 self.note_last_usage(&usage);
             }
         }
-        let left = given.len();
+        let left = window.len();
         if run.is_ahead(machine) {
             machine.join();
-            machine.settle_run::<_, NATIVE>(&run, store);
+            machine.settle_run::<_, NATIVE>(&run, storage);
         }
-        (data.get(data.len().wrapping_sub(left)..).unwrap_or_default(), last)
+        (input.get(input.len().wrapping_sub(left)..).unwrap_or_default(), last)
     }
 
     /// Emits the other deltas of a chunk, from the first that is not usual on.

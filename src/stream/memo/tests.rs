@@ -571,12 +571,12 @@ fn a_slot_is_given_up_when_nothing_is_known_any_more() {
 /// Whether a machine that read an event knows the last one in these windows.
 fn machine_knows(before: &str, windows: &[&str]) -> bool {
     let mut machine: Machine<2> = Machine::new(Config::default());
-    let mut store = [0; 1024];
+    let mut storage = [0; 1024];
     let mut chunks = 0;
     for window in [&[before], windows].concat() {
         let mut rest = window.as_bytes();
         loop {
-            let step = machine.step(&mut store, rest);
+            let step = machine.step(&mut storage, rest);
             rest = &rest[step.consumed..];
             chunks += usize::from(matches!(step.found, Found::Chunk(_)));
             if step.found == Found::NeedMore && rest.is_empty() {
