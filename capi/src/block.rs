@@ -379,7 +379,8 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
         let first = first.add(choices.len()).cast::<Option<Call>>();
         let calls = slice::from_raw_parts_mut(first, usize::from(calls));
         let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.saturating_sub(head));
-        let (storage, area) = rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
+        let (storage, area) =
+            rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
         let guard = addr_of_mut!((*state).guard);
         (*guard).magic = !magic(core.shares);
         Ok(Open { guard, core, kept, choices, calls, storage, area })
@@ -464,7 +465,8 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<Look<'b>, de
         let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();
         let head = core.head();
         let rest = slice::from_raw_parts(p.cast::<u8>().add(head), len.saturating_sub(head));
-        let (storage, area) = rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
+        let (storage, area) =
+            rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
         Ok(Look { core, stream, storage, area })
     }
 }

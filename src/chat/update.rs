@@ -108,7 +108,7 @@ pub enum NamePiece {
 #[non_exhaustive]
 pub struct CallUpdate<'a> {
     /// Its number among the calls of its choice, in order of appearance, from 0. Without a tracker, its position in the
-    /// chunk's array.
+    /// chunk's array. From a tracker, a number is left out if only members that nobody knows came of its call.
     pub call: u32,
     /// Its index, as it was sent or, from a tracker, the index that the call was given.
     pub index: Option<u32>,

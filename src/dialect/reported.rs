@@ -134,8 +134,18 @@ pub(super) const ARGUMENTS: Of = Of::Content(0);
 pub(super) const CALL: Of = Of::Summary(0);
 pub(super) const NAME: Of = Of::Summary(1);
 
-/// Added to the position of an item in a whole response if another item has that number.
-const BESIDE: u32 = 1 << 14;
+/// What the items of a whole response have to do with those that are tracked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claims {
+    /// A bit for each tracked item whose ID one of them has: another one in its position is not it.
+    places: u8,
+    /// Added to the position of one if another item has that number.
+    beside: u16,
+}
+
+impl Claims {
+    pub(super) const NONE: Claims = Claims { places: 0, beside: 0 };
+}
 
 impl Item {
     fn has(&self, of: Of) -> bool {
@@ -186,7 +196,8 @@ impl Reported {
     }
 
     /// Returns the tracked item with the highest number of those that fulfil a condition.
-    fn last(&self, is_wanted: impl Fn(&Item) -> bool) -> Option<&Item> {
+    #[inline(never)]
+    fn last(&self, is_wanted: &dyn Fn(&Item) -> bool) -> Option<&Item> {
         self.items().filter(|item| is_wanted(item)).max_by_key(|item| item.number)
     }
 
@@ -194,12 +205,11 @@ impl Reported {
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id } = *address;
         let is_there = |item: &Item| item.is_at(index) && item.class.fits(class);
-        let by_id = || self.last(|item| item.id.is(id));
-        let found = match self.last(is_there) {
-            // Some servers give each event another ID. So the ID is asked for only if the index does not decide.
-            Some(there) if self.items().filter(|item| is_there(item)).count() == 1 => Some(there),
-            Some(there) => self.last(|item| is_there(item) && item.id.is(id)).or(Some(there)),
-            None if index.is_none() => by_id().or_else(|| self.last(|item| item.class.fits(class))),
+        let by_id = || self.last(&|item| item.id.is(id));
+        let found = match self.last(&is_there) {
+            // Some servers give each event another ID. So the ID decides only among several.
+            Some(there) => self.last(&|item| is_there(item) && item.id.is(id)).or(Some(there)),
+            None if index.is_none() => by_id().or_else(|| self.last(&|item| item.class.fits(class))),
             None => by_id(),
         };
         found.map(|item| u32::from(item.number))
@@ -209,24 +219,35 @@ impl Reported {
     /// begins it, or again.
     pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id } = *address;
-        let by_id = self.last(|item| item.id.is(id) && item.class.fits(class));
         // An item that began without an ID, and of which nothing was reported, begins again.
         let is_same = |item: &Item| item.id == Id::UNKNOWN || item.id == id && id == Id::NONE && item.is_empty();
         let is_there = |item: &Item| item.is_at(index) && item.class.fits(class) && is_same(item);
-        by_id.or_else(|| self.last(is_there)).map(|item| u32::from(item.number))
+        self.known(class, id).or_else(|| self.last(&is_there)).map(|item| u32::from(item.number))
+    }
+
+    /// Returns the item with the ID of one in a whole response.
+    fn known(&self, class: Class, id: Id) -> Option<&Item> {
+        self.last(&|item| item.id.is(id) && item.class.fits(class))
+    }
+
+    /// Notes one more item of a whole response.
+    pub(super) fn claim(&self, class: Class, id: Id, claims: &mut Claims) {
+        claims.places |= self.known(class, id).map_or(0, |item| 1 << (item.number % ITEMS as u16));
+        // In the end no less than their count, and no less than the next number.
+        let next = self.new_number(None) as u16;
+        claims.beside = claims.beside.saturating_add(1).max(next);
     }
 
     /// Returns the number of the item at this position of a whole response.
-    pub(super) fn find_whole(&self, position: u32, class: Class, id: Id) -> u32 {
-        let there = self.item(position);
-        if there.is_some_and(|item| item.id.is(id)) {
-            return position;
+    #[inline(never)]
+    pub(super) fn find_whole(&self, position: u32, class: Class, id: Id, claims: &Claims) -> u32 {
+        if let Some(item) = self.known(class, id) {
+            return u32::from(item.number);
         }
-        let by_id = self.last(|item| item.id.is(id) && item.class.fits(class));
-        match by_id {
-            Some(item) => u32::from(item.number),
-            None if there.is_none_or(|item| item.class.fits(class)) => position,
-            None => BESIDE.saturating_add(position),
+        let is_claimed = |item: &Item| claims.places >> (item.number % ITEMS as u16) & 1 != 0;
+        match self.item(position) {
+            Some(item) if is_claimed(item) || !item.class.fits(class) => position.saturating_add(claims.beside.into()),
+            _ => position,
         }
     }
 
@@ -238,21 +259,18 @@ impl Reported {
     /// Returns the number for a new item: `output_index`, unless another item has that or there is none.
     pub(super) fn new_number(&self, index: Option<u32>) -> u32 {
         let is_free = |index: &u32| self.item(*index).is_none();
-        let highest = self.items().map(|item| item.number).max();
-        index.filter(is_free).unwrap_or_else(|| highest.map_or(0, |number| u32::from(number).saturating_add(1)))
+        let next = || self.last(&|_| true).map_or(0, |item| u32::from(item.number).saturating_add(1));
+        index.filter(is_free).unwrap_or_else(next)
     }
 
     /// Tracks the item with this number, and notes what an event says of it that was not known.
     pub(super) fn describe(&mut self, number: u32, address: &Address) {
-        self.track(number);
-        let (place, own) = Reported::place(number);
-        if let Some(item) = self.0.get_mut(place).filter(|item| item.number == own) {
-            if item.class == Class::Unknown {
-                (item.class, item.index) = (address.class, address.index.unwrap_or(number) as u8);
-            }
-            if item.id == Id::UNKNOWN {
-                item.id = address.id;
-            }
+        let Some(item) = self.track(number) else { return };
+        if item.class == Class::Unknown {
+            (item.class, item.index) = (address.class, address.index.unwrap_or(number) as u8);
+        }
+        if item.id == Id::UNKNOWN {
+            item.id = address.id;
         }
     }
 
@@ -298,31 +316,30 @@ impl Reported {
         })
     }
 
-    /// Makes a place for an item, unless a later one has it.
-    fn track(&mut self, number: u32) {
+    /// Returns the item with this number, which is tracked from now on, or `None` if a later one has its place.
+    #[inline(never)]
+    fn track(&mut self, number: u32) -> Option<&mut Item> {
         let (place, number) = Reported::place(number);
-        if let Some(item) = self.0.get_mut(place).filter(|item| item.number == FREE || item.number < number) {
+        let item = self.0.get_mut(place)?;
+        if item.number == FREE || item.number < number {
             *item = Item { number, index: number as u8, ..Item::NONE };
         }
+        (item.number == number).then_some(item)
     }
 
     /// Notes that a part of an item is reported. Returns whether it was reported before.
     pub(super) fn add(&mut self, number: u32, of: Of) -> bool {
-        let had = self.has(number, of);
-        self.track(number);
-        let (place, number) = Reported::place(number);
-        if let Some(item) = self.0.get_mut(place).filter(|item| item.number == number) {
-            item.add(of);
-        }
+        let Some(item) = self.track(number) else { return true };
+        let had = item.has(of);
+        item.add(of);
         had
     }
 
     /// Notes that all of an item is reported.
     pub(super) fn add_all(&mut self, number: u32) {
-        (0..8).for_each(|part| {
-            self.add(number, Of::Content(part));
-            self.add(number, Of::Summary(part));
-        });
+        if let Some(item) = self.track(number) {
+            (item.contents, item.summaries) = (u8::MAX, u8::MAX);
+        }
     }
 }
 
@@ -387,12 +404,21 @@ mod tests {
         }
         assert_eq!(reported.find(&address(Class::Call, Some(0), "")), None);
         assert_eq!(reported.find(&address(Class::Call, None, "\"x\"")), None);
-        let whole =
-            |position, class, id: &'static str| reported.find_whole(position, class, address(class, None, id).id);
-        assert_eq!(whole(0, Class::Message, "\"m\""), 1);
-        assert_eq!(whole(1, Class::Reasoning, "\"rs\""), 0);
-        assert_eq!(whole(2, Class::Message, "\"other\""), 2);
-        assert_eq!(whole(3, Class::Call, "\"c\""), 3);
-        assert_eq!(whole(0, Class::Call, "\"c\""), super::BESIDE);
+        let id = |id| address(Class::Unknown, None, id).id;
+        let mut claims = super::Claims::NONE;
+        for (class, own) in [(Class::Reasoning, "\"rs\""), (Class::Message, "\"m\""), (Class::Call, "\"c\"")] {
+            reported.claim(class, id(own), &mut claims);
+        }
+        for (position, class, own, expected) in [
+            (0, Class::Message, "\"m\"", 1),
+            (1, Class::Reasoning, "\"rs\"", 0),
+            (2, Class::Message, "\"other\"", 2),
+            (3, Class::Call, "\"c\"", 3),
+            (2, Class::Call, "\"c\"", 2 + 5),
+            // Another item of the response has the ID of item 0.
+            (0, Class::Reasoning, "\"other\"", 5),
+        ] {
+            assert_eq!(reported.find_whole(position, class, id(own), &claims), expected, "{position} {class:?} {own}");
+        }
     }
 }

@@ -185,10 +185,15 @@ pub(super) fn read<'a>(
         }
         if let Some(output) = array(output) {
             let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
+            let mut copy = if seen.plan.reported.has_any() { list } else { Container::NOTHING };
+            while let Some(item) = copy.next(output.raw()) {
+                let (class, id) = identity(item);
+                seen.plan.reported.claim(class, id, &mut seen.plan.claims);
+            }
             while let Some(item) = list.next(output.raw()) {
                 let (class, id) = identity(item);
                 state.called |= u64::from(class == Class::Call);
-                let number = seen.plan.reported.find_whole(index, class, id);
+                let number = seen.plan.reported.find_whole(index, class, id, &seen.plan.claims);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
                 state.add_all(number);
@@ -317,7 +322,8 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
             };
             walk.count = walk.count.wrapping_add(1);
             let (class, id) = identity(item);
-            walk.number = u16::try_from(plan.reported.find_whole(walk.count, class, id)).unwrap_or(u16::MAX);
+            walk.number =
+                u16::try_from(plan.reported.find_whole(walk.count, class, id, &plan.claims)).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
             Step::More
         }

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::{Address, Class, Id, Of, Reported};
+use super::reported::{Address, Claims, Class, Id, Of, Reported};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -200,6 +200,8 @@ pub(crate) struct Plan {
     pub(super) opened: u32,
     /// Responses: the number of the output item that the event belongs to.
     pub(super) item: u32,
+    /// Responses: of the items of a whole response.
+    pub(super) claims: Claims,
     /// Responses: the parts that earlier events reported.
     pub(super) reported: Reported,
 }
@@ -213,6 +215,7 @@ impl Plan {
         is_later: false,
         opened: 0,
         item: 0,
+        claims: Claims::NONE,
         reported: Reported::NOTHING,
     };
 

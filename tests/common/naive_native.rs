@@ -646,17 +646,19 @@ impl Naive {
     }
 
     /// The number of the item at a position of a whole response.
-    fn item_at(&self, position: u64, item: &Value) -> u64 {
-        let (class, id) = (class(&item["type"]), id_of(item));
-        let there = self.items.iter().find(|item| item.number == position);
-        let is_it = |item: &&Item| !id.is_empty() && item.id.as_deref() == Some(id);
-        let fits = |item: &Item| item.class == class || item.class.is_empty();
-        if let Some(item) = there.filter(is_it) {
-            return item.number;
-        }
-        let by_id = self.items.iter().filter(|item| is_it(item) && fits(item)).map(|item| item.number).max();
-        let beside = || if there.is_none_or(fits) { position } else { position + (1 << 14) };
-        by_id.unwrap_or_else(beside)
+    fn item_at(&self, position: u64, item: &Value, output: &Value) -> u64 {
+        let fits = |own: &Item, item: &Value| own.class == class(&item["type"]) || own.class.is_empty();
+        let by_id = |item: &Value| {
+            let is_it = |own: &&Item| own.id.as_deref().is_some_and(|id| !id.is_empty() && id == id_of(item));
+            self.items.iter().filter(|own| is_it(own) && fits(own, item)).map(|own| own.number).max()
+        };
+        // The position decides only if no other item of the response has the ID of the one there.
+        let is_free = || elements(output).all(|other| by_id(other) != Some(position));
+        let there = self.items.iter().find(|own| own.number == position);
+        let may_be = there.is_none_or(|own| fits(own, item) && is_free());
+        let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
+        let beside = next.max(1) + elements(output).count() as u64 - 1;
+        by_id(item).unwrap_or(if may_be { position } else { position + beside })
     }
 
     fn responses(&mut self, kind: &str, event: &Value) -> Done {
@@ -763,8 +765,10 @@ impl Naive {
             return Err(GiveUp);
         }
         if !self.ended {
-            let numbers: Vec<_> =
-                (0..).zip(elements(&response["output"])).map(|(at, item)| self.item_at(at, item)).collect();
+            let numbers: Vec<_> = (0..)
+                .zip(elements(&response["output"]))
+                .map(|(at, item)| self.item_at(at, item, &response["output"]))
+                .collect();
             for (number, item) in numbers.into_iter().zip(elements(&response["output"])) {
                 self.item(number, item, true)?;
             }

@@ -152,7 +152,7 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
         lock(&assembly).feed(slice);
     }
     let mut assembly = lock(&assembly);
-    over.storage(true, Ordering::SeqCst);
+    over.store(true, Ordering::SeqCst);
     assembly.conclude()
 }
 
@@ -164,7 +164,7 @@ fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>
     let (assembly, over) = (assembly.clone(), over.clone());
     std::thread::spawn(move || {
         if signals.forever().next().is_some() {
-            over.storage(true, Ordering::SeqCst);
+            over.store(true, Ordering::SeqCst);
             let mut assembly = lock(&assembly);
             complain("interrupted: what came so far");
             let status = assembly.conclude().map_or_else(
