@@ -1,6 +1,6 @@
 //! Interprets the lines of an event stream (WHATWG HTML 9.2.6).
 
-use super::block::{Block, NoRoom, Span};
+use super::buffer::{EventBuffer, NoRoom, Span};
 use super::{Field, Lines, Lossy, Piece};
 use crate::shown::{shown, Bytes};
 use crate::{Limits, Storage};
@@ -202,7 +202,7 @@ impl<S: Storage> Decoder<S> {
 
     /// Returns the last event ID in force, committed by the latest blank line, or an empty slice if there is none.
     pub fn last_event_id(&self) -> &[u8] {
-        self.reader.block.id(self.storage.bytes())
+        self.reader.buffer.id(self.storage.bytes())
     }
 
     /// Returns the number of bytes consumed so far.
@@ -222,7 +222,7 @@ impl<S: Storage> Decoder<S> {
             Found::Event { data, name } => Item::Event(Event {
                 name: name.of(input, storage),
                 data: data.of(input, storage),
-                id: self.reader.block.id(storage),
+                id: self.reader.buffer.id(storage),
             }),
             Found::Comment(text) => Item::Comment(text.of(input, storage)),
             Found::Retry(time) => Item::Retry(time),
@@ -244,7 +244,7 @@ enum Found {
 #[derive(Clone, Debug)]
 struct Reader {
     lines: Lines,
-    block: Block,
+    buffer: EventBuffer,
     /// Bytes consumed.
     offset: u64,
     /// Stream offset of the current line.
@@ -268,7 +268,7 @@ impl Reader {
     const fn new(limits: Limits) -> Self {
         Reader {
             lines: Lines::new(),
-            block: Block::new(limits),
+            buffer: EventBuffer::new(limits),
             offset: 0,
             line_start: 0,
             block_start: None,
@@ -281,9 +281,9 @@ impl Reader {
     }
 
     fn reset(&mut self) {
-        let mut block = self.block.clone();
-        block.reset();
-        *self = Reader { block, ..Reader::new(Limits::DEFAULT) };
+        let mut buffer = self.buffer.clone();
+        buffer.reset();
+        *self = Reader { buffer, ..Reader::new(Limits::DEFAULT) };
     }
 
     fn read<S: Storage>(&mut self, storage: &mut S, input: &mut &[u8]) -> Option<Found> {
@@ -329,17 +329,17 @@ impl Reader {
     #[inline]
     fn settle<S: Storage>(&mut self, storage: &mut S) {
         if !self.lines.in_line() {
-            self.block.unstage();
+            self.buffer.unstage();
         }
-        if self.block.is_empty() {
-            storage.shrink(self.block.lasting());
+        if self.buffer.is_empty() {
+            storage.shrink(self.buffer.lasting());
         }
     }
 
     /// Copies the block from the input to the storage, if the block continues after this call.
     #[inline]
     fn keep<S: Storage>(&mut self, storage: &mut S, window: &[u8]) {
-        if self.block.save(storage, window).is_err() {
+        if self.buffer.save(storage, window).is_err() {
             self.unreported = Some(self.give_up());
         }
     }
@@ -358,10 +358,10 @@ impl Reader {
             return None;
         }
         let taken = match piece.field {
-            Field::Data => self.block.data(storage, window, piece, start),
-            Field::Event => self.block.name(storage, piece, start),
+            Field::Data => self.buffer.data(storage, window, piece, start),
+            Field::Event => self.buffer.name(storage, piece, start),
             Field::Id => {
-                let _ = self.block.identify(storage, piece, false);
+                let _ = self.buffer.identify(storage, piece, false);
                 Ok(())
             }
             _ => Ok(()),
@@ -374,7 +374,7 @@ impl Reader {
 
     /// Drops the block. Returns its offset.
     fn give_up(&mut self) -> u64 {
-        self.block.clear();
+        self.buffer.clear();
         self.discard = true;
         self.block_start.unwrap_or(self.line_start)
     }
@@ -382,7 +382,7 @@ impl Reader {
     fn blank(&mut self) -> Option<Found> {
         self.block_start = None;
         self.discard = false;
-        let (data, name) = self.block.end()?;
+        let (data, name) = self.buffer.end()?;
         Some(Found::Event { data, name })
     }
 
@@ -393,11 +393,11 @@ impl Reader {
         if self.skip_comment {
             return None;
         }
-        match self.block.comment(storage, piece, start) {
+        match self.buffer.comment(storage, piece, start) {
             Ok(text) => text.map(Found::Comment),
             Err(NoRoom) => {
                 self.skip_comment = true;
-                self.block.unstage();
+                self.buffer.unstage();
                 Some(Found::TooLong { offset: self.line_start })
             }
         }

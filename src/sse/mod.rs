@@ -4,7 +4,7 @@
 //! [`Lines`] splits bytes into pieces of lines. [`Decoder`] interprets the lines as the standard prescribes and returns
 //! events.
 
-pub(crate) mod block;
+pub(crate) mod buffer;
 mod decoder;
 #[cfg(test)]
 mod linear_tests;

@@ -33,12 +33,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Ok(self.read(storage, window));
         }
         // All that could be copied in one step, more than twice over.
-        let most = window.len().saturating_mul(5).saturating_add(self.kept.retained().saturating_mul(5));
+        let most = window.len().saturating_mul(5).saturating_add(self.buffer.retained().saturating_mul(5));
         if most.saturating_add(64) <= storage.bytes().len() {
             return Ok(self.read(storage, window));
         }
         // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
-        let line = if self.kept.is_staged() { find::line_end(window) } else { None };
+        let line = if self.buffer.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.state.clone();
         let step = self.read(storage, window);
@@ -63,7 +63,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Goes back to the checkpoint if the storage was too small.
     fn settled<S: Storage + ?Sized>(&mut self, storage: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
         let Some(wanted) = storage.take_wanted() else { return Ok(()) };
-        self.kept.undo(&checkpoint.kept, storage.bytes_mut());
+        self.buffer.undo(&checkpoint.buffer, storage.bytes_mut());
         // But for the index, which the next step makes anew.
         self.state = checkpoint;
         self.memo.take_back();
@@ -84,7 +84,7 @@ impl StreamState {
         match self.after {
             After::Trailing(_) => storage.len(),
             _ if looked_at => storage.len(),
-            _ => self.kept.retained(),
+            _ => self.buffer.retained(),
         }
     }
 
@@ -101,7 +101,7 @@ impl StreamState {
             };
         }
         self.appendable = 0;
-        self.kept.relocate(from, to)
+        self.buffer.relocate(from, to)
     }
 
     /// The storage, which had `from` bytes, has `len` now; it is given with the longer of the two. `false`: what is retained does
@@ -112,7 +112,7 @@ impl StreamState {
             return from <= len;
         }
         self.appendable = 0;
-        self.kept.resize(storage, len)
+        self.buffer.resize(storage, len)
     }
 
     /// Whether spans of the storage were handed out, which stay as they are.

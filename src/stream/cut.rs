@@ -27,8 +27,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.begin_cut(storage, window, None).then(|| self.taken(window));
         }
         let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
-        let is_plain = !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.kept.has_next();
-        if is_over && is_plain && window.first() == Some(&b'\n') && self.kept.is_stored() {
+        let is_plain = !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next();
+        if is_over && is_plain && window.first() == Some(&b'\n') && self.buffer.is_stored() {
             return Some(self.end_payload(storage, window, 1, Ended::Alone));
         }
         None
@@ -45,9 +45,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ) -> bool {
         let is_behind = self.after == After::Release;
         if is_behind {
-            storage.shrink(self.kept.lasting());
+            storage.shrink(self.buffer.lasting());
         }
-        let Some(left) = self.kept.begin_data(storage, value) else { return false };
+        let Some(left) = self.buffer.begin_data(storage, value) else { return false };
         if is_behind {
             (self.after, self.block) = (After::Nothing, Block::NEW);
         }
@@ -90,7 +90,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn recall_stored<S: Storage + ?Sized>(&mut self, storage: &mut S, end: u64) -> Option<Found> {
         let is_usual =
             self.reads_chunks() && !self.block.error_field && self.block.quirks.is_empty() && self.is_usual_place();
-        let data = self.kept.lone_data().filter(|_| is_usual)?;
+        let data = self.buffer.lone_data().filter(|_| is_usual)?;
         let bytes = (data.padded(storage.bytes_mut(), MORE), data.len as usize);
         let max_depth = self.config.limits.max_depth;
         if !self.memo.payload(&mut self.index, bytes, b"", max_depth) {
@@ -102,7 +102,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         self.join();
-        self.kept.end();
+        self.buffer.end();
         self.name = Span::EMPTY;
         self.index.frame = (self.block.start, end);
         self.note_choices(&Seen::default());
@@ -129,7 +129,7 @@ impl StreamState {
     pub fn notes_byte(&mut self, byte: u8) -> bool {
         let is_more = self.appendable > 0 && !matches!(byte, b'\r' | b'\n');
         if is_more {
-            self.kept.lengthen(1);
+            self.buffer.lengthen(1);
             self.offset = self.offset.wrapping_add(1);
             self.appendable = self.appendable.wrapping_sub(1);
         }
@@ -147,7 +147,7 @@ impl StreamState {
         if end > self.appendable as usize {
             return 0;
         }
-        self.kept.lengthen(end);
+        self.buffer.lengthen(end);
         self.offset = self.offset.wrapping_add(end as u64);
         self.appendable = self.appendable.wrapping_sub(end as u32);
         end
@@ -157,7 +157,7 @@ impl StreamState {
     /// storage has less room than was noted.
     #[doc(hidden)]
     pub fn appends_at(&self, len: usize) -> Option<usize> {
-        let end = self.kept.stored_end().filter(|_| self.appendable > 0)?;
+        let end = self.buffer.stored_end().filter(|_| self.appendable > 0)?;
         (end.checked_add(self.appendable as usize)? <= len).then_some(end)
     }
 
@@ -190,7 +190,7 @@ impl StreamState {
     /// Appends bytes that have no line end and are at most `appendable`.
     #[inline(always)]
     fn append_all<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
-        let appended = self.kept.append(storage, window);
+        let appended = self.buffer.append(storage, window);
         if appended {
             self.offset = self.offset.wrapping_add(window.len() as u64);
             self.appendable = self.appendable.wrapping_sub(window.len() as u32);
@@ -231,10 +231,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && !self.block.skipping
             && !self.block.raw
             && !self.block.skim.is_on()
-            && !self.kept.has_next()
+            && !self.buffer.has_next()
             && self.silent_next <= self.silent;
         // Spans are 32 bits wide.
-        let most = if is_in_payload { self.kept.appendable(storage) } else { 0 };
+        let most = if is_in_payload { self.buffer.appendable(storage) } else { 0 };
         self.appendable = most.min(i32::MAX as usize) as u32;
     }
 }

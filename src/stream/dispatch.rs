@@ -27,7 +27,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let end = self.offset.saturating_add(end as u64);
         if self.block.skipping {
             self.skipped();
-            storage.shrink(self.kept.lasting());
+            storage.shrink(self.buffer.lasting());
             return self.silence(end);
         }
         if self.block.skim.is_on() && !self.block.skim.is_over() {
@@ -40,13 +40,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.index.frame.1 = end;
             return Next::Found(self.conclude(found));
         }
-        if self.kept.has_data() {
-            self.kept.adopt(storage);
+        if self.buffer.has_data() {
+            self.buffer.adopt(storage);
             return Next::Found(self.dispatch(storage, window, end, false));
         }
         // A block without data is no event. Its ID counts all the same.
-        let found = if self.kept.has_id() { Found::LastEventId } else { Found::NeedMore };
-        self.kept.end();
+        let found = if self.buffer.has_id() { Found::LastEventId } else { Found::NeedMore };
+        self.buffer.end();
         self.index.frame = (self.block.start, end);
         self.name = Span::EMPTY;
         match self.conclude(found) {
@@ -114,7 +114,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.block.quirks.insert(Quirk::UnterminatedEvent);
         }
         let frame = (self.block.start, end);
-        let (data, name_span) = self.kept.end().unwrap_or((Span::EMPTY, Span::EMPTY));
+        let (data, name_span) = self.buffer.end().unwrap_or((Span::EMPTY, Span::EMPTY));
         self.name = name_span;
         let span = data;
         let payload = data.of(window, storage.bytes());
@@ -258,7 +258,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let Some(at) = trailing else { return self.conclude(found) };
         // The next step reports the bytes behind the value. It gets another window, so they have to be stored.
-        let Ok((data, name)) = self.kept.hold(storage, window, (data, name_span)) else { return self.too_long() };
+        let Ok((data, name)) = self.buffer.hold(storage, window, (data, name_span)) else { return self.too_long() };
         self.name = name;
         self.facts.malformed = self.facts.malformed.saturating_add(1);
         let (value, rest) = data.split(at as u32);
@@ -465,8 +465,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             return None;
         }
-        self.kept.adopt(storage);
-        let payload = self.kept.data_span().of(&[], storage.bytes());
+        self.buffer.adopt(storage);
+        let payload = self.buffer.data_span().of(&[], storage.bytes());
         if self.waits() {
             return Some(self.raw_is_over(storage, &[]));
         }
@@ -478,12 +478,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let pending = core::mem::replace(&mut self.facts.pending, Pending::Event);
         let drops = self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque;
         let is_cut = self.block.skim.is_on() && !self.block.skim.is_over();
-        if drops || is_cut || self.block.skipping || !self.kept.has_data() {
+        if drops || is_cut || self.block.skipping || !self.buffer.has_data() {
             return None;
         }
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
-        let is_error = self.block.error_field || self.kept.name_span().of(&[], storage.bytes()) == b"error";
+        let is_error = self.block.error_field || self.buffer.name_span().of(&[], storage.bytes()) == b"error";
         let whole = trimmed == DONE
             || is_error && !trimmed.is_empty() && !is_cut_json(trimmed)
             || !is_error && {

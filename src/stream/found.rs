@@ -1,7 +1,7 @@
 //! What a step of the machine finds: offsets only.
 
 use crate::json::JsonError;
-pub use crate::sse::block::{Place, Span};
+pub use crate::sse::buffer::{Place, Span};
 use crate::Quirk;
 
 /// What a step found: offsets only.

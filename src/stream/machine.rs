@@ -144,12 +144,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if !self.lines.in_line() {
                 self.line_start = self.offset.saturating_add(at as u64);
             }
-            let saved = (self.block.raw || self.kept.has_data()).then(|| self.lines.clone());
+            let saved = (self.block.raw || self.buffer.has_data()).then(|| self.lines.clone());
             let ended = self.lines.ended();
             let in_raw = matches!(self.line, Line::Raw | Line::AfterRaw | Line::BetweenRaw);
             let piece = if in_raw && self.lines.in_line() {
                 // There may be many values in what is left of the line: do not look for its end at each of them.
-                let so_far = if self.line == Line::Raw { self.kept.data_len() } else { 0 };
+                let so_far = if self.line == Line::Raw { self.buffer.data_len() } else { 0 };
                 let mut near = rest.get(..NEAR.max(so_far)).unwrap_or(rest);
                 let len = near.len();
                 let piece = self.lines.next(&mut near);
@@ -245,7 +245,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 None
             }
             After::Unstage => {
-                self.kept.unstage();
+                self.buffer.unstage();
                 None
             }
             After::Done { bare } => {
@@ -253,7 +253,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 if bare {
                     self.block.quirks.insert(Quirk::BareDone);
                 }
-                self.kept.end();
+                self.buffer.end();
                 self.name = Span::EMPTY;
                 self.index.frame = (start, self.offset);
                 Some(self.done())
@@ -271,19 +271,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn release<S: Storage + ?Sized>(&mut self, storage: &mut S) -> bool {
         let start = self.block.next_start;
         self.block = Block::NEW;
-        let has_next = self.kept.has_next();
+        let has_next = self.buffer.has_next();
         if has_next {
             self.block = Block { open: true, start, ..Block::NEW };
-            self.kept.adopt(storage);
+            self.buffer.adopt(storage);
         } else {
-            storage.shrink(self.kept.lasting());
+            storage.shrink(self.buffer.lasting());
         }
         has_next
     }
 
     /// Copies what lies in the window to the storage.
     pub(super) fn settle<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
-        self.kept.save(storage, window).is_ok()
+        self.buffer.save(storage, window).is_ok()
     }
 
     pub(super) fn too_long(&mut self) -> Found {
@@ -297,7 +297,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.index.frame = (start, start);
         self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::NEW };
-        self.kept.clear();
+        self.buffer.clear();
         self.line = Line::Skip;
         if is_reported {
             return Found::NeedMore;

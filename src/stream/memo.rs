@@ -1,6 +1,6 @@
 //! The template memo: an event that differs from an earlier one only in a few texts is not parsed again.
 //!
-//! A slot keeps the payload of an event without its holes ([`Holes`]), and its index. If the next payload equals it outside
+//! A template keeps the payload of an event without its holes ([`Holes`]), and its index. If the next payload equals it outside
 //! the holes, and every hole contains a value of the expected kind, a full parse would give the same index, with other
 //! bases. So the memo is quicker, never different.
 //!
@@ -20,13 +20,13 @@ use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
 use framing::{Framing, UNSPACED};
-use slot::{fixed_len, Added, Asked, Extent, Slot, FIXED};
+use template::{fixed_len, Added, Asked, Extent, Template, FIXED};
 
 mod framing;
-mod slot;
+mod template;
 
 pub(super) use framing::HEAD;
-pub(super) use slot::{Terms, NONE};
+pub(super) use template::{Terms, NONE};
 
 /// To find more holes costs as much as a reading: a payload from this length on, with more than [`FIXED`] bytes outside its holes, is
 /// not searched for any.
@@ -36,7 +36,7 @@ const LONG: usize = 4 * FIXED;
 const PATIENCE: u8 = 32;
 const IDLE: u8 = 15;
 
-/// A slot that was recognised before is replaced only after so many unrecognised events in a row.
+/// A template that was recognised before is replaced only after so many unrecognised events in a row.
 const LOYALTY: u8 = 3;
 
 /// The most events that pass before the memo learns again.
@@ -75,15 +75,15 @@ impl Hints {
 /// The templates.
 #[derive(Clone, Debug)]
 pub(super) struct Memo<const SLOTS: usize> {
-    /// The slot that matched last.
+    /// The template that matched last.
     last: u8,
-    /// The slot that recognised the event in the machine's index, if one did.
+    /// The template that recognised the event in the machine's index, if one did.
     shown: u8,
-    /// The slot whose shape is in the machine's index, but for the places of its segments.
+    /// The template whose shape is in the machine's index, but for the places of its segments.
     unpacked: u8,
-    /// The slot that is compared first behind an event that one recognised.
+    /// The template that is compared first behind an event that one recognised.
     expected: u8,
-    /// The slot that is replaced next.
+    /// The template that is replaced next.
     next: u8,
     /// How many events pass before one is learned.
     wait: u8,
@@ -95,7 +95,7 @@ pub(super) struct Memo<const SLOTS: usize> {
     idle: u8,
     /// The shortest payload that could be recognised.
     shortest: u16,
-    /// Copied from the [`Slot`] that recognised the last event: its framing, and whether the event is of another protocol than chat
+    /// Copied from the [`Template`] that recognised the last event: its framing, and whether the event is of another protocol than chat
     /// completions.
     lead: u8,
     name: u8,
@@ -106,9 +106,9 @@ pub(super) struct Memo<const SLOTS: usize> {
     /// The terms and the protocol, if it was known, of the machine that the templates were lent to.
     terms: Terms,
     protocol: Option<Protocol>,
-    /// A bit for each slot that may be compared.
+    /// A bit for each template that may be compared.
     usable: u8,
-    /// A bit for each slot that recognised events and is not shown any more.
+    /// A bit for each template that recognised events and is not shown any more.
     recognised: u8,
     /// The framing of the next event that is learned.
     framing: Framing,
@@ -116,18 +116,18 @@ pub(super) struct Memo<const SLOTS: usize> {
     /// Hashes of `id` and `created` of the payload learned last.
     before: [u16; 2],
     has_before: bool,
-    slots: [Slot; SLOTS],
+    templates: [Template; SLOTS],
 }
 
-/// Tries the slot that followed the shown one last time, then the others. One loop, so that the comparison is compiled into it
+/// Tries the template that followed the shown one last time, then the others. One loop, so that the comparison is compiled into it
 /// once. A macro, because a closure is not inlined into a function that is compiled for more than the target guarantees.
 macro_rules! find {
-    ($memo:ident, $index:ident, $slot:ident => $compare:expr) => {{
+    ($memo:ident, $index:ident, $template:ident => $compare:expr) => {{
         let first = if $memo.shown == NONE { NONE } else { $memo.expected };
         let mut number = first;
         loop {
-            let found = match $memo.slots.get(usize::from(number)) {
-                Some($slot) => $compare,
+            let found = match $memo.templates.get(usize::from(number)) {
+                Some($template) => $compare,
                 None => None,
             };
             if found.is_some() {
@@ -171,7 +171,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         changing: Changing::NOTHING,
         before: [0; 2],
         has_before: false,
-        slots: [const { Slot::EMPTY }; SLOTS],
+        templates: [const { Template::EMPTY }; SLOTS],
     };
 
     /// Templates that several parsers share.
@@ -180,14 +180,16 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// Lends a machine the templates that were learned on its terms and are of its protocol. There are none before its protocol is
     /// known.
     pub(super) fn lend(&mut self, terms: Terms, protocol: Option<Protocol>, hints: Hints) {
-        let is_usable = |slot: &Slot| {
-            slot.len > 0 && slot.terms == terms && Some(slot.shape.protocol().unwrap_or(Protocol::Chat)) == protocol
+        let is_usable = |template: &Template| {
+            template.len > 0
+                && template.terms == terms
+                && Some(template.shape.protocol().unwrap_or(Protocol::Chat)) == protocol
         };
         // Nearly always the machine before had the same. What it learned before its protocol was known counts for none.
         if terms != self.terms || protocol != self.protocol || protocol.is_none() {
             (self.terms, self.protocol, self.usable) = (terms, protocol, 0);
-            for (slot, bit) in self.slots.iter().zip(0..8) {
-                self.usable |= u8::from(is_usable(slot)) << bit;
+            for (template, bit) in self.templates.iter().zip(0..8) {
+                self.usable |= u8::from(is_usable(template)) << bit;
             }
         }
         // It is 0 as soon as an event of this loan is recognised.
@@ -214,7 +216,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.terms != Terms::OWN
     }
 
-    /// Whether a slot may be compared.
+    /// Whether a template may be compared.
     fn may_use(&self, number: u8) -> bool {
         number < 8 && self.usable >> (number & 7) & 1 != 0
     }
@@ -224,9 +226,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let (mut seen, recognised) = (Seen::default(), core::mem::take(&mut self.recognised));
         // Another machine may have left the shape that is shown: it counts only if an event of this loan was recognised.
         let shown = if self.unknown == 0 { self.shown } else { NONE };
-        for (slot, number) in self.slots.iter().zip(0..8) {
+        for (template, number) in self.templates.iter().zip(0..8) {
             if recognised >> number & 1 != 0 || number == shown {
-                slot.added.add_to(&mut seen);
+                template.added.add_to(&mut seen);
             }
         }
         seen
@@ -249,7 +251,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         SLOTS > 0 && len >= usize::from(self.shortest)
     }
 
-    /// The slot that recognised the last event, if one did.
+    /// The template that recognised the last event, if one did.
     #[inline(always)]
     pub(super) fn shown(&self) -> u8 {
         self.shown
@@ -261,7 +263,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (self.shown, self.unpacked) = (NONE, NONE);
     }
 
-    /// The event that was just recognised is left to a full reading. `before` is the slot that recognised the event before it.
+    /// The event that was just recognised is left to a full reading. `before` is the template that recognised the event before it.
     #[cold]
     pub(super) fn refuse(&mut self, before: u8) {
         self.shown = before;
@@ -316,9 +318,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// The token counts of the payload that was recognised, if they are in holes.
     #[inline(never)]
     pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<Counts> {
-        let slot = self.slots.get(usize::from(self.shown))?;
+        let template = self.templates.get(usize::from(self.shown))?;
         let mut counts = None;
-        for (gap, base) in slot.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(slot.count)) {
+        for (gap, base) in template.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(template.count)) {
             let Fill::Count(place) = gap.fill else { continue };
             let before = payload.get(..*base as usize)?;
             let (mut count, mut unit) = (0_u64, 1_u64);
@@ -332,15 +334,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         counts
     }
 
-    /// The slot to try after `number`, of which `first` was tried first.
+    /// The template to try after `number`, of which `first` was tried first.
     #[inline(never)]
     fn next_of(&mut self, first: u8, number: u8) -> Option<u8> {
-        // If another slot matches, it overwrites these segments.
+        // If another template matches, it overwrites these segments.
         self.leave_shown();
         let from = if number == first { 0 } else { number.wrapping_add(1) };
-        let slots = self.slots.iter().zip(0..).skip(usize::from(from));
-        let may_match = |slot: &Slot, at| at != first && slot.len > 0 && self.may_use(at);
-        let next = slots.filter(|(slot, at)| may_match(slot, *at)).map(|(_, at)| at).next();
+        let templates = self.templates.iter().zip(0..).skip(usize::from(from));
+        let may_match = |template: &Template, at| at != first && template.len > 0 && self.may_use(at);
+        let next = templates.filter(|(template, at)| may_match(template, *at)).map(|(_, at)| at).next();
         if next.is_none() {
             // A stream whose events are not alike is not to pay for looking.
             self.unknown = self.unknown.saturating_add(1);
@@ -349,7 +351,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         next
     }
 
-    /// Another slot is about to be shown, or none.
+    /// Another template is about to be shown, or none.
     fn leave_shown(&mut self) {
         if self.is_shared() && self.unknown == 0 && self.shown < 8 {
             self.recognised |= 1 << (self.shown & 7);
@@ -357,18 +359,18 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.shown = NONE;
     }
 
-    /// Puts the shape of this slot, which matched, into the index.
+    /// Puts the shape of this template, which matched, into the index.
     #[inline(never)]
     fn show(&mut self, number: u8, index: &mut Index) {
         self.leave_shown();
-        if let Some(before) = self.slots.get_mut(usize::from(self.last)) {
+        if let Some(before) = self.templates.get_mut(usize::from(self.last)) {
             before.followed_by = number;
         }
         self.unpack(number, index);
         let mut expected = number;
-        if let Some(slot) = self.slots.get_mut(usize::from(number)) {
-            slot.proved = true;
-            expected = slot.followed_by;
+        if let Some(template) = self.templates.get_mut(usize::from(number)) {
+            template.proved = true;
+            expected = template.followed_by;
         }
         self.expected = if self.may_use(expected) { expected } else { number };
         (self.last, self.penalty) = (number, 0);
@@ -376,14 +378,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     #[inline]
     fn unpack(&mut self, number: u8, index: &mut Index) {
-        if let Some(slot) = self.slots.get(usize::from(number)) {
-            if self.unpacked < 8 && slot.alike >> (self.unpacked & 7) & 1 != 0 {
-                slot.shape.recall_number(index);
+        if let Some(template) = self.templates.get(usize::from(number)) {
+            if self.unpacked < 8 && template.alike >> (self.unpacked & 7) & 1 != 0 {
+                template.shape.recall_number(index);
             } else {
-                slot.shape.recall(index);
+                template.shape.recall(index);
             }
-            (self.lead, self.name, self.behind_name) = (slot.lead, slot.name, slot.behind_name);
-            (self.tail, self.ended) = (slot.tail, slot.ended);
+            (self.lead, self.name, self.behind_name) = (template.lead, template.name, template.behind_name);
+            (self.tail, self.ended) = (template.tail, template.ended);
             self.is_native = index.plan.protocol().is_some();
         }
         (self.shown, self.unpacked, self.expected) = (number, number, number);
@@ -414,7 +416,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             }
             return;
         }
-        self.slots.iter_mut().for_each(|slot| slot.len = 0);
+        self.templates.iter_mut().for_each(|template| template.len = 0);
         self.forget_shown();
         self.shortest = u16::MAX;
     }
@@ -466,19 +468,19 @@ impl<const SLOTS: usize> Memo<SLOTS> {
                 return None;
             }
         }
-        // The longest that a slot keeps.
+        // The longest that a template keeps.
         u8::try_from(framing.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
         let alike = self.note_alike(place, &shape);
-        let slot = self.slots.get_mut(place)?;
-        (slot.alike, slot.followed_by) = (alike, place as u8);
-        let was_useless = slot.len > 0 && !slot.proved;
-        slot.learn(shape, payload, holes.as_slice(), name, framing);
-        (slot.terms, slot.added) = (self.terms, Added::of(seen));
+        let template = self.templates.get_mut(place)?;
+        (template.alike, template.followed_by) = (alike, place as u8);
+        let was_useless = template.len > 0 && !template.proved;
+        template.learn(shape, payload, holes.as_slice(), name, framing);
+        (template.terms, template.added) = (self.terms, Added::of(seen));
         self.usable |= 1_u8.wrapping_shl(place as u32);
         self.next = place.wrapping_add(1) as u8;
-        let shortest = self.slots.iter().filter(|slot| slot.len > 0).map(|slot| slot.len).min();
+        let shortest = self.templates.iter().filter(|template| template.len > 0).map(|template| template.len).min();
         self.shortest = shortest.unwrap_or(u16::MAX);
         if was_useless {
             self.learn_less_often();
@@ -486,24 +488,24 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         Some(())
     }
 
-    /// Notes which slots have the same shape as this one is about to get, but for the number.
+    /// Notes which templates have the same shape as this one is about to get, but for the number.
     fn note_alike(&mut self, place: usize, shape: &Shape) -> u8 {
         let (mut alike, bit) = (0, 1_u8.wrapping_shl(place as u32));
-        for (slot, number) in self.slots.iter_mut().zip(0..8) {
-            slot.alike &= !bit;
-            if number != place && slot.len > 0 && slot.shape.is_like(shape) {
-                slot.alike |= bit;
+        for (template, number) in self.templates.iter_mut().zip(0..8) {
+            template.alike &= !bit;
+            if number != place && template.len > 0 && template.shape.is_like(shape) {
+                template.alike |= bit;
                 alike |= 1 << number;
             }
         }
         alike
     }
 
-    /// The slot for another payload: one that is free, or was never recognised. If all are in use, one is replaced only when
-    /// nothing is recognised any more: with more shapes in turn than slots, the slots keep what they have.
+    /// The template for another payload: one that is free, or was never recognised. If all are in use, one is replaced only when
+    /// nothing is recognised any more: with more shapes in turn than templates, the templates keep what they have.
     fn place(&self) -> Option<usize> {
-        let free = self.slots.iter().position(|slot| slot.len == 0);
-        let unproved = || self.slots.iter().position(|slot| !slot.proved);
+        let free = self.templates.iter().position(|template| template.len == 0);
+        let unproved = || self.templates.iter().position(|template| !template.proved);
         let found = free.or_else(unproved);
         if found.is_some() || self.unknown < LOYALTY {
             return found;
@@ -542,7 +544,7 @@ impl<const SLOTS: usize> Task for FindPayload<'_, SLOTS> {
     #[inline(always)]
     fn run<K: Kernel>(self) -> bool {
         let FindPayload { memo, index, asked, max_depth } = self;
-        find!(memo, index, slot => slot.compare_payload::<K>(asked, max_depth, index)).is_some()
+        find!(memo, index, template => template.compare_payload::<K>(asked, max_depth, index)).is_some()
     }
 }
 
@@ -560,7 +562,7 @@ impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
     #[inline(always)]
     fn run<K: Kernel>(self) -> Self::Out {
         let FindEvent { memo, index, bytes, max_depth } = self;
-        find!(memo, index, slot => slot.compare::<K>(bytes, Extent::Event, max_depth, index))
+        find!(memo, index, template => template.compare::<K>(bytes, Extent::Event, max_depth, index))
             .and_then(NonZeroUsize::new)
     }
 }

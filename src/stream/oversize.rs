@@ -9,7 +9,7 @@ use super::machine::{Machine, Next};
 use super::state::{Line, StreamState};
 use crate::dialect::{ends_response, has_no_usage, names_usage, GiveUp, Out, Protocol, Skim, State};
 use crate::json::Balance;
-use crate::sse::block::Block as Kept;
+use crate::sse::buffer::EventBuffer;
 use crate::sse::Piece;
 use crate::Storage;
 
@@ -30,7 +30,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
     ) -> bool {
         if !self.block.skim.is_on() {
-            return self.kept.data(storage, window, piece, start).is_ok();
+            return self.buffer.data(storage, window, piece, start).is_ok();
         }
         let had_loss = self.block.skim.has_loss();
         let was_cut = if self.settle(storage, window) { self.skim(storage, piece) } else { None };
@@ -52,7 +52,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.block.skim.is_on() {
             return self.skim_line(storage, window, piece);
         }
-        match self.kept.data(storage, window, piece, start) {
+        match self.buffer.data(storage, window, piece, start) {
             Ok(()) => Next::Go,
             Err(_) => self.over_limit(storage, window, piece),
         }
@@ -62,9 +62,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[cold]
     #[inline(never)]
     fn over_limit<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
-        let has_data = self.kept.has_data();
+        let has_data = self.buffer.has_data();
         let join = usize::from(piece.first && has_data);
-        let is_over = self.kept.is_over(storage, piece.value.len().saturating_add(join));
+        let is_over = self.buffer.is_over(storage, piece.value.len().saturating_add(join));
         let may_be_unread = self.config.payload == Payload::Usage;
         let may_skim = self.may_skim(storage, window);
         if !is_over || !(may_skim || may_be_unread) || !self.settle(storage, window) {
@@ -72,7 +72,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         if may_be_unread && self.begins_unread(storage, piece) {
             self.block.skipping = true;
-            self.kept.clear();
+            self.buffer.clear();
             self.line = Line::Skip;
             return Next::Go;
         }
@@ -81,13 +81,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let mut skim = Skim::START;
         let mut balance = Balance::NOTHING;
-        let ahead = self.kept.allowance(storage).saturating_sub(self.kept.data_len()).saturating_sub(join);
+        let ahead = self.buffer.allowance(storage).saturating_sub(self.buffer.data_len()).saturating_sub(join);
         let kept = self.reduce(storage, &mut skim, &mut balance);
         // All bytes up to the limit decide whether it is such an event.
         let (mut then, mut behind) = (skim, balance);
         let ahead = piece.value.get(..ahead).unwrap_or(piece.value);
         let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
-        let name = self.kept.name_span().of(&[], storage.bytes());
+        let name = self.buffer.name_span().of(&[], storage.bytes());
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
         if known.is_err() || !then.has_response() || !is_typed {
@@ -102,9 +102,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Whether the event at hand, which goes over the limit with this piece, is passed over.
     fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, piece: &Piece<'_>) -> bool {
-        let stored = self.kept.data_span().of(&[], storage.bytes());
-        let join: &[u8] = if piece.first && self.kept.has_data() { b"\n" } else { b"" };
-        let bytes = stored.iter().chain(join).chain(piece.value).take(self.kept.allowance(storage));
+        let stored = self.buffer.data_span().of(&[], storage.bytes());
+        let join: &[u8] = if piece.first && self.buffer.has_data() { b"\n" } else { b"" };
+        let bytes = stored.iter().chain(join).chain(piece.value).take(self.buffer.allowance(storage));
         let (mut begin, mut len) = ([0; TYPE], 0usize);
         for (to, byte) in begin.iter_mut().zip(bytes) {
             *to = *byte;
@@ -136,7 +136,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.config.payload != Payload::Opaque
             && self.config.validate == Validate::Lazy
             && !self.block.error_field
-            && self.kept.name_span().of(window, storage.bytes()) != b"error"
+            && self.buffer.name_span().of(window, storage.bytes()) != b"error"
     }
 
     /// Reduces the bytes of the event in the storage to what is reported.
@@ -146,7 +146,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         skim: &mut Skim,
         balance: &mut Balance,
     ) -> Result<(), GiveUp> {
-        let (start, len) = self.kept.restart();
+        let (start, len) = self.buffer.restart();
         for at in (0..len).step_by(CHUNK) {
             let mut chunk = [0; CHUNK];
             let from = start.saturating_add(at);
@@ -157,8 +157,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
             let has_output = self.state.config.payload != Payload::Usage;
-            let StreamState { kept, dialect: state, .. } = &mut self.state;
-            let mut out = Reduced { kept, storage, state, has_output, was_cut: false };
+            let StreamState { buffer, dialect: state, .. } = &mut self.state;
+            let mut out = Reduced { buffer, storage, state, has_output, was_cut: false };
             // The output is shorter than what was read, so it overwrites nothing that is not read yet.
             skim.feed(balance, chunk, &mut out)?;
         }
@@ -186,11 +186,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Keeps what is reported of a piece. Returns whether output items were removed to make room, or turned out to be lost, and
     /// `None` if the rest does not fit.
     fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Option<bool> {
-        self.kept.unstage();
+        self.buffer.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
         let has_output = self.state.config.payload != Payload::Usage;
-        let StreamState { kept, dialect: state, .. } = &mut self.state;
-        let mut out = Reduced { kept, storage, state, has_output, was_cut: false };
+        let StreamState { buffer, dialect: state, .. } = &mut self.state;
+        let mut out = Reduced { buffer, storage, state, has_output, was_cut: false };
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
         let fed = skim.feed(&mut balance, join, &mut out);
         let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));
@@ -231,7 +231,7 @@ impl Out for Nowhere {
 
 /// The reduced event in the storage.
 struct Reduced<'a, S: ?Sized> {
-    kept: &'a mut Kept,
+    buffer: &'a mut EventBuffer,
     storage: &'a mut S,
     state: &'a mut State,
     /// Whether output items are reported, and not usage alone.
@@ -241,23 +241,23 @@ struct Reduced<'a, S: ?Sized> {
 
 impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
     fn put(&mut self, bytes: &[u8]) -> bool {
-        !self.kept.is_over(self.storage, bytes.len()) && self.kept.append_growing(self.storage, bytes).is_ok()
+        !self.buffer.is_over(self.storage, bytes.len()) && self.buffer.append_growing(self.storage, bytes).is_ok()
     }
     fn len(&self) -> u32 {
-        self.kept.data_len() as u32
+        self.buffer.data_len() as u32
     }
     fn cut(&mut self, from: u32, to: u32) -> bool {
         self.was_cut = true;
-        self.kept.cut(self.storage, from as usize, to as usize)
+        self.buffer.cut(self.storage, from as usize, to as usize)
     }
     fn is_reported(&self, item: u32) -> bool {
         !self.has_output || self.state.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
-        self.kept.data_span().of(&[], self.storage.bytes()).last().copied()
+        self.buffer.data_span().of(&[], self.storage.bytes()).last().copied()
     }
     fn ends_by_name(&self) -> Option<bool> {
-        let name = self.kept.name_span().of(&[], self.storage.bytes());
+        let name = self.buffer.name_span().of(&[], self.storage.bytes());
         name.starts_with(b"response.").then(|| ends_response(name).is_some())
     }
     fn calls(&mut self) {

@@ -64,9 +64,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     Line::NextDone(0)
                 }
                 Field::Data => Line::Payload,
-                Field::Event if self.kept.has_next() || self.is_whole(storage, window) => Line::NextName,
+                Field::Event if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextName,
                 Field::Event => Line::Name,
-                Field::Id if self.kept.has_next() || self.is_whole(storage, window) => Line::NextId,
+                Field::Id if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextId,
                 Field::Id => Line::Id,
                 Field::Retry => {
                     self.retry = 0;
@@ -87,12 +87,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let fits = match self.line {
             Line::Payload => return self.payload(storage, window, &piece, start),
             Line::NextDone(matched) => return self.next_done(storage, window, piece, start, matched),
-            Line::Name => self.kept.name(storage, &piece, start).is_ok(),
+            Line::Name => self.buffer.name(storage, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(storage, window, piece),
             Line::Id => {
                 // The storage keeps the ID behind the payload, which has to be settled first.
                 let settled = piece.last || self.settle(storage, window);
-                if self.kept.identify(storage, &piece, false).is_err() {
+                if self.buffer.identify(storage, &piece, false).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
                 }
                 settled
@@ -111,7 +111,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether the payload so far is a whole JSON object. Behind one, servers that end events with a single LF send the next
     /// event.
     pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> bool {
-        self.kept.has_data()
+        self.buffer.has_data()
             && !self.block.raw
             && self.config.framing == Framing::Lenient
             && self.config.payload != Payload::Opaque
@@ -122,20 +122,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// next begin.
     pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Found {
         self.block.quirks.insert(Quirk::SeveralValues);
-        let end = if self.kept.has_next() { self.block.next_start } else { self.line_start };
+        let end = if self.buffer.has_next() { self.block.next_start } else { self.line_start };
         self.dispatch(storage, window, end, false)
     }
 
     /// Takes a piece of an `event` or `id` line behind a whole payload. The step ends with the line.
     pub(super) fn next_field<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
-        if piece.first && !self.kept.has_next() {
+        if piece.first && !self.buffer.has_next() {
             self.block.next_start = self.line_start;
         }
         let fits = self.settle(storage, window)
             && if self.line == Line::NextName {
-                self.kept.next_name(storage, &piece).is_ok()
+                self.buffer.next_name(storage, &piece).is_ok()
             } else {
-                if self.kept.identify(storage, &piece, true).is_err() {
+                if self.buffer.identify(storage, &piece, true).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
                 }
                 true
@@ -214,7 +214,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.settle(storage, window) {
             return Next::Found(self.too_long());
         }
-        match self.kept.comment(storage, &piece, start) {
+        match self.buffer.comment(storage, &piece, start) {
             Ok(None) => Next::Go,
             Ok(Some(span)) => {
                 self.index.frame = (self.line_start, line_end);
@@ -225,7 +225,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Next::Found(Found::Comment(span))
             }
             Err(_) => {
-                self.kept.unstage();
+                self.buffer.unstage();
                 self.facts.too_long = self.facts.too_long.saturating_add(1);
                 self.line = Line::Skip;
                 self.index.frame = (self.line_start, self.line_start);

@@ -75,7 +75,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             [b'\r', b'\n', b'\r', ..] => (3, Ended::CrBehindCrLf),
             _ => return None,
         };
-        if value.len() > self.kept.room(storage) {
+        if value.len() > self.buffer.room(storage) {
             return None;
         }
         if tail > 0 && !is_whole {
@@ -87,7 +87,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.begin_cut(storage, value, Some(skipped > 0)).then(|| self.taken(window));
         }
         // Bytes behind the value belong to the payload.
-        if storage.can_move() && value.len().saturating_add(self.kept.lasting()) > storage.bytes().len() {
+        if storage.can_move() && value.len().saturating_add(self.buffer.lasting()) > storage.bytes().len() {
             return None;
         }
         self.rested = false;
@@ -98,7 +98,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.open();
         let piece = Piece { field: Field::Data, first: true, last: true, value, held: Held::EMPTY };
         // It fits, as was looked at, and stays in the window.
-        let _ = self.kept.data(storage, window, &piece, start);
+        let _ = self.buffer.data(storage, window, &piece, start);
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
         Some(self.end_payload(storage, window, consumed, ended))
     }
@@ -122,7 +122,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let Read { end, seen, may_break } = read(&mut self.index, bytes, Hint::None, config.limits.max_depth).ok()?;
         let (facts, quirks) = (self.index.facts, self.index.quirks);
         let is_chunk = facts.chat && self.index.has_choices() && !facts.error;
-        if !is_chunk || self.has_error(quirks) || end > self.kept.room(storage) {
+        if !is_chunk || self.has_error(quirks) || end > self.buffer.room(storage) {
             return None;
         }
         let payload = bytes.get(..end)?;
@@ -182,7 +182,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     pub(super) fn is_rested(&self) -> bool {
         let between = match self.after {
-            After::Release => !self.kept.has_next(),
+            After::Release => !self.buffer.has_next(),
             After::Nothing => !self.block.open,
             After::Line | After::Unstage | After::Trailing(_) | After::Done { .. } => false,
         };

@@ -41,7 +41,7 @@ fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, storage: &mut Store, wi
 /// All that a machine is after a step, but for what says only which way may be taken next, and what is forgotten at the next
 /// step; and the chunk that was found.
 fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: &[u8], found: Found) -> String {
-    let StreamState { kept, offset, silent, silent_next, block, retry, in_array, after, .. } = &machine.state;
+    let StreamState { buffer, offset, silent, silent_next, block, retry, in_array, after, .. } = &machine.state;
     let StreamState { ending, facts, counts, .. } = &machine.state;
     let block = if *after == After::Release { format!("{:?}", block.quirks) } else { format!("{block:?}") };
     let name = machine.name(window, storage);
@@ -51,7 +51,7 @@ fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: 
     };
     let lines = machine.lines.in_line().then_some(&machine.lines);
     format!(
-        "{lines:?} {kept:?} {name:?} {offset} {silent} {silent_next} {block} {retry:?} {in_array} {after:?} {ending:?} {facts:?} \
+        "{lines:?} {buffer:?} {name:?} {offset} {silent} {silent_next} {block} {retry:?} {in_array} {after:?} {ending:?} {facts:?} \
          {counts:?} {chunk:?} {:?}",
         machine.index_frame()
     )
@@ -82,7 +82,7 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
                 // Behind what is kept and what was found the storage may have anything.
                 let found = step.found.payload().filter(|span| span.place == Place::Storage);
                 let found = found.map_or(0, |span| (span.start + span.len) as usize);
-                let kept = short.kept.stored_end().unwrap_or_else(|| short.kept.lasting()).max(found);
+                let kept = short.buffer.stored_end().unwrap_or_else(|| short.buffer.lasting()).max(found);
                 assert_eq!(its_store[..kept], other_store[..kept]);
             }
             ways.push(way);

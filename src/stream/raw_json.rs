@@ -35,10 +35,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::Lead
             } else if self.block.raw {
                 Line::Raw
-            } else if self.kept.has_data() && self.data_is_open(storage, window) {
+            } else if self.buffer.has_data() && self.data_is_open(storage, window) {
                 self.block.quirks.insert(Quirk::ContinuedPayload);
                 Line::Payload
-            } else if self.kept.has_data() && !self.data_is_whole(storage, window) {
+            } else if self.buffer.has_data() && !self.data_is_whole(storage, window) {
                 Line::Skip
             } else if held.as_slice().is_empty() {
                 Line::Lead
@@ -107,7 +107,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Follows the brackets of the data, each byte once.
     fn follow_data<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) {
-        let payload = self.kept.data_span().of(window, storage.bytes());
+        let payload = self.buffer.data_span().of(window, storage.bytes());
         let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
         self.block.balance.follow(fresh);
         self.block.scanned = payload.len() as u32;
@@ -135,7 +135,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.follow_plain(bytes);
         }
         // Behind a whole payload, only `[DONE]` and a field named `error` begin an event.
-        let is_free = !self.kept.has_data();
+        let is_free = !self.buffer.has_data();
         let (mut at, mut undecided_at) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
             visit!(1);
@@ -172,7 +172,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                         continue;
                     }
                 }
-                Line::ErrorColon if self.kept.has_data() => {
+                Line::ErrorColon if self.buffer.has_data() => {
                     // No blank line ended the event before this one.
                     let found = self.value_is_over(storage, window);
                     return Next::Within(start.saturating_add(at), found);
@@ -259,18 +259,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             None => self.follow_plain(b"\n"),
         }
         match self.line {
-            Line::Bracket(6) if self.kept.has_data() => Next::Found(self.done_is_next(storage, window, true)),
+            Line::Bracket(6) if self.buffer.has_data() => Next::Found(self.done_is_next(storage, window, true)),
             Line::Bracket(6) => {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
-                self.kept.end();
+                self.buffer.end();
                 self.lines.expect_lf();
                 // The frame includes the byte that ends the line, unless the stream ended before it.
                 let line_end = end.saturating_add(usize::from(self.ending == Ending::Open));
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
                 Next::Found(self.done())
             }
-            Line::Bracket(1 | SPACED) if !self.kept.has_data() && self.ending == Ending::Open => {
+            Line::Bracket(1 | SPACED) if !self.buffer.has_data() && self.ending == Ending::Open => {
                 self.begin_array();
                 Next::Go
             }
@@ -401,7 +401,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return false;
         }
         self.memo.forget_shown();
-        let payload = self.kept.data_span().of(window, storage.bytes());
+        let payload = self.buffer.data_span().of(window, storage.bytes());
         self.block.scanned = len;
         is_error_as_body(&mut self.index, payload, self.state.config.limits.max_depth)
     }

@@ -20,7 +20,7 @@ pub(super) struct Run {
     offset: u64,
     /// How the line before that ended.
     ended: Ended,
-    /// The slot that recognised the event before, or [`NONE`].
+    /// The template that recognised the event before, or [`NONE`].
     shown: u8,
     /// The quirks of the event before. An event with quirks ends the run.
     quirks: QuirkSet,
@@ -82,7 +82,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn start_run<S: Storage + ?Sized>(&self, storage: &S) -> Run {
         Run {
             // Spans are 32 bits wide.
-            room: self.kept.room(storage).min(i32::MAX as usize),
+            room: self.buffer.room(storage).min(i32::MAX as usize),
             max_depth: self.config.limits.max_depth,
             offset: self.offset,
             ended: self.lines.ended(),
@@ -253,7 +253,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.offset = offset;
         self.lines.start_line(ended);
         self.note_event(quirks);
-        storage.shrink(self.kept.lasting());
+        storage.shrink(self.buffer.lasting());
     }
 
     /// Notes that an event ended, with these quirks. Its bytes stay in place up to the next step.

@@ -8,7 +8,7 @@ use crate::chat::TokenCounts;
 use crate::dialect::{Protocol, Skim, State};
 use crate::json::{Balance, Bare};
 use crate::shown::shown;
-use crate::sse::block::Block as Kept;
+use crate::sse::buffer::EventBuffer;
 use crate::sse::Lines;
 use crate::{Quirk, QuirkSet, Storage};
 
@@ -118,7 +118,7 @@ pub(super) enum Ending {
 pub struct StreamState {
     pub(super) config: Config,
     pub(super) lines: Lines,
-    pub(super) kept: Kept,
+    pub(super) buffer: EventBuffer,
     /// The name of the event found last.
     pub(super) name: Span,
     /// Stream offset of the next byte.
@@ -160,7 +160,7 @@ impl StreamState {
         StreamState {
             config,
             lines: Lines::new(),
-            kept: Kept::new(config.limits),
+            buffer: EventBuffer::new(config.limits),
             name: Span::EMPTY,
             offset: 0,
             line_start: 0,
@@ -256,7 +256,7 @@ impl StreamState {
 
     /// The ID of the last event, in the storage's bytes.
     pub fn last_event_id<'a>(&self, storage: &'a [u8]) -> &'a [u8] {
-        self.kept.id(storage)
+        self.buffer.id(storage)
     }
 
     /// Where the name of the event found last lies.

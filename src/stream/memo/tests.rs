@@ -285,7 +285,7 @@ fn there_need_be_no_hole() {
     let reader: Reader<2> = after(LAZY, core::slice::from_ref(&plain));
     assert!(reader.knows(&plain));
     assert!(!reader.knows(&plain.replace("\"m\"", "\"n\"")) && !reader.knows(&plain.replace('m', "\"")));
-    // A slot that had more holes before has none of them now.
+    // A template that had more holes before has none of them now.
     let two = Parts { logprobs: "{}", ..USUAL }.payload();
     let three = Parts { logprobs: "{}", usage: "{}", ..USUAL }.payload();
     let holes = [plain, content("one"), two, three];
@@ -294,7 +294,7 @@ fn there_need_be_no_hole() {
             let mut reader: Reader<1> = Reader::new(LAZY);
             assert!(reader.read(before) && reader.knows(before), "{count}");
             assert!(reader.read(now) && reader.knows(now), "{count} {fewer}");
-            assert_eq!(usize::from(reader.memo.slots[0].count), fewer);
+            assert_eq!(usize::from(reader.memo.templates[0].count), fewer);
         }
     }
 }
@@ -308,7 +308,7 @@ fn there_may_be_seven_holes() {
         Parts { id: text, created: &created, content: text, logprobs: &usage, usage: &usage, rest: &rest }.payload()
     };
     let mut reader: Reader<1> = after(LAZY, &[parts("", ""), parts("a", "")]);
-    assert_eq!(reader.memo.slots[0].count, 7);
+    assert_eq!(reader.memo.templates[0].count, 7);
     for text in ["", "ab", "é\\n", &"x".repeat(300)] {
         assert!(reader.knows(&parts(text, "")), "{text}");
     }
@@ -327,12 +327,12 @@ fn a_payload_that_is_too_long_is_not_learned() {
         let payload = Parts { rest: &rest(len), ..USUAL }.payload();
         let reader: Reader<1> = after(LAZY, core::slice::from_ref(&payload));
         let known = reader.knows(&payload);
-        assert_eq!(known, reader.memo.slots[0].len > 0, "{len}");
+        assert_eq!(known, reader.memo.templates[0].len > 0, "{len}");
         assert!(known || left > 0 || len > 0);
         if known {
-            let slot = &reader.memo.slots[0];
-            let gaps = slot.gaps.iter().take(usize::from(slot.count)).map(|gap| gap.before);
-            longest = usize::from(gaps.sum::<u16>() + slot.last);
+            let template = &reader.memo.templates[0];
+            let gaps = template.gaps.iter().take(usize::from(template.count)).map(|gap| gap.before);
+            longest = usize::from(gaps.sum::<u16>() + template.last);
         }
         // Once it is too long, it stays so.
         assert!(!known || left == 0, "{len}");
@@ -446,7 +446,7 @@ fn as_many_shapes_as_slots() {
         }
         hits
     }
-    // All but the first of each; with fewer slots than shapes it must not come to that.
+    // All but the first of each; with fewer templates than shapes it must not come to that.
     assert_eq!(known::<1>(&shapes[..1]), 49);
     assert_eq!(known::<2>(&shapes[..2]), 98);
     assert_eq!(known::<4>(&shapes), 196);
@@ -463,10 +463,10 @@ fn useless_templates_are_learned_less_often() {
         let payload = unlike(number);
         looked += usize::from(reader.memo.idle == 0);
         let before = reader.memo.before;
-        let slots = reader.memo.slots.clone().map(|slot| slot.fixed);
+        let templates = reader.memo.templates.clone().map(|template| template.fixed);
         assert!(!reader.take(&payload));
-        let now = reader.memo.slots.clone().map(|slot| slot.fixed);
-        learned += usize::from(slots != now || before != reader.memo.before);
+        let now = reader.memo.templates.clone().map(|template| template.fixed);
+        learned += usize::from(templates != now || before != reader.memo.before);
     }
     assert_eq!(reader.memo.penalty, LONGEST_WAIT);
     assert!((8..40).contains(&learned), "{learned}");
@@ -528,7 +528,7 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
         let mut index = Index::new();
         assert_eq!(end_of(&mut index, &spaced, 128), Some(spaced.len()));
         reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY.strict, &Seen::default());
-        assert_eq!(reader.memo.slots[0].len > 0, learned, "{head}");
+        assert_eq!(reader.memo.templates[0].len > 0, learned, "{head}");
         let event = [HEAD, content("b").as_bytes(), b"\n\n"].concat();
         assert!(reader.memo.event(&mut reader.index, &event, LAZY.max_depth).is_none(), "{head}");
     }
@@ -559,7 +559,7 @@ fn a_slot_is_given_up_when_nothing_is_known_any_more() {
         // The one that was right last is kept.
         assert!(reader.knows(last) && !reader.knows(other));
     }
-    // A slot that is free, or was never met again, is taken first, however long nothing was known.
+    // A template that is free, or was never met again, is taken first, however long nothing was known.
     let mut reader: Reader<2> = after(LAZY, core::slice::from_ref(&first));
     assert!(reader.take(&first));
     for number in 0..=LOYALTY {
@@ -614,6 +614,6 @@ fn what_is_too_short_is_not_compared() {
     while !reader.take(payload) {}
     // An empty text may stand in place of this one.
     assert_eq!((0..200).find(|len| reader.memo.may_know(*len)), Some(payload.len() - 1));
-    // With no slots it never knows anything.
+    // With no templates it never knows anything.
     assert!(!Memo::<0>::NEW.may_know(usize::MAX));
 }

@@ -1,11 +1,11 @@
 //! The layout of the block's bytes in the storage: how much room they have, and what moves when something grows.
 
 use super::span::{copy, shift, Next, Place, Span};
-use super::{Block, NoRoom};
+use super::{EventBuffer, NoRoom};
 use crate::visits::visit;
 use crate::Storage;
 
-impl Block {
+impl EventBuffer {
     /// Returns the length of one ID slot.
     pub(super) fn slot(&self) -> usize {
         self.slot as usize
@@ -103,7 +103,7 @@ impl Block {
     }
 
     /// Restores the layout of `earlier`, a previous state of this block, since which the ID slots may have grown.
-    pub(crate) fn undo(&self, earlier: &Block, storage: &mut [u8]) {
+    pub(crate) fn undo(&self, earlier: &EventBuffer, storage: &mut [u8]) {
         if self.slot() > earlier.slot() {
             shift(storage, self.slot(), earlier.slot(), earlier.slot());
             shift(storage, self.lasting(), earlier.lasting(), earlier.behind_ids());
@@ -265,7 +265,7 @@ impl Block {
     }
 
     /// Copies the beginning of a payload that a slice cut to the storage, if the block has nothing else. Returns how many
-    /// bytes [`append`](Block::append) may add. Returns `None`, with no effect, if the block has something else, if there is
+    /// bytes [`append`](EventBuffer::append) may add. Returns `None`, with no effect, if the block has something else, if there is
     /// no room, or if the storage would have to move.
     #[inline]
     pub(crate) fn begin_data<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> Option<usize> {
@@ -281,7 +281,7 @@ impl Block {
         Some(left.min(storage.bytes().len().saturating_sub(end)))
     }
 
-    /// Returns how many bytes [`append`](Block::append) may add to the data, as long as nothing else changes the block or
+    /// Returns how many bytes [`append`](EventBuffer::append) may add to the data, as long as nothing else changes the block or
     /// moves the storage. Returns 0 if the data is not in the storage.
     #[inline]
     pub(crate) fn appendable<S: Storage + ?Sized>(&self, storage: &S) -> usize {
@@ -296,7 +296,7 @@ impl Block {
         }
     }
 
-    /// Appends at most [`appendable`](Block::appendable) bytes to data that is in the storage. Returns `false`, with no
+    /// Appends at most [`appendable`](EventBuffer::appendable) bytes to data that is in the storage. Returns `false`, with no
     /// effect, if they do not fit.
     #[inline(always)]
     pub(crate) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> bool {
@@ -318,7 +318,7 @@ impl Block {
         true
     }
 
-    /// Copies data and name returned by [`end`](Block::end) from the input to the storage, so that they outlive the
+    /// Copies data and name returned by [`end`](EventBuffer::end) from the input to the storage, so that they outlive the
     /// input.
     pub(crate) fn hold<S: Storage + ?Sized>(
         &mut self,

@@ -1,4 +1,4 @@
-//! State of the block being read, and the layout of its bytes in the storage.
+//! State of the event being read: its data, its name and the ID, as far as they came; and the layout of its bytes in the storage.
 //!
 //! ```text
 //! | ID slot | ID slot | data, grows → | staged value → |   free   | next name, next ID | event name |
@@ -27,9 +27,9 @@ pub use span::{Place, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
-/// State of the block being read. Its bytes are in the storage, which the caller passes to each call.
+/// State of the event being read, a block of lines. Its bytes are in the storage, which the caller passes to each call.
 #[derive(Clone, Debug)]
-pub(crate) struct Block {
+pub(crate) struct EventBuffer {
     max_event: u32,
     max_id: u32,
     /// Length of one ID slot in bytes.
@@ -48,9 +48,9 @@ pub(crate) struct Block {
     staged: u32,
 }
 
-impl Block {
+impl EventBuffer {
     pub(crate) const fn new(limits: Limits) -> Self {
-        Block {
+        EventBuffer {
             max_event: limits.max_event_len,
             max_id: limits.max_id_len,
             slot: 0,
@@ -144,7 +144,7 @@ impl Block {
     }
 
     /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. A name and
-    /// an ID from lines behind a whole value are kept for the next value, unless [`adopt`](Block::adopt) was called.
+    /// an ID from lines behind a whole value are kept for the next value, unless [`adopt`](EventBuffer::adopt) was called.
     pub(crate) fn end(&mut self) -> Option<(Span, Span)> {
         if let Some(len) = self.pending {
             self.second = !self.second;
@@ -232,7 +232,7 @@ impl Block {
         Ok(())
     }
 
-    /// Adds a piece of an event line behind a whole value. The caller must have [saved](Block::save) the block. The last
+    /// Adds a piece of an event line behind a whole value. The caller must have [saved](EventBuffer::save) the block. The last
     /// piece moves stored bytes, so a step that may be taken back must end there.
     pub(crate) fn next_name<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
@@ -266,7 +266,7 @@ impl Block {
 
     /// Adds a piece of an ID line. An ID that contains a NUL or does not fit is ignored, and the previous ID stays. The
     /// first piece that does not fit returns `NoRoom`; a NUL is no error. `is_next` is whether the line comes behind a whole
-    /// value, as in [`next_name`](Block::next_name).
+    /// value, as in [`next_name`](EventBuffer::next_name).
     pub(crate) fn identify<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,

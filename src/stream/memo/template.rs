@@ -10,7 +10,7 @@ use crate::sse::Ended;
 use crate::stream::config::{self, Config, Payload, Validate};
 use crate::visits::visit;
 
-/// No slot, or no choice.
+/// No template, or no choice.
 pub(in crate::stream) const NONE: u8 = u8::MAX;
 
 /// The most bytes that an event has outside its holes, to be learned.
@@ -29,15 +29,15 @@ pub(super) struct Gap {
 
 /// A template: an event without its holes, and the shape of its payload.
 #[derive(Clone, Debug)]
-pub(super) struct Slot {
-    /// How long the payload is without its holes. 0: the slot is free.
+pub(super) struct Template {
+    /// How long the payload is without its holes. 0: the template is free.
     pub(super) len: u16,
     pub(super) count: u8,
     /// It was recognised at least once.
     pub(super) proved: bool,
-    /// The slot that recognised the event behind the last one that this slot recognised.
+    /// The template that recognised the event behind the last one that this template recognised.
     pub(super) followed_by: u8,
-    /// A bit for each slot whose shape differs from this one only in the number.
+    /// A bit for each template whose shape differs from this one only in the number.
     pub(super) alike: u8,
     /// How long what stands before the payload is, and the name in it.
     pub(super) lead: u8,
@@ -162,8 +162,8 @@ pub(super) enum Extent {
     Payload { tail: u8 },
 }
 
-impl Slot {
-    pub(super) const EMPTY: Slot = Slot {
+impl Template {
+    pub(super) const EMPTY: Template = Template {
         len: 0,
         count: 0,
         proved: false,
@@ -212,7 +212,7 @@ impl Slot {
         Some(bytes.len().wrapping_sub(rest.len()))
     }
 
-    /// [`compare`](Slot::compare) of a payload alone, all of it, and of its name.
+    /// [`compare`](Template::compare) of a payload alone, all of it, and of its name.
     #[inline(always)]
     pub(super) fn compare_payload<K: Kernel>(
         &self,
@@ -233,7 +233,7 @@ impl Slot {
         (end == len).then_some(())
     }
 
-    /// Keeps a payload without its holes: all of it fits. If it did not, the slot would be free.
+    /// Keeps a payload without its holes: all of it fits. If it did not, the template would be free.
     pub(super) fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) {
         self.len = 0;
         self.shape = shape;
