@@ -94,9 +94,9 @@ impl Id {
     /// The item began without an ID.
     const NONE: Id = Id(1);
 
-    /// The ID of an item: `id`, or else `call_id`.
-    pub(super) fn of(id: Option<Value<'_>>, call: Option<Value<'_>>) -> Self {
-        let Some(id) = text(id).or_else(|| text(call)) else { return Id::NONE };
+    /// The first of these IDs that is there and not empty.
+    pub(super) fn of<const N: usize>(ids: [Option<Value<'_>>; N]) -> Self {
+        let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
         let hash =
             id.raw().iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
         Id(((hash >> 16 ^ hash) as u16).max(2))
@@ -377,7 +377,7 @@ mod tests {
     }
 
     fn address(class: Class, index: Option<u32>, id: &'static str) -> Address {
-        Address { class, index, id: Id::of((!id.is_empty()).then(|| Value::from_raw(id.as_bytes())), None) }
+        Address { class, index, id: Id::of([(!id.is_empty()).then(|| Value::from_raw(id.as_bytes()))]) }
     }
 
     /// The class tells two items of one index apart, then the ID, then the order.

@@ -196,7 +196,7 @@ pub(super) fn read<'a>(
                 let number = seen.plan.reported.find_whole(index, class, id, &seen.plan.claims);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
-                state.add_all(number);
+                state.add_whole(number, class, id);
                 index = index.saturating_add(1);
             }
         }
@@ -212,7 +212,7 @@ pub(super) fn read<'a>(
     if let Some(piece) = piece(seen.plan.row, event) {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let class = Class::of_piece(piece.kind);
-        let item = find(state, &mut seen, Address { class, index: index_of(index), id: Id::of(id, None) }, false);
+        let item = find(state, &mut seen, Address { class, index: index_of(index), id: Id::of([id]) }, false);
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
         let is_open = piece.kind != Kind::ToolArguments || state.has(item, CALL);
@@ -250,7 +250,7 @@ pub(super) fn read<'a>(
         }
     } else if kind == b"response.output_text.annotation.added" {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
-        let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of(id, None) };
+        let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of([id]) };
         find(state, &mut seen, address, false);
         seen.plan.what = What::Annotation;
     }
@@ -262,10 +262,10 @@ fn index_of(index: Option<Value<'_>>) -> Option<u32> {
     u32::try_from(index?.as_u64()?).ok()
 }
 
-/// Returns what an item is, and its ID.
+/// Returns what an item is, and its ID: `id`, `item_id` (vLLM, of a call that is done, which has another `call_id`), or `call_id`.
 fn identity(item: Value<'_>) -> (Class, Id) {
-    let [kind, id, call] = members_of(item, ["type", "id", "call_id"]);
-    (Class::of(kind), Id::of(id, call))
+    let [kind, id, own, call] = members_of(item, ["type", "id", "item_id", "call_id"]);
+    (Class::of(kind), Id::of([id, own, call]))
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.

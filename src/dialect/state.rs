@@ -162,6 +162,14 @@ impl State {
         }
     }
 
+    /// Notes that all of an item of a whole response is reported (Responses).
+    pub(super) fn add_whole(&mut self, number: u32, class: Class, id: Id) {
+        if let Output::Items(reported) = &mut self.output {
+            reported.describe(number, &Address { class, index: None, id });
+            reported.add_all(number);
+        }
+    }
+
     /// Notes that all of an output item is reported (Responses).
     pub(super) fn add_all(&mut self, item: u32) {
         if let Output::Items(reported) = &mut self.output {

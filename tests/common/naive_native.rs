@@ -9,7 +9,7 @@ use deltawire::delta::{self, FinishKind, Kind, Meta};
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
 use deltawire::{Config, Movable, Quirk};
-use serde_json::Value;
+use serde_json::{json, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -259,8 +259,9 @@ impl Naive {
             return Err(GiveUp);
         }
         // How errors by themselves and chunks of chat completions are recognised is another matter.
-        let has_error = event["error"].is_object();
-        let is_error = !event["error"].is_null() && !has_error || kind == "error" || name == "error";
+        let error = Some(&event["error"]).filter(|error| !error.is_null() && **error != json!({}));
+        let has_error = error.is_some_and(Value::is_object);
+        let is_error = error.is_some() && !has_error || kind == "error" || name == "error";
         if is_error || event.get("choices").is_some() || event.get("detail").is_some() {
             return Err(GiveUp);
         }
@@ -771,6 +772,14 @@ impl Naive {
                 .collect();
             for (number, item) in numbers.into_iter().zip(elements(&response["output"])) {
                 self.item(number, item, true)?;
+                if self.items.iter().all(|own| own.number != number) {
+                    self.items.push(Item { number, index: Some(number), class: String::new(), id: None });
+                }
+                let own = self.items.iter_mut().find(|own| own.number == number).expect("it was pushed");
+                if own.class.is_empty() {
+                    own.class = class(&item["type"]);
+                }
+                own.id.get_or_insert_with(|| id_of(item).to_string());
             }
             let reason = response["incomplete_details"]["reason"].as_str().unwrap_or_default().to_string();
             let word = full(&response["status"]).map(str::to_string).or(by_type.map(str::to_string));
@@ -877,7 +886,7 @@ fn class(kind: &Value) -> String {
 }
 
 fn id_of(item: &Value) -> &str {
-    full(&item["id"]).or(full(&item["call_id"])).unwrap_or("")
+    full(&item["id"]).or(full(&item["item_id"])).or(full(&item["call_id"])).unwrap_or("")
 }
 
 /// The kind of a part of this type.
