@@ -463,11 +463,11 @@ impl Index {
         self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
-    /// For a piece of a text of Responses, returns its [slot](Piece::slot), and whether it is a summary. Returns `None` if
-    /// the text is empty.
-    pub(crate) fn slot(&self) -> Option<(u32, bool)> {
+    /// For a piece of a text of Responses, returns its kind, its [slot](Piece::slot), and whether it is a summary. Returns `None`
+    /// if the text is empty.
+    pub(crate) fn slot(&self) -> Option<(Kind, u32, bool)> {
         let item = self.list.get(0).filter(|item| self.part(item).len > 0)?;
-        Some((item.choice, item.how == How::Summary))
+        Some((item.kind, item.choice, item.how == How::Summary))
     }
 
     /// Whether this is a piece of the arguments of a tool call of another protocol. Whether such a piece is emitted as one

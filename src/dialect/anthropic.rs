@@ -2,7 +2,7 @@
 
 use super::finish::Reason;
 use super::state::{Plan, Seen, State, What};
-use super::value::{arguments, array, is, number, object, text};
+use super::value::{array, has_members, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
@@ -152,8 +152,8 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Step
         0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot).into(),
         1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot).into(),
         0 if is(kind, "tool_use") => {
-            let call = Call { id, name, arguments: arguments(input), is_custom: false };
-            Step::Delta(walk.call(payload, slot, call, plan))
+            let arguments = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
+            Step::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot).into(),
         _ => return None,

@@ -403,7 +403,7 @@ mod tests {
             }
         }
         // A piece is what the template memo serves.
-        assert_eq!((by_one_walk, pieces), (38, 13));
+        assert_eq!((by_one_walk, pieces), (38, 11));
         // One walk is not enough for these.
         for (protocol, event) in [
             (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),

@@ -146,7 +146,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
     let index = plan.opened.saturating_add(walk.calls);
     if opens(call, continued) {
-        let arguments = text(args).or_else(|| object(args).map(|args| Text::verbatim(args.raw())));
+        let arguments = object(args).map(|args| Text::verbatim(args.raw()));
         return Some(walk.call(payload, index, Call { id, name, arguments, is_custom: false }, plan));
     }
     // The part continues the call that was opened last.

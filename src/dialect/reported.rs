@@ -2,7 +2,8 @@
 //!
 //! An item has the number that `output_index` gives it. Servers that imitate the API leave that member out (llama.cpp), count from
 //! it another way in later events (vLLM), or use it again for an item of another type (LiteLLM). So an event belongs to the item
-//! with its index *and* its type; where there is none, or more than one, the ID decides.
+//! with its index *and* its type; where there is none, or more than one, the ID decides. Only in the event that ends the response, where
+//! items have positions, the ID is asked for first.
 
 use super::value::{is, text};
 use crate::delta::Kind;
@@ -10,6 +11,7 @@ use crate::json::Value;
 
 /// How many output items are tracked at a time. An item counts as reported if a later one has taken its place.
 const ITEMS: usize = 8;
+const _: () = assert!(ITEMS <= 8, "`Claims` has a bit for each");
 
 /// Which parts of the tracked output items were reported.
 #[derive(Clone, Copy, Debug)]
@@ -20,10 +22,10 @@ pub(super) struct Reported([Item; ITEMS]);
 struct Item {
     /// The number of the item, or [`FREE`] if the place is not in use.
     number: u16,
-    id: Id,
+    /// Its class in the lowest three bits, and its [`Id`].
+    tag: [u8; 3],
     /// `output_index` as sent, as far as a byte has it.
     index: u8,
-    class: Class,
     /// One bit for each of its contents. Those from 7 on share one. In a tool call, the lowest bit is for the arguments.
     contents: u8,
     /// One bit for each of its summaries, likewise. In a tool call, the lowest bit is for the call itself, the next for its name.
@@ -33,8 +35,25 @@ struct Item {
 const FREE: u16 = u16::MAX;
 
 impl Item {
-    const NONE: Item =
-        Item { number: FREE, id: Id::UNKNOWN, index: 0, class: Class::Unknown, contents: 0, summaries: 0 };
+    const NONE: Item = Item { number: FREE, tag: [0; 3], index: 0, contents: 0, summaries: 0 };
+
+    fn class(&self) -> Class {
+        let [low, ..] = self.tag;
+        [Class::Message, Class::Reasoning, Class::Call, Class::Other]
+            .into_iter()
+            .find(|class| *class as u8 == low & 7)
+            .unwrap_or(Class::Unknown)
+    }
+
+    fn id(&self) -> Id {
+        let [low, middle, high] = self.tag.map(u32::from);
+        Id((high << 16 | middle << 8 | low) >> 3)
+    }
+
+    fn set(&mut self, class: Class, id: Id) {
+        let [low, middle, high, _] = (id.0 << 3 | class as u32).to_le_bytes();
+        self.tag = [low, middle, high];
+    }
 }
 
 impl Default for Reported {
@@ -84,9 +103,9 @@ impl Class {
     }
 }
 
-/// A hash of an item's ID.
+/// A hash of an item's ID, of 21 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Id(u16);
+pub(super) struct Id(u32);
 
 impl Id {
     /// No event with an ID came.
@@ -99,11 +118,15 @@ impl Id {
         let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
         let hash =
             id.raw().iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-        Id(((hash >> 16 ^ hash) as u16).max(2))
+        Id(((hash >> 21 ^ hash) & 0x1f_ffff).max(2))
     }
 
     fn is(self, other: Id) -> bool {
         self == other && self.0 > Id::NONE.0
+    }
+
+    fn may_be(self, other: Id) -> bool {
+        self == other || self.0 <= Id::NONE.0 || other.0 <= Id::NONE.0
     }
 }
 
@@ -162,9 +185,14 @@ impl Item {
         }
     }
 
+    /// Whether it has the place of the item with this number, which counts as reported: it is a later one, and a part of it was reported.
+    fn has_replaced(&self, number: u16) -> bool {
+        self.number != FREE && self.number > number && (self.contents, self.summaries) != (0, 0)
+    }
+
     /// Whether no text and no arguments of it were reported.
     fn is_empty(&self) -> bool {
-        self.contents == 0 && (self.summaries == 0 || self.class == Class::Call)
+        self.contents == 0 && (self.summaries == 0 || self.class() == Class::Call)
     }
 
     fn is_at(&self, index: Option<u32>) -> bool {
@@ -204,12 +232,15 @@ impl Reported {
     /// Returns the number of the item that an event belongs to, or `None` if the item is new.
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id } = *address;
-        let is_there = |item: &Item| item.is_at(index) && item.class.fits(class);
-        let by_id = || self.last(&|item| item.id.is(id));
+        let is_there = |item: &Item| item.is_at(index) && item.class().fits(class);
+        let by_id = || self.last(&|item| item.id().is(id));
         let found = match self.last(&is_there) {
             // Some servers give each event another ID. So the ID decides only among several.
-            Some(there) => self.last(&|item| is_there(item) && item.id.is(id)).or(Some(there)),
-            None if index.is_none() => by_id().or_else(|| self.last(&|item| item.class.fits(class))),
+            Some(there) => self.last(&|item| is_there(item) && item.id().is(id)).or(Some(there)),
+            // Not one that is known to have another ID.
+            None if index.is_none() => {
+                by_id().or_else(|| self.last(&|item| item.class().fits(class) && item.id().may_be(id)))
+            }
             None => by_id(),
         };
         found.map(|item| u32::from(item.number))
@@ -220,14 +251,18 @@ impl Reported {
     pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id } = *address;
         // An item that began without an ID, and of which nothing was reported, begins again.
-        let is_same = |item: &Item| item.id == Id::UNKNOWN || item.id == id && id == Id::NONE && item.is_empty();
-        let is_there = |item: &Item| item.is_at(index) && item.class.fits(class) && is_same(item);
-        self.known(class, id).or_else(|| self.last(&is_there)).map(|item| u32::from(item.number))
+        let is_same = |item: &Item| {
+            let is_again = item.id() == id && id == Id::NONE && item.is_empty();
+            item.id().is(id) || index.is_some() && (item.id() == Id::UNKNOWN || is_again)
+        };
+        let is_there =
+            |item: &Item| (index.is_none() || item.is_at(index)) && item.class().fits(class) && is_same(item);
+        self.last(&is_there).map(|item| u32::from(item.number))
     }
 
     /// Returns the item with the ID of one in a whole response.
     fn known(&self, class: Class, id: Id) -> Option<&Item> {
-        self.last(&|item| item.id.is(id) && item.class.fits(class))
+        self.last(&|item| item.id().is(id) && item.class().fits(class))
     }
 
     /// Notes one more item of a whole response.
@@ -241,12 +276,18 @@ impl Reported {
     /// Returns the number of the item at this position of a whole response.
     #[inline(never)]
     pub(super) fn find_whole(&self, position: u32, class: Class, id: Id, claims: &Claims) -> u32 {
+        let there = self.item(position);
+        if there.is_some_and(|item| item.id().is(id) && item.class().fits(class)) {
+            return position;
+        }
         if let Some(item) = self.known(class, id) {
             return u32::from(item.number);
         }
         let is_claimed = |item: &Item| claims.places >> (item.number % ITEMS as u16) & 1 != 0;
-        match self.item(position) {
-            Some(item) if is_claimed(item) || !item.class.fits(class) => position.saturating_add(claims.beside.into()),
+        match there {
+            Some(item) if is_claimed(item) || !item.class().fits(class) => {
+                position.saturating_add(claims.beside.into())
+            }
             _ => position,
         }
     }
@@ -263,25 +304,35 @@ impl Reported {
         index.filter(is_free).unwrap_or_else(next)
     }
 
-    /// Tracks the item with this number, and notes what an event says of it that was not known.
+    /// Notes what an event says of the item with this number that was not known. An earlier item, of which not all may be
+    /// reported, keeps its place, unless the item has an index that is not its number, and so would not be found.
     pub(super) fn describe(&mut self, number: u32, address: &Address) {
+        let (place, _) = Reported::place(number);
+        let is_usual = address.index.is_some_and(|index| self.is_number(index, number));
+        let is_free = self.0.get(place).is_some_and(|item| item.number == FREE);
+        if self.item(number).is_none() && is_usual && !is_free {
+            return;
+        }
         let Some(item) = self.track(number) else { return };
-        if item.class == Class::Unknown {
-            (item.class, item.index) = (address.class, address.index.unwrap_or(number) as u8);
+        let (mut class, mut id) = (item.class(), item.id());
+        if class == Class::Unknown {
+            (class, item.index) = (address.class, address.index.unwrap_or(number) as u8);
         }
-        if item.id == Id::UNKNOWN {
-            item.id = address.id;
+        if id == Id::UNKNOWN {
+            id = address.id;
         }
+        item.set(class, id);
     }
 
-    /// Whether there is no item of another class with this number.
+    /// Whether an event with this index belongs to the item of that number, judging by its class.
     pub(super) fn may_be(&self, number: u32, class: Class) -> bool {
-        self.item(number).is_none_or(|item| item.class.fits(class))
+        // If it is the first of its item, its ID may be another item's.
+        self.item(number).map_or(!self.has_any(), |item| item.class().fits(class))
     }
 
     /// Whether this item is reasoning.
     pub(super) fn is_reasoning(&self, number: u32) -> bool {
-        self.item(number).is_some_and(|item| item.class == Class::Reasoning)
+        self.item(number).is_some_and(|item| item.class() == Class::Reasoning)
     }
 
     /// Whether a part of an item was reported.
@@ -289,7 +340,7 @@ impl Reported {
         let (place, number) = Reported::place(number);
         match self.0.get(place) {
             Some(item) if item.number == number => item.has(of),
-            Some(item) => item.number != FREE && item.number > number,
+            Some(item) => item.has_replaced(number),
             None => true,
         }
     }
@@ -304,7 +355,7 @@ impl Reported {
         let (place, number) = Reported::place(number);
         self.0.get(place).is_none_or(|item| match item.number == number {
             true => (item.contents, item.summaries) == (u8::MAX, u8::MAX),
-            false => item.number != FREE && item.number > number,
+            false => item.has_replaced(number),
         })
     }
 
@@ -321,7 +372,7 @@ impl Reported {
     fn track(&mut self, number: u32) -> Option<&mut Item> {
         let (place, number) = Reported::place(number);
         let item = self.0.get_mut(place)?;
-        if item.number == FREE || item.number < number {
+        if item.number != number && !item.has_replaced(number) {
             *item = Item { number, index: number as u8, ..Item::NONE };
         }
         (item.number == number).then_some(item)
@@ -396,12 +447,13 @@ mod tests {
             (Class::Message, Some(0), "\"other\"", 2),
             (Class::Message, Some(7), "\"m\"", 1),
             (Class::Message, None, "\"m\"", 1),
-            (Class::Message, None, "\"other\"", 2),
+            (Class::Message, None, "", 2),
             // A text of a message in reasoning.
             (Class::Message, Some(7), "\"rs\"", 0),
         ] {
             assert_eq!(reported.find(&address(class, index, id)), Some(expected), "{class:?} {index:?} {id}");
         }
+        assert_eq!(reported.find(&address(Class::Message, None, "\"other\"")), None);
         assert_eq!(reported.find(&address(Class::Call, Some(0), "")), None);
         assert_eq!(reported.find(&address(Class::Call, None, "\"x\"")), None);
         let id = |id| address(Class::Unknown, None, id).id;

@@ -212,7 +212,8 @@ pub(super) fn read<'a>(
     if let Some(piece) = piece(seen.plan.row, event) {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let class = Class::of_piece(piece.kind);
-        let item = find(state, &mut seen, Address { class, index: index_of(index), id: Id::of([id]) }, false);
+        let mut address = Address { class, index: index_of(index), id: Id::of([id]) };
+        let item = find(state, &mut seen, &address, false);
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
         let is_open = piece.kind != Kind::ToolArguments || state.has(item, CALL);
@@ -225,12 +226,18 @@ pub(super) fn read<'a>(
             seen.plan.what = What::More;
         }
         seen.has_odd_arguments = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
+        if !seen.has_odd_item {
+            // The walk through a usual event does not look at its ID.
+            address.id = Id::UNKNOWN;
+        }
+        state.describe(item, &address);
     } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
         let Some(item) = object(item) else { return seen };
         let is_done = kind == b"response.output_item.done";
         let (class, id) = identity(item);
         let index = index_of(members_of(event, ["output_index"])[0]);
-        let number = find(state, &mut seen, Address { class, index, id }, !is_done);
+        let address = Address { class, index, id };
+        let number = find(state, &mut seen, &address, !is_done);
         state.called |= u64::from(class == Class::Call);
         if is_done {
             seen.plan.what = What::WholeItem;
@@ -248,10 +255,12 @@ pub(super) fn read<'a>(
                 }
             }
         }
+        state.describe(number, &address);
     } else if kind == b"response.output_text.annotation.added" {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of([id]) };
-        find(state, &mut seen, address, false);
+        let item = find(state, &mut seen, &address, false);
+        state.describe(item, &address);
         seen.plan.what = What::Annotation;
     }
     seen
@@ -269,8 +278,8 @@ fn identity(item: Value<'_>) -> (Class, Id) {
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
-fn find(state: &mut State, seen: &mut Seen<'_>, address: Address, begins: bool) -> u32 {
-    let (number, is_usual) = state.item(&address, begins);
+fn find(state: &mut State, seen: &mut Seen<'_>, address: &Address, begins: bool) -> u32 {
+    let (number, is_usual) = state.item(address, begins);
     seen.plan.item = number;
     if !is_usual {
         seen.has_odd_item = true;

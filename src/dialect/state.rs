@@ -128,17 +128,21 @@ impl State {
         was_another
     }
 
-    /// Returns the number of the item that an event belongs to, or, if it `begins` one, of that; and whether the index of the event is
-    /// that number (Responses).
-    pub(super) fn item(&mut self, address: &Address, begins: bool) -> (u32, bool) {
-        let Output::Items(reported) = &mut self.output else { return (0, true) };
+    /// Returns the number of the item that an event belongs to, or, if it `begins` one, of that; and whether that is the index of the
+    /// event (Responses).
+    pub(super) fn item(&self, address: &Address, begins: bool) -> (u32, bool) {
+        let reported = self.output.reported();
         let found = if begins { reported.find_begun(address) } else { reported.find(address) };
         let number = found.unwrap_or_else(|| reported.new_number(address.index));
         let usual = address.index.filter(|index| reported.is_number(*index, number));
-        // The walk through a usual event does not look at its ID.
-        let id = if begins || usual.is_none() { address.id } else { Id::UNKNOWN };
-        reported.describe(number, &Address { id, ..*address });
         (usual.unwrap_or(number), usual.is_some())
+    }
+
+    /// Notes what an event says of its item (Responses). An item whose index is not its number takes the place of an earlier one.
+    pub(super) fn describe(&mut self, number: u32, address: &Address) {
+        if let Output::Items(reported) = &mut self.output {
+            reported.describe(number, address);
+        }
     }
 
     /// Whether an event with this index belongs to the item of that number, judging by its class (Responses).
@@ -148,10 +152,8 @@ impl State {
 
     /// Notes that a part of the item with this index is reported, of which all events are usual (Responses).
     pub(super) fn add_usual(&mut self, index: u32, class: Class, of: Of) {
-        if let Output::Items(reported) = &mut self.output {
-            reported.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
-            reported.add(index, of);
-        }
+        self.add(index, of);
+        self.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
     }
 
     /// Notes that a part of an output item is reported (Responses). Returns whether it was reported before.
@@ -164,10 +166,8 @@ impl State {
 
     /// Notes that all of an item of a whole response is reported (Responses).
     pub(super) fn add_whole(&mut self, number: u32, class: Class, id: Id) {
-        if let Output::Items(reported) = &mut self.output {
-            reported.describe(number, &Address { class, index: None, id });
-            reported.add_all(number);
-        }
+        self.add_all(number);
+        self.describe(number, &Address { class, index: None, id });
     }
 
     /// Notes that all of an output item is reported (Responses).
@@ -182,10 +182,15 @@ impl State {
         self.called |= 1;
     }
 
-    /// Notes that a text was reported, of the part with this [slot](Piece::slot) (Responses).
-    pub(crate) fn report(&mut self, slot: u32, is_summary: bool) {
-        let part = slot & 0xffff;
-        self.add(slot >> 16, if is_summary { Of::Summary(part) } else { Of::Content(part) });
+    /// Notes that a text of this kind is reported, of the part with this [slot](Piece::slot) (Responses). Returns `false`, with no
+    /// effect, if the event need not belong to the item with that index.
+    pub(crate) fn report(&mut self, kind: Kind, slot: u32, is_summary: bool) -> bool {
+        let (index, part, class) = (slot >> 16, slot & 0xffff, Class::of_piece(kind));
+        let is_usual = self.is_usual(index, class);
+        if is_usual {
+            self.add_usual(index, class, if is_summary { Of::Summary(part) } else { Of::Content(part) });
+        }
+        is_usual
     }
 
     /// Whether an event that repeats the response has nothing new to report about this output item (Responses).
@@ -324,8 +329,9 @@ mod tests {
     #[test]
     fn a_reported_text_is_noted_by_item_and_part() {
         let mut state = State::new(Some(Protocol::Responses));
-        state.report(2 << 16 | 1, false);
-        state.report(3 << 16, true);
+        assert!(state.report(Kind::Content, 2 << 16 | 1, false));
+        state.describe(3, &Address { class: Class::Reasoning, index: Some(3), id: Id::UNKNOWN });
+        assert!(state.report(Kind::Reasoning, 3 << 16, true) && !state.report(Kind::Content, 3 << 16, false));
         assert!(state.has(2, Of::Content(1)));
         assert!(state.has(3, Of::Summary(0)));
         assert!(!state.has(2, Of::Content(0)));

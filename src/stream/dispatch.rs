@@ -164,9 +164,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // The memo may have refused this event before.
         let unknown = self.unknown_at == self.block.start;
         let bytes = (data.with_more(window, storage.bytes(), MORE), payload.len());
-        let read = if plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth) {
+        let is_known_shape = plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth);
+        let read = if is_known_shape && self.report_text() {
             self.join();
-            self.report_text();
             self.recall_counts(payload);
             Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
         } else {

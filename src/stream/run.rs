@@ -131,16 +131,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Takes in the token counts and the name of an event of another protocol than chat completions. Its payload begins at
-    /// `at`. `None`: the event is too long, and nothing was taken in.
+    /// `at`. `None`: the event is too long, or this stream reads it another way, and nothing was taken in.
     #[inline(never)]
     fn take_native(&mut self, payload: &[u8], at: u32, run: &Run) -> Option<()> {
         let (len, before) = self.memo.name();
-        if payload.len().wrapping_add(len) > run.room {
+        if payload.len().wrapping_add(len) > run.room || !self.report_text() {
             self.memo.refuse(run.shown);
             return None;
         }
         self.recall_counts(payload);
-        self.report_text();
         let name = Span { place: Place::Input, start: at.wrapping_sub(before as u32), len: len as u32 };
         self.name = if len > 0 { name } else { Span::EMPTY };
         Some(())
@@ -219,15 +218,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Notes that the part of the output is reported to which a recognised event of Responses belongs. An empty text reports
-    /// none.
+    /// Notes that the part of the output is reported to which an event of Responses belongs that a shared template recognised. Returns
+    /// `false`, with no effect, if this stream may read the event another way: its text is empty, or part of another item.
     #[inline]
-    pub(super) fn report_text(&mut self) {
-        if self.memo.is_shared() && self.index.plan.protocol() == Some(Protocol::Responses) {
-            if let Some((slot, is_summary)) = self.index.slot() {
-                self.dialect.report(slot, is_summary);
-            }
+    pub(super) fn report_text(&mut self) -> bool {
+        if !self.memo.is_shared() || self.index.plan.protocol() != Some(Protocol::Responses) {
+            return true;
         }
+        self.index.slot().is_some_and(|(kind, slot, is_summary)| self.dialect.report(kind, slot, is_summary))
     }
 
     /// Brings the machine up to date with the last event of a run, as if it had read each.

@@ -529,9 +529,7 @@ impl Naive {
             "tool_use" => {
                 self.clients.insert(index);
                 self.open(0, index, &block["id"], &block["name"], false)?;
-                if let Some(input) = full(&block["input"]) {
-                    self.arguments(0, index, input)?;
-                } else if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
+                if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
                     self.object(0, index, &block["input"])?;
                 }
             }
@@ -575,9 +573,7 @@ impl Naive {
             let last = self.calls.len();
             if !goes_on || full(&call["name"]).is_some() {
                 self.open(choice, last as u64, &call["id"], &call["name"], false)?;
-                if let Some(args) = full(&call["args"]) {
-                    self.arguments(choice, last as u64, args)?;
-                } else if call["args"].is_object() {
+                if call["args"].is_object() {
                     self.object(choice, last as u64, &call["args"])?;
                 }
             }
@@ -602,6 +598,7 @@ impl Naive {
 
     /// The number of the item that an event belongs to, by row C37 of the table of quirks.
     fn item_of(&mut self, event: &Value, class: &str, id: &str, begins: bool) -> u64 {
+        let is_item = event["item"].is_object() || class.is_empty();
         let index = event["output_index"].as_u64();
         let fits = |item: &Item| item.class == class || item.class.is_empty() || class.is_empty();
         let is_there = |item: &Item| index.is_some() && item.index == index && fits(item);
@@ -614,20 +611,21 @@ impl Naive {
         };
         let found = if begins {
             let is_same = |item: &Item| match &item.id {
-                None => true,
-                Some(own) => {
+                None => index.is_some(),
+                Some(own) if own.is_empty() => {
                     let is_empty = !has(item, false) && (!has(item, true) || item.class == "call");
-                    own.is_empty() && id.is_empty() && is_empty
+                    index.is_some() && id.is_empty() && is_empty
                 }
+                Some(own) => own == id,
             };
-            last(&|item| by_id(item) && fits(item)).or(last(&|item| is_there(item) && is_same(item)))
+            last(&|item| (index.is_none() || item.index == index) && fits(item) && is_same(item))
         } else {
-            match self.items.iter().filter(|item| is_there(item)).count() {
-                0 if index.is_some() => last(&by_id),
-                0 => last(&by_id).or(last(&fits)),
-                1 => last(&is_there),
-                _ => last(&|item| is_there(item) && by_id(item)).or(last(&is_there)),
-            }
+            let may_be =
+                |item: &Item| id.is_empty() || item.id.as_deref().is_none_or(|own| own.is_empty() || own == id);
+            last(&|item| is_there(item) && by_id(item))
+                .or(last(&is_there))
+                .or(last(&by_id))
+                .or(last(&|item| index.is_none() && fits(item) && may_be(item)))
         };
         let next = last(&|_| true).map_or(0, |number| number + 1);
         let is_free = |index: &u64| self.items.iter().all(|item| item.number != *index);
@@ -640,7 +638,7 @@ impl Naive {
         if item.class.is_empty() {
             (item.class, item.index) = (class.to_string(), Some(index.unwrap_or(number)));
         }
-        if item.id.is_none() && (begins || !is_usual) {
+        if item.id.is_none() && (is_item || !is_usual) {
             item.id = Some(id.to_string());
         }
         number
@@ -659,6 +657,14 @@ impl Naive {
         let may_be = there.is_none_or(|own| fits(own, item) && is_free());
         let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
         let beside = next.max(1) + elements(output).count() as u64 - 1;
+        let is_same = |own: &&Item| {
+            own.number == position
+                && fits(own, item)
+                && own.id.as_deref().is_some_and(|id| !id.is_empty() && id == id_of(item))
+        };
+        if self.items.iter().any(|own| is_same(&own)) {
+            return position;
+        }
         by_id(item).unwrap_or(if may_be { position } else { position + beside })
     }
 
