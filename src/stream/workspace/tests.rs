@@ -317,3 +317,23 @@ fn an_event_that_is_too_long_takes_no_facts_of_the_event_before() {
     }
     assert_eq!(own.end().choices_finished, 1);
 }
+
+/// Where the index of a text is that of another item, the event is read, whatever other streams have taught (C37).
+#[cfg(feature = "responses")]
+#[test]
+fn a_text_under_the_index_of_another_item_is_read() {
+    let event = |json: &str| format!("data: {json}\n\n");
+    let piece = |text: &str| {
+        let head = r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"#;
+        event(&format!("{head}\"{text}\"}}"))
+    };
+    let mut workspace = Workspace::new();
+    let teacher: Vec<String> = ["a", "b", "c", "d", "e"].into_iter().map(piece).collect();
+    let (text, known) = read(&mut parser(Config::new()), &mut workspace, &teacher);
+    assert!(text == "abcde" && known[4], "{text} {known:?}");
+    let thoughts = r#"{"type":"response.output_item.added","output_index":0,"item":{"id":"rs","type":"reasoning"}}"#;
+    let done = r#"{"type":"response.output_text.done","output_index":0,"content_index":0,"text":"Hi"}"#;
+    let stream = [event(thoughts), piece("Hi"), event(done)];
+    let (text, _) = read(&mut parser(Config::new()), &mut workspace, &stream);
+    assert_eq!(text, "Hi");
+}
