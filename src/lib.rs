@@ -72,6 +72,7 @@ pub fn force_avx2(avx2: bool) {
 
 pub mod delta;
 mod error;
+mod hash;
 mod limits;
 mod quirk;
 mod scan;

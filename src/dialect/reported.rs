@@ -2,11 +2,12 @@
 //!
 //! An item has the number that `output_index` gives it. Servers that imitate the API leave that member out (llama.cpp), count from
 //! it another way in later events (vLLM), or use it again for an item of another type (LiteLLM). So an event belongs to the item
-//! with its index *and* its type; where there is none, or more than one, the ID decides. Only in the event that ends the response, where
+//! with its index *and* its type; if no item has both, or several have, the ID decides. Only in the event that ends the response, where
 //! items have positions, the ID is asked for first.
 
-use super::value::{is, text};
+use super::value::text;
 use crate::delta::Kind;
+use crate::hash::fnv;
 use crate::json::Value;
 
 /// How many output items are tracked at a time. An item counts as reported if a later one has taken its place.
@@ -76,19 +77,6 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Returns the class of an item of this type.
-    pub(super) fn of(kind: Option<Value<'_>>) -> Self {
-        if is(kind, "message") {
-            Class::Message
-        } else if is(kind, "reasoning") {
-            Class::Reasoning
-        } else if is(kind, "function_call") || is(kind, "custom_tool_call") {
-            Class::Call
-        } else {
-            Class::Other
-        }
-    }
-
     /// Returns the class of the item that a piece of this kind usually belongs to.
     pub(super) fn of_piece(kind: Kind) -> Self {
         match kind {
@@ -116,8 +104,7 @@ impl Id {
     /// The first of these IDs that is there and not empty.
     pub(super) fn of<const N: usize>(ids: [Option<Value<'_>>; N]) -> Self {
         let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
-        let hash =
-            id.raw().iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+        let hash = fnv(id.raw());
         Id(((hash >> 21 ^ hash) & 0x1f_ffff).max(2))
     }
 

@@ -131,6 +131,19 @@ fn client(kind: Option<Value<'_>>) -> Option<bool> {
     }
 }
 
+/// Returns the class of an item of this type.
+fn class(kind: Option<Value<'_>>) -> Class {
+    if is(kind, "message") {
+        Class::Message
+    } else if is(kind, "reasoning") {
+        Class::Reasoning
+    } else if client(kind).is_some() {
+        Class::Call
+    } else {
+        Class::Other
+    }
+}
+
 /// Returns the status with which an event of this type ends a response, or `None` if it ends none.
 pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
     let own = kind.strip_prefix(b"response.")?;
@@ -274,7 +287,7 @@ fn index_of(index: Option<Value<'_>>) -> Option<u32> {
 /// Returns what an item is, and its ID: `id`, `item_id` (vLLM, of a call that is done, which has another `call_id`), or `call_id`.
 fn identity(item: Value<'_>) -> (Class, Id) {
     let [kind, id, own, call] = members_of(item, ["type", "id", "item_id", "call_id"]);
-    (Class::of(kind), Id::of([id, own, call]))
+    (class(kind), Id::of([id, own, call]))
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
@@ -290,7 +303,11 @@ fn find(state: &mut State, seen: &mut Seen<'_>, address: &Address, begins: bool)
 
 /// Whether this is a call whose arguments are JSON, not a text.
 fn is_odd_call(class: Class, item: Value<'_>) -> bool {
-    class == Class::Call && text(input(item)).is_none() && arguments(input(item)).is_some()
+    if class != Class::Call {
+        return false;
+    }
+    let input = input(item);
+    text(input).is_none() && arguments(input).is_some()
 }
 
 /// Returns the arguments of a function call, or the input of a custom tool call.

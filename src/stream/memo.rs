@@ -11,6 +11,7 @@ use crate::chat::index::Seen;
 use crate::chat::shape::{Changing, Fill, Holes, Shape};
 use crate::chat::Index;
 use crate::dialect::{Counts, Protocol};
+use crate::hash::fnv;
 use crate::scan::{
     block64::{Kernel, Task},
     find,
@@ -567,10 +568,10 @@ impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
     }
 }
 
-/// FNV-1a. A collision costs a missing hole, no more.
+/// A collision costs a missing hole, no more.
 fn hash(text: &[u8]) -> u16 {
     visit!(text.len());
-    let hash = text.iter().fold(0x811c_9dc5_u32, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let hash = fnv(text);
     (hash ^ hash >> 16) as u16
 }
 
