@@ -208,7 +208,10 @@ impl<'s> Records<'s> {
             record.text_off.wrapping_add(if record.text_len > 0 { at.wrapping_add(index.base(*id)) } else { 0 });
         let aux_off =
             record.aux_off.wrapping_add(if record.aux_len > 0 { at.wrapping_add(index.base(*model)) } else { 0 });
-        *slot = Record { text_off, aux_off, start: context.start, end: context.end, ..*record };
+        // Whole, then what differs: a copy by vectors.
+        *slot = *record;
+        (slot.text_off, slot.aux_off) = (text_off, aux_off);
+        (slot.start, slot.end) = (context.start, context.end);
         self.written = self.written.wrapping_add(1);
         true
     }
