@@ -11,26 +11,7 @@ use deltawire::{Limits, Storage};
 // Running a decoder
 
 fn answer<S: Storage>(storage: S, limits: Limits, cuts: &[&[u8]]) -> Answer {
-    let mut decoder = Decoder::with_limits(storage, limits);
-    let mut answer = Answer::default();
-    let mut offset = 0;
-    for cut in cuts {
-        let mut slice = *cut;
-        while let Some(item) = decoder.next(&mut slice) {
-            answer.items.push(Seen::of(item));
-            assert_eq!(decoder.offset(), offset + (cut.len() - slice.len()) as u64);
-        }
-        assert!(slice.is_empty());
-        offset += cut.len() as u64;
-        assert_eq!(decoder.offset(), offset);
-    }
-    answer.id = decoder.last_event_id().to_vec();
-    while let Some(item) = decoder.finish() {
-        answer.rest.push(Seen::of(item));
-    }
-    answer.rest_id = decoder.last_event_id().to_vec();
-    assert!(decoder.finish().is_none());
-    answer
+    Answer::of_decoder(storage, limits, cuts.iter().copied())
 }
 
 /// Storages of `N` bytes, and one that grows.

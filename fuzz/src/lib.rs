@@ -28,6 +28,8 @@ pub mod naive_chat;
 pub mod naive_json;
 #[path = "../../tests/common/naive_native.rs"]
 pub mod naive_native;
+#[path = "../../tests/common/naive_sse.rs"]
+pub mod naive_sse;
 #[path = "../../tests/common/native.rs"]
 pub mod native;
 pub mod raw_json;

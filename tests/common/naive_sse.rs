@@ -1,8 +1,8 @@
 //! A naive reader of event streams, for whole buffers, line by line.
 
-use deltawire::sse::Item;
-use deltawire::stream::Event;
-use deltawire::Limits;
+use deltawire::sse::{Decoder, Item};
+use deltawire::stream::{Event, Payload};
+use deltawire::{Config, Framing, Limits, Parser, Storage};
 
 /// An item or event, owned.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,15 +17,29 @@ pub enum Seen {
 impl Seen {
     pub fn of(item: Item<'_>) -> Seen {
         match item {
-            Item::Event(event) => Seen::Event {
-                name: event.name().to_vec(),
-                data: event.data().to_vec(),
-                id: event.last_event_id().to_vec(),
-            },
+            Item::Event(event) => {
+                assert_eq!(event.data_text().to_string(), String::from_utf8_lossy(event.data()));
+                Seen::Event {
+                    name: event.name().to_vec(),
+                    data: event.data().to_vec(),
+                    id: event.last_event_id().to_vec(),
+                }
+            }
             Item::Comment(text) => Seen::Comment(text.to_vec()),
             Item::Retry(time) => Seen::Retry(time),
             Item::TooLong { offset } => Seen::TooLong(offset),
             other => panic!("unknown item {other:?}"),
+        }
+    }
+
+    pub fn of_event(event: Event<'_>) -> Seen {
+        match event {
+            Event::Sse(event) => Seen::of(Item::Event(event)),
+            Event::Comment(text) => Seen::Comment(text.to_vec()),
+            Event::Retry(time) => Seen::Retry(time),
+            Event::TooLong { offset } | Event::CommentTooLong { offset } => Seen::TooLong(offset),
+            Event::LastEventId(id) => Seen::LastEventId(id.to_vec()),
+            other => panic!("unknown event {other:?}"),
         }
     }
 
@@ -62,6 +76,53 @@ pub struct Answer {
     pub id: Vec<u8>,
     pub rest: Vec<Seen>,
     pub rest_id: Vec<u8>,
+}
+
+impl Answer {
+    /// What a decoder returns for these pieces of a stream.
+    pub fn of_decoder<'p, S: Storage>(storage: S, limits: Limits, pieces: impl Iterator<Item = &'p [u8]>) -> Answer {
+        let mut decoder = Decoder::with_limits(storage, limits);
+        let mut answer = Answer::default();
+        let mut offset = 0;
+        for piece in pieces {
+            let mut rest = piece;
+            while let Some(item) = decoder.next(&mut rest) {
+                answer.items.push(Seen::of(item));
+                assert_eq!(decoder.offset(), offset + (piece.len() - rest.len()) as u64);
+                assert!(answer.items.len() as u64 <= decoder.offset(), "items without end");
+            }
+            assert!(rest.is_empty(), "next said None and left bytes");
+            offset += piece.len() as u64;
+            assert_eq!(decoder.offset(), offset);
+        }
+        answer.id = decoder.last_event_id().to_vec();
+        while let Some(item) = decoder.finish() {
+            answer.rest.push(Seen::of(item));
+            assert!(answer.rest.len() <= 2, "finish without end");
+        }
+        answer.rest_id = decoder.last_event_id().to_vec();
+        assert!(decoder.finish().is_none());
+        answer
+    }
+
+    /// What a parser with `Payload::Opaque` returns for them, by the framing of the standard.
+    pub fn of_parser<'p, S: Storage>(storage: S, limits: Limits, pieces: impl Iterator<Item = &'p [u8]>) -> Answer {
+        let config = Config::new().with_limits(limits).with_framing(Framing::Spec).with_payload(Payload::Opaque);
+        let mut parser = Parser::with_tracker(storage, config, ());
+        let mut answer = Answer::default();
+        for mut piece in pieces {
+            while let Some(event) = parser.next(&mut piece).expect("no quirk is an error") {
+                answer.items.push(Seen::of_event(event));
+            }
+            assert!(piece.is_empty(), "next said None and left bytes");
+        }
+        answer.id = parser.last_event_id().to_vec();
+        while let Some(event) = parser.finish().expect("no quirk is an error") {
+            answer.rest.push(Seen::of_event(event));
+        }
+        answer.rest_id = parser.last_event_id().to_vec();
+        answer
+    }
 }
 
 /// The reader whose answer is expected.
