@@ -38,8 +38,8 @@ foreign() {
 }
 
 # Without the tests, which need the rest of the project, and without a module that is only a test.
-tar -C bindings/go --exclude='*.a' --exclude='*_test.go' --exclude=./adapter/clients -cf - . | tar -C "$dir" -xf -
-cp LICENSE-MIT LICENSE-APACHE "$dir"
+tar -C bindings/go --exclude='*.a' --exclude=./deltawire.h --exclude='*_test.go' --exclude=./adapter/clients -cf - . | tar -C "$dir" -xf -
+cp LICENSE-MIT LICENSE-APACHE include/deltawire.h "$dir"
 host=$(rustc -vV | sed -n 's/^host: //p')
 for target in "${targets[@]}"; do
   archive=$dir/libdeltawire_linux_$(go_arch "$target").a

@@ -15,7 +15,6 @@ if [ "${1:-}" = --write ]; then
   mkdir -p "$TARGET/capi"
   made "$TARGET/capi/made.h"
   cp "$TARGET/capi/made.h" include/deltawire.h
-  cp include/deltawire.h bindings/go/deltawire.h
   exit
 fi
 have python3 || skip "python3 is missing"
