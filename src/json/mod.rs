@@ -42,7 +42,6 @@ mod strict;
 mod take;
 mod text;
 mod value;
-mod walk;
 
 #[cfg(test)]
 mod steps_tests;
