@@ -99,8 +99,7 @@ pub fn text(data: &[u8]) {
     match how {
         0 | 1 => decoded(read, expected, sizes[0] % 12),
         2 | 3 => take_to(read, expected, &sizes),
-        4 | 5 => unescape(read, expected, &sizes),
-        6 | 7 => in_turn(read, expected, &sizes),
+        4..=7 => in_turn(read, expected, &sizes),
         _ => others(read, expected),
     }
     let quoted = [b"\"", inside.as_slice(), b"\""].concat();
@@ -133,20 +132,6 @@ fn take_to(mut rest: Text<'_>, wanted: &str, sizes: &[usize]) {
         piece(&mut buffer, size, len, wanted, &mut at);
     }
     assert_eq!(at, wanted.len(), "take_to");
-}
-
-fn unescape(text: Text<'_>, wanted: &str, sizes: &[usize]) {
-    let (mut buffer, mut at) = ([0xA5; 140], 0);
-    let mut reader = text.unescape();
-    for size in cycle(sizes) {
-        if reader.is_done() {
-            break;
-        }
-        let len = reader.read(&mut buffer[..size]);
-        piece(&mut buffer, size, len, wanted, &mut at);
-    }
-    assert_eq!(at, wanted.len(), "unescape");
-    assert_eq!(reader.quirks(), text.quirks());
 }
 
 /// Copies and takes in turn: each continues where the other stopped.

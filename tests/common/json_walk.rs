@@ -107,11 +107,4 @@ fn text(text: Text<'_>) {
         taken.extend_from_slice(&buffer[..len]);
     }
     assert_eq!(taken, wanted.as_bytes(), "take_to: {}", shown());
-    let (mut reader, mut read) = (text.unescape(), Vec::new());
-    while !reader.is_done() {
-        let len = reader.read(&mut buffer);
-        assert!(len > 0, "unescape stands still: {}", shown());
-        read.extend_from_slice(&buffer[..len]);
-    }
-    assert_eq!((read.as_slice(), reader.quirks()), (wanted.as_bytes(), quirks), "unescape: {}", shown());
 }
