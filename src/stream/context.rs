@@ -202,7 +202,7 @@ impl StreamState {
     ) -> Result<Option<Event<'a>>, Error> {
         // Nearly always.
         if let Found::Chunk(span) = found {
-            return Ok(Some(Event::Chunk(self.chunk(index, span.read(window, storage), window, storage))));
+            return Ok(Some(Event::Chunk(self.chunk(index, span.of(window, storage), window, storage))));
         }
         if found == Found::NeedMore {
             return Ok(None);
@@ -233,19 +233,19 @@ impl StreamState {
         Ok(Some(match found {
             Found::NeedMore => return Ok(None),
             Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
-            Found::Chunk(span) => Event::Chunk(self.chunk(index, span.read(window, storage), window, storage)),
+            Found::Chunk(span) => Event::Chunk(self.chunk(index, span.of(window, storage), window, storage)),
             Found::Sse(span) => Event::Sse(sse::Event::new(
                 self.name(window, storage),
-                span.read(window, storage),
+                span.of(window, storage),
                 self.last_event_id(storage.bytes()),
             )),
             Found::Done => Event::Done,
-            Found::Comment(span) => Event::Comment(span.read(window, storage)),
-            Found::KeepAlive(span) => Event::KeepAlive(span.read(window, storage)),
+            Found::Comment(span) => Event::Comment(span.of(window, storage)),
+            Found::KeepAlive(span) => Event::KeepAlive(span.of(window, storage)),
             Found::Retry(ms) => Event::Retry(ms),
             Found::LastEventId => Event::LastEventId(self.last_event_id(storage.bytes())),
             Found::Malformed(span, fault) => {
-                let (payload, name) = (span.read(window, storage), self.name(window, storage));
+                let (payload, name) = (span.of(window, storage), self.name(window, storage));
                 Event::Malformed(Malformed { payload, fault, name, frame: &index.frame })
             }
             Found::TooLong => Event::TooLong { offset },
@@ -288,7 +288,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Found::Chunk(_) => None,
             _ => self.other_event(&self.index, storage, window, found).ok().flatten(),
         };
-        let payload = found.payload().map_or(&[][..], |span| span.read(window, storage));
+        let payload = found.payload().map_or(&[][..], |span| span.of(window, storage));
         let name = Bytes::new(self.name(window, storage), self.name_span().offset_in_input(base));
         Rest { event, payload, name, id: self.last_event_id(storage.bytes()) }
     }

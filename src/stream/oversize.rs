@@ -87,7 +87,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (mut then, mut behind) = (skim, balance);
         let ahead = piece.value.get(..ahead).unwrap_or(piece.value);
         let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
-        let name = self.buffer.name_span().of(&[], storage.bytes());
+        let name = self.buffer.name_span().of(&[], storage);
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
         if known.is_err() || !then.has_response() || !is_typed {
@@ -102,7 +102,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Whether the event at hand, which goes over the limit with this piece, is passed over.
     fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, piece: &Piece<'_>) -> bool {
-        let stored = self.buffer.data_span().of(&[], storage.bytes());
+        let stored = self.buffer.data_span().of(&[], storage);
         let join: &[u8] = if piece.first && self.buffer.has_data() { b"\n" } else { b"" };
         let bytes = stored.iter().chain(join).chain(piece.value).take(self.buffer.allowance(storage));
         let (mut begin, mut len) = ([0; TYPE], 0usize);
@@ -136,7 +136,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.config.payload != Payload::Opaque
             && self.config.validate == Validate::Lazy
             && !self.block.error_field
-            && self.buffer.name_span().of(window, storage.bytes()) != b"error"
+            && self.buffer.name_span().of(window, storage) != b"error"
     }
 
     /// Reduces the bytes of the event in the storage to what is reported.
@@ -254,10 +254,10 @@ impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
         !self.has_output || self.state.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
-        self.buffer.data_span().of(&[], self.storage.bytes()).last().copied()
+        self.buffer.data_span().of(&[], self.storage).last().copied()
     }
     fn ends_by_name(&self) -> Option<bool> {
-        let name = self.buffer.name_span().of(&[], self.storage.bytes());
+        let name = self.buffer.name_span().of(&[], self.storage);
         name.starts_with(b"response.").then(|| ends_response(name).is_some())
     }
     fn calls(&mut self) {

@@ -218,7 +218,7 @@ impl StreamState {
     }
 
     pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], storage: &'a S) -> &'a [u8] {
-        self.name.read(window, storage)
+        self.name.of(window, storage)
     }
 
     /// Whether the frame of what was found last is over: its block ended, or there was none.

@@ -66,7 +66,7 @@ impl Emitter {
         let skips = if NATIVE { machine.skips() } else { None };
         let first_place = read.map(|(payload, _)| payload.place);
         let mut first = read.map(|(span, consumed)| Recalled {
-            payload: span.read(input, &*storage),
+            payload: span.of(input, storage),
             at: span.start,
             rest: input.get(consumed..).unwrap_or_default(),
             frame: machine.index_frame(),
