@@ -70,7 +70,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match quirk {
             Some(quirk) => {
                 self.after = After::Release;
-                self.break_off();
+                self.facts.broke_off = true;
                 Found::Error(quirk)
             }
             None => found,

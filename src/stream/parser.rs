@@ -151,7 +151,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         let window: &'i [u8] = input;
         if let Some(Recalled { payload, rest, is_native, .. }) = self.machine.recall(&mut self.storage, window) {
             *input = rest;
-            let name = if is_native { self.machine.name_span().within(window) } else { &[] };
+            let name = if is_native { self.machine.name.within(window) } else { &[] };
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
         }
         if let [byte] = window {

@@ -44,7 +44,7 @@ fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: 
     let StreamState { buffer, offset, silent, silent_next, block, retry, in_array, after, .. } = &machine.state;
     let StreamState { ending, facts, counts, .. } = &machine.state;
     let block = if *after == After::Release { format!("{:?}", block.quirks) } else { format!("{block:?}") };
-    let name = machine.name(window, storage);
+    let name = machine.name.of(window, storage);
     let chunk = match found {
         Found::Chunk(payload) => Some(machine.chunk(payload.of(window, storage), name)),
         _ => None,

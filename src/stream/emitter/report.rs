@@ -30,10 +30,10 @@ impl Emitter {
         let machine = &mut *env.machine;
         machine.count(quirks);
         if self.limit.is_some() {
-            machine.leave_out();
+            machine.facts.left_out = machine.facts.left_out.saturating_add(1);
         }
         if self.stop.is_some() {
-            machine.break_off();
+            machine.facts.broke_off = true;
         }
         let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
         self.outcome(quirks.and(machine.config().errors), offset, env.sink)

@@ -69,7 +69,7 @@ impl Emitter {
             payload: span.of(input, storage),
             at: span.start,
             rest: input.get(consumed..).unwrap_or_default(),
-            frame: machine.index_frame(),
+            frame: machine.index().frame,
             repeats: false,
             is_native: false,
             is_unread: false,
@@ -112,7 +112,7 @@ impl Emitter {
             let stage = if NATIVE && is_unread && is_odd {
                 self.odd_of(found(), state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
-                let (name, base) = (machine.name_span(), base_of_window);
+                let (name, base) = (machine.name, base_of_window);
                 let name = Bytes::new(name.within(window), name.offset_in_input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(storage.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
@@ -126,7 +126,7 @@ impl Emitter {
             } else {
                 let named;
                 let (beside, flags) = if is_native {
-                    let name = machine.name_span();
+                    let name = machine.name;
                     named = Rest::of_chunk(Bytes::new(name.within(window), name.offset_in_input(base_of_window)));
                     (&named, FLAG_NATIVE)
                 } else {
