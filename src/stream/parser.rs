@@ -154,18 +154,8 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
             let name = if is_native { self.machine.name.within(window) } else { &[] };
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
         }
-        if let [byte] = window {
-            if self.machine.append_byte(&mut self.storage, *byte) {
-                *input = &[];
-                return Ok(None);
-            }
-        }
-        let appended = self.machine.append(&mut self.storage, window);
-        if appended > 0 {
-            *input = window.get(appended..).unwrap_or(&[]);
-            if input.is_empty() {
-                return Ok(None);
-            }
+        if self.machine.append(&mut self.storage, input) {
+            return Ok(None);
         }
         self.next_read(input)
     }
@@ -248,13 +238,8 @@ impl<S: Storage, T> SharedParser<S, T> {
         if input.is_empty() && self.machine.rested {
             return Ok(None);
         }
-        let appended = self.machine.append(&mut self.storage, input);
-        if appended > 0 {
-            let window: &'i [u8] = input;
-            *input = window.get(appended..).unwrap_or(&[]);
-            if input.is_empty() {
-                return Ok(None);
-            }
+        if self.machine.append(&mut self.storage, input) {
+            return Ok(None);
         }
         let loan = workspace.lend(&mut self.machine, input);
         let (window, found) = advance(loan.machine, &mut self.storage, input, false);
@@ -372,17 +357,12 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
-        if let [byte] = input {
-            if self.machine.append_byte(&mut self.storage, *byte) {
-                return Fed { consumed: 1, stop: None };
-            }
-        }
         let Parser { machine, storage, tracker } = self;
-        let appended = machine.append(storage, input);
-        let rest = match input.get(appended..) {
-            Some(rest) if appended == 0 || !rest.is_empty() => rest,
-            _ => return Fed { consumed: appended, stop: None },
-        };
+        let mut rest = input;
+        if machine.append(storage, &mut rest) {
+            return Fed { consumed: input.len(), stop: None };
+        }
+        let appended = input.len().wrapping_sub(rest.len());
         fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
 
@@ -406,11 +386,11 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         handler: &mut H,
     ) -> Fed {
         let Parser { machine, storage, tracker } = self;
-        let appended = machine.append(storage, input);
-        let rest = match input.get(appended..) {
-            Some(rest) if appended == 0 || !rest.is_empty() => rest,
-            _ => return Fed { consumed: appended, stop: None },
-        };
+        let mut rest = input;
+        if machine.append(storage, &mut rest) {
+            return Fed { consumed: input.len(), stop: None };
+        }
+        let appended = input.len().wrapping_sub(rest.len());
         let loan = workspace.lend(machine, rest);
         fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
