@@ -22,7 +22,6 @@ mod found;
 mod frames;
 pub mod handler;
 mod handler_sink;
-mod head;
 #[cfg(test)]
 mod linear_tests;
 mod machine;

@@ -3,12 +3,12 @@
 //!
 //! Nearly every event comes this way, so it is compiled for each sink; the rest of the emitter is compiled once.
 
+use super::report::whole;
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
 use crate::stream::context::{Bytes, Context, Rest, NOWHERE};
 use crate::stream::found::{Found, Place, Recalled, Span};
-use crate::stream::head::whole;
 use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
