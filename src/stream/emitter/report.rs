@@ -206,7 +206,13 @@ impl Emitter {
             self.put_delta(context, delta, sink)?;
         }
         if context.chunk().is_none() {
-            return self.flush_surrogates(context, tracker, sink);
+            // Only at the end of the stream, unpaired high surrogates become U+FFFD.
+            while self.found == Found::NeedMore {
+                let Some(delta) = tracker.flush(None, &mut self.quirks) else { break };
+                self.frames.add(delta.kind);
+                self.put_delta(context, delta, sink)?;
+            }
+            return Ok(());
         }
         let Emitter { cursor, taken, quirks, frames, .. } = *self;
         let mut state = Progress { cursor, taken: taken as usize, quirks, frames };
@@ -241,23 +247,6 @@ impl Emitter {
         if let Some(Update::Usage(usage)) = Update::of(usage, payload) {
             self.usage = Some(usage.counts());
         }
-    }
-
-    /// Flushes unpaired high surrogates as U+FFFD.
-    fn flush_surrogates(
-        &mut self,
-        context: &Context<'_>,
-        tracker: &mut dyn Track,
-        sink: &mut dyn Sink,
-    ) -> Result<(), Full> {
-        if self.found != Found::NeedMore {
-            return Ok(());
-        }
-        while let Some(delta) = tracker.flush(None, &mut self.quirks) {
-            self.frames.add(delta.kind);
-            self.put_delta(context, delta, sink)?;
-        }
-        Ok(())
     }
 
     /// Gives the sink a delta that the tracker took in; keeps it if the sink is full.
