@@ -27,11 +27,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.begin_cut(storage, window, None).then(|| self.taken(window));
         }
         let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
-        let is_plain = !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next();
-        if is_over && is_plain && window.first() == Some(&b'\n') && self.buffer.is_stored() {
+        if is_over && self.is_plain_data() && window.first() == Some(&b'\n') && self.buffer.is_stored() {
             return Some(self.end_payload(storage, window, 1, Ended::Alone));
         }
         None
+    }
+
+    /// Whether the payload so far is data of an event within the limit, with nothing behind it.
+    fn is_plain_data(&self) -> bool {
+        !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next()
     }
 
     /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: whether the LF of
@@ -233,10 +237,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_in_payload = self.line == Line::Payload
             && self.lines.is_in_data()
             && self.after == After::Nothing
-            && !self.block.skipping
-            && !self.block.raw
-            && !self.block.skim.is_on()
-            && !self.buffer.has_next()
+            && self.is_plain_data()
             && self.silent_next <= self.silent;
         // Spans are 32 bits wide.
         let most = if is_in_payload { self.buffer.appendable(storage) } else { 0 };

@@ -373,7 +373,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// Why it stopped before the end. After a pause call it again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Result<(), Stop> {
         let Parser { machine, storage, tracker } = self;
-        finished(machine, storage, tracker, handler)
+        fed((0, Emitter::new().finish(machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
     }
 }
 
@@ -406,31 +406,21 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         handler: &mut H,
     ) -> Result<(), Stop> {
         let Parser { machine, storage, tracker } = self;
-        finished(workspace.lend(machine, &[]).machine, storage, tracker, handler)
+        let loan = workspace.lend(machine, &[]);
+        fed((0, Emitter::new().finish(loan.machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
     }
 }
 
-/// What a call that was to feed a handler did, behind so many bytes that were consumed before.
+/// What a call did that was to feed a handler: how many bytes it consumed behind so many that were consumed before, and why it
+/// stopped.
 #[inline(always)]
 fn fed((consumed, outcome): (usize, Outcome), before: usize) -> Fed {
     let stop = match outcome {
         Outcome::Stopped(stop) => Some(stop),
         // A handler is never full, and the storage of a parser does not move.
-        _ => None,
+        Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => None,
     };
     Fed { consumed: consumed.saturating_add(before), stop }
-}
-
-fn finished<S: Storage, T: Track, H: Handler + ?Sized, const SLOTS: usize>(
-    machine: &mut Machine<SLOTS>,
-    storage: &mut S,
-    tracker: &mut T,
-    handler: &mut H,
-) -> Result<(), Stop> {
-    match Emitter::new().finish(machine, storage, tracker, &mut HandlerSink(handler)) {
-        Outcome::Stopped(stop) => Err(stop),
-        Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => Ok(()),
-    }
 }
 
 impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
