@@ -80,7 +80,6 @@ impl Output {
 /// `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
 /// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch(
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -111,7 +110,6 @@ pub unsafe extern "C" fn deltawire_batch(
 /// need not be the same workspace each time. Answers as `deltawire_batch` and, of `w`, as
 /// `deltawire_feed_with`.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 #[allow(clippy::too_many_arguments)] // As `deltawire_batch` has them.
 pub unsafe extern "C" fn deltawire_batch_with(
     p: *mut deltawire_parser,
@@ -180,7 +178,6 @@ unsafe fn batch<W: Source>(
 /// while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
 /// Answers as `deltawire_batch` in all else.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch_finish(
     p: *mut deltawire_parser,
     events: *mut deltawire_event,
@@ -196,7 +193,6 @@ pub unsafe extern "C" fn deltawire_batch_finish(
 /// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
 /// as `deltawire_batch_finish` and, of `w`, as `deltawire_feed_with`.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch_finish_with(
     p: *mut deltawire_parser,
     w: *mut deltawire_workspace,

@@ -23,7 +23,6 @@ const _: () = assert!(align_of::<Storage>() <= align_of::<deltawire_chunk_storag
 /// (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL, E_ALIGN,
 /// E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_open(
     json: *const c_void,
     len: usize,
@@ -50,7 +49,6 @@ pub unsafe extern "C" fn deltawire_chunk_open(
 /// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
 /// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_field(
     c: *const deltawire_chunk,
     field: u32,
@@ -89,7 +87,6 @@ pub unsafe extern "C" fn deltawire_chunk_field(
 /// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
 /// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_member(
     c: *const deltawire_chunk,
     name: *const c_char,
@@ -114,7 +111,6 @@ pub unsafe extern "C" fn deltawire_chunk_member(
 
 /// The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_payload(
     c: *const deltawire_chunk,
     out: *mut deltawire_str,
@@ -130,7 +126,6 @@ pub unsafe extern "C" fn deltawire_chunk_payload(
 
 /// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_usage(
     c: *const deltawire_chunk,
     out: *mut deltawire_usage,

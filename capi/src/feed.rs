@@ -99,7 +99,6 @@ unsafe fn callbacks(
 /// with `DELTAWIRE_CFG_SHARED`), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE (`len`
 /// is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_feed(
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -125,7 +124,6 @@ pub unsafe extern "C" fn deltawire_feed(
 /// Answers as `deltawire_feed`; of `w` E_NULL, E_ALIGN, E_STATE (never initialised; or the parser
 /// has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (a call is using it).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_feed_with(
     p: *mut deltawire_parser,
     w: *mut deltawire_workspace,
@@ -186,7 +184,6 @@ unsafe fn feed<W: Source>(
 /// verdict. After OK, further calls answer OK and do nothing. Answers as `deltawire_feed` in all
 /// else.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish(
     p: *mut deltawire_parser,
     cbs: *const deltawire_callbacks,
@@ -199,7 +196,6 @@ pub unsafe extern "C" fn deltawire_finish(
 /// `deltawire_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
 /// `deltawire_finish` and, of `w`, as `deltawire_feed_with`.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish_with(
     p: *mut deltawire_parser,
     w: *mut deltawire_workspace,

@@ -4,6 +4,8 @@
 //! the panic handler calls a function that exists nowhere, so that a program that links shows it.
 #![cfg_attr(not(test), no_std)]
 #![allow(non_camel_case_types)]
+// The safety of a function of C is what the header says of its pointers.
+#![allow(clippy::missing_safety_doc)]
 
 /// What is in a result, or the function answers with the status in its place.
 macro_rules! ok {

@@ -143,7 +143,6 @@ unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b State, &'b [u8]),
 /// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
 /// that large, or `deltawire_message_init` would answer E_CONFIG.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize {
     // SAFETY: what the pointer is, the caller promises.
     let Ok(room) = (unsafe { config_of(cfg) }).and_then(|config| Room::of(&config)) else { return 0 };
@@ -161,7 +160,6 @@ pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, lo
 /// defaults; `deltawire_message_limit` says so. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN,
 /// E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_init(
     mem: *mut c_void,
     mem_len: usize,
@@ -195,7 +193,6 @@ pub unsafe extern "C" fn deltawire_message_init(
 
 /// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
     match unsafe { enter(m) } {
@@ -211,7 +208,6 @@ pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> d
 /// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
 /// E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_move(
     mem: *mut c_void,
     mem_len: usize,
@@ -250,7 +246,6 @@ pub unsafe extern "C" fn deltawire_message_move(
 /// The block of `m` has `mem_len` bytes now. As `deltawire_resize`. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_SMALL, E_RANGE (beyond any memory).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem_len: usize) -> deltawire_status {
     status((|| {
         // SAFETY: a block, as the caller promises, of both lengths.
@@ -264,7 +259,6 @@ pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem
 /// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
 /// else the smallest that holds the message. 0: not an assembler.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok((state, _)) = (unsafe { look(m) }) else { return 0 };

@@ -30,7 +30,6 @@ pub extern "C" fn deltawire_abi() -> u32 {
 /// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
 /// answer E_CONFIG.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize {
     // SAFETY: what the pointer is, the caller promises.
     let Ok((core, _)) = (unsafe { config_of(cfg) }).and_then(|config| core_of(&config)) else { return 0 };
@@ -137,7 +136,6 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
 /// `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
 /// or more), E_CONFIG. On failure nothing is written.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_init(
     mem: *mut c_void,
     mem_len: usize,
@@ -167,7 +165,6 @@ pub unsafe extern "C" fn deltawire_init(
 /// Begins a new stream with the same config. The time depends on the state and the tables, not on
 /// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
     let mut open = ok!(unsafe { block::enter(p) });
@@ -199,7 +196,6 @@ fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
 /// E_SMALL, E_RANGE (the blocks overlap; beyond any memory; with `read_len`, 4 GiB or more). On
 /// failure nothing is written.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_move(
     mem: *mut c_void,
     mem_len: usize,
@@ -246,7 +242,6 @@ pub unsafe extern "C" fn deltawire_move(
 /// Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
 /// `read_len`, 4 GiB or more). On failure nothing is changed.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usize) -> deltawire_status {
     status((|| {
         // SAFETY: a block, as the caller promises, of both lengths.
@@ -261,7 +256,6 @@ pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usi
 /// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
 /// else the smallest that holds what the parser retains. 0: not a parser.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok(Look { core, stream, storage, .. }) = (unsafe { look(p) }) else { return 0 };

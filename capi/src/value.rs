@@ -12,7 +12,6 @@ use deltawire::json::{self, Kind, Number, Text, Value};
 /// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
 /// the value), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_open(
     json: *const c_void,
     len: usize,
@@ -35,7 +34,6 @@ pub unsafe extern "C" fn deltawire_value_open(
 /// `key`, unless NULL, receives the name, `out` the value. Whitespace between them is skipped.
 /// Answers OK, ABSENT (not such a text), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_open_member(
     member: *const c_void,
     len: usize,
@@ -61,7 +59,6 @@ pub unsafe extern "C" fn deltawire_value_open_member(
 /// Makes a value of type `DELTAWIRE_T_TEXT` of any bytes; `deltawire_value_text` decodes it to valid
 /// UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_plain(
     bytes: *const c_void,
     len: usize,
@@ -108,7 +105,6 @@ unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, deltawire_s
 /// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
 /// object), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_member(
     v: *const deltawire_value,
     name: *const c_char,
@@ -135,7 +131,6 @@ pub unsafe extern "C" fn deltawire_value_member(
 /// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
 /// well-formed part; or not a container), E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_next(
     container: *const deltawire_value,
     cursor: *mut usize,
@@ -171,7 +166,6 @@ pub unsafe extern "C" fn deltawire_value_next(
 /// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
 /// (nothing was written to `buf`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_text(
     v: *const deltawire_value,
     buf: *mut c_char,
@@ -199,7 +193,6 @@ pub unsafe extern "C" fn deltawire_value_text(
 /// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
 /// E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mut deltawire_str) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
@@ -217,7 +210,6 @@ pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mu
 /// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
 /// equal), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_equals(
     v: *const deltawire_value,
     s: *const c_char,
@@ -256,7 +248,6 @@ unsafe fn number_of<'v>(v: *const deltawire_value) -> Result<Number<'v>, deltawi
 /// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
 /// number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mut u64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
@@ -271,7 +262,6 @@ pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mu
 /// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
 /// number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mut i64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
@@ -286,7 +276,6 @@ pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mu
 /// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
 /// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_decimal(
     v: *const deltawire_value,
     out: *mut deltawire_decimal,
@@ -318,7 +307,6 @@ pub unsafe extern "C" fn deltawire_value_decimal(
 /// the names of chat completions, Responses, Anthropic and Gemini, whichever the object has. Answers
 /// OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_usage(
     v: *const deltawire_value,
     out: *mut deltawire_usage,
@@ -344,7 +332,6 @@ pub unsafe extern "C" fn deltawire_value_usage(
 /// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
 /// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_field(
     error: *const deltawire_value,
     field: u32,

@@ -39,7 +39,6 @@ const _: () = assert!(align_of::<Block>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN i
 /// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond
 /// any memory). On failure nothing is written.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_workspace_init(
     mem: *mut c_void,
     mem_len: usize,
@@ -69,7 +68,6 @@ pub extern "C" fn deltawire_workspace_size() -> usize {
 /// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_REENTRANT.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) -> deltawire_status {
     // SAFETY: a workspace, as the caller promises.
     let open = ok!(unsafe { enter_workspace(w) });

@@ -240,7 +240,6 @@ pub extern "C" fn deltawire_message_callbacks() -> *const deltawire_callbacks {
 
 /// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| u32::from(state.full))
@@ -253,7 +252,6 @@ pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) 
 /// limit are left out (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN,
 /// E_STATE, E_RANGE (`n`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_add(
     m: *mut deltawire_message,
     events: *const deltawire_event,

@@ -9,7 +9,6 @@ use deltawire::message::{Detail, Field, LogError};
 
 /// How many choices the message has; 0 if this is not an assembler.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.choices() as u32)
@@ -18,7 +17,6 @@ pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) 
 /// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
 /// ABSENT, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choice_index(
     m: *const deltawire_message,
     n: u32,
@@ -36,7 +34,6 @@ pub unsafe extern "C" fn deltawire_message_choice_index(
 
 /// How many tool calls the choice with this index has.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, choice: u32) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.calls(choice))
@@ -44,7 +41,6 @@ pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, ch
 
 /// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     let left_out = unsafe { look(m) }.ok().and_then(|(state, _)| state.log.left_out());
@@ -104,7 +100,6 @@ fn field_of(field: u32) -> Option<Field> {
 /// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
 /// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_text(
     m: *const deltawire_message,
     field: u32,
@@ -131,7 +126,6 @@ pub unsafe extern "C" fn deltawire_message_text(
 /// a choice. `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_RANGE (`flags`), E_SMALL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_json(
     m: *const deltawire_message,
     flags: u32,
@@ -159,7 +153,6 @@ pub unsafe extern "C" fn deltawire_message_json(
 /// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. As `deltawire_message_text`.
 /// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_member(
     m: *const deltawire_message,
     owner: u32,
