@@ -2,7 +2,7 @@
 
 use crate::types::*;
 use core::ffi::{c_char, c_void};
-use core::mem::{align_of, size_of};
+use core::mem::{align_of, size_of, MaybeUninit};
 use core::{ptr, slice};
 use deltawire::chat::{Chunk, TokenCounts};
 use deltawire::json::{Kind, Text, Value};
@@ -86,28 +86,35 @@ pub(crate) fn status(result: Result<deltawire_status, deltawire_status>) -> delt
     }
 }
 
-/// A struct that C filled, whose first member is its size: members that an older caller does not have are those of
-/// `default`, and what a newer one has beyond must be zero.
+/// The most bytes of a struct that begins with its size: a size that is only garbage is not followed.
+const MAX_STRUCT: usize = 4096;
+
+/// Whether a struct that begins with its size can have this size. No version ends inside of a member.
+fn is_size_of<T>(size: usize) -> bool {
+    (size_of::<u64>()..=MAX_STRUCT).contains(&size) && size % align_of::<T>() == 0
+}
+
+/// A struct that C filled, whose first member is its size. The members that an older caller does not have are 0, and what a
+/// newer caller has beyond must be 0.
 ///
 /// # Safety
-/// `given` is readable for the size that it begins with, and `T` is plain data that any bytes are valid for.
-pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize, default: T) -> Result<T, deltawire_status> {
-    /// No struct is longer: a size that is only garbage is not followed.
-    const MOST: usize = 4096;
-    // No version ends inside of a member.
-    if size < size_of::<u64>() || size > MOST || size % align_of::<T>() != 0 {
+/// `given` is readable for `size` bytes, and `T` is plain data that any bytes are valid for.
+pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize) -> Result<T, deltawire_status> {
+    if !is_size_of::<T>(size) {
         return Err(DELTAWIRE_E_CONFIG);
     }
-    let mut value = default;
     let known = size.min(size_of::<T>());
-    // SAFETY: as the caller promises; both are at least `known` bytes long.
-    unsafe { ptr::copy_nonoverlapping(given.cast::<u8>(), (&raw mut value).cast::<u8>(), known) };
-    // SAFETY: the bytes from `known` to `size` are the caller's too.
-    let tail = unsafe { slice::from_raw_parts(given.cast::<u8>().add(known), size.saturating_sub(known)) };
-    if tail.iter().any(|byte| *byte != 0) {
-        return Err(DELTAWIRE_E_CONFIG);
+    // SAFETY: as the caller promises: both are at least `known` bytes long, the bytes from `known` to `size` are the caller's
+    // too, and zeros are valid.
+    unsafe {
+        let tail = slice::from_raw_parts(given.cast::<u8>().add(known), size.saturating_sub(known));
+        if tail.iter().any(|byte| *byte != 0) {
+            return Err(DELTAWIRE_E_CONFIG);
+        }
+        let mut value = MaybeUninit::<T>::zeroed();
+        ptr::copy_nonoverlapping(given.cast::<u8>(), value.as_mut_ptr().cast(), known);
+        Ok(value.assume_init())
     }
-    Ok(value)
 }
 
 /// The size that a struct of C says it has, which its first member is.
@@ -115,28 +122,23 @@ pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize, default: T) ->
 /// # Safety
 /// `out` is NULL, or readable for the size that it begins with.
 pub(crate) unsafe fn check_size<T>(out: *mut T) -> Result<u32, deltawire_status> {
-    const MOST: usize = 4096;
     if out.is_null() {
         return Err(DELTAWIRE_E_NULL);
     }
     // SAFETY: such structs begin with their size as 32 bits. It may be misaligned for all we know.
     let size = unsafe { out.cast::<u32>().read_unaligned() };
-    let len = size as usize;
-    if len < size_of::<u64>() || len > MOST || len % align_of::<T>() != 0 {
-        return Err(DELTAWIRE_E_CONFIG);
-    }
-    Ok(size)
+    is_size_of::<T>(size as usize).then_some(size).ok_or(DELTAWIRE_E_CONFIG)
 }
 
-/// Fills a struct of C, whose first member is its size: no more of it, and its unknown tail with zeros.
+/// Fills a struct of C, whose first member is its size, up to that size. What lies behind the members that are known becomes 0.
 ///
 /// # Safety
 /// `out` is NULL, or writable for the size that it begins with.
 pub(crate) unsafe fn fill<T: Copy>(out: *mut T, value: impl FnOnce(u32) -> T) -> deltawire_status {
     // SAFETY: as the caller promises.
     let size = ok!(unsafe { check_size(out) });
-    let len = size as usize;
     let value = value(size);
+    let len = size as usize;
     let known = len.min(size_of::<T>());
     // SAFETY: as the caller promises.
     unsafe {

@@ -11,43 +11,8 @@ use deltawire::stream::{Outcome, Sink, Stop};
 use deltawire::Error;
 
 /// Callbacks that are all NULL.
-pub(crate) const SILENT: deltawire_callbacks = deltawire_callbacks {
-    size: 0,
-    on_sse: None,
-    on_comment: None,
-    on_keep_alive: None,
-    on_retry: None,
-    on_last_event_id: None,
-    on_chunk: None,
-    on_role: None,
-    on_content: None,
-    on_reasoning: None,
-    on_refusal: None,
-    on_tool_call: None,
-    on_tool_name: None,
-    on_tool_arguments: None,
-    on_function_name: None,
-    on_function_arguments: None,
-    on_audio: None,
-    on_logprobs: None,
-    on_message: None,
-    on_finish: None,
-    on_choice_error: None,
-    on_usage: None,
-    on_error: None,
-    on_malformed: None,
-    on_too_long: None,
-    on_comment_too_long: None,
-    on_limit: None,
-    on_quirk: None,
-    on_done: None,
-    on_frame: None,
-    on_meta: None,
-    on_annotations: None,
-    on_signature: None,
-    on_media: None,
-    on_native: None,
-};
+// SAFETY: a struct of a number and of optional functions: with all bytes 0 it is 0 and `None`.
+pub(crate) const SILENT: deltawire_callbacks = unsafe { core::mem::zeroed() };
 
 /// The size of the callbacks that C gave.
 ///
@@ -85,7 +50,7 @@ unsafe fn callbacks(
             copy.as_mut_ptr().copy_from_nonoverlapping(given, 1);
             return Ok(copy.assume_init_ref());
         }
-        Ok(copy.write(sized(given, size_of_callbacks(given), SILENT)?))
+        Ok(copy.write(sized(given, size_of_callbacks(given))?))
     }
 }
 

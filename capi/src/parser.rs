@@ -41,31 +41,16 @@ pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, even
     }
 }
 
-const DEFAULTS: deltawire_config = deltawire_config {
-    size: 0,
-    mode: 0,
-    flags: 0,
-    max_depth: 0,
-    events: 0,
-    errors: [0; 2],
-    max_event_len: 0,
-    max_id_len: 0,
-    read_len: 0,
-    max_choices: 0,
-    max_tool_calls: 0,
-    dialect: 0,
-};
-
 /// The config that C gave; NULL is all defaults.
 ///
 /// # Safety
 /// `cfg` is NULL, or begins with its size and is as long.
 pub(crate) unsafe fn config_of(cfg: *const deltawire_config) -> Result<deltawire_config, deltawire_status> {
     if cfg.is_null() {
-        return Ok(DEFAULTS);
+        return Ok(deltawire_config::default());
     }
     // SAFETY: as the caller promises. Any bytes are a config.
-    unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize, DEFAULTS) }
+    unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize) }
 }
 
 /// What C configured.
