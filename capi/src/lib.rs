@@ -24,7 +24,6 @@ mod chunk;
 mod convert;
 mod direct;
 mod feed;
-mod layout;
 mod message;
 mod names;
 mod parser;
