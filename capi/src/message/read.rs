@@ -53,47 +53,6 @@ pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) ->
     }
 }
 
-fn field_of(field: u32) -> Option<Field> {
-    Some(match field {
-        DELTAWIRE_M_ID => Field::Id,
-        DELTAWIRE_M_OBJECT => Field::Object,
-        DELTAWIRE_M_MODEL => Field::Model,
-        DELTAWIRE_M_SYSTEM_FINGERPRINT => Field::SystemFingerprint,
-        DELTAWIRE_M_SERVICE_TIER => Field::ServiceTier,
-        DELTAWIRE_M_PROVIDER => Field::Provider,
-        DELTAWIRE_M_USAGE => Field::Usage,
-        DELTAWIRE_M_ERROR => Field::Error,
-        DELTAWIRE_M_ERROR_MESSAGE => Field::ErrorMessage,
-        DELTAWIRE_M_ERROR_CODE => Field::ErrorCode,
-        DELTAWIRE_M_ERROR_TYPE => Field::ErrorType,
-        DELTAWIRE_M_ROLE => Field::Role,
-        DELTAWIRE_M_CONTENT => Field::Content,
-        DELTAWIRE_M_REFUSAL => Field::Refusal,
-        DELTAWIRE_M_REASONING => Field::Reasoning,
-        DELTAWIRE_M_FINISH => Field::FinishReason,
-        DELTAWIRE_M_NATIVE_FINISH => Field::NativeFinishReason,
-        DELTAWIRE_M_CHOICE_ERROR => Field::ChoiceError,
-        DELTAWIRE_M_CHOICE_ERROR_MESSAGE => Field::ChoiceErrorMessage,
-        DELTAWIRE_M_CHOICE_ERROR_CODE => Field::ChoiceErrorCode,
-        DELTAWIRE_M_CHOICE_ERROR_TYPE => Field::ChoiceErrorType,
-        DELTAWIRE_M_FUNCTION_NAME => Field::FunctionName,
-        DELTAWIRE_M_FUNCTION_ARGUMENTS => Field::FunctionArguments,
-        DELTAWIRE_M_AUDIO_ID => Field::AudioId,
-        DELTAWIRE_M_AUDIO_DATA => Field::AudioData,
-        DELTAWIRE_M_AUDIO_TRANSCRIPT => Field::AudioTranscript,
-        DELTAWIRE_M_CALL_ID => Field::CallId,
-        DELTAWIRE_M_CALL_TYPE => Field::CallType,
-        DELTAWIRE_M_CALL_NAME => Field::CallName,
-        DELTAWIRE_M_CALL_ARGUMENTS => Field::CallArguments,
-        DELTAWIRE_M_REASONING_DETAILS => Field::ReasoningDetails,
-        DELTAWIRE_M_REASONING_NAME => Field::ReasoningName,
-        DELTAWIRE_M_NATIVE_USAGE => Field::NativeUsage,
-        DELTAWIRE_M_SIGNATURES => Field::Signatures,
-        DELTAWIRE_M_NATIVE_CONTENT => Field::NativeContent,
-        _ => return None,
-    })
-}
-
 /// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
 /// `call` the position of a call among that choice's calls in the finished message; give 0 where the
 /// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
@@ -112,7 +71,7 @@ pub unsafe extern "C" fn deltawire_message_text(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let (state, buffer) = ok!(look(m));
-        let Some(field) = field_of(field) else { return DELTAWIRE_E_RANGE };
+        let Some(field) = Field::from_number(field) else { return DELTAWIRE_E_RANGE };
         let Some(len) = state.log.text(buffer, field, choice, call, &mut []) else { return DELTAWIRE_ABSENT };
         copy_out(len, buf, cap, need, |out| {
             state.log.text(buffer, field, choice, call, out);
