@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Source};
 use super::table::{CallSlot, Rows, Slot, Table};
-use super::write::{appends, weight, Before, LogWriter, Piece, State};
+use super::write::{appends, weight, LogWriter, Piece, State};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
@@ -249,13 +249,32 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Does what [`put`](Self::put) does, for an update that may not fit.
     #[inline(never)]
     fn put_near_the_end(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        let appends = appends(update);
+        let (call, appends) = (call_of(update), appends(update));
+        self.write(buffer, choice, call, appends, |mut log| log.put(choice, update))
+    }
+
+    /// Writes what may not fit: it is undone if it does not. It can change only this choice and this call of it. If it `appends`
+    /// to what is there and is left out, all that would append from here on is left out, too.
+    fn write(
+        &mut self,
+        buffer: &mut [u8],
+        choice: u32,
+        call: u32,
+        appends: bool,
+        write: impl FnOnce(LogWriter<'_, T>),
+    ) -> Result<(), LogError> {
         if self.is_cut && appends {
             return Err(self.leave_out(LogError::TooLong));
         }
-        let before = self.state.save(choice, call_of(update));
-        LogWriter { state: &mut self.state, buffer }.put(choice, update);
-        let done = self.conclude(buffer, before);
+        let before = self.state.save(choice, call);
+        write(LogWriter { state: &mut self.state, buffer });
+        let done = match self.fits(buffer, self.len(), self.state.live) {
+            Ok(()) => self.state.settle(buffer).map_err(|error| self.leave_out(error)),
+            Err(error) => {
+                self.state.restore(before, buffer);
+                Err(error)
+            }
+        };
         self.is_cut |= appends && done == Err(LogError::TooLong);
         done
     }
@@ -330,25 +349,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         if member.owner == Owner::Call && member.name == "partialArgs" {
-            return self.put_partials(buffer, member);
-        }
-        if is_details(member) {
+            self.write(buffer, member.choice, member.call, true, |mut log| log.partials(member))
+        } else if is_details(member) {
             self.details_of_all(buffer, [*member].into_iter())
         } else {
             self.other(buffer, member)
         }
-    }
-
-    /// Takes in arguments of a call that came by path.
-    fn put_partials(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
-        if self.is_cut {
-            return Err(self.leave_out(LogError::TooLong));
-        }
-        let before = self.state.save(member.choice, member.call);
-        LogWriter { state: &mut self.state, buffer }.partials(member);
-        let done = self.conclude(buffer, before);
-        self.is_cut |= done == Err(LogError::TooLong);
-        done
     }
 
     /// Takes in usage whose members replace those of the usage before, if there is room for all of them.
@@ -379,25 +385,21 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     fn details_of_all<'a>(
         &mut self,
         buffer: &mut [u8],
-        members: impl Iterator<Item = OtherMember<'a>>,
+        mut members: impl Iterator<Item = OtherMember<'a>>,
     ) -> Result<(), LogError> {
-        let before = self.state.save(0, 0);
-        let mut is_any = false;
-        for member in members {
-            let place = self.state.table.place(member.choice);
-            if !member.in_message || !place.is_some_and(|place| self.has_details(buffer, place)) {
-                is_any = true;
-                if !self.is_cut {
-                    LogWriter { state: &mut self.state, buffer }.details(&member);
-                }
+        if self.is_cut {
+            let mut log = LogWriter { state: &mut self.state, buffer };
+            if !members.any(|member| log.is_new_of_details(&member)) {
+                return Ok(());
             }
         }
-        if is_any && self.is_cut {
-            return Err(self.leave_out(LogError::TooLong));
-        }
-        let done = self.conclude(buffer, before);
-        self.is_cut |= done == Err(LogError::TooLong);
-        done
+        self.write(buffer, 0, 0, true, |mut log| {
+            for member in members {
+                if log.is_new_of_details(&member) {
+                    log.details(&member);
+                }
+            }
+        })
     }
 
     /// Takes in a chunk that was pulled, with its deltas, which it tracks with `tracker`.
@@ -447,9 +449,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Takes in the first text of its kind.
     #[inline(never)]
     fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
-        let before = self.state.save(0, 0);
-        LogWriter { state: &mut self.state, buffer }.first(kind, text);
-        self.conclude(buffer, before)
+        self.write(buffer, 0, 0, false, |mut log| log.first(kind, text))
     }
 
     /// Whether `bound` more bytes certainly fit.
@@ -457,15 +457,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     fn has_room(&self, buffer: &[u8], bound: usize) -> bool {
         self.state.fill.len.saturating_add(bound) <= buffer.len().min(MAX_LEN)
             && self.state.live.saturating_add(bound) <= self.limit
-    }
-
-    /// Keeps what was written if it fits, otherwise undoes it.
-    fn conclude(&mut self, buffer: &mut [u8], before: Before) -> Result<(), LogError> {
-        if let Err(error) = self.fits(buffer, self.len(), self.state.live) {
-            self.state.restore(before, buffer);
-            return Err(error);
-        }
-        self.state.settle(buffer).map_err(|error| self.leave_out(error))
     }
 
     /// Checks that the log may be `need` bytes long, of which `live` bytes are texts and raw JSON that were not replaced.

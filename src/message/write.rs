@@ -240,12 +240,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// Appends the elements of `array`, rewritten. A value that is no array is one item.
-    fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
-        if array.kind() != json::Kind::Array {
-            return self.item(key, array, rewrite);
+    /// Appends the elements of an array, rewritten. A value that is no array is one item.
+    fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) {
+        if array.kind() == json::Kind::Array {
+            self.list_from(0, key, array, rewrite);
+        } else {
+            self.item(key, array, rewrite);
         }
-        self.list_from(0, key, array, rewrite)
     }
 
     /// Appends the elements behind offset `at`, which is 0 or the end of an element.
@@ -260,15 +261,6 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 }
             }
         })
-    }
-
-    /// Appends the elements of an array, or a value that came by itself.
-    fn items(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) {
-        if value.kind() == json::Kind::Array {
-            self.list(key, value, rewrite);
-        } else {
-            self.item(key, value, rewrite);
-        }
     }
 
     /// Appends a value, rewritten, as one item.
@@ -326,9 +318,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         let Some(place) = self.state.table.place_or_new(member.choice) else {
             return self.fail(LogError::TooManyChoices);
         };
-        self.items(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
-        // `has_details` reads the log, so the length of the last record must be written.
-        self.state.fill.settle(self.buffer);
+        self.list(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
     }
 
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
@@ -402,7 +392,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 }
             }
             Update::Logprobs(logprobs) => self.logprobs(place, slot, logprobs),
-            Update::Annotations(items) => self.items(key(kind::ANNOTATIONS), *items, json::rewrite),
+            Update::Annotations(items) => self.list(key(kind::ANNOTATIONS), *items, json::rewrite),
             Update::Signature(text) => self.text_item(key(kind::SIGNATURES), *text),
             Update::Media(part) | Update::Native(part) => {
                 self.item(key(kind::PARTS), *part, json::rewrite);
