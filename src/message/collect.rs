@@ -20,10 +20,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let table = &self.state.table;
         let left_out = self.left_out().map(AssembleError::from);
         let mut completion = Completion { created: self.created(), left_out, ..Completion::default() };
+        completion.error = self.failure(buffer, kind::ERROR_JSON, 0)?;
         reserve(&mut completion.choices, table.slots().len())?;
         for (place, slot) in (0..).zip(table.slots()) {
             let mut choice = Choice { index: slot.index, ..Choice::default() };
             self.open(place, slot, &mut choice)?;
+            choice.error = self.failure(buffer, kind::CHOICE_ERROR_JSON, place)?;
             if self.has_details(buffer, place) {
                 choice.reasoning_details.append(&collected(|put| self.put_details(buffer, place, put))?)?;
             }
@@ -51,11 +53,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if self.is_native() {
             self.native(buffer, &mut completion)?;
         }
-        if table.knows(kind::ERROR_JSON) {
-            completion.error.get_or_insert_with(Failure::empty);
-        }
         completion.choices.sort_unstable_by_key(|choice| choice.index);
         Ok(completion)
+    }
+
+    /// Returns the first error of the API, or of a choice.
+    fn failure(&self, buffer: &[u8], json: u8, place: u16) -> Result<Option<Failure>, AssembleError> {
+        Ok(match self.error(buffer, json, place) {
+            Some(Ok(raw)) => Some(Failure::Json(RawJson::of(raw)?)),
+            Some(Err(text)) => Some(Failure::Text(string(text)?)),
+            None => None,
+        })
     }
 
     /// Reads what only a message of another protocol has: usage under two sets of names, and arguments that came without a
@@ -83,7 +91,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     fn open(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
         choice.function_call = slot.has(flag::FUNCTION).then(FunctionCall::default);
         choice.logprobs = slot.has(flag::LOGPROBS).then(Logprobs::default);
-        choice.error = slot.has(flag::ERROR).then(Failure::empty);
         if slot.has(flag::AUDIO) {
             let expires_at = slot.has(flag::AUDIO_EXPIRES).then_some(slot.expires_at);
             choice.audio = Some(Audio { expires_at, ..Audio::default() });
@@ -141,15 +148,11 @@ fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
         kind::SYSTEM_FINGERPRINT => &mut completion.system_fingerprint,
         kind::SERVICE_TIER => &mut completion.service_tier,
         kind::PROVIDER => &mut completion.provider,
-        other => {
-            match other {
-                kind::USAGE => completion.usage = Some(RawJson::of(record.body)?),
-                kind::ERROR_JSON => completion.error = Some(Failure::Json(RawJson::of(record.body)?)),
-                kind::ERROR_TEXT => completion.error = Some(Failure::Text(string(record.body)?)),
-                _ => {}
-            }
+        kind::USAGE => {
+            completion.usage = Some(RawJson::of(record.body)?);
             return Ok(());
         }
+        _ => return Ok(()),
     };
     append(text, record.body)
 }
@@ -168,18 +171,10 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
         kind::ROLE => append(&mut choice.role, record.body),
         kind::FINISH_REASON => append(&mut choice.finish_reason, record.body),
         kind::NATIVE_FINISH_REASON => append(&mut choice.native_finish_reason, record.body),
-        kind::CHOICE_ERROR_JSON => {
-            choice.error = Some(Failure::Json(RawJson::of(record.body)?));
-            Ok(())
-        }
-        kind::CHOICE_ERROR_TEXT => {
-            choice.error = Some(Failure::Text(string(record.body)?));
-            Ok(())
-        }
         kind::ANNOTATIONS => choice.annotations.append(record.body),
         kind::SIGNATURES => choice.signatures.append(record.body),
         kind::PARTS => choice.native_content.append(record.body),
-        kind::DETAILS => Ok(()),
+        kind::CHOICE_ERROR_JSON | kind::CHOICE_ERROR_TEXT | kind::DETAILS => Ok(()),
         kind::CONTENT => append(&mut choice.content, record.body),
         kind::REFUSAL => append(&mut choice.refusal, record.body),
         kind::REASONING => append(&mut choice.reasoning, record.body),
