@@ -1,6 +1,6 @@
 //! Chunks: looked into without a parser.
 
-use crate::convert::{aligned, bytes, check_size, chunk, fill, give, plain_of, str_of, usage_of, value_of};
+use crate::convert::{aligned, bytes, chunk, give, give_usage, give_value, plain_of, str_of, value_of};
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
@@ -77,10 +77,7 @@ pub unsafe extern "C" fn deltawire_chunk_field(
             }
             _ => return DELTAWIRE_E_RANGE,
         };
-        match chunk.field(field) {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, chunk.field(field))
     }
 }
 
@@ -95,17 +92,12 @@ pub unsafe extern "C" fn deltawire_chunk_member(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (chunk, name) = match (chunk(c), bytes(name.cast(), len)) {
-            (Ok(chunk), Ok(name)) => (chunk, name),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
+        let chunk = ok!(chunk(c));
+        let name = ok!(bytes(name.cast(), len));
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        match core::str::from_utf8(name).ok().and_then(|name| chunk.get(name)) {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, core::str::from_utf8(name).ok().and_then(|name| chunk.get(name)))
     }
 }
 
@@ -117,10 +109,8 @@ pub unsafe extern "C" fn deltawire_chunk_payload(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match chunk(c) {
-            Ok(chunk) => give(out, str_of(chunk.payload())),
-            Err(status) => status,
-        }
+        let chunk = ok!(chunk(c));
+        give(out, str_of(chunk.payload()))
     }
 }
 
@@ -133,10 +123,6 @@ pub unsafe extern "C" fn deltawire_chunk_usage(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let chunk = ok!(chunk(c));
-        ok!(check_size(out));
-        match chunk.usage() {
-            Some(usage) => fill(out, |size| usage_of(&usage.counts(), size)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_usage(out, chunk.usage().map(|usage| usage.counts()))
     }
 }

@@ -175,6 +175,18 @@ pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
     deltawire_value { ptr: value.raw().as_ptr().cast(), len: value.raw().len(), r#type, reserved: 0 }
 }
 
+/// Writes a value, or answers that there is none.
+///
+/// # Safety
+/// As [`give`].
+pub(crate) unsafe fn give_value(out: *mut deltawire_value, value: Option<Value<'_>>) -> deltawire_status {
+    match value {
+        // SAFETY: as the caller promises.
+        Some(value) => unsafe { give(out, value_of(value)) },
+        None => DELTAWIRE_ABSENT,
+    }
+}
+
 /// Plain text for C.
 pub(crate) fn plain_of(bytes: &[u8]) -> deltawire_value {
     deltawire_value { ptr: bytes.as_ptr().cast(), len: bytes.len(), r#type: DELTAWIRE_T_TEXT, reserved: 0 }
@@ -252,22 +264,30 @@ pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, d
     Ok(unsafe { *c.cast::<Chunk<'c>>() })
 }
 
-/// Token counts for C.
-pub(crate) fn usage_of(counts: &TokenCounts, size: u32) -> deltawire_usage {
-    let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected, written] =
-        counts.counts;
-    deltawire_usage {
-        size,
-        has: counts.has,
-        prompt,
-        completion,
-        total,
-        reasoning,
-        cached,
-        prompt_audio,
-        completion_audio,
-        accepted_prediction: accepted,
-        rejected_prediction: rejected,
-        cache_write: written,
+/// Writes token counts, or answers that there are none.
+///
+/// # Safety
+/// As [`fill`].
+pub(crate) unsafe fn give_usage(out: *mut deltawire_usage, counts: Option<TokenCounts>) -> deltawire_status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        ok!(check_size(out));
+        let Some(TokenCounts { has, counts, .. }) = counts else { return DELTAWIRE_ABSENT };
+        let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected, written] =
+            counts;
+        fill(out, |size| deltawire_usage {
+            size,
+            has,
+            prompt,
+            completion,
+            total,
+            reasoning,
+            cached,
+            prompt_audio,
+            completion_audio,
+            accepted_prediction: accepted,
+            rejected_prediction: rejected,
+            cache_write: written,
+        })
     }
 }

@@ -195,14 +195,10 @@ pub unsafe extern "C" fn deltawire_message_init(
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
-    match unsafe { enter(m) } {
-        Ok((state, _)) => {
-            state.log.reset();
-            (state.staged, state.need, state.full) = (0, 0, false);
-            DELTAWIRE_OK
-        }
-        Err(status) => status,
-    }
+    let (state, _) = ok!(unsafe { enter(m) });
+    state.log.reset();
+    (state.staged, state.need, state.full) = (0, 0, false);
+    DELTAWIRE_OK
 }
 
 /// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,

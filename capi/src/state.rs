@@ -1,7 +1,7 @@
 //! What is known of a stream.
 
 use crate::block::{look, Look, Phase};
-use crate::convert::{check_size, fill, str_of, usage_of};
+use crate::convert::{fill, give, give_usage, str_of};
 use crate::names::quirk_of;
 use crate::types::*;
 
@@ -48,11 +48,7 @@ pub unsafe extern "C" fn deltawire_last_usage(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let look = ok!(look(p));
-        ok!(check_size(out));
-        match look.core.emitter.usage() {
-            Some(counts) => fill(out, |size| usage_of(counts, size)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_usage(out, look.core.emitter.usage().copied())
     }
 }
 
@@ -73,8 +69,7 @@ pub unsafe extern "C" fn deltawire_last_event_id(
         if id.is_empty() {
             return DELTAWIRE_ABSENT;
         }
-        out.write(str_of(id));
-        DELTAWIRE_OK
+        give(out, str_of(id))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Values: JSON that is read where it is asked for.
 
 use crate::convert::{
-    bytes, check_size, copy_out, fill, give, given, plain_of, put_out, str_of, usage_of, value_of, Given,
+    bytes, check_size, copy_out, give, give_usage, give_value, given, plain_of, put_out, str_of, text_value, value_of,
+    Given,
 };
 use crate::types::*;
 use core::ffi::{c_char, c_void};
@@ -23,10 +24,7 @@ pub unsafe extern "C" fn deltawire_value_open(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        match json::parse_lazy(json) {
-            Ok(value) => give(out, value_of(value)),
-            Err(_) => DELTAWIRE_ABSENT,
-        }
+        give_value(out, json::parse_lazy(json).ok())
     }
 }
 
@@ -48,7 +46,7 @@ pub unsafe extern "C" fn deltawire_value_open_member(
         }
         match OtherMember::split(member) {
             Some((name, value)) => {
-                put_out(key, crate::convert::text_value(member, Some(name)));
+                put_out(key, text_value(member, Some(name)));
                 give(out, value_of(value))
             }
             None => DELTAWIRE_ABSENT,
@@ -66,10 +64,8 @@ pub unsafe extern "C" fn deltawire_value_plain(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match crate::convert::bytes(bytes, len) {
-            Ok(bytes) => give(out, plain_of(bytes)),
-            Err(status) => status,
-        }
+        let bytes = ok!(crate::convert::bytes(bytes, len));
+        give(out, plain_of(bytes))
     }
 }
 
@@ -116,14 +112,9 @@ pub unsafe extern "C" fn deltawire_value_member(
         if out.is_null() || v.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let (value, name) = match (bytes(name.cast(), len), json_of(v)) {
-            (Ok(name), Ok(value)) => (value, name),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
-        match core::str::from_utf8(name).ok().and_then(|name| value.get(name).ok()?) {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        let name = ok!(bytes(name.cast(), len));
+        let value = ok!(json_of(v));
+        give_value(out, core::str::from_utf8(name).ok().and_then(|name| value.get(name).ok()?))
     }
 }
 
@@ -146,18 +137,14 @@ pub unsafe extern "C" fn deltawire_value_next(
         let mut at = cursor.read();
         let next = match value.kind() {
             Kind::Object => value.member_at(&mut at).map(|(name, member)| {
-                let name = crate::convert::text_value(value.raw(), Some(name));
-                put_out(key, name);
+                put_out(key, text_value(value.raw(), Some(name)));
                 member
             }),
             Kind::Array => value.element_at(&mut at),
             _ => None,
         };
         cursor.write(at);
-        match next {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, next)
     }
 }
 
@@ -177,15 +164,10 @@ pub unsafe extern "C" fn deltawire_value_text(
         if buf.is_null() && cap > 0 {
             return DELTAWIRE_E_NULL;
         }
-        match text_of(v) {
-            Ok(text) => {
-                let len = text.decoded_len();
-                copy_out(len, buf, cap, need, |buffer| {
-                    text.copy_to(buffer);
-                })
-            }
-            Err(status) => status,
-        }
+        let text = ok!(text_of(v));
+        copy_out(text.decoded_len(), buf, cap, need, |buffer| {
+            text.copy_to(buffer);
+        })
     }
 }
 
@@ -220,11 +202,8 @@ pub unsafe extern "C" fn deltawire_value_equals(
         if v.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let (s, value) = match (bytes(s.cast(), len), given(v)) {
-            (Ok(s), Ok(value)) => (s, value),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
-        let text = match value {
+        let s = ok!(bytes(s.cast(), len));
+        let text = match ok!(given(v)) {
             Given::Plain(bytes) => Some(Text::verbatim(bytes)),
             Given::Json(value) => value.as_text(),
         };
@@ -251,11 +230,10 @@ unsafe fn number_of<'v>(v: *const deltawire_value) -> Result<Number<'v>, deltawi
 pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mut u64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match number_of(v) {
-            _ if out.is_null() => DELTAWIRE_E_NULL,
-            Ok(number) => number.to_u64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number)),
-            Err(status) => status,
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        ok!(number_of(v)).to_u64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number))
     }
 }
 
@@ -265,11 +243,10 @@ pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mu
 pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mut i64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match number_of(v) {
-            _ if out.is_null() => DELTAWIRE_E_NULL,
-            Ok(number) => number.to_i64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number)),
-            Err(status) => status,
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        ok!(number_of(v)).to_i64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number))
     }
 }
 
@@ -282,23 +259,18 @@ pub unsafe extern "C" fn deltawire_value_decimal(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match number_of(v) {
-            _ if out.is_null() => DELTAWIRE_E_NULL,
-            Ok(number) => {
-                let decimal = number.to_decimal();
-                give(
-                    out,
-                    deltawire_decimal {
-                        digits: decimal.digits,
-                        exp10: decimal.exp10,
-                        negative: u8::from(decimal.negative),
-                        exact: u8::from(decimal.exact),
-                        reserved: [0; 2],
-                    },
-                )
-            }
-            Err(status) => status,
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        let decimal = ok!(number_of(v)).to_decimal();
+        let decimal = deltawire_decimal {
+            digits: decimal.digits,
+            exp10: decimal.exp10,
+            negative: u8::from(decimal.negative),
+            exact: u8::from(decimal.exact),
+            reserved: [0; 2],
+        };
+        give(out, decimal)
     }
 }
 
@@ -317,13 +289,8 @@ pub unsafe extern "C" fn deltawire_value_usage(
             return DELTAWIRE_E_NULL;
         }
         ok!(check_size(out));
-        match ok!(given(v)) {
-            Given::Json(value) => match Usage::of(value) {
-                Some(usage) => fill(out, |size| usage_of(&usage.counts(), size)),
-                None => DELTAWIRE_ABSENT,
-            },
-            Given::Plain(_) => DELTAWIRE_ABSENT,
-        }
+        let usage = Usage::of(ok!(json_of(v)));
+        give_usage(out, usage.map(|usage| usage.counts()))
     }
 }
 
@@ -357,9 +324,6 @@ pub unsafe extern "C" fn deltawire_error_field(
             (Given::Json(error), Some(part)) => ApiError::of(error).part(part),
             (Given::Json(error), None) => ApiError::of(error).metadata(),
         };
-        match value {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, value)
     }
 }

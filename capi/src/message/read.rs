@@ -24,11 +24,11 @@ pub unsafe extern "C" fn deltawire_message_choice_index(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match look(m) {
-            Ok(_) if out.is_null() => DELTAWIRE_E_NULL,
-            Ok((state, _)) => state.log.choice_index(n as usize).map_or(DELTAWIRE_ABSENT, |index| give(out, index)),
-            Err(status) => status,
+        let (state, _) = ok!(look(m));
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        state.log.choice_index(n as usize).map_or(DELTAWIRE_ABSENT, |index| give(out, index))
     }
 }
 
@@ -127,10 +127,7 @@ pub unsafe extern "C" fn deltawire_message_member(
     unsafe {
         let (state, buffer) = ok!(look(m));
         let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
-        let name = match bytes(name.cast(), name_len) {
-            Ok(name) => core::str::from_utf8(name).ok(),
-            Err(status) => return status,
-        };
+        let name = core::str::from_utf8(ok!(bytes(name.cast(), name_len))).ok();
         let member = name.and_then(|name| state.log.member(buffer, owner, choice, call, name));
         // As for a member that is there.
         if buf.is_null() && cap > 0 {
