@@ -163,23 +163,26 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// if two calls have one index or the protocol is not chat completions. Both are ignored where they do not matter. The log
     /// is read once to measure the text, and once more to write it.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
+        let kind = field.kind();
+        let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
+        let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let mut len = 0usize;
-        self.put_text(buffer, field, choice, call, &mut |bytes| len = len.saturating_add(bytes.len()))?;
+        self.put_text(buffer, field, key, &mut |bytes| len = len.saturating_add(bytes.len()))?;
         if let Some(bytes) = out.get_mut(..len) {
             let mut out = Out { bytes, len: 0 };
-            self.put_text(buffer, field, choice, call, &mut |bytes| out.put(bytes));
+            self.put_text(buffer, field, key, &mut |bytes| out.put(bytes));
         }
         Some(len)
     }
 
-    /// Puts a text, as [`text`](Self::text) has it. Returns `None` if there is no such text.
-    fn put_text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, put: &mut dyn FnMut(&[u8])) -> Option<()> {
-        let kind = field.kind();
-        let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
-        let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
+    /// Puts the text of a field whose records have this key. Returns `None` if there is no such text.
+    fn put_text(&self, buffer: &[u8], field: Field, key: Key, put: &mut dyn FnMut(&[u8])) -> Option<()> {
+        let place = key.choice();
         let mut is_any = true;
-        match kind {
-            kind::ERROR_JSON | kind::CHOICE_ERROR_JSON => put_error(self.error(buffer, kind, place)?, field, put)?,
+        match key.kind() {
+            json @ (kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) => {
+                put_error(self.error(buffer, json, place)?, field, put)?;
+            }
             kind::USAGE if field == Field::NativeUsage => {
                 is_any = self.is_native() && self.put_native_usage(buffer, put);
             }
@@ -197,7 +200,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 put(b"]");
             }
             kind::CALL_ARGUMENTS if self.lacks_text(buffer, key) => {
-                self.put_no_text(buffer, key.choice(), key.call(), put);
+                self.put_no_text(buffer, place, key.call(), put);
             }
             _ => {
                 is_any = false;
