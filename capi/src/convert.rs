@@ -99,6 +99,7 @@ fn is_size_of<T>(size: usize) -> bool {
 ///
 /// # Safety
 /// `given` is readable for `size` bytes, and `T` is plain data that any bytes are valid for.
+#[inline(never)] // A feed needs it only for callbacks of another version.
 pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize) -> Result<T, deltawire_status> {
     if !is_size_of::<T>(size) {
         return Err(DELTAWIRE_E_CONFIG);
