@@ -7,22 +7,23 @@ use core::{ptr, slice};
 use deltawire::chat::{Chunk, TokenCounts};
 use deltawire::json::{Kind, Text, Value};
 
+/// Where memory that C gave begins. It may be NULL if it has no bytes.
+fn first(data: *const c_void, len: usize) -> Result<*mut u8, deltawire_status> {
+    match (data.is_null(), len) {
+        (_, 0) => Ok(ptr::NonNull::dangling().as_ptr()),
+        (true, _) => Err(DELTAWIRE_E_NULL),
+        _ if len > isize::MAX as usize => Err(DELTAWIRE_E_RANGE),
+        _ => Ok(data.cast_mut().cast()),
+    }
+}
+
 /// Bytes that C gave.
 ///
 /// # Safety
 /// `data` is readable for `len` bytes, or `len` is 0.
 pub(crate) unsafe fn bytes<'b>(data: *const c_void, len: usize) -> Result<&'b [u8], deltawire_status> {
-    if len == 0 {
-        return Ok(&[]);
-    }
-    if data.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if len > isize::MAX as usize {
-        return Err(DELTAWIRE_E_RANGE);
-    }
     // SAFETY: as the caller promises.
-    Ok(unsafe { slice::from_raw_parts(data.cast(), len) })
+    Ok(unsafe { slice::from_raw_parts(first(data, len)?, len) })
 }
 
 /// Memory that C gave to be written to.
@@ -30,17 +31,8 @@ pub(crate) unsafe fn bytes<'b>(data: *const c_void, len: usize) -> Result<&'b [u
 /// # Safety
 /// `data` is writable for `len` bytes, or `len` is 0.
 pub(crate) unsafe fn buffer<'b>(data: *mut c_void, len: usize) -> Result<&'b mut [u8], deltawire_status> {
-    if len == 0 {
-        return Ok(&mut []);
-    }
-    if data.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if len > isize::MAX as usize {
-        return Err(DELTAWIRE_E_RANGE);
-    }
     // SAFETY: as the caller promises.
-    Ok(unsafe { slice::from_raw_parts_mut(data.cast(), len) })
+    Ok(unsafe { slice::from_raw_parts_mut(first(data, len)?, len) })
 }
 
 /// A block of memory that C gave, which begins with a `T` if it was initialised.
@@ -76,13 +68,6 @@ pub(crate) unsafe fn put_out<T>(out: *mut T, answer: T) {
     if !out.is_null() {
         // SAFETY: as the caller promises.
         unsafe { out.write(answer) };
-    }
-}
-
-/// The status of a call that answers early with an error.
-pub(crate) fn status(result: Result<deltawire_status, deltawire_status>) -> deltawire_status {
-    match result {
-        Ok(status) | Err(status) => status,
     }
 }
 

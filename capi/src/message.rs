@@ -1,7 +1,7 @@
 //! The assembler: the library's log of a message, in a block of the caller's.
 
 use crate::block::{fits, overlap, Room, DEFAULT_ROOM};
-use crate::convert::{aligned, put_out, status};
+use crate::convert::{aligned, put_out};
 use crate::parser::config_of;
 use crate::types::*;
 use core::ffi::c_void;
@@ -166,29 +166,27 @@ pub unsafe extern "C" fn deltawire_message_init(
     cfg: *const deltawire_config,
     out: *mut *mut deltawire_message,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        // SAFETY: what the caller gave begins with its size, and is as long.
-        let config = unsafe { config_of(cfg) }?;
-        fits(mem as usize, mem_len, 0)?;
-        let room = Room::of(&config)?;
-        let words = words_of(room);
-        fits(mem as usize, mem_len, size_for(words, 0))?;
-        let log = MessageLogOf::with_tables(Behind { room, words: [] });
-        let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
-        // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
-        unsafe {
-            mem.cast::<Fixed>().write(state);
-            let first = mem.cast::<u8>().add(FIXED).cast::<Slot>();
-            (0..usize::from(room.choices)).for_each(|row| first.add(row).write(Slot::EMPTY));
-            let first = first.add(room.choices.into()).cast::<CallSlot>();
-            (0..usize::from(room.calls)).for_each(|row| first.add(row).write(CallSlot::EMPTY));
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: what the caller gave begins with its size, and is as long.
+    let config = ok!(unsafe { config_of(cfg) });
+    ok!(fits(mem as usize, mem_len, 0));
+    let room = ok!(Room::of(&config));
+    let words = words_of(room);
+    ok!(fits(mem as usize, mem_len, size_for(words, 0)));
+    let log = MessageLogOf::with_tables(Behind { room, words: [] });
+    let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
+    // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
+    unsafe {
+        mem.cast::<Fixed>().write(state);
+        let first = mem.cast::<u8>().add(FIXED).cast::<Slot>();
+        (0..usize::from(room.choices)).for_each(|row| first.add(row).write(Slot::EMPTY));
+        let first = first.add(room.choices.into()).cast::<CallSlot>();
+        (0..usize::from(room.calls)).for_each(|row| first.add(row).write(CallSlot::EMPTY));
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
@@ -210,46 +208,42 @@ pub unsafe extern "C" fn deltawire_message_move(
     src: *const deltawire_message,
     out: *mut *mut deltawire_message,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        // SAFETY: a block, as the caller promises, that nothing changes now.
-        let (from, buffer) = unsafe { look(src) }?;
-        let words = from.words as usize;
-        let head = size_for(words, 0);
-        fits(mem as usize, mem_len, head)?;
-        if overlap(mem as usize, mem_len, src as usize, from.len) {
-            return Err(DELTAWIRE_E_RANGE);
-        }
-        let kept = buffer.get(..from.kept()).unwrap_or_default();
-        if kept.len() > mem_len.saturating_sub(head) {
-            return Err(DELTAWIRE_E_SMALL);
-        }
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`; a state is plain
-        // data.
-        unsafe {
-            ptr::copy_nonoverlapping(src.cast::<u8>(), mem.cast(), head);
-            let state = &mut *state_at(mem.cast(), words);
-            (state.len, state.need, state.full) = (mem_len, 0, false);
-            ptr::copy_nonoverlapping(kept.as_ptr(), mem.cast::<u8>().add(head), kept.len());
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: a block, as the caller promises, that nothing changes now.
+    let (from, buffer) = ok!(unsafe { look(src) });
+    let words = from.words as usize;
+    let head = size_for(words, 0);
+    ok!(fits(mem as usize, mem_len, head));
+    if overlap(mem as usize, mem_len, src as usize, from.len) {
+        return DELTAWIRE_E_RANGE;
+    }
+    let kept = buffer.get(..from.kept()).unwrap_or_default();
+    if kept.len() > mem_len.saturating_sub(head) {
+        return DELTAWIRE_E_SMALL;
+    }
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`; a state is plain
+    // data.
+    unsafe {
+        ptr::copy_nonoverlapping(src.cast::<u8>(), mem.cast(), head);
+        let state = &mut *state_at(mem.cast(), words);
+        (state.len, state.need, state.full) = (mem_len, 0, false);
+        ptr::copy_nonoverlapping(kept.as_ptr(), mem.cast::<u8>().add(head), kept.len());
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// The block of `m` has `mem_len` bytes now. As `deltawire_resize`. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_SMALL, E_RANGE (beyond any memory).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem_len: usize) -> deltawire_status {
-    status((|| {
-        // SAFETY: a block, as the caller promises, of both lengths.
-        let (state, _) = unsafe { enter(m) }?;
-        fits(m as usize, mem_len, size_for(state.words as usize, state.kept()))?;
-        (state.len, state.need, state.full) = (mem_len, 0, false);
-        Ok(DELTAWIRE_OK)
-    })())
+    // SAFETY: a block, as the caller promises, of both lengths.
+    let (state, _) = ok!(unsafe { enter(m) });
+    ok!(fits(m as usize, mem_len, size_for(state.words as usize, state.kept())));
+    (state.len, state.need, state.full) = (mem_len, 0, false);
+    DELTAWIRE_OK
 }
 
 /// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,

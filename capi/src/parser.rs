@@ -1,7 +1,7 @@
 //! A parser's life: made, reset, moved.
 
 use crate::block::{self, fits, look, overlap, Core, Look, Phase, Room};
-use crate::convert::{put_out, sized, status};
+use crate::convert::{put_out, sized};
 use crate::types::*;
 use core::ffi::c_void;
 use deltawire::delta::Kind;
@@ -127,24 +127,22 @@ pub unsafe extern "C" fn deltawire_init(
     cfg: *const deltawire_config,
     out: *mut *mut deltawire_parser,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        // SAFETY: what the caller gave begins with its size, and is as long.
-        let config = unsafe { config_of(cfg) }?;
-        // The address first: what is said of the memory does not depend on the config.
-        fits(mem as usize, mem_len, 0)?;
-        let (core, machine) = core_of(&config)?;
-        fits(mem as usize, mem_len, core.least())?;
-        reachable(mem_len, core.read_len)?;
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
-        unsafe {
-            block::write(mem.cast(), mem_len, core, machine);
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: what the caller gave begins with its size, and is as long.
+    let config = ok!(unsafe { config_of(cfg) });
+    // The address first: what is said of the memory does not depend on the config.
+    ok!(fits(mem as usize, mem_len, 0));
+    let (core, machine) = ok!(core_of(&config));
+    ok!(fits(mem as usize, mem_len, core.least()));
+    ok!(reachable(mem_len, core.read_len));
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
+    unsafe {
+        block::write(mem.cast(), mem_len, core, machine);
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// Begins a new stream with the same config. The time depends on the state and the tables, not on
@@ -187,38 +185,36 @@ pub unsafe extern "C" fn deltawire_move(
     src: *const deltawire_parser,
     out: *mut *mut deltawire_parser,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: a block, as the caller promises, that nothing changes now.
+    let Look { core: from, stream, storage, area } = ok!(unsafe { look(src) });
+    ok!(fits(mem as usize, mem_len, from.least()));
+    ok!(reachable(mem_len, from.read_len));
+    let from_len = from.size_for(0).saturating_add(storage.len());
+    if overlap(mem as usize, mem_len, src as usize, from_len) {
+        return DELTAWIRE_E_RANGE;
+    }
+    let unspent = area.get(from.spent..from.committed).unwrap_or_default();
+    let room = mem_len.saturating_sub(from.size_for(0));
+    let is_pending = from.emitter.is_pending();
+    if stream.retained(storage, is_pending) > room {
+        return DELTAWIRE_E_SMALL;
+    }
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`.
+    unsafe {
+        block::copy(src.cast(), mem.cast(), from.head(), mem_len);
+        let mut to = ok!(block::enter(mem.cast()));
+        to.kept.relocate(storage, to.storage, is_pending);
+        if let Some(area) = to.area.get_mut(..unspent.len()) {
+            area.copy_from_slice(unspent);
         }
-        // SAFETY: a block, as the caller promises, that nothing changes now.
-        let Look { core: from, stream, storage, area } = unsafe { look(src) }?;
-        fits(mem as usize, mem_len, from.least())?;
-        reachable(mem_len, from.read_len)?;
-        let from_len = from.size_for(0).saturating_add(storage.len());
-        if overlap(mem as usize, mem_len, src as usize, from_len) {
-            return Err(DELTAWIRE_E_RANGE);
-        }
-        let unspent = area.get(from.spent..from.committed).unwrap_or_default();
-        let room = mem_len.saturating_sub(from.size_for(0));
-        let is_pending = from.emitter.is_pending();
-        if stream.retained(storage, is_pending) > room {
-            return Err(DELTAWIRE_E_SMALL);
-        }
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`.
-        unsafe {
-            block::copy(src.cast(), mem.cast(), from.head(), mem_len);
-            let mut to = block::enter(mem.cast())?;
-            to.kept.relocate(storage, to.storage, is_pending);
-            if let Some(area) = to.area.get_mut(..unspent.len()) {
-                area.copy_from_slice(unspent);
-            }
-            (to.core.spent, to.core.committed, to.core.need) = (0, unspent.len(), 0);
-            to.core.reserved = false;
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+        (to.core.spent, to.core.committed, to.core.need) = (0, unspent.len(), 0);
+        to.core.reserved = false;
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// The block of `p` has `mem_len` bytes now. Call it after `realloc` enlarged the block, which may
@@ -228,14 +224,13 @@ pub unsafe extern "C" fn deltawire_move(
 /// `read_len`, 4 GiB or more). On failure nothing is changed.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usize) -> deltawire_status {
-    status((|| {
-        // SAFETY: a block, as the caller promises, of both lengths.
-        unsafe {
-            reachable(mem_len, look(p)?.core.read_len)?;
-            block::resize(p, mem_len)?;
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    // SAFETY: a block, as the caller promises, of both lengths.
+    unsafe {
+        let Look { core, .. } = ok!(look(p));
+        ok!(reachable(mem_len, core.read_len));
+        ok!(block::resize(p, mem_len));
+    }
+    DELTAWIRE_OK
 }
 
 /// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,

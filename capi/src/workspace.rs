@@ -3,7 +3,7 @@
 //! Nothing of it is stored in a parser, and nothing of a parser in it, so the blocks of both may be moved and copied between calls.
 
 use crate::block::{fits, Kept, Shared};
-use crate::convert::{aligned, put_out, status};
+use crate::convert::{aligned, put_out};
 use crate::types::*;
 use core::ffi::c_void;
 use core::mem::{align_of, size_of};
@@ -44,18 +44,16 @@ pub unsafe extern "C" fn deltawire_workspace_init(
     mem_len: usize,
     out: *mut *mut deltawire_workspace,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        fits(mem as usize, mem_len, size_of::<Block>())?;
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
-        unsafe {
-            mem.cast::<Block>().write(Block { magic: MAGIC, workspace: Workspace::with_slots() });
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    ok!(fits(mem as usize, mem_len, size_of::<Block>()));
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
+    unsafe {
+        mem.cast::<Block>().write(Block { magic: MAGIC, workspace: Workspace::with_slots() });
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// The size of a workspace's block, in bytes: at most `DELTAWIRE_WORKSPACE_SIZE`.
