@@ -175,7 +175,7 @@ pub unsafe extern "C" fn deltawire_message_init(
     let room = ok!(Room::of(&config));
     let words = words_of(room);
     ok!(fits(mem as usize, mem_len, size_for(words, 0)));
-    let log = MessageLogOf::with_tables(Behind { room, words: [] });
+    let log = MessageLogOf::with_tables(Behind { room, words: [] }, usize::MAX);
     let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
     // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
     unsafe {

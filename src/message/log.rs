@@ -134,26 +134,19 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// Creates a log that keeps at most `limit` bytes of texts and raw JSON. It asks for a buffer of at most four times that
     /// plus 64 KiB.
     pub const fn with_limit(limit: usize) -> Self {
-        MessageLogOf { limit, is_cut: false, left_out: None, state: State::new(Table::EMPTY) }
+        MessageLogOf::with_tables(Arrays { choices: [Slot::EMPTY; CHOICES], calls: [CallSlot::EMPTY; CALLS] }, limit)
     }
 }
 
 impl<T: Rows> MessageLogOf<T> {
-    /// Creates a log in these tables, bounded by its buffer alone.
+    /// Creates a log with these tables, which keeps at most `limit` bytes of texts and raw JSON.
     #[doc(hidden)]
-    pub const fn with_tables(tables: T) -> Self {
-        let state = State::new(Table::new(tables));
-        MessageLogOf { limit: usize::MAX, is_cut: false, left_out: None, state }
+    pub const fn with_tables(tables: T, limit: usize) -> Self {
+        MessageLogOf { limit, is_cut: false, left_out: None, state: State::new(Table::new(tables)) }
     }
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Changes the limit, at the start of a stream.
-    #[cfg(feature = "alloc")]
-    pub(super) fn set_limit(&mut self, limit: usize) {
-        self.limit = limit;
-    }
-
     /// Takes in no more updates that append to a text, because one was left out.
     #[cfg(feature = "alloc")]
     pub(super) fn cut(&mut self) {

@@ -2,7 +2,7 @@
 
 use super::record::{kind, Key, Record};
 use crate::dialect::Protocol;
-use crate::tables::{Arrays, Tables};
+use crate::tables::Tables;
 use core::fmt;
 
 /// What is known about a choice.
@@ -165,11 +165,6 @@ impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
         let Table { top, .. } = self;
         f.debug_struct("Table").field("top", top).field("choices", &self.slots()).field("calls", &self.calls()).finish()
     }
-}
-
-impl<const CHOICES: usize, const CALLS: usize> Table<Arrays<Slot, CallSlot, CHOICES, CALLS>> {
-    pub(super) const EMPTY: Self =
-        Table::new(Arrays { choices: [Slot::EMPTY; CHOICES], calls: [CallSlot::EMPTY; CALLS] });
 }
 
 impl<T: Rows> Table<T> {
