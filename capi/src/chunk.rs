@@ -1,4 +1,4 @@
-//! Chunks: looked into without a parser.
+//! Chunks, which are read without a parser.
 
 use crate::convert::{aligned, bytes, chunk, give, give_usage, give_value, plain_of, str_of, value_of};
 use crate::types::*;
@@ -7,7 +7,7 @@ use core::mem::{align_of, size_of};
 use core::ptr::{addr_of, addr_of_mut};
 use deltawire::chat::{Chunk, Field, Index};
 
-/// What is in a `deltawire_chunk_storage`.
+/// What a `deltawire_chunk_storage` contains.
 #[repr(C)]
 struct Storage {
     chunk: Chunk<'static>,

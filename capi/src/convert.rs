@@ -1,4 +1,4 @@
-//! Between the types of C and those of the library.
+//! Converts between the types of C and those of the library.
 
 use crate::types::*;
 use core::ffi::{c_char, c_void};
@@ -7,7 +7,7 @@ use core::{ptr, slice};
 use deltawire::chat::{Chunk, TokenCounts};
 use deltawire::json::{Kind, Text, Value};
 
-/// Where memory that C gave begins. It may be NULL if it has no bytes.
+/// Returns the address of memory that C gave. The pointer may be NULL if the memory has no bytes.
 fn first(data: *const c_void, len: usize) -> Result<*mut u8, deltawire_status> {
     match (data.is_null(), len) {
         (_, 0) => Ok(ptr::NonNull::dangling().as_ptr()),
@@ -17,7 +17,7 @@ fn first(data: *const c_void, len: usize) -> Result<*mut u8, deltawire_status> {
     }
 }
 
-/// Bytes that C gave.
+/// Returns the bytes that C gave.
 ///
 /// # Safety
 /// `data` is readable for `len` bytes, or `len` is 0.
@@ -26,7 +26,7 @@ pub(crate) unsafe fn bytes<'b>(data: *const c_void, len: usize) -> Result<&'b [u
     Ok(unsafe { slice::from_raw_parts(first(data, len)?, len) })
 }
 
-/// Memory that C gave to be written to.
+/// Returns the memory that C gave for an answer.
 ///
 /// # Safety
 /// `data` is writable for `len` bytes, or `len` is 0.
@@ -35,7 +35,7 @@ pub(crate) unsafe fn buffer<'b>(data: *mut c_void, len: usize) -> Result<&'b mut
     Ok(unsafe { slice::from_raw_parts_mut(first(data, len)?, len) })
 }
 
-/// A block of memory that C gave, which begins with a `T` if it was initialised.
+/// Checks the address of a block that C gave. An initialised block begins with a `T`.
 #[inline(always)]
 pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_status> {
     if given.is_null() {
@@ -47,7 +47,7 @@ pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_statu
     Ok(given.cast_mut().cast())
 }
 
-/// Writes an answer.
+/// Writes an answer, and returns the status of the call.
 ///
 /// # Safety
 /// `out` is NULL or writable.
@@ -71,16 +71,16 @@ pub(crate) unsafe fn put_out<T>(out: *mut T, answer: T) {
     }
 }
 
-/// The most bytes of a struct that begins with its size: a size that is only garbage is not followed.
+/// The largest size that a struct may state: garbage for a size must not make the library read on and on.
 const MAX_STRUCT: usize = 4096;
 
-/// Whether a struct that begins with its size can have this size. No version ends inside of a member.
+/// Whether a struct of some version can have this size. No version ends inside of a member.
 fn is_size_of<T>(size: usize) -> bool {
     (size_of::<u64>()..=MAX_STRUCT).contains(&size) && size % align_of::<T>() == 0
 }
 
-/// A struct that C filled, whose first member is its size. The members that an older caller does not have are 0, and what a
-/// newer caller has beyond must be 0.
+/// Returns a struct that C filled, whose first member is its size. Members that the caller's version does not have become 0.
+/// Members that only the caller's version has must be 0.
 ///
 /// # Safety
 /// `given` is readable for `size` bytes, and `T` is plain data that any bytes are valid for.
@@ -103,7 +103,7 @@ pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize) -> Result<T, d
     }
 }
 
-/// The size that a struct of C says it has, which its first member is.
+/// Returns the size that a struct of C states in its first member.
 ///
 /// # Safety
 /// `out` is NULL, or readable for the size that it begins with.
@@ -111,7 +111,7 @@ pub(crate) unsafe fn check_size<T>(out: *mut T) -> Result<u32, deltawire_status>
     if out.is_null() {
         return Err(DELTAWIRE_E_NULL);
     }
-    // SAFETY: such structs begin with their size as 32 bits. It may be misaligned for all we know.
+    // SAFETY: such structs begin with their size in 32 bits. The read needs no alignment.
     let size = unsafe { out.cast::<u32>().read_unaligned() };
     is_size_of::<T>(size as usize).then_some(size).ok_or(DELTAWIRE_E_CONFIG)
 }
@@ -136,7 +136,7 @@ pub(crate) unsafe fn fill<T: Copy>(out: *mut T, value: impl FnOnce(u32) -> T) ->
 
 pub(crate) const NO_STR: deltawire_str = deltawire_str { ptr: ptr::null(), len: 0 };
 
-/// Bytes for C.
+/// Returns bytes for C.
 pub(crate) fn str_of(bytes: &[u8]) -> deltawire_str {
     if bytes.is_empty() {
         return NO_STR;
@@ -147,7 +147,7 @@ pub(crate) fn str_of(bytes: &[u8]) -> deltawire_str {
 pub(crate) const NO_VALUE: deltawire_value =
     deltawire_value { ptr: ptr::null(), len: 0, r#type: DELTAWIRE_T_NONE, reserved: 0 };
 
-/// A value for C.
+/// Returns a value for C.
 pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
     let r#type = match value.kind() {
         Kind::Null => DELTAWIRE_T_NULL,
@@ -173,12 +173,12 @@ pub(crate) unsafe fn give_value(out: *mut deltawire_value, value: Option<Value<'
     }
 }
 
-/// Plain text for C.
+/// Returns plain text for C, as a value.
 pub(crate) fn plain_of(bytes: &[u8]) -> deltawire_value {
     deltawire_value { ptr: bytes.as_ptr().cast(), len: bytes.len(), r#type: DELTAWIRE_T_TEXT, reserved: 0 }
 }
 
-/// A text of a payload as a value: a JSON string with its quotes, or what else stands there.
+/// Returns a text of a payload as a value: a JSON string with its quotes, or the value of another type that the text is.
 pub(crate) fn text_value(payload: &[u8], text: Option<Text<'_>>) -> deltawire_value {
     let Some(text) = text else { return NO_VALUE };
     let raw = text.raw();
@@ -190,14 +190,16 @@ pub(crate) fn text_value(payload: &[u8], text: Option<Text<'_>>) -> deltawire_va
     }
 }
 
-/// A value that C gave.
+/// A value that C gave: JSON or plain text.
 pub(crate) enum Given<'v> {
     Json(Value<'v>),
     Plain(&'v [u8]),
 }
 
+/// Returns the value that C gave.
+///
 /// # Safety
-/// `v` is NULL, or what a function of this library gave, its bytes unchanged.
+/// `v` is NULL, or a value that a function of this library gave, whose bytes are unchanged.
 pub(crate) unsafe fn given<'v>(v: *const deltawire_value) -> Result<Given<'v>, deltawire_status> {
     if v.is_null() {
         return Err(DELTAWIRE_E_NULL);
@@ -214,7 +216,7 @@ pub(crate) unsafe fn given<'v>(v: *const deltawire_value) -> Result<Given<'v>, d
     }
 }
 
-/// Copies a text of C: bytes, or nothing if they do not fit.
+/// Writes a text of `len` bytes to C's buffer by `write`, or nothing if the text does not fit.
 ///
 /// # Safety
 /// `buf` is writable for `cap` bytes, or `cap` is 0; `need` is NULL or writable.
@@ -238,10 +240,10 @@ pub(crate) unsafe fn copy_out(
     }
 }
 
-/// The chunk that C gave.
+/// Returns the chunk that C gave.
 ///
 /// # Safety
-/// `c` is NULL, or a chunk of this library that is still valid: it has it as it is.
+/// `c` is NULL, or a chunk of this library that is still valid.
 pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, deltawire_status> {
     if c.is_null() {
         return Err(DELTAWIRE_E_NULL);

@@ -1,4 +1,4 @@
-//! Push: bytes in, callbacks called. And what that has in common with a batch.
+//! Push: reads bytes and calls callbacks. Also what a feed and a batch have in common.
 
 use crate::block::{append, append_byte, enter, Core, Open, Phase};
 use crate::callback_sink::CallbackSink;
@@ -11,10 +11,10 @@ use deltawire::stream::{Outcome, Sink, Stop};
 use deltawire::Error;
 
 /// Callbacks that are all NULL.
-// SAFETY: a struct of a number and of optional functions: with all bytes 0 it is 0 and `None`.
+// SAFETY: the struct has a number and optional functions, for which bytes of 0 are 0 and `None`.
 pub(crate) const SILENT: deltawire_callbacks = unsafe { core::mem::zeroed() };
 
-/// The size of the callbacks that C gave.
+/// Returns the size that a struct of callbacks states.
 ///
 /// # Safety
 /// `given` is not NULL, and begins with its size.
@@ -23,7 +23,7 @@ unsafe fn size_of_callbacks(given: *const deltawire_callbacks) -> usize {
     unsafe { core::ptr::addr_of!((*given).size).read_unaligned() as usize }
 }
 
-/// Whether there are no callbacks, or the struct has this version's size: then nothing about it has to be checked.
+/// Whether there are no callbacks, or their struct has the size of this version, so that nothing has to be checked.
 ///
 /// # Safety
 /// As [`callbacks`].
@@ -33,7 +33,7 @@ unsafe fn are_usual(given: *const deltawire_callbacks) -> bool {
     given.is_null() || unsafe { size_of_callbacks(given) } == size_of::<deltawire_callbacks>()
 }
 
-/// The callbacks that C gave.
+/// Returns the callbacks that C gave, or a copy of them.
 ///
 /// # Safety
 /// `given` is NULL, or begins with its size and is as long.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
     unsafe { feed(enter_workspace(w), p, data, len, cbs, user, consumed) }
 }
 
-/// [`deltawire_feed`] of anything. Not inlined: a call with one byte then need not save registers.
+/// Does what [`deltawire_feed`] does, for any bytes. It is a function of its own so that a call with one byte saves no registers.
 ///
 /// # Safety
 /// As for C.
@@ -120,7 +120,7 @@ unsafe fn feed<W: Source>(
     unsafe {
         put_out(consumed, 0);
         let mut source = ok!(source);
-        // Most slices go on with a payload that an earlier one cut. To append bytes to it takes no callbacks and no guard.
+        // Most slices go on with a payload that an earlier slice cut. Appending their bytes needs no callbacks and no guard.
         let base = if are_usual(cbs) { append(p, W::SHARES, data.cast(), len) } else { 0 };
         put_out(consumed, base);
         if base > 0 && base == len {
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn deltawire_finish_with(
     unsafe { finish_feed(enter_workspace(w), p, cbs, user) }
 }
 
-/// The end of a stream, by callbacks.
+/// Ends a stream, and calls callbacks for its last events.
 ///
 /// # Safety
 /// As for C.
@@ -192,12 +192,12 @@ unsafe fn finish_feed<W: Source>(
     }
 }
 
-/// Where a call's deltas go: callbacks or the array of a batch.
+/// Where the deltas of a call go: to callbacks, or to the array of a batch.
 pub(crate) trait Target: Sink {
     /// The status of a call whose target has no room.
     const FULL: deltawire_status;
 
-    /// What a callback returned that ended the call, and the offset of its event.
+    /// The number with which a callback ended the call, and the stream offset of that event.
     fn broke_off(&self) -> Option<(i32, u64)> {
         None
     }
@@ -211,13 +211,13 @@ impl Target for CallbackSink<'_> {
     }
 }
 
-/// Whether an event is pending that a call of the other kind (feed or batch) left: only that kind can go on.
+/// Whether a call of the other kind (feed or batch) left an event pending. Only a call of that kind can go on with it.
 fn is_of_other<T: Target>(core: &Core) -> bool {
     core.emitter.is_pending() && core.left_by != T::FULL
 }
 
-/// Reads the given bytes, or the committed ones. The first `base` bytes of what the caller gave are taken already. Returns how
-/// many of the given bytes are consumed, and the status.
+/// Reads the bytes that the caller gave, from `base` on, or the committed bytes. Returns how many of the caller's bytes are
+/// consumed, and the status. The bytes before `base` were appended to a cut payload already.
 pub(crate) fn read<W: Source, T: Target>(
     source: &mut W,
     mut open: Open<'_>,
@@ -251,7 +251,7 @@ pub(crate) fn read<W: Source, T: Target>(
     (if is_committed { 0 } else { spent.saturating_add(base) }, status)
 }
 
-/// The end of the stream, as far as a call gets.
+/// Ends the stream, unless the target stops the call before.
 pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, target: &mut T) -> deltawire_status {
     let (core, kept, mut storage, mut tracker, _) = open.parts();
     let Some(kept) = W::kept(kept) else { return DELTAWIRE_E_STATE };
@@ -278,7 +278,7 @@ pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, t
     status
 }
 
-/// The status of a call.
+/// Converts the outcome of a call to its status. If the stream failed, notes why.
 fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawire_status {
     let quirk = DELTAWIRE_QUIRKS;
     let (status, code, quirk, offset) = match (outcome, target.broke_off()) {
@@ -304,8 +304,8 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
     status
 }
 
-/// Notes the end of a call: after one that had enough storage, none is needed, and after one with bytes of the caller's own,
-/// nothing is reserved. Misuse changes nothing.
+/// Notes the end of a call. If it had enough storage, the block need not grow; if it was `given` bytes, a reservation ends.
+/// Misuse changes nothing.
 fn note_end(core: &mut Core, status: deltawire_status, given: bool) {
     if (DELTAWIRE_E_RESUME..DELTAWIRE_OK).contains(&status) {
         return;

@@ -1,4 +1,4 @@
-//! Names of numbers: static, ended by NUL.
+//! The names of statuses, kinds, verdicts, quirks and other numbers.
 
 use crate::types::*;
 use core::ffi::c_char;
@@ -8,8 +8,8 @@ use deltawire::delta::{Kind, Meta};
 use deltawire::stream::{Media, Pending, Protocol};
 use deltawire::{Error, Quirk, Verdict};
 
-/// The name of a number, or "?" for a number that is not in the table. Where a row has a number of the library, C has the same.
-/// `rows`: how many rows the table has.
+/// The name of a number, from a table of the numbers of C; "?" for a number that is not in the table. If a row has a number of the
+/// library, the two numbers must be equal. `rows`, if given, is how many rows the table must have.
 macro_rules! names {
     ($number:expr $(, rows $rows:expr)?; $($known:ident $(= $library:expr)? => $name:literal,)*) => {{
         #[allow(dead_code)] // Most tables do not say.
@@ -241,7 +241,7 @@ pub extern "C" fn deltawire_limit_name(limit: u32) -> *const c_char {
     }
 }
 
-/// The quirk of this number.
+/// Returns the quirk with this number.
 pub(crate) fn quirk_of(number: u32) -> Option<Quirk> {
     Quirk::ALL.iter().copied().find(|quirk| *quirk as u32 == number)
 }

@@ -1,4 +1,4 @@
-//! A parser's life: made, reset, moved.
+//! Makes, resets, moves and resizes parsers.
 
 use crate::block::{self, fits, look, overlap, Core, Look, Phase, Room};
 use crate::convert::{put_out, sized};
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, even
     }
 }
 
-/// The config that C gave; NULL is all defaults.
+/// Returns the config that C gave. NULL stands for all defaults.
 ///
 /// # Safety
 /// `cfg` is NULL, or begins with its size and is as long.
@@ -49,11 +49,11 @@ pub(crate) unsafe fn config_of(cfg: *const deltawire_config) -> Result<deltawire
     if cfg.is_null() {
         return Ok(deltawire_config::default());
     }
-    // SAFETY: as the caller promises. Any bytes are a config.
+    // SAFETY: as the caller promises. Any bytes are a valid config struct.
     unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize) }
 }
 
-/// What C configured.
+/// Converts the config of C to that of the machine, and makes the core of the block.
 fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status> {
     const FLAGS: u32 = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SPEC | DELTAWIRE_CFG_STRICT_JSON | DELTAWIRE_CFG_SHARED;
     if config.mode > DELTAWIRE_MODE_USAGE || config.flags & !FLAGS != 0 {
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn deltawire_init(
     }
     // SAFETY: what the caller gave begins with its size, and is as long.
     let config = ok!(unsafe { config_of(cfg) });
-    // The address first: what is said of the memory does not depend on the config.
+    // The address is checked first, so that the answer about it does not depend on the config.
     ok!(fits(mem as usize, mem_len, 0));
     let (core, machine) = ok!(core_of(&config));
     ok!(fits(mem as usize, mem_len, core.least()));
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_
     DELTAWIRE_OK
 }
 
-/// In direct reading offsets of 32 bits count from the first byte of the block.
+/// Checks that offsets of 32 bits reach all of a block with a read area: in direct reading they count from its first byte.
 fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
     if read_len > 0 && u32::try_from(mem_len).is_err() {
         return Err(DELTAWIRE_E_RANGE);

@@ -1,4 +1,4 @@
-//! What is known of a stream.
+//! What a parser knows of its stream: its end, token counts, last event ID, failure and quirks.
 
 use crate::block::{look, Look, Phase};
 use crate::convert::{fill, give, give_usage, str_of};

@@ -1,4 +1,4 @@
-//! Values: JSON that is read where it is asked for.
+//! Values: JSON that is read only when a function asks for it.
 
 use crate::convert::{
     bytes, check_size, copy_out, give, give_usage, give_value, given, plain_of, put_out, str_of, text_value, value_of,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn deltawire_value_plain(
     }
 }
 
-/// The JSON value that C gave.
+/// Returns the JSON value that C gave; ABSENT if it gave plain text.
 ///
 /// # Safety
 /// As [`given`].
@@ -81,7 +81,7 @@ unsafe fn json_of<'v>(v: *const deltawire_value) -> Result<Value<'v>, deltawire_
     }
 }
 
-/// The text of what C gave: of a string, of plain text, or of a number or literal as it is written.
+/// Returns the text of the value that C gave: of a string, of plain text, or of a number or literal as it is written.
 ///
 /// # Safety
 /// As [`given`].
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn deltawire_value_equals(
     }
 }
 
-/// A number that C gave.
+/// Returns the number that C gave.
 ///
 /// # Safety
 /// As [`given`].

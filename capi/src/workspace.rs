@@ -1,6 +1,6 @@
-//! Workspaces: what parsers need only while they read, in a block of its own that each call is lent.
+//! Workspaces: the memory that parsers need only while they read, in a block that the caller passes to each call.
 //!
-//! Nothing of it is stored in a parser, and nothing of a parser in it, so the blocks of both may be moved and copied between calls.
+//! Neither block refers to the other between calls, so both may be moved and copied then.
 
 use crate::block::{fits, Kept, Shared};
 use crate::convert::{aligned, put_out};
@@ -11,19 +11,19 @@ use core::ptr::{addr_of, addr_of_mut};
 use deltawire::stream::{Emitter, Machine};
 use deltawire::Workspace;
 
-/// How many shapes of events a workspace remembers: as many as the machine of a parser, so that what reads with either is compiled
-/// once.
+/// How many shapes of events a workspace remembers: as many as the machine of a parser, so that the code that reads is compiled
+/// once for both.
 const SHAPES: usize = 2;
 
 /// A workspace's block.
 #[repr(C)]
 struct Block {
-    /// [`MAGIC`], or [`BUSY`] while a call is using it.
+    /// [`MAGIC`], or [`BUSY`] while a call is using the workspace.
     magic: u64,
     workspace: Workspace<SHAPES>,
 }
 
-/// What a block that was initialised begins with.
+/// The first word of an initialised block.
 const MAGIC: u64 = 0x0131_6563_6170_7357 ^ size_of::<Block>() as u64;
 
 const BUSY: u64 = !MAGIC;
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) 
     DELTAWIRE_OK
 }
 
-/// A workspace that a call is using: its block says busy until this is dropped.
+/// A workspace that a call is using. The block says so until this is dropped.
 pub(crate) struct OpenWorkspace<'b> {
     magic: *mut u64,
     workspace: &'b mut Workspace<SHAPES>,
@@ -81,7 +81,7 @@ pub(crate) struct OpenWorkspace<'b> {
 
 impl Drop for OpenWorkspace<'_> {
     fn drop(&mut self) {
-        // SAFETY: it points to the block that was opened, which outlives this by the contract of `enter_workspace`.
+        // SAFETY: `magic` points to the block, which outlives this by the contract of `enter_workspace`.
         unsafe { self.magic.write(MAGIC) };
     }
 }
@@ -93,8 +93,8 @@ impl Drop for OpenWorkspace<'_> {
 /// result.
 pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<OpenWorkspace<'b>, deltawire_status> {
     let block: *mut Block = aligned(w.cast())?;
-    // SAFETY: as the caller promises; whatever the bytes are, a number they are. With the magic it was initialised, and no other
-    // call is using it: what lies behind the magic is borrowed by this alone.
+    // SAFETY: as the caller promises; any bytes are a valid number. A block with the magic was initialised, and no other call
+    // is using it: nothing else borrows what lies behind the magic.
     unsafe {
         match addr_of!((*block).magic).read() {
             MAGIC => {}
@@ -107,18 +107,18 @@ pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<
     }
 }
 
-/// Where a call has its machine from. A type for each, so that a program that shares no workspace links nothing of them.
+/// Where a call gets its machine from. Each source is a type, so that a program without workspaces links no code for them.
 pub(crate) trait Source {
-    /// Whether it is for parsers with `DELTAWIRE_CFG_SHARED`.
+    /// Whether the source is for parsers with `DELTAWIRE_CFG_SHARED`.
     const SHARES: bool;
 
-    /// What the block of such a parser keeps.
+    /// What the block of such a parser has for a machine.
     type Kept<'k>;
 
-    /// Returns `None` if the parser is of the other kind.
+    /// Returns what the block has for a machine, or `None` if the parser is for the other source.
     fn kept(kept: Kept<'_>) -> Option<Self::Kept<'_>>;
 
-    /// Lets the machine that reads this window run.
+    /// Calls `run` with the machine that reads this window.
     fn run<R>(
         &mut self,
         kept: Self::Kept<'_>,
@@ -128,7 +128,7 @@ pub(crate) trait Source {
     ) -> R;
 }
 
-/// The parser's own machine.
+/// The source of a parser that has a machine of its own.
 pub(crate) struct Own;
 
 impl Source for Own {

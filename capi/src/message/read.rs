@@ -1,4 +1,4 @@
-//! What a message contains.
+//! Reads a message: its texts, its JSON, its members.
 
 use super::look;
 use crate::convert::{bytes, copy_out, give};
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn deltawire_message_member(
         let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
         let name = core::str::from_utf8(ok!(bytes(name.cast(), name_len))).ok();
         let member = name.and_then(|name| state.log.member(buffer, owner, choice, call, name));
-        // As for a member that is there.
+        // A call for an absent member checks the buffer as well.
         if buf.is_null() && cap > 0 {
             return DELTAWIRE_E_NULL;
         }
