@@ -11,7 +11,7 @@ use crate::chat::Owner;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The result of a step, which fails only if there is no memory.
+/// The result of a step. A step fails only if there is no memory.
 type Done = Result<(), AssembleError>;
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
@@ -24,7 +24,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         reserve(&mut completion.choices, table.slots().len())?;
         for (place, slot) in (0..).zip(table.slots()) {
             let mut choice = Choice { index: slot.index, ..Choice::default() };
-            self.open(place, slot, &mut choice)?;
+            self.begin_choice(place, slot, &mut choice)?;
             choice.error = self.failure(buffer, kind::CHOICE_ERROR_JSON, place)?;
             if self.has_details(buffer, place) {
                 choice.reasoning_details.append(&collected(|put| self.put_details(buffer, place, put))?)?;
@@ -33,9 +33,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         for record in self.records(buffer).filter(|record| table.is_live(record)) {
             if record.key.kind() < kind::ROLE {
-                member(&mut completion, &record)?;
+                add_to_completion(&mut completion, &record)?;
             } else if let Some(choice) = completion.choices.get_mut(usize::from(record.key.choice())) {
-                member_of_choice(choice, &record)?;
+                add_to_choice(choice, &record)?;
             }
         }
         for entry in self.entries(buffer) {
@@ -80,15 +80,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for choice in &mut completion.choices {
             let Some(place) = self.state.table.place(choice.index) else { continue };
             for call in choice.tool_calls.iter_mut().filter(|call| !call.custom && call.arguments.is_none()) {
-                let arguments = collected(|put| self.put_no_text(buffer, place, call.number, put))?;
+                let arguments = collected(|put| self.put_arguments(buffer, place, call.number, put))?;
                 append(&mut call.arguments, &arguments)?;
             }
         }
         Ok(())
     }
 
-    /// Reads what a choice has apart from texts. Its calls come in the order in which they are listed.
-    fn open(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
+    /// Sets what a choice has apart from texts. Its calls come in the order in which they are listed.
+    fn begin_choice(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
         choice.function_call = slot.has(flag::FUNCTION).then(FunctionCall::default);
         choice.logprobs = slot.has(flag::LOGPROBS).then(Logprobs::default);
         if slot.has(flag::AUDIO) {
@@ -140,7 +140,8 @@ fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&
     Some(if owner == Owner::Choice { &mut choice.members } else { &mut choice.message_members })
 }
 
-fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
+/// Adds a record of the top level to the completion.
+fn add_to_completion(completion: &mut Completion, record: &Record<'_>) -> Done {
     let text = match record.key.kind() {
         kind::ID => &mut completion.id,
         kind::OBJECT => &mut completion.object,
@@ -157,9 +158,10 @@ fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
     append(text, record.body)
 }
 
-fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
+/// Adds a record of a choice, or of one of its calls, to the choice.
+fn add_to_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
     if record.key.kind() >= kind::CALL_CUSTOM {
-        return member_of_call(choice, record);
+        return add_to_call(choice, record);
     }
     let function = |choice: &mut Choice, of: fn(&mut FunctionCall) -> &mut Option<String>| {
         choice.function_call.as_mut().map_or(Ok(()), |call| append(of(call), record.body))
@@ -195,7 +197,8 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
     }
 }
 
-fn member_of_call(choice: &mut Choice, record: &Record<'_>) -> Done {
+/// Adds a record of a call to that call.
+fn add_to_call(choice: &mut Choice, record: &Record<'_>) -> Done {
     let number = record.key.call();
     // This is nearly always the call that was opened last.
     let Some(call) = choice.tool_calls.iter_mut().rfind(|call| call.number == number) else { return Ok(()) };

@@ -110,7 +110,7 @@ fn bound(weight: usize) -> usize {
     weight.saturating_mul(8).saturating_add(256)
 }
 
-/// Whether a member is `reasoning_details`, whose entries are joined. A value that is no array is one entry.
+/// Whether a member is `reasoning_details`, whose entries are joined.
 fn is_details(member: &OtherMember<'_>) -> bool {
     member.owner == Owner::Delta && member.name == "reasoning_details"
 }
@@ -246,8 +246,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.write(buffer, choice, call, appends, |mut log| log.put(choice, update))
     }
 
-    /// Writes what may not fit: it is undone if it does not. It can change only this choice and this call of it. If it `appends`
-    /// to what is there and is left out, all that would append from here on is left out, too.
+    /// Writes to the log by `write`, and undoes that if it does not fit. `write` may change only this choice and this call of
+    /// it. If it `appends` to a text or a list and does not fit, everything that appends is left out from here on.
     fn write(
         &mut self,
         buffer: &mut [u8],

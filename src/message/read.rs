@@ -138,7 +138,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.slot(choice).map_or(0, |(_, slot)| slot.calls)
     }
 
-    /// Whether a call (by its place in the list, from 0) calls a custom tool.
+    /// Whether a call (by its position in the list, from 0) calls a custom tool.
     pub fn is_custom(&self, buffer: &[u8], choice: u32, call: u32) -> bool {
         let key = self.slot(choice).and_then(|(place, _)| self.call_key(kind::CALL_CUSTOM, place, call));
         key.is_some_and(|key| self.pieces(buffer, key).next().is_some())
@@ -159,7 +159,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// except for an error in plain text without any.
     ///
     /// `buffer` is the one that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice` is the
-    /// index of a choice and `call` the place of a call in its list, from 0: by ascending index, or in order of appearance
+    /// index of a choice and `call` the position of a call in its list, from 0: by ascending index, or in order of appearance
     /// if two calls have one index or the protocol is not chat completions. Both are ignored where they do not matter. The log
     /// is read once to measure the text, and once more to write it.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
@@ -200,7 +200,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 put(b"]");
             }
             kind::CALL_ARGUMENTS if self.lacks_text(buffer, key) => {
-                self.put_no_text(buffer, place, key.call(), put);
+                self.put_arguments(buffer, place, key.call(), put);
             }
             _ => {
                 is_any = false;
@@ -213,13 +213,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         is_any.then_some(())
     }
 
-    /// Returns the choice with this index, and its place.
+    /// Returns the choice with this index, and its place in the table.
     fn slot(&self, index: u32) -> Option<(u16, &Slot)> {
         let place = self.state.table.place(index)?;
         Some((place, self.state.table.slot(place)?))
     }
 
-    /// Returns the key of a call, by its place in the list.
+    /// Returns the key of a call, by its position in the list.
     fn call_key(&self, kind: u8, choice: u16, call: u32) -> Option<Key> {
         let table = &self.state.table;
         let mut calls =
@@ -228,7 +228,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Some(Key::new(kind, choice, number))
     }
 
-    /// Returns the number of a call, by its place in the list of the choice with this index.
+    /// Returns the number of a call, by its position in the list of the choice with this index.
     pub(super) fn call_number(&self, choice: u32, call: u32) -> Option<u32> {
         Some(self.call_key(0, self.slot(choice)?.0, call)?.call())
     }

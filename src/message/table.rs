@@ -5,7 +5,7 @@ use crate::dialect::Protocol;
 use crate::tables::Tables;
 use core::fmt;
 
-/// What is known about a choice.
+/// Flags of a choice: what it has, and what was noted of it.
 pub(super) mod flag {
     /// Its calls are listed in the order in which they came: two have one index, or the message is of another protocol than chat
     /// completions, where the responses of a stream number their calls anew.
@@ -350,7 +350,7 @@ impl<T: Rows + ?Sized> Table<T> {
         record.at >= self.begin(record.key) && record.key.kind() != kind::DEAD
     }
 
-    /// Notes that all records are live.
+    /// Notes that all records in the log are live, after the others were removed.
     pub(super) fn all_live(&mut self) {
         self.top.usage.begin = 0;
         for slot in self.rows.choices_mut() {

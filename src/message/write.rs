@@ -27,7 +27,7 @@ pub(super) struct State<T: Rows + ?Sized> {
     packed: usize,
     /// Quirks of the texts that no tracker read, since the caller last took them.
     pub(super) quirks: QuirkSet,
-    /// Why the update at hand was left out.
+    /// Why the current update was left out.
     fault: Option<LogError>,
     pub(super) table: Table<T>,
 }
@@ -174,7 +174,8 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
     }
 }
 
-/// Whether an update appends to what is there. If one is left out, those behind it must not close the gap.
+/// Whether an update appends to a text or a list. If such an update is left out, later ones must be left out, too, so that no
+/// text has a gap.
 pub(super) fn appends(update: &Update<'_>) -> bool {
     match update {
         Update::CallName { piece, .. } | Update::FunctionName { piece, .. } => *piece == NamePiece::Appends,
@@ -204,7 +205,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         self.state.fault.get_or_insert(fault);
     }
 
-    /// Appends what `write` writes. Returns how many bytes of text that were.
+    /// Counts what `write` appends to the log. Returns how many bytes of text it wrote.
     #[inline]
     fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8])) -> usize {
         let State { fill, live, .. } = &mut *self.state;
@@ -226,7 +227,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// Appends a text that no tracker read.
+    /// Appends a text that no tracker reads, so that its quirks are counted here.
     fn untracked(&mut self, key: Key, text: Text<'_>) -> usize {
         self.state.quirks |= text.quirks();
         self.text(key, text)
@@ -290,7 +291,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// Notes that the records of `old` are replaced. Returns where the records that replace them begin.
+    /// Notes that the live records of a text are replaced. Returns where those that replace them begin.
     fn replace(&mut self, old: Live) -> Live {
         self.state.stale |= old.len > 0;
         self.state.live = self.state.live.saturating_sub(usize::try_from(old.len).unwrap_or(usize::MAX));
