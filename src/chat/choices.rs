@@ -28,10 +28,14 @@ impl<'a> Pass<'a> {
     }
 
     /// Walks the next call of the array at `start`: the one after `offset`, where an earlier call ended, or the first if
-    /// that is 0. Returns the offset at which the call ends, or `None` if there is no further call.
+    /// that is 0. A call in the place of the array is the only one (TGI). Returns the offset at which the call ends, or `None` if
+    /// there is no further call.
     pub(crate) fn call_at(payload: &'a [u8], start: usize, offset: usize, into: &mut CallIndex) -> Option<usize> {
         let mut pass = Pass::again(payload, if offset == 0 { start } else { offset });
-        let comes = pass.work(|work| if offset == 0 { work.enter_array() } else { work.more_elements() });
+        let comes = match payload.get(start) {
+            Some(b'{') => offset == 0,
+            _ => pass.work(|work| if offset == 0 { work.enter_array() } else { work.more_elements() }),
+        };
         if !comes {
             return None;
         }
@@ -242,6 +246,10 @@ impl Work<'_, '_> {
                     self.aside(|work| work.note_other());
                     Place::new(choice::PROVIDER_FIELDS, Expect::ANY)
                 }
+                Key::Usage => {
+                    self.notes.has_usage |= self.steps.peek() == b'{';
+                    UNKNOWN
+                }
                 _ => UNKNOWN,
             };
             if !self.member(&mut into.spans, place)? {
@@ -269,7 +277,7 @@ impl Work<'_, '_> {
             let key = next_key!(self, before,
                 b"role" { b"\":" => Role }
                 b"cont" { b"ent\":" => Content }
-                b"reas" { b"oning_content\":" => ReasoningContent, b"oning\":" => Reasoning }
+                b"reas" { b"oning_content\":" => ReasoningContent, b"oning\":" => Reasoning, b"oning_text\":" => ReasoningText }
                 b"refu" { b"sal\":" => Refusal }
                 b"tool" { b"_calls\":" => ToolCalls }
             );
@@ -292,10 +300,11 @@ impl Work<'_, '_> {
                 }
                 Key::Thinking => Place::new(delta::THINKING, Expect::ANY),
                 Key::Thought => Place::new(delta::THOUGHT, Expect::ANY),
+                Key::ReasoningText => Place::new(delta::REASONING_TEXT, Expect::ANY),
                 Key::FunctionCall => Place::new(delta::FUNCTION_CALL, Expect::FUNCTION),
                 Key::ToolCalls => {
                     into.no_calls();
-                    if self.steps.peek() == b'[' {
+                    if matches!(self.steps.peek(), b'[' | b'{') {
                         self.aside(|work| work.tool_calls(into));
                         continue;
                     }
@@ -330,10 +339,13 @@ impl Work<'_, '_> {
         self.span_from(start)
     }
 
+    /// Walks an array of tool calls, or one in its place, which is flagged.
     #[inline(never)]
     fn tool_calls(&mut self, into: &mut DeltaIndex) {
         let start = self.steps.offset();
-        let mut more = self.enter_array();
+        let is_lone = self.steps.peek() == b'{';
+        self.flag(is_lone, Quirk::OddType);
+        let mut more = is_lone || self.enter_array();
         while more {
             let mut call = CallIndex::EMPTY;
             self.call(&mut call);
@@ -341,7 +353,7 @@ impl Work<'_, '_> {
                 self.first_call(&call, into);
             }
             into.calls = into.calls.saturating_add(1);
-            more = self.more_elements();
+            more = !is_lone && self.more_elements();
         }
         let span = self.span_from(start);
         self.place(&mut into.spans, delta::TOOL_CALLS, span);
@@ -391,7 +403,7 @@ impl Work<'_, '_> {
                     }
                     Place::new(call::INDEX, Expect::INDEX)
                 }
-                Key::Id => Place::new(call::ID, Expect::TEXT),
+                Key::Id => Place::new(call::ID, Expect::REASON),
                 Key::Type => Place::new(call::TYPE, Expect::TEXT),
                 Key::Function | Key::Custom => {
                     let function = key == Key::Function;

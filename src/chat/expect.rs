@@ -17,11 +17,11 @@ pub(super) struct Expect {
 enum Rule {
     /// Any value is odd.
     Odd,
-    /// The string "None" is flagged as such; anything else is odd.
+    /// The strings "None" and "null" are flagged as such; anything else is odd.
     NoneOrOdd,
-    /// The string "None" is flagged; anything else is right.
+    /// The strings "None" and "null" are flagged; anything else is right.
     None,
-    /// A string is right, but "None" is flagged; anything else is odd.
+    /// A string is right, but "None" and "null" are flagged; anything else is odd.
     Word,
     /// A number without fraction and exponent is right.
     Integer,

@@ -149,13 +149,14 @@ pub(crate) mod delta {
     pub(crate) const REASONING_DETAILS: usize = 3;
     pub(crate) const THINKING: usize = 4;
     pub(crate) const THOUGHT: usize = 5;
-    pub(crate) const CONTENT: usize = 6;
-    pub(crate) const REFUSAL: usize = 7;
-    pub(crate) const FUNCTION_CALL: usize = 8;
-    pub(crate) const TOOL_CALLS: usize = 9;
-    pub(crate) const AUDIO: usize = 10;
-    pub(crate) const ANNOTATIONS: usize = 11;
-    pub(crate) const COUNT: usize = 12;
+    pub(crate) const REASONING_TEXT: usize = 6;
+    pub(crate) const CONTENT: usize = 7;
+    pub(crate) const REFUSAL: usize = 8;
+    pub(crate) const FUNCTION_CALL: usize = 9;
+    pub(crate) const TOOL_CALLS: usize = 10;
+    pub(crate) const AUDIO: usize = 11;
+    pub(crate) const ANNOTATIONS: usize = 12;
+    pub(crate) const COUNT: usize = 13;
 }
 
 /// Members of a tool call, its function's name and arguments (or its custom tool's name and input) among them.
@@ -353,6 +354,8 @@ pub(crate) struct Facts {
     pub(crate) delta: bool,
     /// There may be members that no list of deltas has ([`Chunk::other_members`](super::Chunk::other_members)).
     pub(crate) others: bool,
+    /// A choice has usage (Moonshot).
+    pub(crate) choice_usage: bool,
 }
 
 impl Facts {
@@ -364,6 +367,7 @@ impl Facts {
         message: false,
         delta: false,
         others: false,
+        choice_usage: false,
     };
 }
 

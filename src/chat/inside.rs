@@ -6,7 +6,7 @@ use super::index::{call, CallIndex};
 use super::others::CallMembers;
 use super::page::{How, Item};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
-use super::scalar::{index_number, input_of, member_of, text_of};
+use super::scalar::{id_of, index_number, input_of, member_of, text_of};
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
 use crate::dialect::{self, Plan, Walk};
 use crate::json::{Kind as Json, Text};
@@ -197,7 +197,7 @@ impl Calls {
             self.rest = Rest::Texts { name, arguments, others };
             let position = self.given;
             self.given = position.saturating_add(1);
-            let id = part(value(call::ID).and_then(text_of));
+            let id = part(value(call::ID).and_then(id_of));
             let says_nothing = id.is_empty() && name.is_empty() && arguments.is_empty();
             if says_nothing && others == 0 {
                 continue;

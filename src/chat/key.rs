@@ -95,6 +95,7 @@ keys! {
     Reasoning = b"reasoning";
     ReasoningContent = b"reasoning_content";
     ReasoningDetails = b"reasoning_details";
+    ReasoningText = b"reasoning_text";
     Refusal = b"refusal";
     Role = b"role";
     ServiceTier = b"service_tier";
@@ -122,12 +123,12 @@ static SLOTS: [Key; 128] = {
 };
 
 /// A factor that gives each known name a slot of its own: one look finds the only candidate. A test finds another one, if need be.
-const BY: u64 = 0x8177_60b7_f2a4_7411;
+const BY: u64 = 0xa622_f2f9_70b0_d41f;
 
-/// Returns the slot of a name by its first eight bytes and its last one.
+/// Returns the slot of a name by its first eight bytes, its last one, and its length.
 #[inline(always)]
-const fn slot_of(word: u64, last: u8, by: u64) -> usize {
-    (word.wrapping_add(last as u64).wrapping_mul(by) >> 57) as usize
+const fn slot_of(word: u64, last: u8, len: usize, by: u64) -> usize {
+    (word.wrapping_add((len as u64) << 8 | last as u64).wrapping_mul(by) >> 57) as usize
 }
 
 impl Key {
@@ -137,8 +138,8 @@ impl Key {
         if flags.any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {
             return Key::unescaped(raw);
         }
-        let name =
-            raw.last().and_then(|last| SLOTS.get(slot_of(word_of(raw), *last, BY)).copied()).unwrap_or(Key::Unknown);
+        let slot = raw.last().map(|last| slot_of(word_of(raw), *last, raw.len(), BY));
+        let name = slot.and_then(|slot| SLOTS.get(slot).copied()).unwrap_or(Key::Unknown);
         match NAMES.get(name as usize) {
             Some((text, _)) if text.bytes() == raw => name,
             _ => Key::Unknown,
@@ -181,7 +182,7 @@ impl Name {
         let [a, b, c, d, e, f, g, h, ..] = self.bytes;
         #[allow(clippy::indexing_slicing)] // For constants alone.
         let last = self.bytes[self.len as usize - 1];
-        slot_of(u64::from_le_bytes([a, b, c, d, e, f, g, h]), last, by)
+        slot_of(u64::from_le_bytes([a, b, c, d, e, f, g, h]), last, self.len as usize, by)
     }
 }
 

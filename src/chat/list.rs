@@ -22,6 +22,7 @@ const TEXTS: [Option<(Kind, bool)>; delta::COUNT] = {
     texts[delta::REASONING] = Some((Kind::Reasoning, true));
     texts[delta::THINKING] = Some((Kind::Reasoning, true));
     texts[delta::THOUGHT] = Some((Kind::Reasoning, true));
+    texts[delta::REASONING_TEXT] = Some((Kind::Reasoning, true));
     texts[delta::CONTENT] = Some((Kind::Content, false));
     texts[delta::REFUSAL] = Some((Kind::Refusal, false));
     texts
@@ -208,7 +209,7 @@ impl<'r> Reader<'r, '_> {
                 }
             }
             (delta::FUNCTION_CALL, Some(b'{')) => self.container(spans, member, Kind::FunctionName, How::Function),
-            (delta::TOOL_CALLS, Some(b'[')) if fields.calls > 0 => {
+            (delta::TOOL_CALLS, Some(b'[' | b'{')) if fields.calls > 0 => {
                 if fields.calls > 1 || !fields.is_fragment {
                     return self.container(spans, member, Kind::ToolCall, How::Calls);
                 }

@@ -293,6 +293,7 @@ fn is_read(owner: Owner, key: Key) -> bool {
                 | Key::Reasoning
                 | Key::Thinking
                 | Key::Thought
+                | Key::ReasoningText
                 | Key::FunctionCall
                 | Key::ToolCalls
                 | Key::Audio

@@ -86,7 +86,7 @@ impl PartsCursor {
                     }
                 }
                 Some(true) => {
-                    let thought = member_of(part, "thinking").or_else(|| member_of(part, "text"));
+                    let thought = ["thinking", "text", "summary"].iter().find_map(|name| member_of(part, name));
                     match thought {
                         Some(value) if value.kind() == Kind::Array => {
                             let raw = array.raw();

@@ -31,7 +31,7 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
         return Err(fault);
     }
     index.quirks |= notes.quirks;
-    index.facts.others = notes.has_others;
+    (index.facts.others, index.facts.choice_usage) = (notes.has_others, notes.has_usage);
     Ok(Read { end, seen, may_break })
 }
 

@@ -1,6 +1,6 @@
 //! One payload read: the pass, and what needs more than one member to be known.
 
-use super::index::{top, Hint, Index, Read};
+use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of};
@@ -32,8 +32,8 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     /// Members that a chunk with choices hardly has.
     const RARE: u32 = 1 << top::ERROR | 1 << top::TYPE | 1 << top::DETAIL | 1 << top::X_GROQ;
     let object_len = index.top.get(top::OBJECT).map_or(0, |span| span.end.wrapping_sub(span.start));
-    let may_be_error = index.top.mask() & RARE != 0 || object_len as usize == b"\"error\"".len();
-    if index.choices == 0 || may_be_error || hint != Hint::None {
+    let is_rare = index.top.mask() & RARE != 0 || object_len as usize == b"\"error\"".len() || index.facts.choice_usage;
+    if index.choices == 0 || is_rare || hint != Hint::None {
         return conclude_any(index, payload, hint);
     }
     index.facts.chat = true;
@@ -54,7 +54,7 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
         || object.starts_with(b"chat.completion")
         || object.starts_with(b"text_completion");
     let is_chat = is_answer || index.top.has(top::CHOICES);
-    let has_error = value(top::ERROR).is_some_and(is_error);
+    let has_error = member_error(index, payload).is_some();
     let is_whole = !has_error
         && (hint == Hint::Error
             || is(top::TYPE, "error")
@@ -64,7 +64,7 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
                 _ => !is_chat && value(top::DETAIL).is_some_and(is_error),
             });
     let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
-    let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ);
+    let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ) || index.facts.choice_usage;
     index.facts.chat = is_chat;
     index.facts.error |= has_error || is_whole;
     index.facts.error_is_whole |= is_whole;
@@ -87,11 +87,30 @@ fn is_error_body(body: Value<'_>) -> bool {
         && success.and_then(|value| value.as_bool()) != Some(true)
 }
 
-/// `usage`, if it is an object and not empty; else `x_groq.usage`.
+/// `usage`, if it is an object and not empty; else `x_groq.usage`, or that of the first choice (Moonshot).
 pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
     let says = |value: &Value<'a>| value.kind() == Kind::Object && !is_empty_object(*value);
     let own = index.top(payload, top::USAGE).filter(says);
-    own.or_else(|| member_of(index.top(payload, top::X_GROQ)?, "usage").filter(says))
+    let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "usage").filter(says);
+    let of_choice = || {
+        let choice = index.first.spans.get(choice::WHOLE).filter(|_| index.facts.choice_usage)?;
+        member_of(index.value(payload, choice), "usage").filter(says)
+    };
+    own.or_else(of_groq).or_else(of_choice)
+}
+
+/// The member that contains the error of a payload: `error`, `x_groq.error` or, where the choices are null, a `base_resp`
+/// that reports a failure (MiniMax).
+fn member_error<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
+    let own = index.top(payload, top::ERROR).filter(|value| is_error(*value));
+    let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "error").filter(|value| is_error(*value));
+    let of_base = || {
+        index.top(payload, top::CHOICES).filter(|choices| choices.is_null())?;
+        let base = member_of(Value::of_payload(payload), "base_resp")?;
+        let code = member_of(base, "status_code").and_then(text_of)?;
+        (code != "0").then_some(base)
+    };
+    own.or_else(of_groq).or_else(of_base)
 }
 
 /// The error that an event is or has at its top level: raw JSON, or else plain text.
@@ -104,5 +123,5 @@ pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Va
         // The pass saw to its depth.
         return Some(Ok(Value::of_payload(payload)));
     }
-    index.top(payload, top::ERROR).filter(|value| is_error(*value)).map(Ok)
+    member_error(index, payload).map(Ok)
 }

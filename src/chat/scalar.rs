@@ -38,7 +38,7 @@ pub(crate) fn input_of(value: Value<'_>) -> Option<Text<'_>> {
     }
 }
 
-/// Returns a finish reason: a string that is neither empty nor "None".
+/// Returns a finish reason: a string that is neither empty nor "None" nor "null".
 #[inline]
 pub(crate) fn reason_of(value: Value<'_>) -> Option<Text<'_>> {
     value.as_text().filter(|text| !text.is_empty() && !is_none_string(value))
@@ -95,10 +95,15 @@ pub(crate) fn is_empty_object(value: Value<'_>) -> bool {
     inside.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'}')
 }
 
-/// Whether the value is the string "None", which stands for null in some documentation.
+/// Whether the value is the string "None" or "null", which some servers write for null.
 #[inline(never)]
 pub(crate) fn is_none_string(value: Value<'_>) -> bool {
-    value.as_text().is_some_and(|text| text == "None")
+    value.as_text().is_some_and(|text| text == "None" || text == "null")
+}
+
+/// Returns the ID of a tool call: a text that is neither empty nor "None" nor "null" (Mistral).
+pub(crate) fn id_of(value: Value<'_>) -> Option<Text<'_>> {
+    text_of(value).filter(|_| !is_none_string(value))
 }
 
 /// Returns an index as a number: a negative index is 0, and a number in a string counts. Returns `None` if the value is no

@@ -136,6 +136,7 @@ impl Holes {
             delta::REASONING,
             delta::THINKING,
             delta::THOUGHT,
+            delta::REASONING_TEXT,
         ] {
             if let Some(value) = member(index, payload, spans, number).filter(text) {
                 self.add(payload, value, Fill::Text)?;

@@ -238,7 +238,6 @@ fn members_of_a_chunk() {
                 "error",
                 r#"  value: {"type":"error","detail":"d"}"#,
                 "  message = d",
-                "  type = error",
                 "fields --------- completion false",
             ],
         ),

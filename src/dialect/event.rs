@@ -6,7 +6,7 @@
 
 use super::protocol::Protocol;
 use super::read::read;
-use super::reported::{Class, Of, CALL};
+use super::reported::{Class, Of};
 use super::responses;
 use super::state::{Piece, Plan, Seen, State};
 use super::value::{number, object, text};
@@ -190,8 +190,7 @@ impl<'a> Event<'a> {
         if !state.is_usual(index, class) {
             return None;
         }
-        if kind == Kind::ToolArguments && !state.has(index, CALL) {
-            // The stream was resumed behind the event that opened the call.
+        if kind == Kind::ToolArguments && !state.takes_arguments(index) {
             return None;
         }
         let slot = if kind == Kind::ToolArguments {

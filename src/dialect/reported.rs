@@ -29,7 +29,8 @@ struct Item {
     index: u8,
     /// One bit for each of its contents. Those from 7 on share one. In a tool call, the lowest bit is for the arguments.
     contents: u8,
-    /// One bit for each of its summaries, likewise. In a tool call, the lowest bit is for the call itself, the next for its name.
+    /// One bit for each of its summaries, likewise. In a tool call, the lowest bit is for the call itself, the next for its name,
+    /// and the third for arguments that came whole with the event that began it.
     summaries: u8,
 }
 
@@ -143,6 +144,7 @@ impl Of {
 pub(super) const ARGUMENTS: Of = Of::Content(0);
 pub(super) const CALL: Of = Of::Summary(0);
 pub(super) const NAME: Of = Of::Summary(1);
+pub(super) const BEGAN_WHOLE: Of = Of::Summary(2);
 
 /// What the items of a whole response have to do with those that are tracked.
 #[derive(Clone, Copy, Debug)]
@@ -335,6 +337,11 @@ impl Reported {
     /// Whether anything was reported.
     pub(super) fn has_any(&self) -> bool {
         self.items().next().is_some()
+    }
+
+    /// Whether the arguments of a tool call came whole with the event that began it, so that deltas repeat them.
+    pub(super) fn began_whole(&self, number: u32) -> bool {
+        self.item(number).is_some_and(|item| item.has(BEGAN_WHOLE) && item.contents != u8::MAX)
     }
 
     /// Whether all of an item was reported.

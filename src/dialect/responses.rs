@@ -1,12 +1,12 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Class, Id, Of, ARGUMENTS, CALL, NAME};
+use super::reported::{Address, Class, Id, Of, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{Plan, Seen, State, What};
 use super::value::{arguments, array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{members_of, Text, Value, LONGEST_WORD};
+use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 
 /// What the text of an event is, and which part of its item it belongs to.
 struct Piece {
@@ -182,7 +182,7 @@ pub(super) fn read<'a>(
             return seen;
         }
         let is_status = |word| text(status).map_or(ended == Some(word), |status| status == *word);
-        let is_failure = is_status("failed");
+        let is_failure = is_status("failed") || is_status("cancelled");
         (seen.service_tier, seen.usage) = (tier, object(usage));
         seen.others = object(details).is_some();
         seen.is_body = is_body;
@@ -228,7 +228,7 @@ pub(super) fn read<'a>(
         let item = find(state, &mut seen, &address, false);
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
-        let is_open = piece.kind != Kind::ToolArguments || state.has(item, CALL);
+        let is_open = piece.kind != Kind::ToolArguments || state.takes_arguments(item);
         let words = words(event, piece.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
@@ -262,8 +262,11 @@ pub(super) fn read<'a>(
                 if text(members_of(item, ["name"])[0]).is_some() {
                     state.add(number, NAME);
                 }
-                if text(input(item)).is_some() {
+                if let Some(input) = text(input(item)) {
                     state.add(number, ARGUMENTS);
+                    if client(members_of(item, ["type"])[0]) == Some(true) || is_whole_json(input) {
+                        state.add(number, BEGAN_WHOLE);
+                    }
                 }
             }
         }
@@ -276,6 +279,15 @@ pub(super) fn read<'a>(
         seen.plan.what = What::Annotation;
     }
     seen
+}
+
+/// Whether a text is a JSON object, array or string, all of it.
+fn is_whole_json(text: Text<'_>) -> bool {
+    let (mut balance, mut buffer) = (Balance::NOTHING, [0; 4]);
+    text.fragments().for_each(|fragment| {
+        let _ = balance.feed_value(fragment.encode(&mut buffer).as_bytes());
+    });
+    balance.is_closed()
 }
 
 /// Returns the index that an event has of its output item.

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::{Address, Claims, Class, Id, Of, Reported};
+use super::reported::{Address, Claims, Class, Id, Of, Reported, CALL};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -106,6 +106,12 @@ impl State {
     /// Whether a part of an output item was reported (Responses).
     pub(super) fn has(&self, item: u32, of: Of) -> bool {
         self.output.reported().has(item, of)
+    }
+
+    /// Whether deltas of the arguments belong to this tool call: an event opened it, and did not have all of them (Responses).
+    pub(super) fn takes_arguments(&self, item: u32) -> bool {
+        let reported = self.output.reported();
+        reported.has(item, CALL) && !reported.began_whole(item)
     }
 
     /// Notes that a response begins, whose items or blocks are numbered anew. Returns whether parts of another were reported.

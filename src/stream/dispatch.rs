@@ -394,8 +394,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
-        // An event with usage alone is a chunk, unless its other members are of another protocol.
-        let is_chunk = self.index.facts.chat && matches!(own, None | Some(Protocol::Other));
+        // An event with usage alone is a chunk, unless its other members are of another protocol, or the stream has been of
+        // another so far.
+        let by_usage = !self.index.top.has(top::CHOICES) && self.index.object(payload).is_empty();
+        let is_other = by_usage && self.facts.foreign && !self.facts.chat;
+        let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
         if !is_chunk {

@@ -182,10 +182,7 @@ unsafe extern "C" fn on_tool_call(
 ) -> i32 {
     // SAFETY: as the caller promises.
     unsafe {
-        let text = |value| match given(value) {
-            Ok(Given::Json(value)) => value.as_text(),
-            _ => None,
-        };
+        let text = |value| text_of(value).ok();
         let deltawire_at { flags, choice, call, number, .. } = *at;
         let mut update = CallUpdate::default();
         update.call = call;

@@ -114,7 +114,7 @@ impl<'a> Choice<'a> {
         self.member(choice::TEXT)?.as_text().filter(|text| !text.is_empty())
     }
 
-    /// Returns `finish_reason` (or `finishReason`), unless it is null, empty or "None".
+    /// Returns `finish_reason` (or `finishReason`), unless it is null, empty, "None" or "null".
     #[inline]
     pub fn finish_reason(&self) -> Option<FinishReason<'a>> {
         let reason = |member| self.member(member).and_then(reason_of);

@@ -102,9 +102,9 @@ impl<'a> DeltaView<'a> {
         self.text(delta::REASONING)
     }
 
-    /// Returns `thinking`, or `thought`, if it is not empty.
+    /// Returns `thinking`, `thought` or `reasoning_text` (GitHub Copilot): the first that is there and not empty.
     pub fn thinking(&self) -> Option<Text<'a>> {
-        self.text(delta::THINKING).or_else(|| self.text(delta::THOUGHT))
+        [delta::THINKING, delta::THOUGHT, delta::REASONING_TEXT].into_iter().find_map(|member| self.text(member))
     }
 
     /// Returns the items of `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter). An object

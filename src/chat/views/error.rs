@@ -1,6 +1,6 @@
 //! An error that the API reported.
 
-use crate::chat::scalar::{member_of, nested_words, text_of};
+use crate::chat::scalar::{is_none_string, member_of, nested_words, text_of};
 use crate::json::{Kind, Text, Value};
 
 /// An error, in any of the places and shapes that servers use: an `error` member, an event named `error`, a field `error`, a choice,
@@ -31,9 +31,9 @@ enum Body<'a> {
 pub enum ErrorPart {
     /// What happened, in words.
     Message,
-    /// `code`.
+    /// `code`, `status_code` or `statusCode`, or the code of the first of its `errors`.
     Code,
-    /// `type`.
+    /// `type`, `error_type` (TGI) or, in words, `status` (Google), unless that is just `error`.
     Kind,
     /// `param`.
     Param,
@@ -48,18 +48,26 @@ impl<'a> ApiError<'a> {
     /// Returns a part of the error as raw JSON, which [`message`](Self::message) and the other methods return as text.
     /// Returns `None` if the error came as plain text.
     pub fn part(&self, part: ErrorPart) -> Option<Value<'a>> {
-        let says = |value: &Value<'a>| text_of(*value).is_some();
+        let says = |value: &Value<'a>| text_of(*value).is_some() && !is_none_string(*value);
         let whole = self.value()?;
         let names: &[&str] = match part {
             ErrorPart::Message if whole.kind() != Kind::Object => return Some(whole).filter(says),
-            ErrorPart::Message => &["message", "detail", "details", "error"],
-            ErrorPart::Code => &["code"],
-            ErrorPart::Kind => &["type"],
+            ErrorPart::Message => &["message", "detail", "details", "error", "status_msg"],
+            ErrorPart::Code => &["code", "status_code", "statusCode"],
+            ErrorPart::Kind => &["type", "error_type", "status"],
             ErrorPart::Param => &["param"],
         };
-        let named = names.iter().find_map(|name| member_of(whole, name).filter(says));
-        let nested = || nested_words(member_of(whole, "errors"), member_of(whole, "detail"));
-        named.or_else(|| if part == ErrorPart::Message { nested() } else { None })
+        // The type of an event that is an error says no more than that.
+        let is_kind = |value: &Value<'a>| value.as_text().is_some_and(|text| text != "error");
+        let named = names.iter().find_map(|name| {
+            let value = member_of(whole, name).filter(says)?;
+            (part != ErrorPart::Kind || is_kind(&value)).then_some(value)
+        });
+        named.or_else(|| match part {
+            ErrorPart::Message => nested_words(member_of(whole, "errors"), member_of(whole, "detail")),
+            ErrorPart::Code => member_of(member_of(whole, "errors")?.element_at(&mut 0)?, "code").filter(says),
+            ErrorPart::Kind | ErrorPart::Param => None,
+        })
     }
 
     fn text(&self, part: ErrorPart) -> Option<Text<'a>> {
@@ -87,7 +95,7 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// Returns `type`.
+    /// Returns `type`, or what [`ErrorPart::Kind`] names in its place.
     pub fn kind(&self) -> Option<Text<'a>> {
         self.text(ErrorPart::Kind)
     }
@@ -97,7 +105,7 @@ impl<'a> ApiError<'a> {
         self.text(ErrorPart::Param)
     }
 
-    /// Returns `code`: a text, or a number as it is written.
+    /// Returns `code`, or what [`ErrorPart::Code`] names in its place: a text, or a number as it is written.
     pub fn code(&self) -> Option<Text<'a>> {
         self.text(ErrorPart::Code)
     }

@@ -3,7 +3,7 @@
 use crate::chat::choices::Pass;
 use crate::chat::fields::own_value;
 use crate::chat::index::{call, CallIndex};
-use crate::chat::scalar::{index_number, input_of, text_of};
+use crate::chat::scalar::{id_of, index_number, input_of, text_of};
 use crate::json::{Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
@@ -68,9 +68,9 @@ impl<'a> ToolCall<'a> {
         self.member(call::INDEX).and_then(index_number)
     }
 
-    /// Returns `id`, if it is not empty.
+    /// Returns `id`, if it is not empty, and not the text `None` or `null`.
     pub fn id(&self) -> Option<Text<'a>> {
-        self.text(call::ID)
+        self.member(call::ID).and_then(id_of)
     }
 
     /// Returns `type` (`function`, `custom`), if it is not empty.

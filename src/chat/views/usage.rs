@@ -28,6 +28,12 @@ pub struct TokenCounts {
 /// The objects of a usage that contain counts.
 const DETAILS: [&str; 2] = ["prompt_tokens_details", "completion_tokens_details"];
 
+/// Members of the usage itself that some servers send in the place of `prompt_tokens_details.cached_tokens`: DeepSeek and
+/// Moonshot.
+const CACHED: [&str; 2] = ["prompt_cache_hit_tokens", "cached_tokens"];
+/// The place of those tokens.
+const CACHED_PLACE: usize = 4;
+
 /// Defines the accessors of both types, and what `Debug` prints of [`TokenCounts`], from one table: a method, its place in
 /// [`TokenCounts::counts`], the name of the member, and which of the [`DETAILS`] contains it.
 macro_rules! counts {
@@ -67,6 +73,7 @@ counts! {
     completion_tokens = 1: "completion_tokens";
     total_tokens = 2: "total_tokens";
     reasoning_tokens = 3: "reasoning_tokens" in "completion_tokens_details";
+    /// In its place `prompt_cache_hit_tokens` (DeepSeek) or `cached_tokens` of the usage itself (Moonshot).
     cached_tokens = 4: "cached_tokens" in "prompt_tokens_details";
     prompt_audio_tokens = 5: "audio_tokens" in "prompt_tokens_details";
     completion_audio_tokens = 6: "audio_tokens" in "completion_tokens_details";
@@ -98,7 +105,9 @@ impl TokenCounts {
         for member in value.members() {
             let Ok((name, value)) = member else { return false };
             let is_it = |(of, known): &(&str, &str)| name.is_word(known) && *of == object;
-            let Some(place) = NAMES.iter().position(is_it) else {
+            let own = NAMES.iter().position(is_it);
+            let cached = || (object.is_empty() && CACHED.iter().any(|known| name == **known)).then_some(CACHED_PLACE);
+            let Some(place) = own.or_else(cached) else {
                 other(name, value);
                 continue;
             };
@@ -165,8 +174,10 @@ impl<'a> Usage<'a> {
             return counts.get(place as u32);
         }
         let (object, name) = *NAMES.get(place)?;
-        let value = if object.is_empty() { self.value } else { member_of(self.value, object)? };
-        member_of(value, name).and_then(whole_number)
+        let value = if object.is_empty() { Some(self.value) } else { member_of(self.value, object) };
+        let own = value.and_then(|value| member_of(value, name)).and_then(whole_number);
+        let cached = || CACHED.iter().find_map(|name| member_of(self.value, name).and_then(whole_number));
+        own.or_else(|| if place == CACHED_PLACE { cached() } else { None })
     }
 
     /// Returns all counts, to keep. Reads each object once.
