@@ -93,7 +93,7 @@ quirks! {
     LoneSurrogate = 21, "C31", "half a surrogate pair was replaced by U+FFFD";
     /// The last one counts.
     DuplicateMember = 22, "C32", "a known member came twice in one object";
-    NoneString = 23, "C32", "the string \"None\" came instead of null";
+    NoneString = 23, "C32", "the string \"None\" or \"null\" came instead of null";
     RawControl = 24, "C33", "a string contained a raw control character";
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
     /// The call keeps its first ID.

@@ -274,9 +274,7 @@ impl Call {
             let is_late = |name| !may_end && (self.name.is_empty() || self.name.is(name));
             return match self.identity {
                 Identity::Arguments(_) if fragment.name.is_some_and(is_late) => Fate::Continues,
-                // An ID that comes alone opens no call under an index in use: nothing would follow that belongs to it (Mistral).
-                _ if fragment.name.is_some() => Fate::Opens,
-                _ if is_closed && (fragment.index.is_none() || !fragment.arguments.is_empty()) => Fate::Opens,
+                _ if fragment.name.is_some() || is_closed => Fate::Opens,
                 Identity::Id(_) => Fate::ContinuesUnderAnotherId,
                 Identity::Unopened | Identity::Arguments(_) => Fate::Continues,
             };

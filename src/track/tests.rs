@@ -213,7 +213,10 @@ fn fragments_find_their_calls() {
             &["=a <\\\"x\\\">", "=a <\\\"x\\\">", "=a <\\\"y\\\">"],
             &["0:new0 0=a 0<\"x\">", "0<\"x\"> ArgumentsAfterEnd", "1:new1 1=a 1<\"y\">"],
         ),
-        (&["i0 =a <\\\"[>", "i0 =b <]\\\">", "i0 #x"], &["0:new0 0=a 0<\"[>", "0+b 0<]\">", "0:#x"]),
+        (
+            &["i0 =a <\\\"[>", "i0 =b <]\\\">", "i0 #x"],
+            &["0:new0 0=a 0<\"[>", "0+b 0<]\">", "1:again0#x ReusedCallIndex"],
+        ),
         (&["i0 <[]>", "i0 <]>"], &["0:new0 0<[]>", "0<]> ArgumentsAfterEnd"]),
         // A number or a word ends at another name, or at an ID with a name. The same name is a repetition.
         (

@@ -228,14 +228,21 @@ impl Naive {
         for choice in value["choices"].as_array().into_iter().flatten() {
             self.choice(choice);
         }
-        let usage = [&value["usage"], &value["x_groq"]["usage"]];
+        let usage = [&value["usage"], &value["x_groq"]["usage"], &value["choices"][0]["usage"]];
         let usage = usage.into_iter().find(|usage| usage.as_object().is_some_and(|usage| !usage.is_empty()));
         if let Some(usage) = usage {
             let mut usage = usage.clone();
             join_all(&mut usage);
             self.answer.usage = Some(usage);
         }
-        let error = &value["error"];
+        let base = &value["base_resp"];
+        let is_failure = object.get("choices").is_some_and(Value::is_null) && !base["status_code"].is_null();
+        let error = match &value["error"] {
+            error if !error.is_null() && error != "" => error,
+            _ if !value["x_groq"]["error"].is_null() => &value["x_groq"]["error"],
+            _ if is_failure && base["status_code"] != 0 => base,
+            error => error,
+        };
         let whole = name == "error" || value["type"] == "error" || value["object"] == "error";
         if !error.is_null() && error != "" {
             self.answer.errors.push(message_of(error));
@@ -288,7 +295,7 @@ impl Naive {
         texts["tool_calls"] = Value::Null;
         let mut message = Choice::default();
         Naive::delta(&mut message, &texts);
-        for (position, entry) in value["tool_calls"].as_array().into_iter().flatten().enumerate() {
+        for (position, entry) in calls_of(value).enumerate() {
             let mut one = Choice::default();
             Naive::delta(&mut one, &serde_json::json!({ "tool_calls": [entry] }));
             one.calls.iter_mut().for_each(|call| call.place.position = position);
@@ -357,8 +364,10 @@ impl Naive {
             match part["type"].as_str() {
                 Some("text" | "output_text") => choice.content += part["text"].as_str().unwrap_or(""),
                 Some("thinking" | "reasoning") => {
-                    choice.reasoning += part["thinking"].as_str().unwrap_or("");
-                    for part in part["thinking"].as_array().into_iter().flatten() {
+                    let thought = ["thinking", "text", "summary"].map(|name| &part[name]);
+                    let Some(thought) = thought.into_iter().find(|thought| !thought.is_null()) else { continue };
+                    choice.reasoning += thought.as_str().unwrap_or("");
+                    for part in thought.as_array().into_iter().flatten() {
                         choice.reasoning += part.as_str().or(part["text"].as_str()).unwrap_or("");
                     }
                 }
@@ -377,11 +386,11 @@ impl Naive {
             .filter_map(|item| filled(&item["text"]).or(filled(&item["summary"])))
             .collect();
         let reasoning = ["reasoning_content", "reasoning"].into_iter().find_map(|key| filled(&delta[key]));
-        let rest = || ["thinking", "thought"].into_iter().find_map(|key| filled(&delta[key]));
+        let rest = || ["thinking", "thought", "reasoning_text"].into_iter().find_map(|key| filled(&delta[key]));
         let details = (!details.is_empty()).then_some(&details[..]);
         choice.reasoning += reasoning.or(details).or_else(rest).unwrap_or("");
         Naive::fragment(&mut choice.function, &delta["function_call"], "arguments");
-        for (position, value) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
+        for (position, value) in calls_of(delta).enumerate() {
             Naive::call(choice, position, value);
         }
     }
@@ -552,6 +561,12 @@ fn number(value: &Value) -> Option<u64> {
     }
 }
 
+/// The tool calls of a delta or a message: an array of them, or one.
+fn calls_of(value: &Value) -> impl Iterator<Item = &Value> {
+    let calls = &value["tool_calls"];
+    calls.as_array().into_iter().flatten().chain(Some(calls).filter(|calls| calls.is_object()))
+}
+
 fn filled(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
@@ -561,6 +576,6 @@ fn message_of(error: &Value) -> String {
     if let Some(text) = error.as_str() {
         return halves::join(text);
     }
-    let text = ["message", "detail", "details"].into_iter().find_map(|key| filled(&error[key]));
+    let text = ["message", "detail", "details", "error", "status_msg"].into_iter().find_map(|key| filled(&error[key]));
     halves::join(text.unwrap_or(""))
 }

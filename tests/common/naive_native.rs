@@ -178,6 +178,8 @@ pub struct Naive {
     continues: bool,
     /// Of Responses: the parts that were reported, of which item, and whether of its summary.
     reported: BTreeSet<(u64, bool, u64)>,
+    /// Of Responses: the calls whose arguments came whole with the event that began them.
+    began_whole: BTreeSet<u64>,
     /// Of Responses: the items so far.
     items: Vec<Item>,
 }
@@ -453,6 +455,7 @@ impl Naive {
     /// Maybe behind another one. Its items or blocks are numbered anew.
     fn begin_response(&mut self) {
         self.reported.clear();
+        self.began_whole.clear();
         self.items.clear();
         self.clients.clear();
         self.called.clear();
@@ -531,6 +534,8 @@ impl Naive {
                 self.open(0, index, &block["id"], &block["name"], false)?;
                 if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
                     self.object(0, index, &block["input"])?;
+                } else if let Some(input) = full(&block["input"]) {
+                    self.arguments(0, index, input)?;
                 }
             }
             _ => self.raw(0, Kind::Native, index, block),
@@ -748,7 +753,7 @@ impl Naive {
         let own = Some(&event[name]).filter(|own| !own.is_null()).unwrap_or(&event["part"][name]);
         let is_object = is_call && own.as_object().is_some_and(|members| !members.is_empty());
         let text = full(own).unwrap_or_default();
-        if text.is_empty() && !is_object {
+        if text.is_empty() && !is_object || is_call && is_delta && self.began_whole.contains(&index) {
             return Ok(());
         }
         let place = if is_summary { summary } else { part };
@@ -798,7 +803,7 @@ impl Naive {
         if response["error"].is_object() && !self.failed {
             self.push("error".to_string());
         }
-        self.failed |= response["error"].is_object() || status == "failed";
+        self.failed |= response["error"].is_object() || status == "failed" || status == "cancelled";
         Ok(())
     }
 
@@ -827,8 +832,14 @@ impl Naive {
                 }
                 _ => {}
             }
-            if input.and_then(full).is_some() {
+            if let Some(text) = input.and_then(full) {
                 self.reported.insert(arguments);
+                if kind == "custom_tool_call" || is_whole_json(text)? {
+                    self.began_whole.insert(index);
+                }
+            }
+            if is_whole {
+                self.began_whole.remove(&index);
             }
             self.reported.insert((index, true, 0));
         } else if kind == "message" || kind == "reasoning" {
@@ -945,6 +956,17 @@ fn word_of(word: &str, called: bool) -> FinishKind {
         return FinishKind::ToolCalls;
     }
     table.get(word).copied().unwrap_or(FinishKind::Other)
+}
+
+/// Whether a text is an object, an array or a string.
+fn is_whole_json(text: &str) -> Result<bool, GiveUp> {
+    let text = text.trim_start();
+    match serde_json::Deserializer::from_str(text).into_iter::<Value>().next() {
+        Some(Ok(value)) => Ok(value.is_object() || value.is_array() || value.is_string()),
+        // It may be balanced all the same.
+        Some(Err(fault)) if !fault.is_eof() && text.starts_with(['{', '[', '"']) => Err(GiveUp),
+        _ => Ok(false),
+    }
 }
 
 /// A string that is not empty.

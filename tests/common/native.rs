@@ -222,11 +222,16 @@ fn responses(from: &mut Source<'_>, nth: u32) -> Vec<Value> {
             names.iter().for_each(|(name, value)| event[*name] = value.clone());
             event
         };
-        events.push(with("output_item.added", &[("item", whole.clone())]));
-        if matches!(kind, 3 | 4) {
-            let (event, name) =
-                if is_custom { ("custom_tool_call_input", "input") } else { ("function_call_arguments", "arguments") };
-            let pieces: Vec<_> = (0..from.below(3)).map(|_| text(from)).collect();
+        let (event, name) =
+            if is_custom { ("custom_tool_call_input", "input") } else { ("function_call_arguments", "arguments") };
+        let is_call = matches!(kind, 3 | 4);
+        let pieces: Vec<_> = (0..if is_call { from.below(3) } else { 0 }).map(|_| text(from)).collect();
+        let mut begun = whole.clone();
+        if is_call && from.once_in(6) {
+            begun[name] = json!(if is_custom { pieces.concat() } else { format!("{{\"a\":{}}}", from.below(9)) });
+        }
+        events.push(with("output_item.added", &[("item", begun)]));
+        if is_call {
             for piece in &pieces {
                 events.push(with(&format!("{event}.delta"), &[("delta", json!(piece))]));
             }
