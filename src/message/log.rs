@@ -182,20 +182,24 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// [`NeedStorage`](LogError::NeedStorage), pass the update once more; after any other error, go on with the next.
     #[inline(always)]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        match Piece::of(choice, update) {
-            Some(piece) if self.extend(buffer, &piece) => Ok(()),
+        match Piece::of(update) {
+            Some(piece) if self.extend(buffer, choice, &piece) => Ok(()),
             _ => self.put_any(buffer, choice, update),
         }
     }
 
-    /// Takes in a piece of a text if it continues the last record and fits, which it nearly always does. Returns `false`,
-    /// with nothing written, if not.
+    /// Appends a text to the last record if it continues that record and fits, which it nearly always does. Returns `false`,
+    /// with nothing written, if not. Whatever else a first piece changes was changed when the record began.
     #[inline(always)]
-    pub(super) fn extend(&mut self, buffer: &mut [u8], piece: &Piece<'_>) -> bool {
+    fn extend(&mut self, buffer: &mut [u8], choice: u32, piece: &Piece<'_>) -> bool {
         // The buffer and the limit bound how much may still be written.
-        let room = self.limit.saturating_sub(self.state.live);
-        let end = self.state.fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
-        !self.is_cut && self.state.extend(buffer, end, piece).is_some()
+        let State { fill, live, table, .. } = &mut self.state;
+        let room = self.limit.saturating_sub(*live);
+        let end = fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
+        let Some(place) = table.place(choice).filter(|_| !self.is_cut) else { return false };
+        let Some(len) = fill.extend(buffer, end, piece.key(place), piece.text) else { return false };
+        *live = live.saturating_add(len);
+        true
     }
 
     /// Does what [`extend`](Self::extend) does, with decoded bytes of a source that was noted (`note_source`).

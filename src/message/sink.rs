@@ -157,8 +157,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         };
         let Some(update) = update else { return Ok(()) };
         self.put(buffer, choice, &update)?;
-        if let Some(piece) = Piece::of(choice, &update) {
-            self.state.note_source(&piece, source_of(record));
+        let key = Piece::of(&update).and_then(|piece| Some(piece.key(self.state.table.place(choice)?)));
+        if let Some(key) = key {
+            self.state.fill.note_source(key, source_of(record));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Writes updates to a log.
 
 use super::error::LogError;
-use super::record::{kind, Fill, Key, Source};
+use super::record::{kind, Fill, Key};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
@@ -68,23 +68,6 @@ impl<T: Rows + ?Sized> State<T> {
         }
     }
 
-    /// Appends a text to the last record, if it continues that record and fits, which it nearly always does. Returns `None`,
-    /// with nothing written, if not. Whatever else a first piece changes was changed when the record began.
-    #[inline(always)]
-    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, piece: &Piece<'_>) -> Option<()> {
-        let place = self.table.place(piece.choice)?;
-        let len = self.fill.extend(buffer, end, Key::new(piece.kind, place, piece.call), piece.text)?;
-        self.live = self.live.saturating_add(len);
-        Some(())
-    }
-
-    /// Notes that texts of this source continue the last record, if the piece, which is of that source, belongs to it.
-    pub(super) fn note_source(&mut self, piece: &Piece<'_>, source: Source) {
-        if let Some(place) = self.table.place(piece.choice) {
-            self.fill.note_source(Key::new(piece.kind, place, piece.call), source);
-        }
-    }
-
     /// Saves what an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Before {
         let State { fill, live, stale, quirks, .. } = *self;
@@ -119,7 +102,6 @@ impl<T: Rows + ?Sized> State<T> {
 pub(super) struct Piece<'a> {
     /// The kind of its records.
     pub(super) kind: u8,
-    pub(super) choice: u32,
     /// The number of its call, or 0 if the text belongs to no call.
     pub(super) call: u32,
     pub(super) text: Text<'a>,
@@ -128,7 +110,7 @@ pub(super) struct Piece<'a> {
 impl<'a> Piece<'a> {
     /// Returns the piece that an update appends, if it appends a text.
     #[inline(always)]
-    pub(super) fn of(choice: u32, update: &Update<'a>) -> Option<Self> {
+    pub(super) fn of(update: &Update<'a>) -> Option<Self> {
         let (kind, call, text) = match update {
             Update::Content(text) => (kind::CONTENT, 0, *text),
             Update::Reasoning(text) => (kind::REASONING, 0, *text),
@@ -137,7 +119,13 @@ impl<'a> Piece<'a> {
             Update::FunctionArguments(text) => (kind::FUNCTION_ARGUMENTS, 0, *text),
             _ => return None,
         };
-        Some(Piece { kind, choice, call, text })
+        Some(Piece { kind, call, text })
+    }
+
+    /// Returns the key of its records. `place` is that of its choice.
+    #[inline(always)]
+    pub(super) fn key(&self, place: u16) -> Key {
+        Key::new(self.kind, place, self.call)
     }
 }
 
@@ -422,7 +410,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
             Update::Audio(audio) => self.audio(place, slot, audio),
             _ => {
-                if let Some(Piece { kind, text, .. }) = Piece::of(slot.index, update) {
+                if let Some(Piece { kind, text, .. }) = Piece::of(update) {
                     self.text(key(kind), text);
                 }
             }
