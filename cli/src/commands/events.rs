@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::{to_raw_value, RawValue};
 use std::collections::BTreeMap;
 
-/// What is written, as it is written: numbers of a stream need not fit any type.
+/// JSON as text, because a number of a stream need not fit any type.
 type Json = Box<RawValue>;
 
 /// Prints a line for each event and each delta.
@@ -35,7 +35,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn json(value: impl Serialize) -> Json {
-    // Only a map with keys that are no texts could fail.
+    // This fails only for a map whose keys are not strings, and there is none.
     to_raw_value(&value).unwrap_or_default()
 }
 
@@ -47,7 +47,7 @@ fn raw(value: Value<'_>) -> Json {
     json(Exact(value))
 }
 
-/// A value on one line, its numbers as they came.
+/// A value that is written on one line, with its numbers as they came.
 struct Exact<'a>(Value<'a>);
 
 impl Serialize for Exact<'_> {
@@ -76,7 +76,7 @@ fn failure(error: &ApiError<'_>) -> Json {
     }
 }
 
-/// An object of what is there.
+/// Makes an object of the members that have a value.
 fn object<const N: usize>(members: [(&str, Option<Json>); N]) -> Json {
     let there = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
     json(there.collect::<BTreeMap<_, _>>())
@@ -104,7 +104,7 @@ fn audio(audio: &Audio<'_>) -> Json {
     ])
 }
 
-/// A name, or a piece to be put behind what came before.
+/// Returns the name of the member for a name, or for a piece that is appended to the name before.
 fn name_member(piece: NamePiece) -> &'static str {
     match piece {
         NamePiece::Replaces => "name",
@@ -112,7 +112,7 @@ fn name_member(piece: NamePiece) -> &'static str {
     }
 }
 
-/// What an update says, as a member of its line.
+/// Returns the name and the value of the member that shows an update.
 fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
     Some(match *update {
         Update::Role(text) => ("role", decoded(text)),
@@ -186,7 +186,7 @@ impl Handler for Printing {
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         let Some((name, value)) = update_member(&update) else { return Flow::Continue(()) };
         self.line(match update {
-            // Of the response as a whole.
+            // These belong to the response, not to a choice.
             Update::Usage(_) | Update::Error(_) => object([(name, Some(value))]),
             _ => object([("choice", Some(json(choice))), (name, Some(value))]),
         })
