@@ -248,18 +248,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.known("type", known);
         }
         self.name(known);
-        if self.log.lacks_text(self.buffer, key(kind::CALL_ARGUMENTS)) {
-            self.open(b"{");
-            self.name("name");
-            self.string(key(kind::CALL_NAME));
-            self.name("arguments");
-            self.out.put(b"\"");
-            let Json { log, buffer, out, .. } = self;
-            log.put_arguments(buffer, place, number, &mut |bytes| json::escape(bytes, |bytes| out.put(bytes)));
-            out.put(b"\"");
-        } else {
-            self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
-        }
+        self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
         self.members(Owner::Function, choice, number);
         self.close(b"}");
         self.members(Owner::Call, choice, number);
@@ -354,9 +343,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn string(&mut self, key: Key) {
         let Json { log, buffer, texts, out, .. } = self;
         out.put(b"\"");
+        let mut escape = |bytes: &[u8]| json::escape(bytes, |bytes| out.put(bytes));
         match texts.iter().find(|(own, _)| *own == key) {
-            Some((_, text)) => json::escape(text.as_bytes(), |bytes| out.put(bytes)),
-            None => log.pieces(buffer, key).for_each(|piece| json::escape(piece, |bytes| out.put(bytes))),
+            _ if log.lacks_text(buffer, key) => log.put_arguments(buffer, key, &mut escape),
+            Some((_, text)) => escape(text.as_bytes()),
+            None => log.pieces(buffer, key).for_each(escape),
         }
         out.put(log.lone_half(key).as_bytes());
         out.put(b"\"");
