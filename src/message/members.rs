@@ -79,13 +79,6 @@ fn link(buffer: &mut [u8], at: u32, to: u32) {
 }
 
 impl<T: Rows + ?Sized> State<T> {
-    /// Returns the members, in the order in which their names came first.
-    fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
-        let log = buffer.get(..self.fill.len).unwrap_or_default();
-        let first = Entry::at(log, self.table.top.members);
-        core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
-    }
-
     /// Links the members again after their records were moved.
     pub(super) fn link_members(&mut self, buffer: &mut [u8]) {
         let mut places = [NOWHERE; MAX_MEMBERS];
@@ -117,7 +110,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         // Find the member of this name, the member before it (or the last of all), and the position of its name among the
         // others.
         let (mut before, mut old, mut rank) = (None, None, 0);
-        for entry in self.state.entries(buffer) {
+        for entry in self.entries(buffer) {
             rank = entry.rank;
             if entry.is_of(owner, choice, call) && name == *entry.name {
                 old = Some(entry);
@@ -161,9 +154,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         HEADER.saturating_add(HEAD).saturating_add(name.decoded_len()).saturating_add(value.raw().len())
     }
 
-    /// Returns the members of all owners.
+    /// Returns the members of all owners, in the order in which their names came first.
     pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
-        self.state.entries(buffer)
+        let log = buffer.get(..self.len()).unwrap_or_default();
+        let first = Entry::at(log, self.state.table.top.members);
+        core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
     }
 
     /// Returns the members of an owner that no other field has (those of providers): their names, and their values as they
