@@ -40,7 +40,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.json_with(buffer, detail, &[], out)
     }
 
-    /// Does the same as [`json`](Self::json), with other texts in place of some.
+    /// Does what [`json`](Self::json) does, but writes the given texts for these keys instead of those of the log.
     pub(super) fn json_with(&self, buffer: &[u8], detail: Detail, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
         let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(detail == Detail::Extended);
@@ -221,7 +221,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    /// Writes the members of an owner that no field has. `call` is the number of the call.
+    /// Writes the members of an owner that have no field of their own. `call` is the number of the call.
     fn members(&mut self, owner: Owner, choice: u32, call: u32) {
         let log = self.log;
         for entry in log.entries(self.buffer).filter(|entry| entry.is_of(owner, choice, call)) {
@@ -273,7 +273,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// Returns the kinds of the live records whose key is one `of` those.
+    /// Returns the kinds of the live records for whose key `of` is true.
     fn kinds(&self, of: impl Fn(Key) -> bool) -> Kinds {
         let table = &self.log.state.table;
         let records = self.log.records(self.buffer).filter(|record| of(record.key) && table.is_live(record));

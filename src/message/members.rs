@@ -1,4 +1,4 @@
-//! The members of a message that no other field has, such as those that providers add.
+//! The members of a message that have no field of their own, such as those that providers add.
 //!
 //! Each is a record of its own, whatever its owner is: a chunk, a choice, its deltas, a tool call, or the function of one.
 //! The records are linked in the order in which their names came first. A value that changes is appended as a new record,
@@ -161,8 +161,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
     }
 
-    /// Returns the members of an owner that no other field has (those of providers): their names, and their values as they
-    /// came. If a member comes several times, the last value that is not null counts. `choice` is the index of the choice,
+    /// Returns the names and the values, as they came, of an owner's members that have no field of their own, as those of
+    /// providers. If a member comes several times, the last value that is not null counts. `choice` is the index of the choice,
     /// or 0 for the members of the chunk. `call` is the position of a call in the choice's list, and is ignored where it
     /// does not matter.
     pub fn members<'b>(

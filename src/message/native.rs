@@ -81,14 +81,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Whether a key is that of arguments that came without a text, which [`put_arguments`](Self::put_arguments) writes.
+    /// Whether this is the key of arguments that came without a text. [`put_arguments`](Self::put_arguments) writes such
+    /// arguments.
     pub(super) fn lacks_text(&self, buffer: &[u8], key: Key) -> bool {
         let custom = Key::new(kind::CALL_CUSTOM, key.choice(), key.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
         self.is_native() && key.kind() == kind::CALL_ARGUMENTS && !has(key) && !has(custom)
     }
 
-    /// Puts the arguments of a call that came without a text, as an object: those that came by path, or none.
+    /// Puts arguments that came without a text, as an object: its members came by path, or there are none.
     pub(super) fn put_arguments(&self, buffer: &[u8], key: Key, put: &mut dyn FnMut(&[u8])) {
         let pieces = self.listed(buffer, Key::new(kind::CALL_PARTIALS, key.choice(), key.call()));
         let mut paths = Paths { last: None, goes_on: false };
