@@ -106,9 +106,9 @@ const (
 	KindNative Kind = 38
 	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
 	// of the stream lies in exactly one frame, and frames are in order. If lines end in CR, a frame may be reported one byte
-	// later. The frame of JSON outside of fields ends with its line, or before the next value on that line. Code: how many choices the frame's chunk has.
-	// Number: the kinds in the frame, bit 1<<kind for each, whether they are turned on or not (without KindFrame,
-	// KindPayload and KindMeta).
+	// later. The frame of JSON outside of fields ends with its line, or before the next value on that line. Code: how many
+	// choices the frame's chunk has. Number: the kinds in the frame, bit 1<<kind for each, whether they are turned on or not
+	// (without KindFrame, KindPayload and KindMeta).
 	KindFrame Kind = 48
 
 	kindCount = 49
@@ -253,7 +253,7 @@ const (
 // String returns the names of the flags, such as Opens|Custom.
 func (f Flags) String() string { return namesOf("Flags", f, flagNames) }
 
-// By the number of the bit.
+// flagNames has the name of each flag at the number of its bit.
 var flagNames = []string{4: "Opens", "Reuses", "Custom", "Replaces", "Plain", "Number", "Whole", "", "Native", "Prompt"}
 
 // FinishReason is why a choice finished.

@@ -5,7 +5,7 @@ import "C"
 
 import "unsafe"
 
-// layout is what the tests hold against the header and the library: they cannot use cgo themselves.
+// layout has the sizes and versions that the tests compare with the header and the library. Tests cannot use cgo themselves.
 type layout struct {
 	event, config, end, usage, result   int // sizes as Go sees them
 	eventText, eventStart, configErrors int // offsets

@@ -17,7 +17,7 @@ import (
 type Assembler struct {
 	_      noCopy
 	block  []uint64
-	least  int // the size of the block at first
+	least  int // the first size of the block, in words
 	taken  *C.size_t
 	config C.deltawire_config // only max_choices and max_tool_calls matter
 }
@@ -274,9 +274,9 @@ func (a *Assembler) grow() error {
 }
 
 // JSON returns the message so far, a chat.completion. A tool call has the members that its provider wants back, such as
-// extra_content. If extended is true, it includes the members that only gateways and
-// providers send: provider, native_finish_reason, reasoning_details, and any member that is not known; and the reasoning is
-// under the name that it came by ([FieldReasoningName]), and data of audio is an array of its pieces.
+// extra_content. If extended is true, the JSON includes the members that only gateways and providers send: provider,
+// native_finish_reason, reasoning_details, and any member that is not known. The reasoning is then under the name that it came
+// by ([FieldReasoningName]), and data of audio is an array of its pieces.
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	flags := C.uint32_t(0)
 	if extended {

@@ -11,8 +11,8 @@ type Option func(*settings)
 
 type settings struct {
 	config    C.deltawire_config
-	chosen    bool   // emit the kinds of events; else all but KindFrame, KindPayload, KindMeta, KindAnnotation, KindSignature, KindMedia, KindNative and KindMessage
-	events    uint64 // one bit for each kind
+	chosen    bool   // WithEvents chose the kinds; without it NewReader does
+	events    uint64 // the chosen kinds, one bit for each
 	err       error  // about the first option that is out of its range
 	readSize  int
 	assembler *Assembler
@@ -69,8 +69,8 @@ const (
 // WithEvents makes the reader emit events of these kinds only. It does not decode the texts of others, which saves time.
 // Given twice, the kinds of both are emitted. Without this option the reader emits all kinds except [KindFrame],
 // [KindPayload], [KindMeta], [KindAnnotation], [KindSignature], [KindMedia], [KindNative] and [KindMessage]. Without arguments
-// it emits none: the first [Reader.Next] reads to the end,
-// which is enough for an [Assembler], for [Reader.Usage] and for [Reader.Err].
+// it emits none: the first [Reader.Next] reads to the end, which is enough for an [Assembler], for [Reader.Usage] and for
+// [Reader.Err].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {
 		s.chosen = true

@@ -34,7 +34,7 @@ type Reader struct {
 
 	// Memory that C receives for the duration of a call. It holds no Go pointers.
 	block   []uint64
-	least   int // the size of the block at first
+	least   int // the first size of the block, in words
 	events  []C.deltawire_event
 	scratch []byte
 	buf     []byte
@@ -45,15 +45,15 @@ type Reader struct {
 	fed       bool   // Feed or Finish was called
 	next      int    // the index of the next event of the last call
 	status    C.deltawire_status
-	finishing bool // the source has ended
-	over      bool // the parser has ended, too
-	shown     uint64
+	finishing bool   // the source has ended; the parser may still emit events
+	over      bool   // the parser has ended, too
+	shown     uint64 // the kinds that Next returns, one bit for each
 	event     Event
 	joined    []byte // the pieces of a text that did not fit into the scratch
 
-	err      error
-	srcErr   error
-	apiError *APIError
+	err      error                 // what Err returns
+	srcErr   error                 // the error of the source; io.EOF at its end
+	apiError *APIError             // the first error event
 	limits   [LimitLength + 1]bool // why deltas were left out
 	head     []byte                // the beginning of the stream
 	stats    Stats
@@ -65,8 +65,8 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// keptMemory is how many bytes of memory of each kind Reset leaves to the next stream. What grew beyond it, for a long
-// event, is given back.
+// keptMemory is how many bytes of each piece of memory Reset keeps for the next stream. It gives back a piece that a long event
+// made larger.
 const keptMemory = 64 << 10
 
 // Stats counts what a [Reader] did.
@@ -111,8 +111,6 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError) | maskOf(KindLimit))
 	if s.assembler != nil {
 		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
-	}
-	if s.assembler != nil {
 		s.assembler.setRoom(s.config.max_choices, s.config.max_tool_calls)
 	}
 	r.buf = make([]byte, s.readSize)
@@ -267,9 +265,9 @@ func (r *Reader) fill() bool {
 	case r.finishing:
 		r.finished()
 		return false
-	case len(r.in) != 0: // fed while events of earlier bytes were left
+	case len(r.in) != 0: // Feed gave bytes while events of earlier bytes were left
 	case r.src == nil && r.srcErr == nil:
-		return false // until there is more
+		return false // Feed has to give more bytes
 	case !r.read():
 		r.finishing = true
 	}
@@ -404,8 +402,8 @@ func (r *Reader) statusErr() error {
 	return statusError(r.status)
 }
 
-// Event returns the event that [Reader.Next] advanced to, of [KindNone] if it returned false. The next call of Next overwrites it, and the memory that its texts
-// are views of.
+// Event returns the event that [Reader.Next] advanced to; one of [KindNone] if Next returned false. The next call of Next
+// overwrites the event, and the memory that its texts are views of.
 func (r *Reader) Event() *Event { return &r.event }
 
 // Err is the one check of how the stream ended. While the stream goes on, and where a loop is left before its end, it

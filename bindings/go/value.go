@@ -125,7 +125,7 @@ const (
 // String returns the names of the counts, such as Prompt|Completion.
 func (c UsageCounts) String() string { return namesOf("UsageCounts", c, usageNames) }
 
-// By the number of the bit.
+// usageNames has the name of each count at the number of its bit.
 var usageNames = []string{"Prompt", "Completion", "Total", "Reasoning", "Cached", "PromptAudio", "CompletionAudio",
 	"AcceptedPrediction", "RejectedPrediction", "CacheWrite"}
 

@@ -32,7 +32,7 @@ type Workspace struct {
 func NewWorkspace() *Workspace {
 	w := &Workspace{block: make([]uint64, words(C.deltawire_workspace_size()))}
 	if C.deltawire_workspace_init(w.p(), C.size_t(len(w.block)*8), nil) != C.DELTAWIRE_OK {
-		panic("deltawire: a workspace cannot be made") // as large and aligned as it has to be
+		panic("deltawire: a workspace cannot be made") // unreachable: the block has its size and alignment
 	}
 	return w
 }

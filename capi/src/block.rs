@@ -61,14 +61,11 @@ pub(crate) const DEFAULT_ROOM: Room =
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<State>() as u64;
 
 /// The first word of the block of a parser that shares workspaces.
-const SHARES: u64 = MAGIC ^ 1 << 63;
+const SHARES: u64 = magic(true);
 
+/// The first word of the block of a parser that shares workspaces or does not.
 const fn magic(shares: bool) -> u64 {
-    if shares {
-        SHARES
-    } else {
-        MAGIC
-    }
+    MAGIC ^ (shares as u64) << 63
 }
 
 /// The part of the state that a call from a callback may read.

@@ -1,4 +1,4 @@
-//! The bytes of a file or a pipe, slice by slice.
+//! Reads the bytes of a file or a pipe, slice by slice.
 
 use crate::options::Reading;
 use crate::report::Failure;
@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// The most bytes of one slice, if nothing else is asked for.
+/// The most bytes of one slice, unless an option sets another size.
 const READ: usize = 64 * 1024;
 
-/// Something to be read to its end.
+/// A file or standard input, which is read to its end.
 pub struct Input {
     name: String,
     reader: Box<dyn Read>,
-    /// Slices of exactly as many bytes, but for the last.
+    /// How many bytes each slice has, except for the last, if an option says so.
     size: Option<u64>,
     buffer: Vec<u8>,
 }
@@ -34,7 +34,7 @@ impl Input {
         Ok(Input { name, reader, size: reading.read_size, buffer: Vec::new() })
     }
 
-    /// The next slice as soon as there is one. None: the end.
+    /// Returns the next slice as soon as there is one, or `None` at the end.
     pub fn next(&mut self) -> Result<Option<&[u8]>, Failure> {
         let read = match self.size {
             Some(size) => {

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; wrong use is 1 here, for 2 is the API's error.
+            // Help and version are no errors. Wrong use is 1 and not clap's 2, which stands for an error of the API.
             let wrong = error.use_stderr();
             let printed = error.print();
             return if wrong || printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     };
     let flushed = std::io::stdout().flush().map_err(Failure::Write);
     match done.and_then(|code| match flushed {
-        // What was met on the way is in the status already.
+        // If nobody reads the output any more, the status that the command returned stands.
         Err(failure) if !failure.is_broken_pipe() => Err(failure),
         _ => Ok(code),
     }) {

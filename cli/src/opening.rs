@@ -1,10 +1,10 @@
-//! How the input begins: to name what is no event stream, and what of HTTP was left round one.
+//! Keeps how the input begins, so that messages can say what came instead of an event stream, or which parts of HTTP are in it.
 
 use crate::output::complain;
 
-/// As much as is looked at: more than the heads of HTTP responses take.
+/// How many bytes of the input are kept: more than the heads of HTTP responses take.
 const KEPT: usize = 16 * 1024;
-/// As many characters of a line are printed.
+/// How many characters of a line are printed.
 const PRINTED: usize = 100;
 
 /// The first bytes of the input.
@@ -12,13 +12,13 @@ const PRINTED: usize = 100;
 pub struct Opening(Vec<u8>);
 
 impl Opening {
-    /// More of the input came.
+    /// Adds the next slice of the input, as far as there is room.
     pub fn add(&mut self, slice: &[u8]) {
         let room = KEPT.saturating_sub(self.0.len());
         self.0.extend_from_slice(slice.get(..room).unwrap_or(slice));
     }
 
-    /// The first line of the body with something in it, cut.
+    /// Returns the first line of the body that is not blank, cut to the printed length.
     fn first_line(&self) -> Option<String> {
         let body = self.body().trim_ascii_start();
         let line = body.split(|byte| matches!(byte, b'\n' | b'\r')).next().filter(|line| !line.is_empty())?;
@@ -27,7 +27,7 @@ impl Opening {
         Some(cut.and_then(|at| line.get(..at)).map_or_else(|| line.to_string(), |start| format!("{start}\u{2026}")))
     }
 
-    /// What comes behind the heads of HTTP responses, if there are any.
+    /// Returns the input behind the heads of HTTP responses, if it begins with any.
     fn body(&self) -> &[u8] {
         let mut bytes = &self.0[..];
         while bytes.starts_with(b"HTTP/") {
@@ -37,14 +37,14 @@ impl Opening {
         bytes
     }
 
-    /// Says what the input looks like that is not what it should be.
+    /// Prints how an input begins that is no event stream.
     pub fn name_foreign(&self) {
         if let Some(line) = self.first_line() {
             complain(format_args!("what came begins with: {line}"));
         }
     }
 
-    /// Says what of HTTP is in the input.
+    /// Prints which parts of HTTP the input contains: the head of a response, or chunked framing.
     pub fn name_http(&self) {
         if self.0.starts_with(b"HTTP/") {
             let line = self.0.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
@@ -64,7 +64,7 @@ fn after_blank_line(bytes: &[u8]) -> Option<&[u8]> {
         let at = bytes.windows(end.len()).position(|window| window == end)?;
         bytes.get(at + end.len()..)
     };
-    // The nearer: what is left is longer.
+    // The blank line that comes first leaves the longer rest.
     [blank(b"\r\n\r\n"), blank(b"\n\n")].into_iter().flatten().max_by_key(|rest| rest.len())
 }
 

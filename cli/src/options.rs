@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The commands and options of the command line.
 
 use clap::{Args, Parser, Subcommand};
 use deltawire::{Config, Framing, Limits, Validate};
@@ -103,7 +103,7 @@ pub struct Sse {
     pub flush: bool,
 }
 
-/// Where bytes come from, and in what pieces.
+/// Where the bytes come from, and the limits of what is read.
 #[derive(Args, Debug)]
 pub struct Reading {
     /// The file to read; standard input if it is - or missing
@@ -125,7 +125,7 @@ impl Reading {
     }
 }
 
-/// How a stream of chunks is understood.
+/// How a stream of chunks is parsed.
 #[derive(Args, Debug)]
 pub struct Meaning {
     /// Take nothing for JSON but what RFC 8259 allows
@@ -143,7 +143,7 @@ pub struct Meaning {
 impl Meaning {
     pub fn config(&self, limits: Limits) -> Config {
         Config::new()
-            // The option refuses what is out of range.
+            // The option's parser already refused a depth out of range.
             .with_limits(limits.with_max_depth(self.max_depth).unwrap_or(limits))
             .with_framing(if self.spec { Framing::Spec } else { Framing::Lenient })
             .with_validate(if self.strict { Validate::Strict } else { Validate::Lazy })

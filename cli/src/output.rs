@@ -1,15 +1,15 @@
-//! Standard output and standard error. What comes from a stream is text of a stranger: on a terminal it could move the
-//! cursor, hide what was printed, or pass for a line of the command.
+//! Writes to standard output and standard error. A stream contains text of strangers. On a terminal such text could move the
+//! cursor, hide what was printed, or pass for a line of this command, so it is escaped.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
-/// What standard output keeps on a terminal.
+/// The control characters that standard output keeps on a terminal.
 const LAYOUT: &[char] = &['\n', '\t'];
 
-/// The text with what a terminal could obey written as in JSON (`\u001b`): control characters, line separators, and what
-/// overrides the direction of text. The characters `kept` stay.
+/// Returns the text with each character that a terminal could obey written as in JSON (`\u001b`): control characters, line
+/// separators, and those that override the direction of text. The characters `kept` stay.
 pub fn escape<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
     let obeyed = |c: char| {
         let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -25,21 +25,21 @@ pub fn escape<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
             '\n' => safe.push_str("\\n"),
             '\r' => safe.push_str("\\r"),
             '\t' => safe.push_str("\\t"),
-            // To a string nothing fails to be written.
+            // Writing to a string never fails.
             c => drop(write!(safe, "\\u{:04x}", u32::from(c))),
         }
     }
     Cow::Owned(safe)
 }
 
-/// Writes one line to standard error, whatever is in it; if that is closed nobody wants to know.
+/// Writes one line to standard error, with control characters escaped. Ignores errors: nobody may read standard error.
 pub fn complain(line: impl Display) {
     let _ = writeln!(io::stderr(), "deltawire: {}", escape(&line.to_string(), &[]));
 }
 
-/// Standard output: to a pipe or a file the text as it is, to a terminal escaped but for its line ends and tabs.
+/// Standard output. A pipe or a file gets the text as it is; a terminal gets it escaped, except for line ends and tabs.
 ///
-/// Each write is of whole characters, as those of `write!` are.
+/// Each call of `write` must pass whole characters, as `write!` does.
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
     is_terminal: bool,

@@ -1,4 +1,4 @@
-//! What goes to standard error, and the exit status.
+//! Reports to standard error how a stream ended, and chooses the exit status.
 
 use crate::opening::Opening;
 use crate::output::complain;
@@ -13,7 +13,7 @@ pub const UNREADABLE: u8 = 1;
 pub const API_ERROR: u8 = 2;
 /// The stream was cut, or something of it was lost.
 pub const TRUNCATED: u8 = 3;
-/// Nothing came that could be read as what it should be.
+/// Nothing came that is an event stream or a response.
 pub const NO_STREAM: u8 = 4;
 
 /// Ctrl-C, as shells have it.
@@ -29,7 +29,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Who reads the output has enough.
+    /// Whether the reader of the output has closed it, which is no error.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -44,17 +44,17 @@ impl Display for Failure {
     }
 }
 
-/// What was met on the way that the verdict does not say.
+/// What was met while reading that the verdict does not say.
 pub struct Met<C> {
-    /// How often each quirk was met.
+    /// Returns how often a quirk was met.
     pub count: C,
     /// How many payloads nest deeper than the limit.
     pub too_deep: u64,
 }
 
-/// Reports how the stream ended and what was odd about it; gives the exit status.
+/// Reports how the stream ended and which quirks it had. Returns the exit status.
 pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) -> u8 {
-    // Of who pulls with a tracker of its own, the parser does not know that.
+    // A parser without a tracker does not know this count: the assembler has it.
     let mut end = *end;
     end.replaced = u32::try_from((met.count)(Quirk::ReplacedMessage)).unwrap_or(u32::MAX);
     complain(format_args!("verdict: {end}"));
@@ -98,7 +98,7 @@ pub fn quirks(count: impl Fn(Quirk) -> u64) {
     }
 }
 
-/// Whether nothing that came was understood as a response.
+/// Whether nothing of the input was a response.
 pub fn is_foreign(end: &End) -> bool {
     let is_known = end.choices_seen > 0 || end.api_error || end.body || end.verdict == Verdict::Done;
     !is_known || end.verdict == Verdict::NotAStream
@@ -120,12 +120,12 @@ fn status(end: &End) -> u8 {
         Verdict::NotAStream => NO_STREAM,
         _ if end.api_error => API_ERROR,
         Verdict::Truncated | Verdict::Lost | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
-        // Empty, no stream, another value or protocol, and what a later version may tell apart.
+        // Empty, a JSON value that is no response, another protocol, and verdicts of later versions.
         _ => NO_STREAM,
     }
 }
 
-/// The exit status if nobody reads on: that of an error that was met.
+/// Returns the exit status after the output was closed early: that of an error met until then, else 0.
 pub fn status_so_far(end: &End) -> u8 {
     if end.api_error {
         API_ERROR

@@ -80,7 +80,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for choice in &mut completion.choices {
             let Some(place) = self.state.table.place(choice.index) else { continue };
             for call in choice.tool_calls.iter_mut().filter(|call| !call.custom && call.arguments.is_none()) {
-                let arguments = collected(|put| self.put_arguments(buffer, place, call.number, put))?;
+                let key = Key::new(kind::CALL_ARGUMENTS, place, call.number);
+                let arguments = collected(|put| self.put_arguments(buffer, key, put))?;
                 append(&mut call.arguments, &arguments)?;
             }
         }

@@ -38,19 +38,14 @@ impl LogError {
     }
 }
 
-const TOO_LONG: &str = "the message is too long";
-const TOO_MANY_CHOICES: &str = "too many choices";
-const TOO_MANY_CALLS: &str = "too many tool calls";
-const BAD_INDEX: &str = "index out of range";
-
 impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             LogError::NeedStorage { .. } => "the buffer is too small",
-            LogError::TooLong => TOO_LONG,
-            LogError::TooManyChoices => TOO_MANY_CHOICES,
-            LogError::TooManyCalls => TOO_MANY_CALLS,
-            LogError::BadIndex => BAD_INDEX,
+            LogError::TooLong => "the message is too long",
+            LogError::TooManyChoices => "too many choices",
+            LogError::TooManyCalls => "too many tool calls",
+            LogError::BadIndex => "index out of range",
         })
     }
 }
@@ -82,14 +77,14 @@ pub enum AssembleError {
 #[cfg(feature = "alloc")]
 impl fmt::Display for AssembleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            AssembleError::TooLong => TOO_LONG,
-            AssembleError::TooManyChoices => TOO_MANY_CHOICES,
-            AssembleError::TooManyCalls => TOO_MANY_CALLS,
-            AssembleError::BadIndex => BAD_INDEX,
-            AssembleError::OutOfMemory => "out of memory",
-            AssembleError::NoChunk => "updates came without their chunk: pass Handler::chunk on too",
-        })
+        match self {
+            AssembleError::TooLong => LogError::TooLong.fmt(f),
+            AssembleError::TooManyChoices => LogError::TooManyChoices.fmt(f),
+            AssembleError::TooManyCalls => LogError::TooManyCalls.fmt(f),
+            AssembleError::BadIndex => LogError::BadIndex.fmt(f),
+            AssembleError::OutOfMemory => f.write_str("out of memory"),
+            AssembleError::NoChunk => f.write_str("updates came without their chunk: pass Handler::chunk on too"),
+        }
     }
 }
 

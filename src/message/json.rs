@@ -40,7 +40,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.json_with(buffer, detail, &[], out)
     }
 
-    /// Does the same as [`json`](Self::json), with other texts in place of some.
+    /// Does what [`json`](Self::json) does, but writes the given texts for these keys instead of those of the log.
     pub(super) fn json_with(&self, buffer: &[u8], detail: Detail, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
         let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(detail == Detail::Extended);
@@ -221,7 +221,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    /// Writes the members of an owner that no field has. `call` is the number of the call.
+    /// Writes the members of an owner that have no field of their own. `call` is the number of the call.
     fn members(&mut self, owner: Owner, choice: u32, call: u32) {
         let log = self.log;
         for entry in log.entries(self.buffer).filter(|entry| entry.is_of(owner, choice, call)) {
@@ -248,18 +248,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.known("type", known);
         }
         self.name(known);
-        if self.log.lacks_text(self.buffer, key(kind::CALL_ARGUMENTS)) {
-            self.open(b"{");
-            self.name("name");
-            self.string(key(kind::CALL_NAME));
-            self.name("arguments");
-            self.out.put(b"\"");
-            let Json { log, buffer, out, .. } = self;
-            log.put_arguments(buffer, place, number, &mut |bytes| json::escape(bytes, |bytes| out.put(bytes)));
-            out.put(b"\"");
-        } else {
-            self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
-        }
+        self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
         self.members(Owner::Function, choice, number);
         self.close(b"}");
         self.members(Owner::Call, choice, number);
@@ -284,7 +273,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// Returns the kinds of the live records whose key is one `of` those.
+    /// Returns the kinds of the live records for whose key `of` is true.
     fn kinds(&self, of: impl Fn(Key) -> bool) -> Kinds {
         let table = &self.log.state.table;
         let records = self.log.records(self.buffer).filter(|record| of(record.key) && table.is_live(record));
@@ -354,9 +343,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn string(&mut self, key: Key) {
         let Json { log, buffer, texts, out, .. } = self;
         out.put(b"\"");
+        let mut escape = |bytes: &[u8]| json::escape(bytes, |bytes| out.put(bytes));
         match texts.iter().find(|(own, _)| *own == key) {
-            Some((_, text)) => json::escape(text.as_bytes(), |bytes| out.put(bytes)),
-            None => log.pieces(buffer, key).for_each(|piece| json::escape(piece, |bytes| out.put(bytes))),
+            _ if log.lacks_text(buffer, key) => log.put_arguments(buffer, key, &mut escape),
+            Some((_, text)) => escape(text.as_bytes()),
+            None => log.pieces(buffer, key).for_each(escape),
         }
         out.put(log.lone_half(key).as_bytes());
         out.put(b"\"");

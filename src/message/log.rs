@@ -208,10 +208,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let State { fill, live, .. } = &mut self.state;
         let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
         let lives = live.saturating_add(bytes.len());
-        if self.is_cut || lives > self.limit {
-            return false;
-        }
-        if fill.extend_verbatim(buffer, source, bytes).is_none() {
+        if self.is_cut || lives > self.limit || fill.extend_verbatim(buffer, source, bytes).is_none() {
             return false;
         }
         *live = lives;
@@ -235,10 +232,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let bound = bound(weight(update));
         if self.has_room(buffer, bound) && !self.is_cut {
             LogWriter { state: &mut self.state, buffer }.put(choice, update);
-            return match self.state.settle(buffer) {
-                Ok(()) => Ok(()),
-                Err(error) => Err(self.leave_out(error)),
-            };
+            return self.state.settle(buffer).map_err(|error| self.leave_out(error));
         }
         self.put_near_the_end(buffer, choice, update)
     }

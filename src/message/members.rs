@@ -1,4 +1,4 @@
-//! The members of a message that no other field has, such as those that providers add.
+//! The members of a message that have no field of their own, such as those that providers add.
 //!
 //! Each is a record of its own, whatever its owner is: a chunk, a choice, its deltas, a tool call, or the function of one.
 //! The records are linked in the order in which their names came first. A value that changes is appended as a new record,
@@ -79,13 +79,6 @@ fn link(buffer: &mut [u8], at: u32, to: u32) {
 }
 
 impl<T: Rows + ?Sized> State<T> {
-    /// Returns the members, in the order in which their names came first.
-    fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
-        let log = buffer.get(..self.fill.len).unwrap_or_default();
-        let first = Entry::at(log, self.table.top.members);
-        core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
-    }
-
     /// Links the members again after their records were moved.
     pub(super) fn link_members(&mut self, buffer: &mut [u8]) {
         let mut places = [NOWHERE; MAX_MEMBERS];
@@ -117,7 +110,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         // Find the member of this name, the member before it (or the last of all), and the position of its name among the
         // others.
         let (mut before, mut old, mut rank) = (None, None, 0);
-        for entry in self.state.entries(buffer) {
+        for entry in self.entries(buffer) {
             rank = entry.rank;
             if entry.is_of(owner, choice, call) && name == *entry.name {
                 old = Some(entry);
@@ -161,13 +154,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         HEADER.saturating_add(HEAD).saturating_add(name.decoded_len()).saturating_add(value.raw().len())
     }
 
-    /// Returns the members of all owners.
+    /// Returns the members of all owners, in the order in which their names came first.
     pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
-        self.state.entries(buffer)
+        let log = buffer.get(..self.len()).unwrap_or_default();
+        let first = Entry::at(log, self.state.table.top.members);
+        core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
     }
 
-    /// Returns the members of an owner that no other field has (those of providers): their names, and their values as they
-    /// came. If a member comes several times, the last value that is not null counts. `choice` is the index of the choice,
+    /// Returns the names and the values, as they came, of an owner's members that have no field of their own, as those of
+    /// providers. If a member comes several times, the last value that is not null counts. `choice` is the index of the choice,
     /// or 0 for the members of the chunk. `call` is the position of a call in the choice's list, and is ignored where it
     /// does not matter.
     pub fn members<'b>(

@@ -81,16 +81,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Whether the arguments with this key came without a text, so that [`put_arguments`](Self::put_arguments) writes them.
-    pub(super) fn lacks_text(&self, buffer: &[u8], arguments: Key) -> bool {
-        let custom = Key::new(kind::CALL_CUSTOM, arguments.choice(), arguments.call());
+    /// Whether this is the key of arguments that came without a text. [`put_arguments`](Self::put_arguments) writes such
+    /// arguments.
+    pub(super) fn lacks_text(&self, buffer: &[u8], key: Key) -> bool {
+        let custom = Key::new(kind::CALL_CUSTOM, key.choice(), key.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
-        self.is_native() && !has(arguments) && !has(custom)
+        self.is_native() && key.kind() == kind::CALL_ARGUMENTS && !has(key) && !has(custom)
     }
 
-    /// Puts the arguments of a call that came without a text, as an object: those that came by path, or none.
-    pub(super) fn put_arguments(&self, buffer: &[u8], choice: u16, call: u32, put: &mut dyn FnMut(&[u8])) {
-        let pieces = self.listed(buffer, Key::new(kind::CALL_PARTIALS, choice, call));
+    /// Puts arguments that came without a text, as an object: its members came by path, or there are none.
+    pub(super) fn put_arguments(&self, buffer: &[u8], key: Key, put: &mut dyn FnMut(&[u8])) {
+        let pieces = self.listed(buffer, Key::new(kind::CALL_PARTIALS, key.choice(), key.call()));
         let mut paths = Paths { last: None, goes_on: false };
         put(b"{");
         pieces.for_each(|piece| paths.put(piece, put));

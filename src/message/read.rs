@@ -199,9 +199,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 put_list(self.pieces(buffer, key), put);
                 put(b"]");
             }
-            kind::CALL_ARGUMENTS if self.lacks_text(buffer, key) => {
-                self.put_arguments(buffer, place, key.call(), put);
-            }
+            _ if self.lacks_text(buffer, key) => self.put_arguments(buffer, key, put),
             _ => {
                 is_any = false;
                 for piece in self.pieces(buffer, key).chain([self.lone_half(key).as_bytes()]) {

@@ -9,8 +9,8 @@ use crate::visits::visit;
 pub(super) mod kind {
     use crate::delta::Meta;
 
+    // Up to `MODEL`: texts of the top level. One that is a `Meta` has the number of that `Meta`.
     pub(in crate::message) const ID: u8 = 0;
-    // A text of the top level that is a `Meta` has the number of that `Meta`.
     pub(in crate::message) const OBJECT: u8 = Meta::Object as u8;
     pub(in crate::message) const SYSTEM_FINGERPRINT: u8 = Meta::SystemFingerprint as u8;
     pub(in crate::message) const SERVICE_TIER: u8 = Meta::ServiceTier as u8;

@@ -83,8 +83,8 @@ impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
 }
 
 impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
-    /// Excludes the members of the top level, because the log reads them from the chunk, each until it has one. A choice's
-    /// native finish reason and the name of its reasoning are among its deltas, and are emitted all the same.
+    /// Excludes the members of the top level: the log reads each of them from the chunks until it has one. A choice's native
+    /// finish reason and the name of its reasoning are emitted nevertheless, because they are deltas of the choice.
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
         Kind::MESSAGE & !Kind::Meta.bit() & kind.bit() != 0
@@ -157,8 +157,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         };
         let Some(update) = update else { return Ok(()) };
         self.put(buffer, choice, &update)?;
-        if let (Some(piece), Some(place)) = (Piece::of(&update), self.state.table.place(choice)) {
-            self.state.fill.note_source(piece.key(place), source_of(record));
+        let key = Piece::of(&update).and_then(|piece| Some(piece.key(self.state.table.place(choice)?)));
+        if let Some(key) = key {
+            self.state.fill.note_source(key, source_of(record));
         }
         Ok(())
     }

@@ -218,12 +218,8 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Returns the kinds of texts of the top level that are not known yet, one bit each.
     #[inline]
     pub(super) fn missing(&self) -> u16 {
-        const TEXTS: u16 = 1 << kind::ID
-            | 1 << kind::OBJECT
-            | 1 << kind::MODEL
-            | 1 << kind::SYSTEM_FINGERPRINT
-            | 1 << kind::SERVICE_TIER
-            | 1 << kind::PROVIDER;
+        // The kinds before `USAGE` are those texts.
+        const TEXTS: u16 = (1 << kind::USAGE) - 1;
         TEXTS & !self.top.known
     }
 

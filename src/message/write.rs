@@ -62,10 +62,7 @@ impl<T: Rows + ?Sized> State<T> {
         if self.stale {
             self.pack(buffer);
         }
-        match self.fault.take() {
-            Some(fault) => Err(fault),
-            None => Ok(()),
-        }
+        self.fault.take().map_or(Ok(()), Err)
     }
 
     /// Saves what an update of this choice, and of this call of it, can change.

@@ -4,14 +4,14 @@ use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::report::Failure;
 use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk, NamePiece, Owner};
-use deltawire::json::{Kind, Text, Value};
+use deltawire::json::{Kind, Value};
 use deltawire::sse::Lossy;
 use deltawire::{Event, Flow, Handler, Quirk, Update};
 use serde::{Serialize, Serializer};
 use serde_json::value::{to_raw_value, RawValue};
 use std::collections::BTreeMap;
 
-/// What is written, as it is written: numbers of a stream need not fit any type.
+/// JSON as text, because a number of a stream need not fit any type.
 type Json = Box<RawValue>;
 
 /// Prints a line for each event and each delta.
@@ -30,24 +30,21 @@ impl Printing {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
-    Lossy::new(bytes).to_string()
+/// Bytes as a JSON string; ill-formed UTF-8 becomes U+FFFD.
+fn text(bytes: &[u8]) -> Json {
+    json(Lossy::new(bytes).to_string())
 }
 
 fn json(value: impl Serialize) -> Json {
-    // Only a map with keys that are no texts could fail.
+    // This fails only for a map whose keys are not strings, and there is none.
     to_raw_value(&value).unwrap_or_default()
-}
-
-fn decoded(text: Text<'_>) -> Json {
-    json(text)
 }
 
 fn raw(value: Value<'_>) -> Json {
     json(Exact(value))
 }
 
-/// A value on one line, its numbers as they came.
+/// A value that is written on one line, with its numbers as they came.
 struct Exact<'a>(Value<'a>);
 
 impl Serialize for Exact<'_> {
@@ -72,11 +69,11 @@ impl Serialize for Exact<'_> {
 fn failure(error: &ApiError<'_>) -> Json {
     match error.value() {
         Some(value) => raw(value),
-        None => error.message().map_or_else(Json::default, decoded),
+        None => error.message().map_or_else(Json::default, json),
     }
 }
 
-/// An object of what is there.
+/// Makes an object of the members that have a value.
 fn object<const N: usize>(members: [(&str, Option<Json>); N]) -> Json {
     let there = members.into_iter().filter_map(|(name, value)| Some((name, value?)));
     json(there.collect::<BTreeMap<_, _>>())
@@ -88,23 +85,23 @@ fn chunk(chunk: &Chunk<'_>) -> Json {
     object([
         ("event", Some(json(if is_chunk { "chunk" } else { "other" }))),
         ("at", Some(json([range.start, range.end]))),
-        ("name", Some(chunk.event_name()).filter(|name| !name.is_empty()).map(|name| json(text(name)))),
-        ("id", chunk.id().map(decoded)),
-        ("object", chunk.object().map(decoded)),
-        ("model", chunk.model().map(decoded)),
+        ("name", Some(chunk.event_name()).filter(|name| !name.is_empty()).map(text)),
+        ("id", chunk.id().map(json)),
+        ("object", chunk.object().map(json)),
+        ("model", chunk.model().map(json)),
     ])
 }
 
 fn audio(audio: &Audio<'_>) -> Json {
     object([
-        ("id", audio.id().map(decoded)),
-        ("data", audio.data().map(decoded)),
-        ("transcript", audio.transcript().map(decoded)),
+        ("id", audio.id().map(json)),
+        ("data", audio.data().map(json)),
+        ("transcript", audio.transcript().map(json)),
         ("expires_at", audio.expires_at().map(json)),
     ])
 }
 
-/// A name, or a piece to be put behind what came before.
+/// Returns the name of the member for a name, or for a piece that is appended to the name before.
 fn name_member(piece: NamePiece) -> &'static str {
     match piece {
         NamePiece::Replaces => "name",
@@ -112,42 +109,42 @@ fn name_member(piece: NamePiece) -> &'static str {
     }
 }
 
-/// What an update says, as a member of its line.
+/// Returns the name and the value of the member that shows an update.
 fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
     Some(match *update {
-        Update::Role(text) => ("role", decoded(text)),
-        Update::Content(text) => ("content", decoded(text)),
-        Update::Reasoning(text) => ("reasoning", decoded(text)),
-        Update::Refusal(text) => ("refusal", decoded(text)),
+        Update::Role(text) => ("role", json(text)),
+        Update::Content(text) => ("content", json(text)),
+        Update::Reasoning(text) => ("reasoning", json(text)),
+        Update::Refusal(text) => ("refusal", json(text)),
         Update::Call(CallUpdate { call, index, opens, id, kind, custom, .. }) => {
             let value = object([
                 ("call", Some(json(call))),
                 ("index", index.filter(|_| opens).map(json)),
-                ("id", id.map(decoded)),
-                ("type", kind.map(decoded)),
+                ("id", id.map(json)),
+                ("type", kind.map(json)),
                 ("custom", custom.then(|| json(true))),
             ]);
             ("tool_call", value)
         }
         Update::CallName { call, text, piece } => {
-            ("tool_call", object([("call", Some(json(call))), (name_member(piece), Some(decoded(text)))]))
+            ("tool_call", object([("call", Some(json(call))), (name_member(piece), Some(json(text)))]))
         }
         Update::CallArguments { call, text } => {
-            ("tool_call", object([("call", Some(json(call))), ("arguments", Some(decoded(text)))]))
+            ("tool_call", object([("call", Some(json(call))), ("arguments", Some(json(text)))]))
         }
         Update::Member(member) => {
             let owner = if member.owner == Owner::Function { "function_member" } else { "member" };
             let member_of_call = object([(&*member.name.to_cow(), Some(raw(member.value)))]);
             ("tool_call", object([("call", Some(json(member.call))), (owner, Some(member_of_call))]))
         }
-        Update::FunctionName { text, piece } => ("function_call", object([(name_member(piece), Some(decoded(text)))])),
-        Update::FunctionArguments(text) => ("function_call", object([("arguments", Some(decoded(text)))])),
+        Update::FunctionName { text, piece } => ("function_call", object([(name_member(piece), Some(json(text)))])),
+        Update::FunctionArguments(text) => ("function_call", object([("arguments", Some(json(text)))])),
         Update::Audio(fragment) => ("audio", audio(&fragment)),
         Update::Logprobs(logprobs) => ("logprobs", raw(logprobs.value())),
-        Update::Signature(text) => ("signature", decoded(text)),
+        Update::Signature(text) => ("signature", json(text)),
         Update::Media(value) => ("media", raw(value)),
         Update::Native(value) => ("native", raw(value)),
-        Update::Finish(reason) => ("finish_reason", decoded(reason.text())),
+        Update::Finish(reason) => ("finish_reason", json(reason.text())),
         Update::ChoiceError(error) => ("error", failure(&error)),
         Update::Usage(usage) => ("usage", raw(usage.value())),
         Update::Error(error) => ("error", failure(&error)),
@@ -160,15 +157,15 @@ impl Handler for Printing {
         let line = match event {
             Event::Chunk(event) => chunk(event),
             Event::Done => object([("done", Some(json(true)))]),
-            Event::Comment(comment) => object([("comment", Some(json(text(comment))))]),
-            Event::KeepAlive(payload) => object([("keep_alive", Some(json(text(payload))))]),
+            Event::Comment(comment) => object([("comment", Some(text(comment)))]),
+            Event::KeepAlive(payload) => object([("keep_alive", Some(text(payload)))]),
             Event::Retry(ms) => object([("retry", Some(json(ms)))]),
-            Event::LastEventId(id) => object([("last_event_id", Some(json(text(id))))]),
+            Event::LastEventId(id) => object([("last_event_id", Some(text(id)))]),
             Event::Malformed(malformed) => {
                 let (fault, range) = (malformed.fault(), malformed.wire_range());
                 self.out.note(fault);
                 object([
-                    ("malformed", Some(json(text(malformed.payload())))),
+                    ("malformed", Some(text(malformed.payload()))),
                     ("at", Some(json([range.start, range.end]))),
                     ("fault", Some(json(fault.kind.text()))),
                     ("offset", Some(json(fault.offset))),
@@ -186,7 +183,7 @@ impl Handler for Printing {
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         let Some((name, value)) = update_member(&update) else { return Flow::Continue(()) };
         self.line(match update {
-            // Of the response as a whole.
+            // These belong to the response, not to a choice.
             Update::Usage(_) | Update::Error(_) => object([(name, Some(value))]),
             _ => object([("choice", Some(json(choice))), (name, Some(value))]),
         })

@@ -1,4 +1,4 @@
-//! `deltawire message`: the finished response, or what came of it until Ctrl-C.
+//! `deltawire message`: prints the finished response, or what came of it until Ctrl-C.
 
 use crate::input::Input;
 use crate::opening::Opening;
@@ -68,7 +68,7 @@ impl Assembly {
         }
     }
 
-    /// The input is over. Prints what came of it; gives the exit status.
+    /// Ends the input, prints the message and the report, and returns the exit status.
     fn conclude(&mut self) -> Result<u8, Failure> {
         while let Some(event) = some(self.parser.finish()) {
             self.kept.add(&event);
@@ -76,7 +76,7 @@ impl Assembly {
         let finished = self.kept.assembler.finish();
         self.kept.note(finished);
         let end = self.parser.end().with_left_out(self.kept.left_out);
-        // A page of HTML or a stream of another protocol is not dressed up as a response.
+        // A page of HTML or a stream of another protocol is not printed as a response.
         if !is_foreign(&end) {
             match self.print() {
                 Err(failure) if failure.is_broken_pipe() => {}
@@ -104,7 +104,8 @@ impl Assembly {
     }
 }
 
-/// Strict JSON with each member and element on a line of its own. What reads numbers to write them again would change them.
+/// Returns strict JSON with each member and element on a line of its own. This works on the text, because parsing numbers and
+/// writing them again would change them.
 fn pretty(json: &str) -> String {
     let mut pretty = String::with_capacity(json.len() + json.len() / 2);
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
@@ -156,8 +157,8 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     assembly.conclude()
 }
 
-/// At Ctrl-C prints what came so far, and ends the process. From then on, and once the input is `over`, Ctrl-C ends it at
-/// once.
+/// At Ctrl-C prints what came so far, and ends the process. After that, and once the input is `over`, another Ctrl-C ends the
+/// process at once.
 fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>) -> io::Result<()> {
     signal_hook::flag::register_conditional_default(SIGINT, over.clone())?;
     let mut signals = signal_hook::iterator::Signals::new([SIGINT])?;
@@ -184,7 +185,7 @@ fn lock(assembly: &Mutex<Assembly>) -> MutexGuard<'_, Assembly> {
     assembly.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Only quirks are errors here, and no quirk was made one.
+/// Returns the event, if there is one. There is no error: only quirks could be errors, and the config makes no quirk one.
 fn some(event: Result<Option<Event<'_>>, Error>) -> Option<Event<'_>> {
     event.unwrap_or_default()
 }

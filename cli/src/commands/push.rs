@@ -1,4 +1,4 @@
-//! What `text` and `events` have in common: a handler that is fed and writes as it is called.
+//! What `text` and `events` have in common: both feed the input to a handler, which writes when it is called.
 
 use crate::input::Input;
 use crate::opening::Opening;
@@ -10,10 +10,10 @@ use deltawire::track::Tracker;
 use deltawire::{Error, Flow, Growing, Handler, Parser, Stop};
 use std::io::{self, Write};
 
-/// As many choices and tool calls as the assembler has room for.
+/// A parser with room for as many choices and tool calls as an assembler.
 type Wide = Parser<Growing, 2, Tracker<128, 256>>;
 
-/// Standard output, its first error, and what only a handler sees.
+/// Standard output with its first error, and a count of payloads that nest too deep, which only a handler sees.
 pub struct Checked {
     out: Output,
     error: Option<io::Error>,
@@ -29,7 +29,7 @@ impl Checked {
         self.out.is_terminal()
     }
 
-    /// Writes by `f`. After an error nothing more is written, and the parser is to stop.
+    /// Writes by `f`. After an error it writes nothing more, and tells the parser to stop.
     pub fn write(&mut self, f: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Flow {
         if self.error.is_none() {
             self.error = f(&mut self.out).err();
@@ -40,7 +40,7 @@ impl Checked {
         }
     }
 
-    /// A payload could not be read.
+    /// Notes the fault of a payload that could not be read.
     pub fn note(&mut self, fault: JsonError) {
         self.too_deep += u64::from(fault.kind == JsonErrorKind::TooDeep);
     }
@@ -60,11 +60,11 @@ impl Checked {
 /// A handler that writes.
 pub trait Printer: Handler {
     fn output(&mut self) -> &mut Checked;
-    /// Standard error is to have a line, or the stream ended: on a terminal the line of the output ends.
+    /// Ends the current line of the output on a terminal, before a line goes to standard error and at the end of the stream.
     fn end_line(&mut self) {}
 }
 
-/// Reads all of the input for `printer`; gives the exit status.
+/// Reads all of the input for `printer`. Returns the exit status.
 pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -> Result<u8, Failure> {
     let mut parser: Wide = Parser::with_tracker(Growing::new(), meaning.config(reading.limits()), Tracker::new());
     let mut opening = Opening::default();
@@ -100,7 +100,7 @@ fn read(
                 Some(stop) => *lost |= goes_on(stop, printer)?,
             }
         }
-        // What one slice brought is seen before the next is waited for.
+        // The output of a slice is shown before the next slice is waited for.
         let _ = printer.output().flush();
         printer.output().check()?;
     }
@@ -112,9 +112,9 @@ fn read(
     printer.output().check()
 }
 
-/// The parser stopped before it was through: unless nothing can be written, it goes on. Says whether something was left out.
+/// Reports why the parser stopped. Returns whether something was left out, or an error if the output cannot be written.
 fn goes_on(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
-    // Only what there is no room for is an error here: no quirk was made one.
+    // The only errors here are limits, because the config makes no quirk an error.
     if let Stop::Error(error) = stop {
         printer.end_line();
         let what = match error {

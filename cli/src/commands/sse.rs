@@ -1,4 +1,4 @@
-//! `deltawire sse`: the events of any event stream, one JSON object a line.
+//! `deltawire sse`: prints the events of any event stream, one JSON object a line.
 
 use crate::input::Input;
 use crate::opening::Opening;
@@ -11,16 +11,16 @@ use deltawire::{Config, Framing, Growing, Parser, Quirk, Verdict};
 use serde_json::{json, Value as Json};
 use std::io::Write;
 
-/// What came.
+/// What the input had so far.
 struct Seen {
     opening: Opening,
     events: u64,
     too_long: u64,
-    /// The last block was dropped.
+    /// Whether the last block was dropped.
     dropped: bool,
-    /// What the stream ended inside of was printed.
+    /// Whether the block that the stream ended inside of was printed.
     flushed: bool,
-    /// Reads the same bytes, for how they ended.
+    /// Reads the same bytes, to know how the stream ended.
     parser: Parser<Growing, 0, ()>,
 }
 
@@ -58,7 +58,7 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
             seen.opening.name_foreign();
             NO_STREAM
         }
-        // As the other commands have it: comments, IDs and times alone are a stream that was cut.
+        // As for the other commands, a stream with nothing but comments, IDs and times counts as cut.
         _ => {
             complain("no event came");
             TRUNCATED
@@ -79,7 +79,7 @@ fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
             seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }
-        // What one slice brought is seen before the next is waited for.
+        // The output of a slice is shown before the next slice is waited for.
         out.flush().map_err(Failure::Write)?;
     }
     while let Ok(Some(_)) = seen.parser.finish() {}

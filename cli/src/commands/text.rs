@@ -1,4 +1,4 @@
-//! `deltawire text`: the content, as it arrives.
+//! `deltawire text`: prints the content as it arrives.
 
 use super::push::{print, Checked, Printer};
 use crate::options;
@@ -23,11 +23,11 @@ struct Printing<'o> {
     out: Checked,
     last: Option<Channel>,
     ends_line: bool,
-    /// By choice. The tracker bounds how many there are.
+    /// The answers by choice. The tracker limits how many choices there are.
     answers: BTreeMap<u32, Answer>,
 }
 
-/// What else a choice is than a text that was printed.
+/// What a choice has, to report what was not printed.
 #[derive(Default)]
 struct Answer {
     text: bool,
@@ -35,7 +35,7 @@ struct Answer {
     audio: bool,
     calls: bool,
     refusal: bool,
-    /// Why it was cut.
+    /// The finish reason, if it means that the answer was cut.
     cut: Option<&'static str>,
 }
 
@@ -91,8 +91,8 @@ impl Printing<'_> {
         })
     }
 
-    /// Reports what else there was, so that an empty or a short output is no riddle: of the printed choice, and of the others,
-    /// each thing once.
+    /// Reports what was not printed, to explain an empty or a short output: first of the printed choice, then of the others, each
+    /// thing once.
     fn report(&self) {
         let printed = self.options.choice;
         let is_printed = |choice: u32| choice == printed;
@@ -110,7 +110,7 @@ impl Printing<'_> {
         self.report_of(is_other);
     }
 
-    /// Reports what these choices are that is no text.
+    /// Reports what these choices have other than text.
     fn report_of(&self, of: impl Fn(u32) -> bool + Copy) {
         let only_reasons = |answer: &Answer| answer.reasoning && !answer.text;
         if let Some((choice, _, more)) =
@@ -134,7 +134,7 @@ impl Printing<'_> {
         }
     }
 
-    /// The first of these choices of which that holds, and in words how many more there are.
+    /// Returns the first of these choices for which `holds` is true, and in words how many more there are.
     fn first(&self, of: impl Fn(u32) -> bool, holds: impl Fn(&Answer) -> bool) -> Option<(u32, &Answer, String)> {
         let mut found = self.answers.iter().filter(|(choice, answer)| of(**choice) && holds(answer));
         let (choice, answer) = found.next()?;
@@ -185,7 +185,7 @@ impl Printer for Printing<'_> {
     }
 
     fn end_line(&mut self) {
-        // Elsewhere than on a terminal the text is just what was sent.
+        // To a file or a pipe the output is exactly the text that was sent.
         if !self.ends_line && self.out.is_terminal() {
             self.ends_line = true;
             let _ = self.out.write(|out| {
