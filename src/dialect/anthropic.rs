@@ -65,7 +65,7 @@ pub(super) fn read<'a>(
 fn begin(state: &mut State, block: Value<'_>, index: u32) -> bool {
     let is_client = is(members_of(block, ["type"])[0], "tool_use");
     state.called |= u64::from(is_client);
-    state.begin_block(index, is_client)
+    state.output.blocks().begin(index, is_client)
 }
 
 /// See [`super::read::next`].

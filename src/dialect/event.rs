@@ -190,7 +190,7 @@ impl<'a> Event<'a> {
         if !state.is_usual(index, class) {
             return None;
         }
-        if kind == Kind::ToolArguments && !state.has(index, CALL) {
+        if kind == Kind::ToolArguments && !state.output.reported().has(index, CALL) {
             // The stream was resumed behind the event that opened the call.
             return None;
         }

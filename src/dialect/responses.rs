@@ -207,8 +207,8 @@ pub(super) fn read<'a>(
                 let number = seen.plan.reported.find_whole(index, class, id, &seen.plan.claims);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
-                state.add_all(number);
-                state.describe(number, &Address { class, index: None, id });
+                state.output.items().add_all(number);
+                state.output.items().describe(number, &Address { class, index: None, id });
                 index = index.saturating_add(1);
             }
         }
@@ -228,13 +228,13 @@ pub(super) fn read<'a>(
         let item = find(state, &mut seen, &address, false);
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
-        let is_open = piece.kind != Kind::ToolArguments || state.has(item, CALL);
+        let is_open = piece.kind != Kind::ToolArguments || state.output.reported().has(item, CALL);
         let words = words(event, piece.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
-            state.add(item, piece.of);
+            state.output.items().add(item, piece.of);
             seen.plan.what = What::More;
-        } else if has_text && !state.add(item, piece.of) {
+        } else if has_text && !state.output.items().add(item, piece.of) {
             seen.plan.what = What::More;
         }
         seen.has_odd_arguments = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
@@ -242,7 +242,7 @@ pub(super) fn read<'a>(
             // The walk through a usual event does not look at its ID.
             address.id = Id::UNKNOWN;
         }
-        state.describe(item, &address);
+        state.output.items().describe(item, &address);
     } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
         let Some(item) = object(item) else { return seen };
         let is_done = kind == b"response.output_item.done";
@@ -253,26 +253,26 @@ pub(super) fn read<'a>(
         state.called |= u64::from(class == Class::Call);
         if is_done {
             seen.plan.what = What::WholeItem;
-            seen.has_odd_arguments = !state.has(number, ARGUMENTS) && is_odd_call(class, item);
-            state.add_all(number);
+            seen.has_odd_arguments = !state.output.reported().has(number, ARGUMENTS) && is_odd_call(class, item);
+            state.output.items().add_all(number);
         } else {
             seen.plan.what = What::Item;
             if class == Class::Call {
-                state.add(number, CALL);
+                state.output.items().add(number, CALL);
                 if text(members_of(item, ["name"])[0]).is_some() {
-                    state.add(number, NAME);
+                    state.output.items().add(number, NAME);
                 }
                 if text(input(item)).is_some() {
-                    state.add(number, ARGUMENTS);
+                    state.output.items().add(number, ARGUMENTS);
                 }
             }
         }
-        state.describe(number, &address);
+        state.output.items().describe(number, &address);
     } else if kind == b"response.output_text.annotation.added" {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of([id]) };
         let item = find(state, &mut seen, &address, false);
-        state.describe(item, &address);
+        state.output.items().describe(item, &address);
         seen.plan.what = What::Annotation;
     }
     seen
