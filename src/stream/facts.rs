@@ -6,19 +6,17 @@ use crate::chat::index::ChoiceSet;
 use crate::dialect::Protocol;
 
 /// The most that is known of the lines that came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Lines {
     /// No field and no comment.
-    #[default]
     Unknown,
     Comments,
     Fields,
 }
 
 /// What lines contained that are no fields, no comments and no JSON objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plain {
-    #[default]
     Nothing,
     /// One whole JSON value: a scalar, or an array of such values.
     Json,
@@ -26,9 +24,8 @@ pub(crate) enum Plain {
 }
 
 /// What raw JSON values are by their members.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Whole {
-    #[default]
     Unknown,
     /// One is a whole answer.
     Body,
@@ -37,9 +34,8 @@ pub(crate) enum Whole {
 }
 
 /// Where an error came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Failed {
-    #[default]
     No,
     /// In JSON without a field.
     Raw,
@@ -376,7 +372,7 @@ mod tests {
         }
         for pending in [Pending::Event, Pending::Json, Pending::Line] {
             let left = |sniff| end(false, |facts| (facts.sniff, facts.pending) = (sniff, pending)).pending;
-            assert_eq!((left(Sniff::Gzip), left(Sniff::default())), (Pending::Nothing, pending));
+            assert_eq!((left(Sniff::Gzip), left(Sniff::Blank)), (Pending::Nothing, pending));
         }
         for (lines, text) in [(Lines::Unknown, true), (Lines::Comments, true), (Lines::Fields, false)] {
             let end = end(false, |facts| (facts.lines, facts.plain) = (lines, Plain::Text));
