@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::{Address, Claims, Class, Id, Of, Reported};
+use super::reported::{Address, Claims, Class, Id, ItemPart, Reported};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -142,7 +142,7 @@ impl State {
     }
 
     /// Notes that a part of the item with this index is reported, of which all events are usual (Responses).
-    pub(super) fn add_usual(&mut self, index: u32, class: Class, of: Of) {
+    pub(super) fn add_usual(&mut self, index: u32, class: Class, of: ItemPart) {
         let items = self.output.items();
         items.add(index, of);
         items.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
@@ -153,13 +153,13 @@ impl State {
         self.called |= 1;
     }
 
-    /// Notes that a text of this kind is reported, of the part with this [slot](Piece::slot) (Responses). Returns `false`, with no
+    /// Notes that a text of this kind is reported, of the part with this [slot](TextPiece::slot) (Responses). Returns `false`, with no
     /// effect, if the event need not belong to the item with that index.
     pub(crate) fn report(&mut self, kind: Kind, slot: u32, is_summary: bool) -> bool {
         let (index, part, class) = (slot >> 16, slot & 0xffff, Class::of_piece(kind));
         let is_usual = self.is_usual(index, class);
         if is_usual {
-            self.add_usual(index, class, if is_summary { Of::Summary(part) } else { Of::Content(part) });
+            self.add_usual(index, class, if is_summary { ItemPart::Summary(part) } else { ItemPart::Content(part) });
         }
         is_usual
     }
@@ -249,7 +249,7 @@ pub(super) enum What {
 
 /// A piece of a text: the only delta of its event, except for a role and usage.
 #[derive(Clone, Copy)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct TextPiece<'a> {
     pub(crate) kind: Kind,
     /// For arguments, the index of the call. For another text, its slot: the item in the upper 16 bits, the part in the
     /// lower.
@@ -262,10 +262,10 @@ pub(crate) struct Piece<'a> {
 
 /// What an event contains besides its deltas.
 #[derive(Default)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct ReadEvent<'a> {
     pub(crate) plan: Plan,
     /// The deltas of the event, if it is a piece of a text. Then the plan has nothing but the protocol.
-    pub(crate) piece: Option<Piece<'a>>,
+    pub(crate) piece: Option<TextPiece<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
     pub(crate) created: Option<Value<'a>>,
@@ -304,11 +304,11 @@ mod tests {
         state.output.items().describe(3, &Address { class: Class::Reasoning, index: Some(3), id: Id::UNKNOWN });
         assert!(state.report(Kind::Reasoning, 3 << 16, true) && !state.report(Kind::Content, 3 << 16, false));
         let reported = state.output.reported();
-        assert!(reported.has(2, Of::Content(1)));
-        assert!(reported.has(3, Of::Summary(0)));
-        assert!(!reported.has(2, Of::Content(0)));
-        assert!(!reported.has(2, Of::Summary(1)));
-        assert!(!reported.has(3, Of::Content(0)));
-        assert!(!reported.has(0, Of::Content(1)));
+        assert!(reported.has(2, ItemPart::Content(1)));
+        assert!(reported.has(3, ItemPart::Summary(0)));
+        assert!(!reported.has(2, ItemPart::Content(0)));
+        assert!(!reported.has(2, ItemPart::Summary(1)));
+        assert!(!reported.has(3, ItemPart::Content(0)));
+        assert!(!reported.has(0, ItemPart::Content(1)));
     }
 }

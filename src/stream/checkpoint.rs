@@ -64,7 +64,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn settled<S: Storage + ?Sized>(&mut self, storage: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
         let Some(wanted) = storage.take_wanted() else { return Ok(()) };
         self.buffer.undo(&checkpoint.buffer, storage.bytes_mut());
-        // But for the index, which the next step makes anew.
+        // The index is not taken back: the next step makes it anew.
         self.state = checkpoint;
         self.memo.take_back();
         (self.rested, self.appendable) = (false, 0);

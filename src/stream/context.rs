@@ -7,7 +7,7 @@ use crate::chat::{Chunk, Created, Index};
 use crate::shown::{self, shown};
 use crate::{sse, Error, Storage};
 
-/// No offset in the input, nor is the sum of this and an offset.
+/// Stands for the offset in the input of bytes that do not lie there. It is too high for an offset, even if one is added.
 pub(super) const NOWHERE: u64 = 1 << 63;
 
 /// Bytes, and their offset in the input if they lie there.
@@ -58,7 +58,7 @@ pub struct Context<'a> {
 
 shown!("Context": Context<'_>, this => start: this.start, end: this.end, payload: shown::Bytes(this.payload()));
 
-/// What few chunks need; behind a reference, so that a context is small.
+/// What a context has for events that are no chunks or have a name. It is behind a reference, so that a context is small.
 pub(super) struct Rest<'a> {
     /// The event, if it is no chunk.
     event: Option<Event<'a>>,

@@ -5,7 +5,7 @@
 
 use super::config::{Payload, Validate};
 use super::found::Found;
-use super::machine::{Machine, Next};
+use super::machine::{AfterPiece, Machine};
 use super::state::{Line, StreamState};
 use crate::dialect::{ends_response, has_no_usage, names_usage, GiveUp, Out, Protocol, Skim, State};
 use crate::json::Balance;
@@ -48,12 +48,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         window: &[u8],
         piece: &Piece<'_>,
         start: usize,
-    ) -> Next {
+    ) -> AfterPiece {
         if self.block.skim.is_on() {
             return self.skim_line(storage, window, piece);
         }
         match self.buffer.data(storage, window, piece, start) {
-            Ok(()) => Next::Go,
+            Ok(()) => AfterPiece::Go,
             Err(_) => self.over_limit(storage, window, piece),
         }
     }
@@ -61,23 +61,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Decides what becomes of an event that is over the limit, or too long for the storage.
     #[cold]
     #[inline(never)]
-    fn over_limit<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+    fn over_limit<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> AfterPiece {
         let has_data = self.buffer.has_data();
         let join = usize::from(piece.first && has_data);
         let is_over = self.buffer.is_over(storage, piece.value.len().saturating_add(join));
         let may_be_unread = self.config.payload == Payload::Usage;
         let may_skim = self.may_skim(storage, window);
         if !is_over || !(may_skim || may_be_unread) || !self.settle(storage, window) {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
         if may_be_unread && self.begins_unread(storage, piece) {
             self.block.skipping = true;
             self.buffer.clear();
             self.line = Line::Skip;
-            return Next::Go;
+            return AfterPiece::Go;
         }
         if !may_skim {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
         let mut skim = Skim::START;
         let mut balance = Balance::NOTHING;
@@ -91,11 +91,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
         if known.is_err() || !then.has_response() || !is_typed {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
         (self.block.skim, self.block.balance) = (skim, balance);
         if has_data {
-            return Next::Again(Found::NeedMore);
+            return AfterPiece::Again(Found::NeedMore);
         }
         self.skim_line(storage, window, piece)
     }
@@ -163,17 +163,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Takes a piece of a data line of an event that is reduced.
-    fn skim_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+    fn skim_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> AfterPiece {
         let had_loss = self.block.skim.has_loss();
         match self.skim(storage, window, piece) {
-            None => Next::Found(self.too_long()),
-            Some(false) => Next::Go,
+            None => AfterPiece::Found(self.too_long()),
+            Some(false) => AfterPiece::Go,
             // The step ends here, because it overwrote bytes and cannot be taken back.
-            Some(true) if had_loss => Next::Found(Found::NeedMore),
+            Some(true) if had_loss => AfterPiece::Found(Found::NeedMore),
             Some(true) => {
                 self.facts.too_long = self.facts.too_long.saturating_add(1);
                 self.index.frame = (self.block.start, self.block.start);
-                Next::Found(Found::TooLong)
+                AfterPiece::Found(Found::TooLong)
             }
         }
     }

@@ -2,7 +2,7 @@
 //! none.
 
 use super::config::Validate;
-use super::facts::Lines;
+use super::facts::Evidence;
 use super::found::{Found, Place, Span, Step};
 use super::machine::Machine;
 use super::memo::HEAD;
@@ -138,8 +138,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let consumed = behind.wrapping_add(tail);
         if SLOTS > 0 {
-            if !self.memo.is_framed(ends) {
-                self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end, b"");
+            if !self.memo.has_envelope(ends) {
+                self.memo.note_envelope(window.get(begin..consumed)?, HEAD.len(), end, b"");
             }
             if self.memo.wants() {
                 self.memo.learn(&self.index, payload, b"", false, &seen);
@@ -192,6 +192,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether a further chunk would change no fact of the stream.
     #[inline]
     pub(super) fn is_usual_place(&self) -> bool {
-        !self.in_array && self.facts.lines == Lines::Fields && !self.facts.done && self.ending == Ending::Open
+        !self.in_array && self.facts.evidence == Evidence::Fields && !self.facts.done && self.ending == Ending::Open
     }
 }
