@@ -68,9 +68,7 @@ fn row(kind: &[u8]) -> u8 {
 /// Returns the kind of the `delta` in an event of this type, and what it is a part of, if it is a text or a function's
 /// arguments.
 pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, PartKind)> {
-    let own = kind.strip_prefix(b"response.")?;
-    let row = PIECES.iter().find(|(name, ..)| name.as_bytes() == own)?;
-    let (name, kind, of, member) = *row;
+    let (name, kind, of, member) = *PIECES.get(usize::from(row(kind)))?;
     (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
 }
 

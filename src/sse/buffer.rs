@@ -180,26 +180,27 @@ impl EventBuffer {
         self.staged > 0
     }
 
-    /// Adds a piece of a data line. `start` is the offset of the piece's value in the input.
+    /// Adds a piece of the value of a data line, the `first` of its line or another. `start` is its offset in the input.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         input: &[u8],
-        piece: &Piece<'_>,
+        value: &[u8],
+        first: bool,
         start: usize,
     ) -> Result<(), NoRoom> {
         self.staged = 0;
-        let len = piece.value.len();
+        let len = value.len();
         if self.data.is_none() {
             self.check(storage, len)?;
             self.data = Some(Span::input(start, len));
             return Ok(());
         }
-        let join: &[u8] = if piece.first { b"\n" } else { b"" };
+        let join: &[u8] = if first { b"\n" } else { b"" };
         self.check(storage, len.saturating_add(join.len()))?;
         self.save_data(storage, input)?;
         self.append_growing(storage, join)?;
-        self.append_growing(storage, piece.value)
+        self.append_growing(storage, value)
     }
 
     /// Adds a piece of an event line. The first piece discards the previous name, because this line replaces it however it

@@ -226,7 +226,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let named = !name.is_empty();
         if let Found::Chunk(_) = found {
             let facts = self.index.facts;
-            if self.is_ping(payload, name) {
+            if !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name) {
                 // Other protocols define such an event, so there it is no quirk.
                 if !self.is_native() {
                     self.block.quirks.insert(Quirk::KeepAliveData);
@@ -295,12 +295,6 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Whether the event that was read only keeps the connection alive.
-    fn is_ping(&self, payload: &[u8], name: &[u8]) -> bool {
-        let facts = &self.index.facts;
-        !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name)
-    }
-
     /// Reads an event of any protocol. Also returns whether the stream is of a protocol that is read, other than chat
     /// completions.
     fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {

@@ -85,7 +85,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let line_end = self.offset.saturating_add(end as u64);
         let fits = match self.line {
-            Line::Payload => return self.payload(storage, window, &piece, start),
+            Line::Payload => return self.payload(storage, window, piece.value, piece.first, start),
             Line::NextDone(matched) => return self.next_done(storage, window, piece, start, matched),
             Line::Name => self.buffer.name(storage, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(storage, window, piece),
@@ -186,10 +186,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
             }
             let before = before.get(..usize::from(matched)).unwrap_or(&[]);
-            let held = Piece { value: before, first: true, last: false, ..piece };
-            let fits = before.is_empty() || self.add_data(storage, window, &held, 0);
-            let piece = Piece { first: before.is_empty(), ..piece };
-            return match fits && self.add_data(storage, window, &piece, start) {
+            let is_first = before.is_empty();
+            let fits = is_first || self.add_data(storage, window, before, true, 0);
+            return match fits && self.add_data(storage, window, piece.value, is_first, start) {
                 true => AfterPiece::Go,
                 false => AfterPiece::Found(self.too_long()),
             };

@@ -10,7 +10,7 @@ use super::state::{After, Ending, Line};
 use crate::chat::index::{Hint, Read};
 use crate::chat::read::read;
 use crate::scan::find;
-use crate::sse::{Ended, Field, Held, Piece};
+use crate::sse::Ended;
 use crate::Storage;
 
 /// Where a slice may cut the event, the pass over its JSON is wasted. So [`usual_chunk`](Machine::usual_chunk) reads at most twice
@@ -96,9 +96,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
         self.open();
-        let piece = Piece { field: Field::Data, first: true, last: true, value, held: Held::EMPTY };
         // It fits, as was looked at, and stays in the window.
-        let _ = self.buffer.data(storage, window, &piece, start);
+        let _ = self.buffer.data(storage, window, value, true, start);
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
         Some(self.end_payload(storage, window, consumed, ended))
     }

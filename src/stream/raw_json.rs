@@ -11,7 +11,7 @@ use super::found::Found;
 use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Block, Ending, Line};
 use crate::chat::read::is_error_as_body;
-use crate::sse::{Field, Held, Piece};
+use crate::sse::{Field, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
@@ -51,7 +51,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     if self.block.raw {
                         self.block.balance.feed(held.as_slice());
                     }
-                    if !self.add(storage, window, held.as_slice(), true, 0) {
+                    if !self.add_data(storage, window, held.as_slice(), true, 0) {
                         if !self.block.raw {
                             return AfterPiece::Found(self.too_long());
                         }
@@ -71,20 +71,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
         }
         self.unknown_bytes(storage, window, piece.value, start, piece.last)
-    }
-
-    /// Adds bytes of an unknown line to the payload; a LF goes before the `first` of a further line. They are at `start` in the
-    /// window, unless there is payload already.
-    fn add<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        window: &[u8],
-        bytes: &[u8],
-        first: bool,
-        start: usize,
-    ) -> bool {
-        let piece = Piece { field: Field::Unknown, first, last: false, value: bytes, held: Held::EMPTY };
-        self.add_data(storage, window, &piece, start)
     }
 
     /// Whether the data so far is an object that has not ended.
@@ -228,7 +214,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Line::Payload | Line::Junk => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
-                    if !self.add(storage, window, rest, false, start.saturating_add(at)) {
+                    if !self.add_data(storage, window, rest, false, start.saturating_add(at)) {
                         return AfterPiece::Found(self.too_long());
                     }
                     break;
@@ -370,7 +356,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn raw<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], bytes: &[u8], start: usize) -> AfterPiece {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
-        if !self.add(storage, window, value, false, start) {
+        if !self.add_data(storage, window, value, false, start) {
             return self.raw_too_long(closes, start);
         }
         if closes.is_none() {
