@@ -165,7 +165,7 @@ impl Item {
         }
     }
 
-    pub(super) fn add(&mut self, of: ItemPart) {
+    fn add(&mut self, of: ItemPart) {
         match of {
             ItemPart::Content(part) => self.contents |= bit(part),
             ItemPart::Summary(part) => self.summaries |= bit(part),
@@ -324,12 +324,15 @@ impl Reported {
 
     /// Whether a part of an item was reported.
     pub(super) fn has(&self, number: u32, of: ItemPart) -> bool {
+        self.holds(number, |item| item.has(of))
+    }
+
+    /// Whether a condition holds of the item with this number. It holds if a later item, of which a part was reported, has taken
+    /// its place, and does not if the item is not tracked otherwise.
+    fn holds(&self, number: u32, condition: impl Fn(&Item) -> bool) -> bool {
         let (place, number) = Reported::place(number);
-        match self.0.get(place) {
-            Some(item) if item.number == number => item.has(of),
-            Some(item) => item.has_replaced(number),
-            None => true,
-        }
+        let item_holds = |item: &Item| if item.number == number { condition(item) } else { item.has_replaced(number) };
+        self.0.get(place).is_none_or(item_holds)
     }
 
     /// Whether anything was reported.
@@ -339,11 +342,7 @@ impl Reported {
 
     /// Whether all of an item was reported.
     pub(super) fn has_all(&self, number: u32) -> bool {
-        let (place, number) = Reported::place(number);
-        self.0.get(place).is_none_or(|item| match item.number == number {
-            true => (item.contents, item.summaries) == (u8::MAX, u8::MAX),
-            false => item.has_replaced(number),
-        })
+        self.holds(number, |item| (item.contents, item.summaries) == (u8::MAX, u8::MAX))
     }
 
     /// Returns how many contents, or summaries, of an item were reported.

@@ -50,8 +50,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// # Errors
     ///
     /// As [`try_go_on`](Machine::try_go_on).
-    #[doc(hidden)]
-    pub fn try_finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Result<Found, NeedStorage> {
+    pub(super) fn try_finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Result<Found, NeedStorage> {
         if !storage.can_move() {
             return Ok(self.finish(storage));
         }
