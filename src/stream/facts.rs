@@ -53,15 +53,19 @@ pub(crate) struct Facts {
     pub(crate) raw_values: u8,
     /// How many raw JSON values came, an array being one.
     pub(crate) whole_values: u8,
+    /// `[DONE]` came.
     pub(crate) done: bool,
     pub(crate) failed: Failed,
+    /// An event came that is read: of chat completions, or of the other protocol that the stream has.
     pub(crate) chat: bool,
     /// Of a stream of another protocol: whether the event came that ends its response. There `[DONE]` means nothing.
     pub(crate) ended: Option<bool>,
     pub(crate) raw_kind: RawKind,
     /// An event came that is no chunk: JSON, or with a name, or one that is not looked into.
     pub(crate) foreign: bool,
+    /// The first protocol that an event showed.
     pub(crate) protocol: Option<Protocol>,
+    /// The choices that came, and those that finished.
     pub(crate) seen: ChoiceSet,
     pub(crate) finished: ChoiceSet,
     pub(crate) pending: Pending,

@@ -1,4 +1,4 @@
-//! What bytes are that are no event stream.
+//! What the bytes are if they are no event stream.
 
 use crate::visits::visit;
 use core::fmt;
@@ -54,7 +54,7 @@ pub(crate) enum Sniff {
     Zstd1,
     Zstd2,
     Zstd3,
-    /// Nothing that is known.
+    /// None of the kinds that are told by their first bytes.
     Other,
     Gzip,
     Zstd,
@@ -64,7 +64,7 @@ pub(crate) enum Sniff {
 }
 
 impl Sniff {
-    /// What it is, if that is known.
+    /// Returns what came instead of an event stream, if the bytes so far say so.
     pub(crate) fn media(self) -> Option<Media> {
         match self {
             Sniff::Gzip => Some(Media::Gzip),

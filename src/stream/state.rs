@@ -140,6 +140,7 @@ pub struct StreamState {
     pub(super) after: After,
     pub(super) ending: Ending,
     pub(super) facts: Facts,
+    /// How often each quirk occurred.
     pub(super) counts: [u16; Quirk::ALL.len()],
     /// What is known of a stream of another protocol than chat completions.
     pub(super) dialect: State,
