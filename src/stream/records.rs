@@ -13,7 +13,7 @@ use crate::shown::shown;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Record {
-    /// A [`Kind`](crate::delta::Kind), by its number.
+    /// A [`Kind`], by its number.
     pub kind: u16,
     /// `FLAG_*`.
     pub flags: u16,
