@@ -6,7 +6,7 @@
 
 use super::page::{Behind, DeltaList, How, Item};
 use crate::delta::{Kind, Part};
-use crate::dialect::{Piece, Plan, Seen as Event};
+use crate::dialect::{Plan, ReadEvent as Event, TextPiece};
 use crate::json::{Text, TextFlags, Value};
 use crate::shown::shown;
 use crate::QuirkSet;
@@ -443,13 +443,13 @@ impl Index {
     }
 
     /// Puts the deltas of a piece of a text on the page.
-    fn take_piece(&mut self, payload: &[u8], piece: &Piece<'_>) {
+    fn take_piece(&mut self, payload: &[u8], piece: &TextPiece<'_>) {
         let item = |kind, how, choice, text: Text<'_>| {
             let Part { start, len, flags, .. } = Part::of(payload, text);
             let (end, flags) = (start.saturating_add(len), flags.bits() as u8);
             Item { start, end, choice, kind, how, flags, segments: 0 }
         };
-        let Piece { kind, slot, is_summary, text, role } = *piece;
+        let TextPiece { kind, slot, is_summary, text, role } = *piece;
         if let Some(role) = role {
             self.list.push(item(Kind::Role, How::Text, 0, role));
         }
@@ -467,7 +467,7 @@ impl Index {
         self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
-    /// For a piece of a text of Responses, returns its kind, its [slot](Piece::slot), and whether it is a summary. Returns `None`
+    /// For a piece of a text of Responses, returns its kind, its [slot](TextPiece::slot), and whether it is a summary. Returns `None`
     /// if the text is empty.
     pub(crate) fn slot(&self) -> Option<(Kind, u32, bool)> {
         let item = self.list.get(0).filter(|item| self.part(item).len > 0)?;

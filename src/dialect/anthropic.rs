@@ -1,9 +1,9 @@
 //! Anthropic Messages.
 
 use super::finish::Reason;
-use super::state::{Plan, Seen, State, What};
+use super::state::{Plan, ReadEvent, State, What};
 use super::value::{array, has_members, is, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
+use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 
@@ -13,8 +13,8 @@ pub(super) fn read<'a>(
     event: Value<'a>,
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
-) -> Seen<'a> {
-    let mut seen = Seen::default();
+) -> ReadEvent<'a> {
+    let mut seen = ReadEvent::default();
     if kind == "message_start" || kind == "message" {
         seen.is_body = kind == "message";
         let [message] = members_of(event, ["message"]);
@@ -65,15 +65,15 @@ pub(super) fn read<'a>(
 fn begin(state: &mut State, block: Value<'_>, index: u32) -> bool {
     let is_client = is(members_of(block, ["type"])[0], "tool_use");
     state.called |= u64::from(is_client);
-    state.begin_block(index, is_client)
+    state.output.blocks().begin(index, is_client)
 }
 
 /// See [`super::read::next`].
-pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
     let event = || value_at(payload, leading(payload));
     match (plan.what, walk.phase) {
         (What::Start | What::Body, 0) => {
-            let Some(message) = message(event(), plan) else { return Step::End };
+            let Some(message) = message(event(), plan) else { return WalkStep::End };
             let [role, content] = members_of(message, ["role", "content"]);
             (walk.phase, walk.outer) = (1, Container::of(payload, array(content)));
             walk.role(payload, role).into()
@@ -81,17 +81,17 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         (What::Start | What::Body, 1) => {
             let Some(next) = walk.outer.next(payload) else {
                 walk.phase = 3;
-                return Step::More;
+                return WalkStep::More;
             };
             (walk.phase, walk.sub, walk.element) = (2, 0, Part::raw(payload, next).start);
             walk.count = walk.count.saturating_add(1);
-            Step::More
+            WalkStep::More
         }
         (What::Start | What::Body, 2) => {
             let slot = walk.count.saturating_sub(1);
             block(walk, payload, slot, plan).unwrap_or_else(|| {
                 walk.phase = 1;
-                Step::More
+                WalkStep::More
             })
         }
         (What::Start | What::Body | What::Stop, 0 | 3) => {
@@ -100,16 +100,16 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         }
         (What::Block, 0) => {
             let [index, content] = members_of(event(), ["index", "content_block"]);
-            let Some(content) = object(content) else { return Step::End };
+            let Some(content) = object(content) else { return WalkStep::End };
             (walk.phase, walk.element, walk.count) = (1, Part::raw(payload, content).start, number(index));
-            Step::More
+            WalkStep::More
         }
-        (What::Block, _) => block(walk, payload, walk.count, plan).unwrap_or(Step::End),
+        (What::Block, _) => block(walk, payload, walk.count, plan).unwrap_or(WalkStep::End),
         (What::Delta | What::Piece, 0) => {
             walk.phase = 1;
             piece(walk, payload, event(), plan).into()
         }
-        _ => Step::End,
+        _ => WalkStep::End,
     }
 }
 
@@ -136,7 +136,7 @@ fn message<'a>(event: Value<'a>, plan: &Plan) -> Option<Value<'a>> {
 }
 
 /// Returns the next delta of the block at hand, or `None` if it has no more.
-fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Step> {
+fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<WalkStep> {
     let sub = walk.sub;
     walk.sub = sub.saturating_add(1);
     let block = value_at(payload, walk.element);
@@ -154,7 +154,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Step
         0 if is(kind, "tool_use") => {
             let object = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
             let arguments = object.or_else(|| text(input));
-            Step::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
+            WalkStep::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot).into(),
         _ => return None,

@@ -6,9 +6,9 @@
 
 use super::protocol::Protocol;
 use super::read::read;
-use super::reported::{Class, Of};
+use super::reported::{Class, ItemPart};
 use super::responses;
-use super::state::{Piece, Plan, Seen, State};
+use super::state::{Plan, ReadEvent, State, TextPiece};
 use super::value::{number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, Text, TextFlags, Value};
@@ -22,7 +22,7 @@ pub(crate) fn read_known<'a>(
     name: &[u8],
     max_depth: u32,
     choice: &mut dyn FnMut(u32, bool),
-) -> Option<(usize, Seen<'a>)> {
+) -> Option<(usize, ReadEvent<'a>)> {
     let mut steps = Steps::new(payload, 0, max_depth);
     let protocol = Protocol::read_here(state.protocol)?;
     if protocol == Protocol::Gemini {
@@ -30,20 +30,29 @@ pub(crate) fn read_known<'a>(
         if !name.is_empty() {
             return None;
         }
-        let chunk = Chunk::walk(&mut steps)?;
+        let chunk = GeminiChunk::walk(&mut steps)?;
         let slot = 0;
         let kind = if chunk.is_thought { Kind::Reasoning } else { Kind::Content };
-        let piece = Piece { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
+        let piece = TextPiece { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
         choice(0, false);
         let (id, model, usage) = (chunk.id, chunk.model, object(chunk.usage));
         let plan = Plan { protocol: Some(protocol), ..Plan::NONE };
         if let Some(usage) = usage {
             state.usage.add(protocol, usage);
         }
-        let seen = Seen { plan, id, model, usage, piece: Some(piece), others: true, is_body: true, ..Seen::default() };
+        let seen = ReadEvent {
+            plan,
+            id,
+            model,
+            usage,
+            piece: Some(piece),
+            others: true,
+            is_body: true,
+            ..ReadEvent::default()
+        };
         return Some((steps.offset(), seen));
     }
-    let event = Event::walk(&mut steps)?;
+    let event = TypedEvent::walk(&mut steps)?;
     let kind = event.kind?.as_text().filter(|kind| !kind.parts().0.any(TextFlags::ESCAPED))?;
     if Protocol::of_type(kind.raw()) != Some(protocol) {
         return None;
@@ -57,7 +66,7 @@ pub(crate) fn read_known<'a>(
     }
     choice(0, false);
     let plan = Plan { protocol: Some(protocol), ..Plan::NONE };
-    Some((steps.offset(), Seen { plan, piece, ..Seen::default() }))
+    Some((steps.offset(), ReadEvent { plan, piece, ..ReadEvent::default() }))
 }
 
 /// Walks the object that comes next, and calls `each` to read the value of each member. Returns `None` if the object is
@@ -126,7 +135,7 @@ fn pass(steps: &mut Steps<'_>) -> Option<()> {
 
 /// The members of an event that has a type.
 #[derive(Default)]
-struct Event<'a> {
+struct TypedEvent<'a> {
     kind: Option<Value<'a>>,
     index: Option<Value<'a>>,
     output: Option<Value<'a>>,
@@ -146,9 +155,9 @@ struct Inner<'a> {
     partial: Option<Value<'a>>,
 }
 
-impl<'a> Event<'a> {
+impl<'a> TypedEvent<'a> {
     fn walk(steps: &mut Steps<'a>) -> Option<Self> {
-        let mut event = Event::default();
+        let mut event = TypedEvent::default();
         members(steps, &mut |name, steps| match name {
             b"type" if event.kind.is_none() => value(steps, &mut event.kind),
             b"index" => value(steps, &mut event.index),
@@ -168,7 +177,7 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the piece of a text, or of the arguments of a tool call of the client.
-    fn anthropic(&self, state: &State, kind: &[u8]) -> Option<Piece<'a>> {
+    fn anthropic(&self, state: &State, kind: &[u8]) -> Option<TextPiece<'a>> {
         let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta")?;
         let index = number(self.index);
         let (kind, words) = match inner.kind?.as_text().filter(Text::is_plain)?.raw() {
@@ -178,11 +187,11 @@ impl<'a> Event<'a> {
             _ => return None,
         };
         let slot = if kind == Kind::ToolArguments { index } else { u16::try_from(index).ok()?.into() };
-        Some(Piece { kind, slot, is_summary: false, text: text(words)?, role: None })
+        Some(TextPiece { kind, slot, is_summary: false, text: text(words)?, role: None })
     }
 
     /// Returns the piece of a text, or of the arguments of a function.
-    fn responses(&self, state: &mut State, kind: &[u8]) -> Option<Piece<'a>> {
+    fn responses(&self, state: &mut State, kind: &[u8]) -> Option<TextPiece<'a>> {
         let (kind, own) = responses::delta_of(kind)?;
         let of = own.part(self.content, self.summary);
         let index = self.output?.as_u64().and_then(|index| u32::try_from(index).ok())?;
@@ -200,7 +209,7 @@ impl<'a> Event<'a> {
         };
         let text = text(self.delta)?;
         state.add_usual(index, class, of);
-        Some(Piece { kind, slot, is_summary: matches!(of, Of::Summary(_)), text, role: None })
+        Some(TextPiece { kind, slot, is_summary: matches!(of, ItemPart::Summary(_)), text, role: None })
     }
 }
 
@@ -220,7 +229,7 @@ impl<'a> Inner<'a> {
 
 /// A Gemini chunk with one candidate, which has the index 0, has one part that is a text, and did not finish.
 #[derive(Default)]
-struct Chunk<'a> {
+struct GeminiChunk<'a> {
     id: Option<Value<'a>>,
     model: Option<Value<'a>>,
     usage: Option<Value<'a>>,
@@ -229,9 +238,9 @@ struct Chunk<'a> {
     is_thought: bool,
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> GeminiChunk<'a> {
     fn walk(steps: &mut Steps<'a>) -> Option<Self> {
-        let (mut chunk, mut has_candidates) = (Chunk::default(), false);
+        let (mut chunk, mut has_candidates) = (GeminiChunk::default(), false);
         members(steps, &mut |name, steps| match name {
             b"candidates" if !has_candidates => {
                 has_candidates = true;

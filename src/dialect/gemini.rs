@@ -1,17 +1,17 @@
 //! Gemini `generateContent`, streamed as events or as an array, or whole.
 
 use super::finish::Reason;
-use super::state::{Output, Plan, Seen, State, What};
+use super::state::{Output, Plan, ReadEvent, State, What};
 use super::value::{array, bit, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
+use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 
 /// See [`super::read::read`].
-pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnMut(u32, bool)) -> Seen<'a> {
+pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnMut(u32, bool)) -> ReadEvent<'a> {
     let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"];
     let [candidates, feedback, usage, model, id] = members_of(event, names);
-    let mut seen = Seen { id, model, usage: object(usage), others: true, ..Seen::default() };
+    let mut seen = ReadEvent { id, model, usage: object(usage), others: true, ..ReadEvent::default() };
     let mut calls = state.output.calls();
     (seen.plan.what, seen.plan.opened) = (What::Candidates { continues: calls.continues }, calls.opened);
     if blocked(feedback).is_some() {
@@ -62,7 +62,7 @@ fn blocked(feedback: Option<Value<'_>>) -> Option<Text<'_>> {
 }
 
 /// See [`super::read::next`].
-pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
     match walk.phase {
         0 => {
             let event = Value::of_payload(payload);
@@ -73,7 +73,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
             walk.finish(payload, blocked(feedback), Reason::Block, plan).into()
         }
         1 => {
-            let Some(candidate) = walk.outer.next(payload) else { return Step::End };
+            let Some(candidate) = walk.outer.next(payload) else { return WalkStep::End };
             let [index, content] = members_of(candidate, ["index", "content"]);
             let [role, parts] = content.map_or([None; 2], |content| members_of(content, ["role", "parts"]));
             (walk.phase, walk.choice, walk.count) = (2, number(index), 0);
@@ -83,11 +83,11 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         2 => {
             let Some(part) = walk.inner.next(payload) else {
                 walk.phase = 5;
-                return Step::More;
+                return WalkStep::More;
             };
             (walk.phase, walk.part) = (3, Part::raw(payload, part).start);
             walk.count = walk.count.saturating_add(1);
-            Step::More
+            WalkStep::More
         }
         3 => {
             walk.phase = 4;

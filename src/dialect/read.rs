@@ -1,8 +1,8 @@
 //! Reads an event with the reader of its stream's protocol.
 
 use super::protocol::Protocol;
-use super::state::{Plan, Seen, State};
-use super::walk::{Step, Walk};
+use super::state::{Plan, ReadEvent, State};
+use super::walk::{Walk, WalkStep};
 use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
@@ -15,14 +15,14 @@ pub(crate) fn read<'a>(
     payload: &'a [u8],
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
-) -> Seen<'a> {
+) -> ReadEvent<'a> {
     let event = Value::of_payload(payload);
     let protocol = Protocol::read_here(state.protocol);
     let mut seen = match protocol {
         Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice),
         Some(Protocol::Responses) => responses::read(state, event, kind, choice),
         Some(Protocol::Gemini) => gemini::read(state, event, choice),
-        _ => Seen::default(),
+        _ => ReadEvent::default(),
     };
     seen.plan.protocol = protocol;
     (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);
@@ -53,12 +53,12 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             Some(Protocol::Anthropic) => anthropic::step(walk, payload, plan),
             Some(Protocol::Responses) => responses::step(walk, payload, plan),
             Some(Protocol::Gemini) => gemini::step(walk, payload, plan),
-            _ => Step::End,
+            _ => WalkStep::End,
         };
         match step {
-            Step::Delta(delta) => return Some(delta),
-            Step::More => {}
-            Step::End => return None,
+            WalkStep::Delta(delta) => return Some(delta),
+            WalkStep::More => {}
+            WalkStep::End => return None,
         }
     }
 }

@@ -123,28 +123,28 @@ pub(super) struct Address {
 
 /// A part of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Of {
+pub(super) enum ItemPart {
     Content(u32),
     Summary(u32),
 }
 
-impl Of {
+impl ItemPart {
     /// Returns the index of the content or the summary.
     pub(super) fn part(self) -> u32 {
-        let (Of::Content(part) | Of::Summary(part)) = self;
+        let (ItemPart::Content(part) | ItemPart::Summary(part)) = self;
         part
     }
 
     /// Returns the code of the delta of a text: 1 for a summary, otherwise 0.
     pub(super) fn code(self) -> u32 {
-        u32::from(matches!(self, Of::Summary(_)))
+        u32::from(matches!(self, ItemPart::Summary(_)))
     }
 }
 
-pub(super) const ARGUMENTS: Of = Of::Content(0);
-pub(super) const CALL: Of = Of::Summary(0);
-pub(super) const NAME: Of = Of::Summary(1);
-pub(super) const BEGAN_WHOLE: Of = Of::Summary(2);
+pub(super) const ARGUMENTS: ItemPart = ItemPart::Content(0);
+pub(super) const CALL: ItemPart = ItemPart::Summary(0);
+pub(super) const NAME: ItemPart = ItemPart::Summary(1);
+pub(super) const BEGAN_WHOLE: ItemPart = ItemPart::Summary(2);
 
 /// What the items of a whole response have to do with those that are tracked.
 #[derive(Clone, Copy, Debug)]
@@ -160,17 +160,17 @@ impl Claims {
 }
 
 impl Item {
-    fn has(&self, of: Of) -> bool {
+    fn has(&self, of: ItemPart) -> bool {
         match of {
-            Of::Content(part) => self.contents & bit(part) != 0,
-            Of::Summary(part) => self.summaries & bit(part) != 0,
+            ItemPart::Content(part) => self.contents & bit(part) != 0,
+            ItemPart::Summary(part) => self.summaries & bit(part) != 0,
         }
     }
 
-    pub(super) fn add(&mut self, of: Of) {
+    fn add(&mut self, of: ItemPart) {
         match of {
-            Of::Content(part) => self.contents |= bit(part),
-            Of::Summary(part) => self.summaries |= bit(part),
+            ItemPart::Content(part) => self.contents |= bit(part),
+            ItemPart::Summary(part) => self.summaries |= bit(part),
         }
     }
 
@@ -325,13 +325,16 @@ impl Reported {
     }
 
     /// Whether a part of an item was reported.
-    pub(super) fn has(&self, number: u32, of: Of) -> bool {
+    pub(super) fn has(&self, number: u32, of: ItemPart) -> bool {
+        self.holds(number, |item| item.has(of))
+    }
+
+    /// Whether a condition holds of the item with this number. It holds if a later item, of which a part was reported, has taken
+    /// its place, and does not if the item is not tracked otherwise.
+    fn holds(&self, number: u32, condition: impl Fn(&Item) -> bool) -> bool {
         let (place, number) = Reported::place(number);
-        match self.0.get(place) {
-            Some(item) if item.number == number => item.has(of),
-            Some(item) => item.has_replaced(number),
-            None => true,
-        }
+        let item_holds = |item: &Item| if item.number == number { condition(item) } else { item.has_replaced(number) };
+        self.0.get(place).is_none_or(item_holds)
     }
 
     /// Whether anything was reported.
@@ -346,18 +349,14 @@ impl Reported {
 
     /// Whether all of an item was reported.
     pub(super) fn has_all(&self, number: u32) -> bool {
-        let (place, number) = Reported::place(number);
-        self.0.get(place).is_none_or(|item| match item.number == number {
-            true => (item.contents, item.summaries) == (u8::MAX, u8::MAX),
-            false => item.has_replaced(number),
-        })
+        self.holds(number, |item| (item.contents, item.summaries) == (u8::MAX, u8::MAX))
     }
 
     /// Returns how many contents, or summaries, of an item were reported.
-    pub(super) fn count(&self, number: u32, of: Of) -> u32 {
+    pub(super) fn count(&self, number: u32, of: ItemPart) -> u32 {
         self.item(number).map_or(0, |item| match of {
-            Of::Content(_) => item.contents.count_ones(),
-            Of::Summary(_) => item.summaries.count_ones(),
+            ItemPart::Content(_) => item.contents.count_ones(),
+            ItemPart::Summary(_) => item.summaries.count_ones(),
         })
     }
 
@@ -373,7 +372,7 @@ impl Reported {
     }
 
     /// Notes that a part of an item is reported. Returns whether it was reported before.
-    pub(super) fn add(&mut self, number: u32, of: Of) -> bool {
+    pub(super) fn add(&mut self, number: u32, of: ItemPart) -> bool {
         let Some(item) = self.track(number) else { return true };
         let had = item.has(of);
         item.add(of);
@@ -390,21 +389,23 @@ impl Reported {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Class, Id, Of, Reported, ARGUMENTS, CALL, ITEMS};
+    use super::{Address, Class, Id, ItemPart, Reported, ARGUMENTS, CALL, ITEMS};
     use crate::json::Value;
 
     #[test]
     fn parts_are_distinguished() {
         let mut reported = Reported::NOTHING;
-        assert!(!reported.add(3, Of::Content(1)) && reported.add(3, Of::Content(1)));
+        assert!(!reported.add(3, ItemPart::Content(1)) && reported.add(3, ItemPart::Content(1)));
         assert!(
-            !reported.has(3, Of::Content(0)) && !reported.has(3, Of::Summary(1)) && !reported.has(4, Of::Content(1))
+            !reported.has(3, ItemPart::Content(0))
+                && !reported.has(3, ItemPart::Summary(1))
+                && !reported.has(4, ItemPart::Content(1))
         );
-        reported.add(3, Of::Content(2));
+        reported.add(3, ItemPart::Content(2));
         assert_eq!((reported.count(3, ARGUMENTS), reported.count(3, CALL), reported.count(4, ARGUMENTS)), (2, 0, 0));
         assert!(!reported.has_all(3));
         reported.add_all(3);
-        assert!(reported.has_all(3) && reported.has(3, Of::Summary(9)) && !reported.has_all(4));
+        assert!(reported.has_all(3) && reported.has(3, ItemPart::Summary(9)) && !reported.has_all(4));
     }
 
     /// An item whose place a later one has taken counts as reported, and does not take it back.
@@ -412,13 +413,13 @@ mod tests {
     fn a_later_item_takes_the_place() {
         let items = ITEMS as u32;
         let mut reported = Reported::NOTHING;
-        reported.add(3, Of::Content(1));
-        assert!(!reported.has(3 + items, Of::Content(1)) && !reported.has_all(3 + items));
-        reported.add(3 + items, Of::Content(0));
-        assert!(reported.has(3, Of::Content(5)) && reported.has_all(3));
-        assert!(reported.add(3, Of::Content(5)));
-        assert!(reported.has(3 + items, Of::Content(0)) && !reported.has(3 + items, Of::Content(5)));
-        assert!(!reported.has(3 + 2 * items, Of::Content(0)) && !reported.has_all(3 + 2 * items));
+        reported.add(3, ItemPart::Content(1));
+        assert!(!reported.has(3 + items, ItemPart::Content(1)) && !reported.has_all(3 + items));
+        reported.add(3 + items, ItemPart::Content(0));
+        assert!(reported.has(3, ItemPart::Content(5)) && reported.has_all(3));
+        assert!(reported.add(3, ItemPart::Content(5)));
+        assert!(reported.has(3 + items, ItemPart::Content(0)) && !reported.has(3 + items, ItemPart::Content(5)));
+        assert!(!reported.has(3 + 2 * items, ItemPart::Content(0)) && !reported.has_all(3 + 2 * items));
     }
 
     fn address(class: Class, index: Option<u32>, id: &'static str) -> Address {

@@ -1,17 +1,17 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Class, Id, Of, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
-use super::state::{Plan, Seen, State, What};
+use super::reported::{Address, Class, Id, ItemPart, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
+use super::state::{Plan, ReadEvent, State, What};
 use super::value::{arguments, array, is, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Step, Walk};
+use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 
 /// What the text of an event is, and which part of its item it belongs to.
-struct Piece {
+struct EventText {
     kind: Kind,
-    of: Of,
+    of: ItemPart,
     is_custom: bool,
     /// The member that contains the text.
     name: &'static str,
@@ -19,41 +19,41 @@ struct Piece {
 
 /// What a text is a part of, without its index.
 #[derive(Clone, Copy)]
-pub(super) enum Own {
+pub(super) enum PartKind {
     Content,
     Summary,
     Arguments,
 }
 
-impl Own {
+impl PartKind {
     /// Returns the part, with its index.
-    pub(super) fn part(self, content: Option<Value<'_>>, summary: Option<Value<'_>>) -> Of {
+    pub(super) fn part(self, content: Option<Value<'_>>, summary: Option<Value<'_>>) -> ItemPart {
         match self {
-            Own::Content => Of::Content(number(content)),
-            Own::Summary => Of::Summary(number(summary)),
-            Own::Arguments => ARGUMENTS,
+            PartKind::Content => ItemPart::Content(number(content)),
+            PartKind::Summary => ItemPart::Summary(number(summary)),
+            PartKind::Arguments => ARGUMENTS,
         }
     }
 }
 
 /// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
 /// part that is done its type says.
-static PIECES: [(&str, Kind, Own, &str); 15] = [
-    ("output_text.delta", Kind::Content, Own::Content, "delta"),
-    ("output_text.done", Kind::Content, Own::Content, "text"),
-    ("function_call_arguments.delta", Kind::ToolArguments, Own::Arguments, "delta"),
-    ("function_call_arguments.done", Kind::ToolArguments, Own::Arguments, "arguments"),
-    (CUSTOM_DELTA, Kind::ToolArguments, Own::Arguments, "delta"),
-    (CUSTOM_DONE, Kind::ToolArguments, Own::Arguments, "input"),
-    ("reasoning_summary_text.delta", Kind::Reasoning, Own::Summary, "delta"),
-    ("reasoning_summary_text.done", Kind::Reasoning, Own::Summary, "text"),
-    ("reasoning_summary_part.done", Kind::Reasoning, Own::Summary, "text"),
-    ("reasoning_text.delta", Kind::Reasoning, Own::Content, "delta"),
-    ("reasoning_text.done", Kind::Reasoning, Own::Content, "text"),
-    ("reasoning_part.done", Kind::Reasoning, Own::Content, "text"),
-    ("refusal.delta", Kind::Refusal, Own::Content, "delta"),
-    ("refusal.done", Kind::Refusal, Own::Content, "refusal"),
-    (PART_DONE, Kind::Content, Own::Content, ""),
+static PIECES: [(&str, Kind, PartKind, &str); 15] = [
+    ("output_text.delta", Kind::Content, PartKind::Content, "delta"),
+    ("output_text.done", Kind::Content, PartKind::Content, "text"),
+    ("function_call_arguments.delta", Kind::ToolArguments, PartKind::Arguments, "delta"),
+    ("function_call_arguments.done", Kind::ToolArguments, PartKind::Arguments, "arguments"),
+    (CUSTOM_DELTA, Kind::ToolArguments, PartKind::Arguments, "delta"),
+    (CUSTOM_DONE, Kind::ToolArguments, PartKind::Arguments, "input"),
+    ("reasoning_summary_text.delta", Kind::Reasoning, PartKind::Summary, "delta"),
+    ("reasoning_summary_text.done", Kind::Reasoning, PartKind::Summary, "text"),
+    ("reasoning_summary_part.done", Kind::Reasoning, PartKind::Summary, "text"),
+    ("reasoning_text.delta", Kind::Reasoning, PartKind::Content, "delta"),
+    ("reasoning_text.done", Kind::Reasoning, PartKind::Content, "text"),
+    ("reasoning_part.done", Kind::Reasoning, PartKind::Content, "text"),
+    ("refusal.delta", Kind::Refusal, PartKind::Content, "delta"),
+    ("refusal.done", Kind::Refusal, PartKind::Content, "refusal"),
+    (PART_DONE, Kind::Content, PartKind::Content, ""),
 ];
 const CUSTOM_DELTA: &str = "custom_tool_call_input.delta";
 const CUSTOM_DONE: &str = "custom_tool_call_input.done";
@@ -67,15 +67,13 @@ fn row(kind: &[u8]) -> u8 {
 
 /// Returns the kind of the `delta` in an event of this type, and what it is a part of, if it is a text or a function's
 /// arguments.
-pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, Own)> {
-    let own = kind.strip_prefix(b"response.")?;
-    let row = PIECES.iter().find(|(name, ..)| name.as_bytes() == own)?;
-    let (name, kind, of, member) = *row;
+pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, PartKind)> {
+    let (name, kind, of, member) = *PIECES.get(usize::from(row(kind)))?;
     (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
 }
 
 /// Returns what the text in an event of this [`row`], or in its `part`, is. Returns `None` if the event has no text.
-fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
+fn piece(row: u8, event: Value<'_>) -> Option<EventText> {
     let (event_name, mut kind, own, mut name) = PIECES.get(usize::from(row)).copied()?;
     let [content, summary, part] = members_of(event, ["content_index", "summary_index", "part"]);
     let of = own.part(content, summary);
@@ -83,7 +81,7 @@ fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
         (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
     }
     let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
-    Some(Piece { kind, of, is_custom, name })
+    Some(EventText { kind, of, is_custom, name })
 }
 
 /// Returns the number by which pieces of one part are told apart: its output item and its index there.
@@ -154,8 +152,8 @@ pub(super) fn read<'a>(
     event: Value<'a>,
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
-) -> Seen<'a> {
-    let mut seen = Seen::default();
+) -> ReadEvent<'a> {
+    let mut seen = ReadEvent::default();
     let mut buffer = [0; LONGEST_WORD];
     let kind = kind.word(&mut buffer);
     let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
@@ -207,8 +205,8 @@ pub(super) fn read<'a>(
                 let number = seen.plan.reported.find_whole(index, class, id, &seen.plan.claims);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
-                state.add_all(number);
-                state.describe(number, &Address { class, index: None, id });
+                state.output.items().add_all(number);
+                state.output.items().describe(number, &Address { class, index: None, id });
                 index = index.saturating_add(1);
             }
         }
@@ -232,9 +230,9 @@ pub(super) fn read<'a>(
         let words = words(event, piece.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
-            state.add(item, piece.of);
+            state.output.items().add(item, piece.of);
             seen.plan.what = What::More;
-        } else if has_text && !state.add(item, piece.of) {
+        } else if has_text && !state.output.items().add(item, piece.of) {
             seen.plan.what = What::More;
         }
         seen.has_odd_arguments = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
@@ -242,7 +240,7 @@ pub(super) fn read<'a>(
             // The walk through a usual event does not look at its ID.
             address.id = Id::UNKNOWN;
         }
-        state.describe(item, &address);
+        state.output.items().describe(item, &address);
     } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
         let Some(item) = object(item) else { return seen };
         let is_done = kind == b"response.output_item.done";
@@ -253,29 +251,29 @@ pub(super) fn read<'a>(
         state.called |= u64::from(class == Class::Call);
         if is_done {
             seen.plan.what = What::WholeItem;
-            seen.has_odd_arguments = !state.has(number, ARGUMENTS) && is_odd_call(class, item);
-            state.add_all(number);
+            seen.has_odd_arguments = !state.output.reported().has(number, ARGUMENTS) && is_odd_call(class, item);
+            state.output.items().add_all(number);
         } else {
             seen.plan.what = What::Item;
             if class == Class::Call {
-                state.add(number, CALL);
+                state.output.items().add(number, CALL);
                 if text(members_of(item, ["name"])[0]).is_some() {
-                    state.add(number, NAME);
+                    state.output.items().add(number, NAME);
                 }
                 if let Some(input) = text(input(item)) {
-                    state.add(number, ARGUMENTS);
+                    state.output.items().add(number, ARGUMENTS);
                     if client(members_of(item, ["type"])[0]) == Some(true) || is_whole_json(input) {
-                        state.add(number, BEGAN_WHOLE);
+                        state.output.items().add(number, BEGAN_WHOLE);
                     }
                 }
             }
         }
-        state.describe(number, &address);
+        state.output.items().describe(number, &address);
     } else if kind == b"response.output_text.annotation.added" {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of([id]) };
         let item = find(state, &mut seen, &address, false);
-        state.describe(item, &address);
+        state.output.items().describe(item, &address);
         seen.plan.what = What::Annotation;
     }
     seen
@@ -302,7 +300,7 @@ fn identity(item: Value<'_>) -> (Class, Id) {
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
-fn find(state: &mut State, seen: &mut Seen<'_>, address: &Address, begins: bool) -> u32 {
+fn find(state: &mut State, seen: &mut ReadEvent<'_>, address: &Address, begins: bool) -> u32 {
     let (number, is_usual) = state.item(address, begins);
     seen.plan.item = number;
     if !is_usual {
@@ -328,7 +326,7 @@ fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
 }
 
 /// See [`super::read::next`].
-pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
     let event = || Value::of_payload(payload);
     match (plan.what, walk.phase) {
         (What::More, 0) => {
@@ -341,16 +339,16 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
             walk.raw(payload, Kind::Annotation, annotation, slot(plan.item, number(part))).into()
         }
         (What::Item | What::WholeItem, 0) => {
-            let Some(item) = object(members_of(event(), ["item"])[0]) else { return Step::End };
+            let Some(item) = object(members_of(event(), ["item"])[0]) else { return WalkStep::End };
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
-            Step::More
+            WalkStep::More
         }
         (What::Response, 0) => {
             let output = response(payload).and_then(|response| array(members_of(response, ["output"])[0]));
             (walk.phase, walk.outer) = (1, Container::of(payload, output));
             // The first item adds one, so its position is 0.
             walk.count = u32::MAX;
-            Step::More
+            WalkStep::More
         }
         (What::Response, 1) => {
             let Some(item) = walk.outer.next(payload) else {
@@ -362,13 +360,13 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
             walk.number =
                 u16::try_from(plan.reported.find_whole(walk.count, class, id, &plan.claims)).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
-            Step::More
+            WalkStep::More
         }
         (_, 2 | 3) => item(walk, payload, plan).unwrap_or_else(|| {
             walk.phase = if plan.what == What::Response { 1 } else { 9 };
-            Step::More
+            WalkStep::More
         }),
-        _ => Step::End,
+        _ => WalkStep::End,
     }
 }
 
@@ -396,7 +394,7 @@ fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
 
 /// Returns the delta of a piece of a text or of arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
-    let Piece { kind, of, is_custom, name } = piece(plan.row, event)?;
+    let EventText { kind, of, is_custom, name } = piece(plan.row, event)?;
     let words = words(event, name);
     if kind == Kind::ToolArguments {
         let arguments = arguments(words);
@@ -421,7 +419,7 @@ fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
 
 /// Returns the next delta of the item at hand that was not reported before, or `None` if it has no more. It looks up the
 /// item's members a fixed number of times, however many parts the item has.
-fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
+fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<WalkStep> {
     let value = value_at(payload, walk.element);
     let index = if plan.what == What::Response { u32::from(walk.number) } else { plan.item };
     if value.kind() != crate::json::Kind::Object {
@@ -445,7 +443,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                     let has_more = name.is_some() || arguments.is_some();
                     return Some(has_more.then(|| walk.call(payload, index, call, plan)).into());
                 }
-                return Some(Step::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan)));
+                return Some(WalkStep::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan)));
             }
             if !is(kind, "message") && !is(kind, "reasoning") {
                 walk.sub = 4;
@@ -459,9 +457,9 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
         1 | 2 => match walk.inner.next(payload) {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
-                let of = if walk.sub == 1 { Of::Summary(walk.part) } else { Of::Content(walk.part) };
+                let of = if walk.sub == 1 { ItemPart::Summary(walk.part) } else { ItemPart::Content(walk.part) };
                 let [kind] = members_of(part, ["type"]);
-                let Some((kind, name)) = content_kind(kind) else { return Some(Step::More) };
+                let Some((kind, name)) = content_kind(kind) else { return Some(WalkStep::More) };
                 let kind = kind_in(walk.is_reasoning, kind);
                 let words = members_of(part, [name])[0].filter(|_| !reported(of));
                 let slot = slot(index, walk.part);
@@ -473,7 +471,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 let count = plan.reported.count(index, ARGUMENTS);
                 walk.sub = if walk.sub == 1 { 2 } else { 5 };
                 (walk.inner, walk.part) = (parts(payload, content, count), u32::MAX);
-                Step::More
+                WalkStep::More
             }
         },
         5 => match walk.inner.next(payload) {
@@ -481,12 +479,12 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 walk.part = walk.part.wrapping_add(1);
                 let annotations = array(members_of(part, ["annotations"])[0]);
                 let annotations = annotations.filter(|list| list.element_at(&mut 0).is_some());
-                let annotations = annotations.filter(|_| !reported(Of::Content(walk.part)));
+                let annotations = annotations.filter(|_| !reported(ItemPart::Content(walk.part)));
                 walk.raw(payload, Kind::Annotation, annotations, slot(index, walk.part)).into()
             }
             None => {
                 walk.sub = 3;
-                Step::More
+                WalkStep::More
             }
         },
         3 => {

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::{Address, Claims, Class, Id, Of, Reported, CALL};
+use super::reported::{Address, Claims, Class, Id, ItemPart, Reported, CALL};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -58,6 +58,26 @@ impl Output {
         }
     }
 
+    /// Returns the parts that were reported, to note more (Responses).
+    pub(super) fn items(&mut self) -> &mut Reported {
+        loop {
+            match self {
+                Output::Items(reported) => return reported,
+                Output::Blocks(_) | Output::Calls(_) => *self = Output::NOTHING,
+            }
+        }
+    }
+
+    /// Returns the blocks that are tool calls of the client, to note more (Anthropic).
+    pub(super) fn blocks(&mut self) -> &mut Blocks {
+        loop {
+            match self {
+                Output::Blocks(blocks) => return blocks,
+                Output::Items(_) | Output::Calls(_) => *self = Output::Blocks(Blocks::NOTHING),
+            }
+        }
+    }
+
     /// Returns the tool calls (Gemini).
     pub(super) fn calls(&self) -> CallCount {
         match self {
@@ -91,23 +111,6 @@ impl State {
         matches!(&self.output, Output::Blocks(blocks) if blocks.has(index))
     }
 
-    /// Notes that a block begins (Anthropic). Returns whether a block that was known as a tool call of the client no longer
-    /// is.
-    pub(super) fn begin_block(&mut self, index: u32, is_client: bool) -> bool {
-        if let Output::Blocks(blocks) = &mut self.output {
-            return blocks.begin(index, is_client);
-        }
-        let mut blocks = Blocks::NOTHING;
-        blocks.begin(index, is_client);
-        self.output = Output::Blocks(blocks);
-        false
-    }
-
-    /// Whether a part of an output item was reported (Responses).
-    pub(super) fn has(&self, item: u32, of: Of) -> bool {
-        self.output.reported().has(item, of)
-    }
-
     /// Whether deltas of the arguments belong to this tool call: an event opened it, and did not have all of them (Responses).
     pub(super) fn takes_arguments(&self, item: u32) -> bool {
         let reported = self.output.reported();
@@ -139,37 +142,16 @@ impl State {
         (usual.unwrap_or(number), usual.is_some())
     }
 
-    /// Notes what an event says of its item (Responses). An item whose index is not its number takes the place of an earlier one.
-    pub(super) fn describe(&mut self, number: u32, address: &Address) {
-        if let Output::Items(reported) = &mut self.output {
-            reported.describe(number, address);
-        }
-    }
-
     /// Whether an event with this index belongs to the item of that number, judging by its class (Responses).
     pub(super) fn is_usual(&self, index: u32, class: Class) -> bool {
         !self.is_odd && self.output.reported().may_be(index, class)
     }
 
     /// Notes that a part of the item with this index is reported, of which all events are usual (Responses).
-    pub(super) fn add_usual(&mut self, index: u32, class: Class, of: Of) {
-        self.add(index, of);
-        self.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
-    }
-
-    /// Notes that a part of an output item is reported (Responses). Returns whether it was reported before.
-    pub(super) fn add(&mut self, item: u32, of: Of) -> bool {
-        match &mut self.output {
-            Output::Items(reported) => reported.add(item, of),
-            _ => false,
-        }
-    }
-
-    /// Notes that all of an output item is reported (Responses).
-    pub(super) fn add_all(&mut self, item: u32) {
-        if let Output::Items(reported) = &mut self.output {
-            reported.add_all(item);
-        }
+    pub(super) fn add_usual(&mut self, index: u32, class: Class, of: ItemPart) {
+        let items = self.output.items();
+        items.add(index, of);
+        items.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
     }
 
     /// Notes that the output has a tool call of the client (Responses).
@@ -177,13 +159,13 @@ impl State {
         self.called |= 1;
     }
 
-    /// Notes that a text of this kind is reported, of the part with this [slot](Piece::slot) (Responses). Returns `false`, with no
+    /// Notes that a text of this kind is reported, of the part with this [slot](TextPiece::slot) (Responses). Returns `false`, with no
     /// effect, if the event need not belong to the item with that index.
     pub(crate) fn report(&mut self, kind: Kind, slot: u32, is_summary: bool) -> bool {
         let (index, part, class) = (slot >> 16, slot & 0xffff, Class::of_piece(kind));
         let is_usual = self.is_usual(index, class);
         if is_usual {
-            self.add_usual(index, class, if is_summary { Of::Summary(part) } else { Of::Content(part) });
+            self.add_usual(index, class, if is_summary { ItemPart::Summary(part) } else { ItemPart::Content(part) });
         }
         is_usual
     }
@@ -273,7 +255,7 @@ pub(super) enum What {
 
 /// A piece of a text: the only delta of its event, except for a role and usage.
 #[derive(Clone, Copy)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct TextPiece<'a> {
     pub(crate) kind: Kind,
     /// For arguments, the index of the call. For another text, its slot: the item in the upper 16 bits, the part in the
     /// lower.
@@ -286,10 +268,10 @@ pub(crate) struct Piece<'a> {
 
 /// What an event contains besides its deltas.
 #[derive(Default)]
-pub(crate) struct Seen<'a> {
+pub(crate) struct ReadEvent<'a> {
     pub(crate) plan: Plan,
     /// The deltas of the event, if it is a piece of a text. Then the plan has nothing but the protocol.
-    pub(crate) piece: Option<Piece<'a>>,
+    pub(crate) piece: Option<TextPiece<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
     pub(crate) created: Option<Value<'a>>,
@@ -325,13 +307,14 @@ mod tests {
     fn a_reported_text_is_noted_by_item_and_part() {
         let mut state = State::new(Some(Protocol::Responses));
         assert!(state.report(Kind::Content, 2 << 16 | 1, false));
-        state.describe(3, &Address { class: Class::Reasoning, index: Some(3), id: Id::UNKNOWN });
+        state.output.items().describe(3, &Address { class: Class::Reasoning, index: Some(3), id: Id::UNKNOWN });
         assert!(state.report(Kind::Reasoning, 3 << 16, true) && !state.report(Kind::Content, 3 << 16, false));
-        assert!(state.has(2, Of::Content(1)));
-        assert!(state.has(3, Of::Summary(0)));
-        assert!(!state.has(2, Of::Content(0)));
-        assert!(!state.has(2, Of::Summary(1)));
-        assert!(!state.has(3, Of::Content(0)));
-        assert!(!state.has(0, Of::Content(1)));
+        let reported = state.output.reported();
+        assert!(reported.has(2, ItemPart::Content(1)));
+        assert!(reported.has(3, ItemPart::Summary(0)));
+        assert!(!reported.has(2, ItemPart::Content(0)));
+        assert!(!reported.has(2, ItemPart::Summary(1)));
+        assert!(!reported.has(3, ItemPart::Content(0)));
+        assert!(!reported.has(0, ItemPart::Content(1)));
     }
 }

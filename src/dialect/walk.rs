@@ -13,7 +13,7 @@ pub(crate) struct Walk {
     pub(super) phase: u8,
     /// The next step within the element at hand.
     pub(super) sub: u8,
-    /// The phase before the last step.
+    /// The phase before the last step of the reader.
     pub(super) before: u8,
     /// The flags of the tool call at hand.
     pub(super) flags: u16,
@@ -77,16 +77,16 @@ pub(super) fn whole_at(payload: &[u8], start: u32) -> Option<Value<'_>> {
 }
 
 /// What one step of a reader returns.
-pub(super) enum Step {
+pub(super) enum WalkStep {
     Delta(Delta),
     /// No delta. The caller takes another step.
     More,
     End,
 }
 
-impl From<Option<Delta>> for Step {
+impl From<Option<Delta>> for WalkStep {
     fn from(delta: Option<Delta>) -> Self {
-        delta.map_or(Step::More, Step::Delta)
+        delta.map_or(WalkStep::More, WalkStep::Delta)
     }
 }
 

@@ -8,7 +8,7 @@
 //! grow, and at least double, so the data behind them rarely moves. A stored event name lies at the far end, where
 //! growing data does not run into it. An event name, ID or comment that a slice cut is staged behind the data; data
 //! cannot grow while that line lasts. Name and ID from lines behind a whole value lie below the event name: see
-//! [`Next`].
+//! [`NextFields`].
 //!
 //! Data and name may also lie in the input. The limits count them as if they were stored, because the verdict must not
 //! depend on where the input was cut.
@@ -16,7 +16,7 @@
 use super::Piece;
 use crate::visits::visit;
 use crate::{Limits, Storage};
-use span::{copy, shift, Next};
+use span::{copy, shift, NextFields};
 
 mod layout;
 mod span;
@@ -43,7 +43,7 @@ pub(crate) struct EventBuffer {
     id_sound: bool,
     data: Option<Span>,
     name: Span,
-    next: Next,
+    next: NextFields,
     /// Length in bytes of the part of a cut line that is staged behind the data.
     staged: u32,
 }
@@ -60,7 +60,7 @@ impl EventBuffer {
             id_sound: false,
             data: None,
             name: Span::EMPTY,
-            next: Next::NONE,
+            next: NextFields::NONE,
             staged: 0,
         }
     }
@@ -70,7 +70,7 @@ impl EventBuffer {
         self.pending = None;
         self.data = None;
         self.name = Span::EMPTY;
-        self.next = Next::NONE;
+        self.next = NextFields::NONE;
         self.staged = 0;
     }
 
@@ -163,7 +163,7 @@ impl EventBuffer {
 
     /// Gives the block the name and the ID from the lines behind a whole value.
     pub(crate) fn adopt<S: Storage + ?Sized>(&mut self, storage: &mut S) {
-        let next = core::mem::replace(&mut self.next, Next::NONE);
+        let next = core::mem::replace(&mut self.next, NextFields::NONE);
         if let Some(id) = next.id() {
             let (to, (start, len)) = (self.pending_slot(), id.range());
             shift(storage.bytes_mut(), start, to, len);
@@ -180,26 +180,27 @@ impl EventBuffer {
         self.staged > 0
     }
 
-    /// Adds a piece of a data line. `start` is the offset of the piece's value in the input.
+    /// Adds a piece of the value of a data line, the `first` of its line or another. `start` is its offset in the input.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         input: &[u8],
-        piece: &Piece<'_>,
+        value: &[u8],
+        first: bool,
         start: usize,
     ) -> Result<(), NoRoom> {
         self.staged = 0;
-        let len = piece.value.len();
+        let len = value.len();
         if self.data.is_none() {
             self.check(storage, len)?;
             self.data = Some(Span::input(start, len));
             return Ok(());
         }
-        let join: &[u8] = if piece.first { b"\n" } else { b"" };
+        let join: &[u8] = if first { b"\n" } else { b"" };
         self.check(storage, len.saturating_add(join.len()))?;
         self.save_data(storage, input)?;
         self.append_growing(storage, join)?;
-        self.append_growing(storage, piece.value)
+        self.append_growing(storage, value)
     }
 
     /// Adds a piece of an event line. The first piece discards the previous name, because this line replaces it however it
@@ -293,6 +294,7 @@ impl EventBuffer {
         result
     }
 
+    /// Adds a piece of an ID line that fulfils all conditions so far. The last piece makes it the pending ID.
     fn take_id<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -336,10 +338,12 @@ impl EventBuffer {
         Ok(())
     }
 
+    /// Returns the length of the data so far.
     pub(crate) fn data_len(&self) -> usize {
         self.data.map_or(0, |data| data.len as usize)
     }
 
+    /// Returns the length of the event so far, as the limits count it.
     fn event_len(&self) -> usize {
         self.data_len().saturating_add(self.name.len as usize).saturating_add(self.next.len())
     }

@@ -358,7 +358,7 @@ impl Reader {
             return None;
         }
         let taken = match piece.field {
-            Field::Data => self.buffer.data(storage, window, piece, start),
+            Field::Data => self.buffer.data(storage, window, piece.value, piece.first, start),
             Field::Event => self.buffer.name(storage, piece, start),
             Field::Id => {
                 let _ = self.buffer.identify(storage, piece, false);

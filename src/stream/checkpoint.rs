@@ -50,8 +50,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// # Errors
     ///
     /// As [`try_go_on`](Machine::try_go_on).
-    #[doc(hidden)]
-    pub fn try_finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Result<Found, NeedStorage> {
+    pub(super) fn try_finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Result<Found, NeedStorage> {
         if !storage.can_move() {
             return Ok(self.finish(storage));
         }
@@ -64,7 +63,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn settled<S: Storage + ?Sized>(&mut self, storage: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
         let Some(wanted) = storage.take_wanted() else { return Ok(()) };
         self.buffer.undo(&checkpoint.buffer, storage.bytes_mut());
-        // But for the index, which the next step makes anew.
+        // The index is not taken back: the next step makes it anew.
         self.state = checkpoint;
         self.memo.take_back();
         (self.rested, self.appendable) = (false, 0);

@@ -7,7 +7,7 @@ use crate::chat::{Chunk, Created, Index};
 use crate::shown::{self, shown};
 use crate::{sse, Error, Storage};
 
-/// No offset in the input, nor is the sum of this and an offset.
+/// Stands for the offset in the input of bytes that do not lie there. It is too high for an offset, even if one is added.
 pub(super) const NOWHERE: u64 = 1 << 63;
 
 /// Bytes, and their offset in the input if they lie there.
@@ -58,7 +58,7 @@ pub struct Context<'a> {
 
 shown!("Context": Context<'_>, this => start: this.start, end: this.end, payload: shown::Bytes(this.payload()));
 
-/// What few chunks need; behind a reference, so that a context is small.
+/// What a context has for events that are no chunks or have a name. It is behind a reference, so that a context is small.
 pub(super) struct Rest<'a> {
     /// The event, if it is no chunk.
     event: Option<Event<'a>>,
@@ -88,6 +88,7 @@ impl<'a> Rest<'a> {
 
 impl<'a> Context<'a> {
     /// A context without an event, at this place in the stream.
+    #[inline(always)]
     pub(super) fn nothing((start, end): (u64, u64)) -> Self {
         Context {
             chunk: None,
@@ -102,8 +103,8 @@ impl<'a> Context<'a> {
 
     /// The context of an event that is not looked into. Its payload lies at this offset of the input.
     #[inline(always)]
-    pub(super) fn of_event(rest: &'a Rest<'a>, input: u32, (start, end): (u64, u64)) -> Self {
-        Context { chunk: None, start, end, payload_at: u64::from(input), repeats: false, follows_chunk: false, rest }
+    pub(super) fn of_event(rest: &'a Rest<'a>, input: u32, frame: (u64, u64)) -> Self {
+        Context { payload_at: u64::from(input), rest, ..Context::nothing(frame) }
     }
 
     /// The context of a chunk. `payload`: with its offset in the input, or [`NOWHERE`].
@@ -282,12 +283,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// The context of what the last step found.
     pub(super) fn context<'a>(&'a self, rest: &'a Rest<'a>, base: u32, found: Found) -> Context<'a> {
-        let (start, end) = self.index_frame();
         let payload_at = found.payload().and_then(|span| span.offset_in_input(base)).map_or(NOWHERE, u64::from);
         let chunk = match found {
             Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
             _ => None,
         };
-        Context { chunk, start, end, payload_at, repeats: false, follows_chunk: false, rest }
+        Context { chunk, payload_at, rest, ..Context::nothing(self.index_frame()) }
     }
 }

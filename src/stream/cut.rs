@@ -168,29 +168,27 @@ impl StreamState {
     /// payload is cut, the step before found nothing, so no event waits to be reported.
     #[inline(always)]
     pub(super) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
-        if self.appendable == 0 {
-            return false;
-        }
         if let [byte] = **input {
             // Nearly every step that gets slices of one byte.
-            if !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte]) {
+            if self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte]) {
                 *input = &[];
                 return true;
             }
         }
-        self.append_line(storage, input)
+        self.appendable > 0 && self.append_line(storage, input)
     }
 
     /// [`append`](Self::append) where a payload is cut.
     #[inline(never)]
     fn append_line<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
-        let end = find::line_end(input).unwrap_or(input.len());
-        let Some((more, rest)) = input.split_at_checked(end) else { return false };
-        if more.is_empty() || end > self.appendable as usize || !self.append_all(storage, more) {
-            return false;
+        let window = *input;
+        let end = find::line_end(window).unwrap_or(window.len());
+        match window.get(..end) {
+            Some(more) if end <= self.appendable as usize && self.append_all(storage, more) => {}
+            _ => return false,
         }
-        *input = rest;
-        rest.is_empty()
+        *input = window.get(end..).unwrap_or_default();
+        end > 0 && input.is_empty()
     }
 
     /// Appends bytes that have no line end and are at most `appendable`.

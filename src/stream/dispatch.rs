@@ -2,9 +2,9 @@
 
 use super::config::{Framing, Payload, Validate};
 use super::end::{Pending, DONE};
-use super::facts::{Failed, Lines, Whole};
+use super::facts::{Evidence, Failed, RawKind};
 use super::found::{Found, Place, Span};
-use super::machine::{Machine, Next};
+use super::machine::{AfterPiece, Machine};
 use super::memo::MORE;
 use super::state::{After, Block, Ending, StreamState};
 use crate::chat::index::{top, ChoiceSet, Hint, Read, Seen};
@@ -17,12 +17,12 @@ use crate::{Quirk, Storage};
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Ends the block at a blank line.
-    pub(super) fn blank<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> Next {
+    pub(super) fn blank<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> AfterPiece {
         if !self.block.open {
-            return Next::Go;
+            return AfterPiece::Go;
         }
-        if self.block.raw && (self.facts.lines == Lines::Unknown || self.waits()) {
-            return Next::Go;
+        if self.block.raw && (self.facts.evidence == Evidence::Unknown || self.waits()) {
+            return AfterPiece::Go;
         }
         let end = self.offset.saturating_add(end as u64);
         if self.block.skipping {
@@ -38,11 +38,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 return self.silence(end);
             }
             self.index.frame.1 = end;
-            return Next::Found(self.conclude(found));
+            return AfterPiece::Found(self.conclude(found));
         }
         if self.buffer.has_data() {
             self.buffer.adopt(storage);
-            return Next::Found(self.dispatch(storage, window, end, false));
+            return AfterPiece::Found(self.dispatch(storage, window, end, false));
         }
         // A block without data is no event. Its ID counts all the same.
         let found = if self.buffer.has_id() { Found::LastEventId } else { Found::NeedMore };
@@ -55,7 +55,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.block = Block::NEW;
                 self.silence(end)
             }
-            found => Next::Found(found),
+            found => AfterPiece::Found(found),
         }
     }
 
@@ -77,12 +77,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
+    /// Concludes a block whose payload is `[DONE]`.
     pub(super) fn done(&mut self) -> Found {
         self.after_done();
         self.facts.done = true;
         self.conclude(Found::Done)
     }
 
+    /// Notes the quirk of an event that comes behind `[DONE]`.
     fn after_done(&mut self) {
         if self.facts.done {
             self.block.quirks.insert(Quirk::EventAfterDone);
@@ -100,7 +102,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // The raw value was held back until it was known what follows. Nothing does: a line that was cut decides nothing.
         let is_body = self.block.raw && self.ending == Ending::Over;
         if self.block.raw {
-            let quirk = if self.facts.lines != Lines::Unknown {
+            let quirk = if self.facts.evidence != Evidence::Unknown {
                 Quirk::JsonBetweenEvents
             } else if self.facts.raw_values == 0 {
                 Quirk::JsonBody
@@ -158,7 +160,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
                 let event = window.get(start as usize..end as usize).unwrap_or_default();
                 let (data_start, len) = data.range();
-                self.memo.note_framing(event, data_start.wrapping_sub(start as usize), len, name);
+                self.memo.note_envelope(event, data_start.wrapping_sub(start as usize), len, name);
             }
         }
         // The memo may have refused this event before.
@@ -224,7 +226,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let named = !name.is_empty();
         if let Found::Chunk(_) = found {
             let facts = self.index.facts;
-            if self.is_ping(payload, name) {
+            if !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name) {
                 // Other protocols define such an event, so there it is no quirk.
                 if !self.is_native() {
                     self.block.quirks.insert(Quirk::KeepAliveData);
@@ -243,7 +245,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.fails();
             }
             if self.block.raw {
-                self.facts.whole = self.facts.whole.max(self.whole(payload));
+                self.facts.raw_kind = self.facts.raw_kind.max(self.raw_kind(payload));
             }
             self.note_choices(&choices);
             self.state.block.quirks |= self.index.quirks;
@@ -293,12 +295,6 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Whether the event that was read only keeps the connection alive.
-    fn is_ping(&self, payload: &[u8], name: &[u8]) -> bool {
-        let facts = &self.index.facts;
-        !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name)
-    }
-
     /// Reads an event of any protocol. Also returns whether the stream is of a protocol that is read, other than chat
     /// completions.
     fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {
@@ -324,7 +320,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Fills the index with an event of another protocol than chat completions, and notes the facts that the event adds.
-    fn take(&mut self, payload: &[u8], event: &dialect::Seen<'_>) {
+    fn take(&mut self, payload: &[u8], event: &dialect::ReadEvent<'_>) {
         if event.begins {
             self.facts.finished = ChoiceSet::EMPTY;
         }
@@ -352,7 +348,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.fails();
         }
         if self.block.raw && event.is_body && !self.in_array {
-            self.facts.whole = self.facts.whole.max(Whole::Body);
+            self.facts.raw_kind = self.facts.raw_kind.max(RawKind::Body);
         }
     }
 
@@ -438,19 +434,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Decides by its members what a raw JSON value is.
-    fn whole(&self, payload: &[u8]) -> Whole {
+    fn raw_kind(&self, payload: &[u8]) -> RawKind {
         if self.index.plan.protocol().is_some() {
-            return Whole::Unknown;
+            return RawKind::Unknown;
         }
         let object = self.index.object(payload);
         if self.index.facts.message && !self.index.facts.delta
             || matches!(object, b"chat.completion" | b"text_completion")
         {
-            Whole::Body
+            RawKind::Body
         } else if object.starts_with(b"chat.completion") {
-            Whole::Chunk
+            RawKind::Chunk
         } else {
-            Whole::Unknown
+            RawKind::Unknown
         }
     }
 

@@ -301,7 +301,7 @@ impl Emitter {
         }
     }
 
-    /// The frame that waited for the window.
+    /// Emits the frame that waited for the window, if one did.
     #[cold]
     #[inline(never)]
     fn waiting_frame<const SLOTS: usize>(
@@ -325,7 +325,7 @@ impl Emitter {
         }
     }
 
-    /// Another event was found.
+    /// Notes that another event was found.
     fn begin(&mut self, found: Found) {
         self.found = found;
         self.cursor.restart();
@@ -334,7 +334,7 @@ impl Emitter {
         (self.paused, self.stop) = (false, None);
     }
 
-    /// The sink was full: the event stays pending. Returns how many bytes of the input are consumed: those of the event if it lies
+    /// Keeps the event pending, because the sink was full. Returns how many bytes of the input are consumed: those of the event if it lies
     /// in the storage, none if it lies in the input, which the caller then gives again.
     #[cold]
     fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, window: &[u8], consumed: usize) -> usize {
@@ -345,7 +345,7 @@ impl Emitter {
         consumed.saturating_sub(self.expected as usize)
     }
 
-    /// The caller will give the first `len` bytes of the window again.
+    /// Notes that the caller will give the first `len` bytes of the window again.
     #[cold]
     #[inline(never)]
     fn expect_again(&mut self, window: &[u8], len: usize) {

@@ -5,30 +5,27 @@ use super::media::{Media, Sniff};
 use crate::chat::index::ChoiceSet;
 use crate::dialect::Protocol;
 
-/// The most that is known of the lines that came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Lines {
+/// What came that only an event stream has. The last that applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Evidence {
     /// No field and no comment.
-    #[default]
     Unknown,
     Comments,
     Fields,
 }
 
-/// What lines contained that are no fields, no comments and no JSON objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What the lines contained that are no fields, no comments and no JSON objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plain {
-    #[default]
     Nothing,
     /// One whole JSON value: a scalar, or an array of such values.
     Json,
     Text,
 }
 
-/// What raw JSON values are by their members.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Whole {
-    #[default]
+/// What the raw JSON values are, judging by their members. The last that applies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RawKind {
     Unknown,
     /// One is a whole answer.
     Body,
@@ -37,9 +34,8 @@ pub(crate) enum Whole {
 }
 
 /// Where an error came.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Failed {
-    #[default]
     No,
     /// In JSON without a field.
     Raw,
@@ -51,21 +47,25 @@ pub(crate) enum Failed {
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
-    pub(crate) lines: Lines,
+    pub(crate) evidence: Evidence,
     pub(crate) plain: Plain,
     /// How many raw JSON objects came.
     pub(crate) raw_values: u8,
     /// How many raw JSON values came, an array being one.
     pub(crate) whole_values: u8,
+    /// `[DONE]` came.
     pub(crate) done: bool,
     pub(crate) failed: Failed,
+    /// An event came that is read: of chat completions, or of the other protocol that the stream has.
     pub(crate) chat: bool,
-    /// The event came that ends a response of another protocol. Of that `[DONE]` means nothing.
+    /// Of a stream of another protocol: whether the event came that ends its response. There `[DONE]` means nothing.
     pub(crate) ended: Option<bool>,
-    pub(crate) whole: Whole,
+    pub(crate) raw_kind: RawKind,
     /// An event came that is no chunk: JSON, or with a name, or one that is not looked into.
     pub(crate) foreign: bool,
+    /// The first protocol that an event showed.
     pub(crate) protocol: Option<Protocol>,
+    /// The choices that came, and those that finished.
     pub(crate) seen: ChoiceSet,
     pub(crate) finished: ChoiceSet,
     pub(crate) pending: Pending,
@@ -80,14 +80,14 @@ impl Facts {
     /// At the start of a stream.
     pub(crate) const NEW: Facts = Facts {
         sniff: Sniff::Blank,
-        lines: Lines::Unknown,
+        evidence: Evidence::Unknown,
         plain: Plain::Nothing,
         raw_values: 0,
         whole_values: 0,
         done: false,
         failed: Failed::No,
         chat: false,
-        whole: Whole::Unknown,
+        raw_kind: RawKind::Unknown,
         foreign: false,
         protocol: None,
         ended: None,
@@ -102,29 +102,31 @@ impl Facts {
 }
 
 impl Facts {
-    /// Nothing came but blanks and comments.
+    /// Whether nothing came but blanks and comments.
     pub(super) fn is_bodiless(&self) -> bool {
-        self.lines != Lines::Fields && self.raw_values == 0 && self.plain == Plain::Nothing && !self.done
+        self.evidence != Evidence::Fields && self.raw_values == 0 && self.plain == Plain::Nothing && !self.done
     }
 
-    /// What came instead of an event stream, if it did.
+    /// Returns what came instead of an event stream, or `None` if an event stream may have come.
     fn media(&self) -> Option<Media> {
-        let is_text = self.plain == Plain::Text && self.lines != Lines::Fields;
+        let is_text = self.plain == Plain::Text && self.evidence != Evidence::Fields;
         let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
         let has_event = match media {
             // No event stream begins so, whatever else its lines look like.
             Media::Gzip | Media::Zstd | Media::Html => false,
-            Media::Binary => self.foreign && self.lines == Lines::Fields,
+            Media::Binary => self.foreign && self.evidence == Evidence::Fields,
             Media::Text => self.foreign || self.failed != Failed::No,
         };
         (!self.chat && self.failed != Failed::Field && !has_event).then_some(media)
     }
 
+    /// Returns the verdict on a stream that ends at this offset. `opaque`: its payloads are not looked into. What a protocol's state
+    /// and the counts of quirks add to it is not set.
     pub(crate) fn end(&self, offset: u64, opaque: bool) -> End {
         let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
         let between = self.pending == Pending::Nothing;
         let media = self.media();
-        let body = self.is_alone() && self.whole == Whole::Body;
+        let body = self.is_alone() && self.raw_kind == RawKind::Body;
         // Unknown lines of an event stream are ignored, except JSON.
         let has_json = self.whole_values > 0 || self.plain == Plain::Json;
         let came = self.chat || self.foreign || self.failed != Failed::No || has_json;
@@ -170,20 +172,20 @@ impl Facts {
         }
     }
 
-    /// One JSON value came, and nothing else but comments.
+    /// Whether one JSON value came, and nothing else but comments.
     fn is_alone(&self) -> bool {
         let is_one = match self.plain {
             Plain::Nothing => self.whole_values == 1,
             Plain::Json => true,
             Plain::Text => false,
         };
-        is_one && self.lines != Lines::Fields && !self.done
+        is_one && self.evidence != Evidence::Fields && !self.done
     }
 
-    /// One JSON value and nothing else, of no protocol that is known, and no choices in it. A response that was read and is under
-    /// way, or has no candidates, is one, too.
+    /// Whether one JSON value came and nothing else, and it is no completion: it is of no known protocol and has no choices. A
+    /// response of a protocol that is read counts, too, if it is under way or has no candidates.
     fn is_json_answer(&self) -> bool {
-        let is_chunk = self.whole == Whole::Chunk || !self.seen.is_empty();
+        let is_chunk = self.raw_kind == RawKind::Chunk || !self.seen.is_empty();
         let came = self.plain == Plain::Json || self.foreign || self.chat;
         let is_answer = match self.protocol {
             None | Some(Protocol::Other) => true,
@@ -196,13 +198,13 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChoiceSet, End, Facts, Failed, Lines, Media, Pending, Plain, Protocol, Sniff, Verdict, Whole};
+    use super::{ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, Plain, Protocol, RawKind, Sniff, Verdict};
 
     type Note = fn(&mut Facts);
 
     /// Of nothing but what `note` notes.
     fn end(opaque: bool, note: impl FnOnce(&mut Facts)) -> End {
-        let mut facts = Facts { sniff: Sniff::Other, lines: Lines::Fields, ..Facts::NEW };
+        let mut facts = Facts { sniff: Sniff::Other, evidence: Evidence::Fields, ..Facts::NEW };
         note(&mut facts);
         facts.end(0, opaque)
     }
@@ -221,12 +223,12 @@ mod tests {
         (|facts| (facts.done, facts.chat) = (true, true), Verdict::Done, true),
         (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
         (
-            |facts| (facts.lines, facts.whole_values, facts.whole) = (Lines::Unknown, 1, Whole::Body),
+            |facts| (facts.evidence, facts.whole_values, facts.raw_kind) = (Evidence::Unknown, 1, RawKind::Body),
             Verdict::Body,
             true,
         ),
         (
-            |facts| (facts.lines, facts.whole_values, facts.foreign) = (Lines::Unknown, 1, true),
+            |facts| (facts.evidence, facts.whole_values, facts.foreign) = (Evidence::Unknown, 1, true),
             Verdict::JsonAnswer,
             false,
         ),
@@ -349,7 +351,7 @@ mod tests {
         assert_eq!((cut.verdict, cut.is_complete()), (Verdict::Truncated, false));
         let lost = end(true, |facts| (facts.foreign, facts.too_long) = (true, 1));
         assert_eq!((lost.verdict, lost.is_complete()), (Verdict::Lost, false));
-        let comments = end(true, |facts| facts.lines = Lines::Comments);
+        let comments = end(true, |facts| facts.evidence = Evidence::Comments);
         assert_eq!((comments.verdict, comments.is_complete()), (Verdict::Truncated, false));
     }
 
@@ -359,7 +361,7 @@ mod tests {
             let notes: [(Note, bool); 5] = [
                 (|_| (), true),
                 (|facts| facts.failed = Failed::Raw, true),
-                (|facts| facts.lines = Lines::Comments, true),
+                (|facts| facts.evidence = Evidence::Comments, true),
                 (|facts| facts.failed = Failed::Field, false),
                 (|facts| facts.chat = true, false),
             ];
@@ -376,10 +378,10 @@ mod tests {
         }
         for pending in [Pending::Event, Pending::Json, Pending::Line] {
             let left = |sniff| end(false, |facts| (facts.sniff, facts.pending) = (sniff, pending)).pending;
-            assert_eq!((left(Sniff::Gzip), left(Sniff::default())), (Pending::Nothing, pending));
+            assert_eq!((left(Sniff::Gzip), left(Sniff::Blank)), (Pending::Nothing, pending));
         }
-        for (lines, text) in [(Lines::Unknown, true), (Lines::Comments, true), (Lines::Fields, false)] {
-            let end = end(false, |facts| (facts.lines, facts.plain) = (lines, Plain::Text));
+        for (evidence, text) in [(Evidence::Unknown, true), (Evidence::Comments, true), (Evidence::Fields, false)] {
+            let end = end(false, |facts| (facts.evidence, facts.plain) = (evidence, Plain::Text));
             assert_eq!(end.media, text.then_some(Media::Text));
         }
     }

@@ -45,11 +45,11 @@ pub struct Frame {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames {
     start: u64,
-    /// With [`WAITS`] among them.
+    /// The kinds in the frame so far, and [`WAITS`].
     kinds: u64,
 }
 
-/// No kind: the frame is over but for a LF that may come next.
+/// A bit that is no kind: the frame is over but for a LF that may come next.
 const WAITS: u64 = 1 << 63;
 
 impl Frames {
@@ -131,6 +131,7 @@ impl Frames {
         }
     }
 
+    /// Returns the frame up to this stream offset and begins the next one, or `None` if the frame is empty.
     #[inline(always)]
     fn upto<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
         if end <= self.start {

@@ -20,15 +20,16 @@ use crate::sse::{Field, Piece};
 use crate::{Quirk, QuirkSet, Storage};
 use core::ops::{Deref, DerefMut};
 
-/// How many bytes behind a raw JSON value are searched for the end of its line; inside a longer value, as many as it has.
+/// How many bytes are searched at a time for the end of a line with raw JSON. Inside a value that has more bytes so far, as many
+/// as it has.
 const NEAR: usize = 24;
 
-/// Space inside a line, as JSON has it.
+/// Whether a byte is white space of JSON that may stand inside a line.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The push machine: the state of a stream, and what is needed while an event is read. Plain data without pointers, too.
+/// The incremental machine: the state of a stream, and what is needed while an event is read. Plain data without pointers.
 /// [`Parser`](super::Parser) wraps it.
 ///
 /// `SLOTS` is how many shapes of events it remembers, 0 to 4.
@@ -71,12 +72,12 @@ impl<const SLOTS: usize> core::fmt::Debug for Machine<SLOTS> {
 }
 
 /// What to do after a piece.
-pub(super) enum Next {
+pub(super) enum AfterPiece {
     Go,
     Found(Found),
-    /// Found, and the line goes on at this offset of the window.
+    /// Something was found, and the line goes on at this offset of the window.
     Within(usize, Found),
-    /// Found, and the line is to be read again.
+    /// Something was found, and the line is to be read again.
     Again(Found),
 }
 
@@ -125,7 +126,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     pub(super) fn read<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         (self.rested, self.appendable) = (false, 0);
-        // As long as these bytes decide nothing, the step takes all of them.
+        // No byte is looked at in two steps: as long as the bytes decide nothing, a step takes all of them.
         self.facts.sniff.begin(window);
         if let Some(found) = self.begin(storage) {
             return Step { consumed: 0, found };
@@ -164,13 +165,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let Some(piece) = piece else { continue };
             let end = bytes.len().saturating_sub(rest.len());
             let (consumed, found) = match self.piece(storage, bytes, piece, end) {
-                Next::Go => continue,
-                Next::Found(found) => (end, found),
-                Next::Within(consumed, found) => {
+                AfterPiece::Go => continue,
+                AfterPiece::Found(found) => (end, found),
+                AfterPiece::Within(consumed, found) => {
                     self.lines.stay_in_unknown(ended);
                     (consumed, found)
                 }
-                Next::Again(found) => {
+                AfterPiece::Again(found) => {
                     if let Some(lines) = saved {
                         self.lines = lines;
                     }
@@ -200,9 +201,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.ending = Ending::Lines;
             if let Some(piece) = self.lines.finish() {
                 match self.last_line(storage, piece) {
-                    Next::Go | Next::Found(Found::NeedMore) | Next::Within(_, Found::NeedMore) => {}
+                    AfterPiece::Go | AfterPiece::Found(Found::NeedMore) | AfterPiece::Within(_, Found::NeedMore) => {}
                     // No piece is to be read again: that is asked of the first piece of a line only.
-                    Next::Found(found) | Next::Within(_, found) | Next::Again(found) => return found,
+                    AfterPiece::Found(found) | AfterPiece::Within(_, found) | AfterPiece::Again(found) => return found,
                 }
             }
         }
@@ -216,12 +217,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// The stream ended in this line. A value that is whole and the payload so far count; any other line is pending.
-    fn last_line<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: Piece<'_>) -> Next {
+    fn last_line<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: Piece<'_>) -> AfterPiece {
         let has_value = !piece.first && matches!(piece.field, Field::Data | Field::Unknown);
         let is_next = matches!(self.line, Line::NextDone(matched) if usize::from(matched) < DONE.len());
         if !has_value || is_next && piece.field == Field::Data {
             self.facts.pending = Pending::Line;
-            return Next::Go;
+            return AfterPiece::Go;
         }
         let next = self.piece(storage, &[], piece, 0);
         let is_cut = match self.line {
@@ -284,11 +285,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         has_next
     }
 
-    /// Copies what lies in the window to the storage.
+    /// Copies what the event has in the window to the storage. Returns `false` if it does not fit.
     pub(super) fn settle<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
         self.buffer.save(storage, window).is_ok()
     }
 
+    /// Discards the event, which is over the limit; the rest of its block is skipped.
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
         let Block { raw, balance, skim, .. } = self.block;
@@ -308,7 +310,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Found::TooLong
     }
 
-    /// A raw JSON value came.
+    /// Notes that a raw JSON value came.
     pub(super) fn raw_value(&mut self) {
         self.facts.raw_values = self.facts.raw_values.saturating_add(1);
         if !self.in_array {
@@ -316,21 +318,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// The end of what is skipped.
+    /// Ends a block that was skipped because it is over the limit.
     pub(super) fn skipped(&mut self) {
         let quirks = self.block.quirks;
         self.count(quirks);
         self.block = Block::NEW;
     }
 
-    /// A block ended at this stream offset without an event. The step ends all the same, so that the frames see each such
-    /// end.
-    pub(super) fn silence(&mut self, end: u64) -> Next {
+    /// Notes that a block ended at this stream offset without an event. The step ends all the same, so that the frames see each
+    /// such end.
+    pub(super) fn silence(&mut self, end: u64) -> AfterPiece {
         self.silent = end;
-        Next::Found(Found::NeedMore)
+        AfterPiece::Found(Found::NeedMore)
     }
 
-    /// A field of the stream came: the block is open.
+    /// Opens the block, because a field came.
     pub(super) fn open(&mut self) {
         if !self.block.open {
             self.block.open = true;

@@ -1,4 +1,4 @@
-//! What bytes are that are no event stream.
+//! What the bytes are if they are no event stream.
 
 use crate::visits::visit;
 use core::fmt;
@@ -43,10 +43,9 @@ impl fmt::Display for Media {
 }
 
 /// What the first bytes that are not blank say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sniff {
     /// Blanks only so far, a byte order mark among them.
-    #[default]
     Blank,
     /// So far one byte of the mark, or two.
     Mark1,
@@ -55,7 +54,7 @@ pub(crate) enum Sniff {
     Zstd1,
     Zstd2,
     Zstd3,
-    /// Nothing that is known.
+    /// None of the kinds that are told by their first bytes.
     Other,
     Gzip,
     Zstd,
@@ -65,7 +64,7 @@ pub(crate) enum Sniff {
 }
 
 impl Sniff {
-    /// What it is, if that is known.
+    /// Returns what came instead of an event stream, if the bytes so far say so.
     pub(crate) fn media(self) -> Option<Media> {
         match self {
             Sniff::Gzip => Some(Media::Gzip),
@@ -77,16 +76,10 @@ impl Sniff {
         }
     }
 
-    /// Whether bytes that come next may still decide.
-    #[inline]
-    pub(crate) fn is_open(self) -> bool {
-        !matches!(self, Sniff::Other | Sniff::Gzip | Sniff::Zstd | Sniff::Html | Sniff::Binary)
-    }
-
     /// Looks at the first bytes of a stream, as far as they decide nothing.
     pub(crate) fn begin(&mut self, bytes: &[u8]) {
         for &byte in bytes {
-            if !self.is_open() {
+            if matches!(*self, Sniff::Other | Sniff::Gzip | Sniff::Zstd | Sniff::Html | Sniff::Binary) {
                 return;
             }
             visit!(1);
@@ -149,7 +142,7 @@ mod tests {
         ];
         for (bytes, expected) in cases {
             for cut in 0..=bytes.len() {
-                let mut sniff = Sniff::default();
+                let mut sniff = Sniff::Blank;
                 sniff.begin(&bytes[..cut]);
                 sniff.begin(&bytes[cut..]);
                 assert_eq!(sniff, expected, "{bytes:?} cut at {cut}");

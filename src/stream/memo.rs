@@ -20,13 +20,13 @@ use crate::scan::{
 use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
-use framing::{Framing, UNSPACED};
+use envelope::{Envelope, UNSPACED};
 use template::{fixed_len, Added, Asked, Extent, Template, FIXED};
 
-mod framing;
+mod envelope;
 mod template;
 
-pub(super) use framing::HEAD;
+pub(super) use envelope::HEAD;
 pub(super) use template::{Terms, NONE};
 
 /// To find more holes costs as much as a reading: a payload from this length on, with more than [`FIXED`] bytes outside its holes, is
@@ -63,14 +63,14 @@ pub(super) struct Hit {
 /// What a memo expects of a machine's next events. It decides which template is compared first, and how often, and nothing
 /// else.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hints {
+pub(super) struct Expectation {
     last: u8,
     unknown: u8,
     idle: u8,
 }
 
-impl Hints {
-    pub(super) const NOTHING: Hints = Hints { last: 0, unknown: 0, idle: 0 };
+impl Expectation {
+    pub(super) const NOTHING: Expectation = Expectation { last: 0, unknown: 0, idle: 0 };
 }
 
 /// The templates.
@@ -112,7 +112,7 @@ pub(super) struct Memo<const SLOTS: usize> {
     /// A bit for each template that recognised events and is not shown any more.
     recognised: u8,
     /// The framing of the next event that is learned.
-    framing: Framing,
+    envelope: Envelope,
     changing: Changing,
     /// Hashes of `id` and `created` of the payload learned last.
     before: [u16; 2],
@@ -168,7 +168,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         protocol: None,
         usable: u8::MAX,
         recognised: 0,
-        framing: Framing::USUAL,
+        envelope: Envelope::USUAL,
         changing: Changing::NOTHING,
         before: [0; 2],
         has_before: false,
@@ -180,7 +180,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Lends a machine the templates that were learned on its terms and are of its protocol. There are none before its protocol is
     /// known.
-    pub(super) fn lend(&mut self, terms: Terms, protocol: Option<Protocol>, hints: Hints) {
+    pub(super) fn lend(&mut self, terms: Terms, protocol: Option<Protocol>, expectation: Expectation) {
         let is_usable = |template: &Template| {
             template.len > 0
                 && template.terms == terms
@@ -194,8 +194,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             }
         }
         // It is 0 as soon as an event of this loan is recognised.
-        (self.unknown, self.idle, self.recognised) = (hints.unknown.max(1), hints.idle, 0);
-        self.last = if self.may_use(hints.last) { hints.last } else { NONE };
+        (self.unknown, self.idle, self.recognised) = (expectation.unknown.max(1), expectation.idle, 0);
+        self.last = if self.may_use(expectation.last) { expectation.last } else { NONE };
         self.expected = self.last;
     }
 
@@ -206,9 +206,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         }
     }
 
-    /// What to expect when they are lent to the same machine again.
-    pub(super) fn hints(&self) -> Hints {
-        Hints { last: self.last, unknown: self.unknown, idle: self.idle }
+    /// Returns what to expect when the templates are lent to the same machine again.
+    pub(super) fn expectation(&self) -> Expectation {
+        Expectation { last: self.last, unknown: self.unknown, idle: self.idle }
     }
 
     /// Whether several parsers share the templates.
@@ -235,13 +235,12 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         seen
     }
 
-    /// Forgets the templates of a step that is taken back: the event that it learned them from was never emitted.
+    /// Forgets what a step that is taken back may have learned: its event was never emitted.
     pub(super) fn take_back(&mut self) {
         if self.is_shared() {
-            // The machine that recognises its event next adds its facts.
+            // A shared template may stay: the machine that it recognises an event for adds the facts of that event.
             self.shown = NONE;
         } else {
-            // It may have learned from an event that was never emitted.
             *self = Memo::NEW;
         }
     }
@@ -384,15 +383,15 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Whether the events so far had [`HEAD`] before the payload and these line ends behind it.
     #[inline(always)]
-    pub(super) fn is_framed(&self, ends: [u8; 3]) -> bool {
-        let framing = &self.framing;
-        usize::from(framing.head) == HEAD.len() && framing.ends == ends
+    pub(super) fn has_envelope(&self, ends: [u8; 3]) -> bool {
+        let envelope = &self.envelope;
+        usize::from(envelope.head) == HEAD.len() && envelope.ends == ends
     }
 
     /// Notes how an event was framed.
-    pub(super) fn note_framing(&mut self, event: &[u8], start: usize, len: usize, name: &[u8]) {
-        if let Some(framing) = Framing::of(event, start, len, name).filter(|framing| *framing != self.framing) {
-            self.framing = framing;
+    pub(super) fn note_envelope(&mut self, event: &[u8], start: usize, len: usize, name: &[u8]) {
+        if let Some(envelope) = Envelope::of(event, start, len, name).filter(|envelope| *envelope != self.envelope) {
+            self.envelope = envelope;
         }
     }
 
@@ -444,30 +443,30 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         }
         let Some(place) = self.place() else { return Some(()) };
         // In one event these bytes would be another payload: of several lines, or with a space that is taken off.
-        let lost_space = self.framing.head == UNSPACED && payload.first() == Some(&b' ');
+        let lost_space = self.envelope.head == UNSPACED && payload.first() == Some(&b' ');
         if payload.len() > usize::from(u16::MAX) || lost_space || find::line_end(payload).is_some() {
             return None;
         }
         self.note_changes(index, payload);
         let mut holes = Holes::of(index, payload, self.changing, is_strict)?;
-        let framing = self.framing;
-        if fixed_len(payload, holes.as_slice(), name, framing) > FIXED {
+        let envelope = self.envelope;
+        if fixed_len(payload, holes.as_slice(), name, envelope) > FIXED {
             // Not in a long one: to look for them takes as long as to read it.
             Some(()).filter(|()| payload.len() < LONG)?;
             holes.add_filter_results(payload, is_strict)?;
-            if fixed_len(payload, holes.as_slice(), name, framing) > FIXED {
+            if fixed_len(payload, holes.as_slice(), name, envelope) > FIXED {
                 return None;
             }
         }
         // The longest that a template keeps.
-        u8::try_from(framing.lead(name)).ok()?;
+        u8::try_from(envelope.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
         let alike = self.note_alike(place, &shape);
         let template = self.templates.get_mut(place)?;
         (template.alike, template.followed_by) = (alike, place as u8);
         let was_useless = template.len > 0 && !template.proved;
-        template.learn(shape, payload, holes.as_slice(), name, framing);
+        template.learn(shape, payload, holes.as_slice(), name, envelope);
         (template.terms, template.added) = (self.terms, Added::of(seen));
         self.usable |= 1_u8.wrapping_shl(place as u32);
         self.next = place.wrapping_add(1) as u8;

@@ -5,12 +5,11 @@
 
 use super::config::{Payload, Validate};
 use super::found::Found;
-use super::machine::{Machine, Next};
+use super::machine::{AfterPiece, Machine};
 use super::state::{Line, StreamState};
 use crate::dialect::{ends_response, has_no_usage, names_usage, GiveUp, Out, Protocol, Skim, State};
 use crate::json::Balance;
 use crate::sse::buffer::EventBuffer;
-use crate::sse::Piece;
 use crate::Storage;
 
 /// The reduction reads so many bytes of the storage at a time, because it writes to the storage meanwhile.
@@ -20,20 +19,21 @@ const CHUNK: usize = 64;
 const TYPE: usize = 96;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Adds bytes of a line to the payload. Of an event over the limit it adds only what is reported. Returns `false` if they do
-    /// not fit.
+    /// Adds bytes of a line to the payload, the `first` of the line or more. Of an event over the limit it adds only what is
+    /// reported. Returns `false` if they do not fit. `start` is their offset in the window, unless there is payload already.
     pub(super) fn add_data<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         window: &[u8],
-        piece: &Piece<'_>,
+        value: &[u8],
+        first: bool,
         start: usize,
     ) -> bool {
         if !self.block.skim.is_on() {
-            return self.buffer.data(storage, window, piece, start).is_ok();
+            return self.buffer.data(storage, window, value, first, start).is_ok();
         }
         let had_loss = self.block.skim.has_loss();
-        let was_cut = self.skim(storage, window, piece);
+        let was_cut = self.skim(storage, window, value, first);
         if was_cut != Some(false) && !had_loss {
             // The caller discards the event, of which nothing was reported.
             self.block.skim = Skim::OFF;
@@ -46,38 +46,45 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         &mut self,
         storage: &mut S,
         window: &[u8],
-        piece: &Piece<'_>,
+        value: &[u8],
+        first: bool,
         start: usize,
-    ) -> Next {
+    ) -> AfterPiece {
         if self.block.skim.is_on() {
-            return self.skim_line(storage, window, piece);
+            return self.skim_line(storage, window, value, first);
         }
-        match self.buffer.data(storage, window, piece, start) {
-            Ok(()) => Next::Go,
-            Err(_) => self.over_limit(storage, window, piece),
+        match self.buffer.data(storage, window, value, first, start) {
+            Ok(()) => AfterPiece::Go,
+            Err(_) => self.over_limit(storage, window, value, first),
         }
     }
 
     /// Decides what becomes of an event that is over the limit, or too long for the storage.
     #[cold]
     #[inline(never)]
-    fn over_limit<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+    fn over_limit<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+        value: &[u8],
+        first: bool,
+    ) -> AfterPiece {
         let has_data = self.buffer.has_data();
-        let join = usize::from(piece.first && has_data);
-        let is_over = self.buffer.is_over(storage, piece.value.len().saturating_add(join));
+        let join = usize::from(first && has_data);
+        let is_over = self.buffer.is_over(storage, value.len().saturating_add(join));
         let may_be_unread = self.config.payload == Payload::Usage;
         let may_skim = self.may_skim(storage, window);
         if !is_over || !(may_skim || may_be_unread) || !self.settle(storage, window) {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
-        if may_be_unread && self.begins_unread(storage, piece) {
+        if may_be_unread && self.begins_unread(storage, value, first) {
             self.block.skipping = true;
             self.buffer.clear();
             self.line = Line::Skip;
-            return Next::Go;
+            return AfterPiece::Go;
         }
         if !may_skim {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
         let mut skim = Skim::START;
         let mut balance = Balance::NOTHING;
@@ -85,26 +92,26 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let kept = self.reduce(storage, &mut skim, &mut balance);
         // All bytes up to the limit decide whether it is such an event.
         let (mut then, mut behind) = (skim, balance);
-        let ahead = piece.value.get(..ahead).unwrap_or(piece.value);
+        let ahead = value.get(..ahead).unwrap_or(value);
         let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
         let name = self.buffer.name_span().of(&[], storage);
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
         if known.is_err() || !then.has_response() || !is_typed {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
         (self.block.skim, self.block.balance) = (skim, balance);
         if has_data {
-            return Next::Again(Found::NeedMore);
+            return AfterPiece::Again(Found::NeedMore);
         }
-        self.skim_line(storage, window, piece)
+        self.skim_line(storage, window, value, first)
     }
 
     /// Whether the event at hand, which goes over the limit with this piece, is passed over.
-    fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, piece: &Piece<'_>) -> bool {
+    fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, value: &[u8], first: bool) -> bool {
         let stored = self.buffer.data_span().of(&[], storage);
-        let join: &[u8] = if piece.first && self.buffer.has_data() { b"\n" } else { b"" };
-        let bytes = stored.iter().chain(join).chain(piece.value).take(self.buffer.allowance(storage));
+        let join: &[u8] = if first && self.buffer.has_data() { b"\n" } else { b"" };
+        let bytes = stored.iter().chain(join).chain(value).take(self.buffer.allowance(storage));
         let (mut begin, mut len) = ([0; TYPE], 0usize);
         for (to, byte) in begin.iter_mut().zip(bytes) {
             *to = *byte;
@@ -163,24 +170,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Takes a piece of a data line of an event that is reduced.
-    fn skim_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
+    fn skim_line<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+        value: &[u8],
+        first: bool,
+    ) -> AfterPiece {
         let had_loss = self.block.skim.has_loss();
-        match self.skim(storage, window, piece) {
-            None => Next::Found(self.too_long()),
-            Some(false) => Next::Go,
+        match self.skim(storage, window, value, first) {
+            None => AfterPiece::Found(self.too_long()),
+            Some(false) => AfterPiece::Go,
             // The step ends here, because it overwrote bytes and cannot be taken back.
-            Some(true) if had_loss => Next::Found(Found::NeedMore),
+            Some(true) if had_loss => AfterPiece::Found(Found::NeedMore),
             Some(true) => {
                 self.facts.too_long = self.facts.too_long.saturating_add(1);
                 self.index.frame = (self.block.start, self.block.start);
-                Next::Found(Found::TooLong)
+                AfterPiece::Found(Found::TooLong)
             }
         }
     }
 
     /// Keeps what is reported of a piece. Returns whether output items were removed to make room, or turned out to be lost, and
     /// `None` if the rest does not fit.
-    fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Option<bool> {
+    fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], value: &[u8], first: bool) -> Option<bool> {
         // The name goes to the storage first: it may need more storage, and then the step is taken back.
         if !self.settle(storage, window) {
             return None;
@@ -188,10 +201,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.buffer.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
         let had_loss = skim.has_loss();
-        let join: &[u8] = if piece.first { b"\n" } else { b"" };
+        let join: &[u8] = if first { b"\n" } else { b"" };
         let joined = self.keep(storage, &mut skim, &mut balance, join);
-        let was_cut =
-            joined.and_then(|was_cut| Ok(was_cut | self.keep(storage, &mut skim, &mut balance, piece.value)?));
+        let was_cut = joined.and_then(|was_cut| Ok(was_cut | self.keep(storage, &mut skim, &mut balance, value)?));
         (self.block.skim, self.block.balance) = (skim, balance);
         if was_cut.is_err() && !had_loss {
             // Nothing of the event was reported.

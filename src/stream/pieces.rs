@@ -2,9 +2,9 @@
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
-use super::facts;
+use super::facts::Evidence;
 use super::found::Found;
-use super::machine::{is_space, Machine, Next};
+use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Line};
 use crate::sse::{Field, Piece};
 use crate::{Quirk, Storage};
@@ -25,19 +25,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         window: &[u8],
         piece: Piece<'_>,
         end: usize,
-    ) -> Next {
+    ) -> AfterPiece {
         if piece.field == Field::Blank {
             return self.blank(storage, window, end);
         }
         if self.waits() && Self::has_more(&piece) {
-            return Next::Again(self.raw_is_over(storage, window));
+            return AfterPiece::Again(self.raw_is_over(storage, window));
         }
         // Behind the value comes one byte, if the line ends: the CR or LF.
         let value_end = end.saturating_sub(usize::from(piece.last));
         let start = value_end.saturating_sub(piece.value.len());
         if self.block.skipping && !matches!(piece.field, Field::Comment | Field::Retry) {
             if !self.block.raw || !(piece.first || piece.field == Field::Unknown) {
-                return Next::Go;
+                return AfterPiece::Go;
             }
             if piece.field == Field::Unknown {
                 return self.skip_raw(piece, start);
@@ -49,16 +49,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.unknown(storage, window, piece, start);
         }
         if piece.first {
-            let lines = if piece.field == Field::Comment { facts::Lines::Comments } else { facts::Lines::Fields };
-            self.facts.lines = self.facts.lines.max(lines);
+            let evidence = if piece.field == Field::Comment { Evidence::Comments } else { Evidence::Fields };
+            self.facts.evidence = self.facts.evidence.max(evidence);
             self.in_array = false;
             self.line = match piece.field {
                 Field::Data if self.block.raw => {
-                    return Next::Again(self.dispatch(storage, window, self.line_start, false));
+                    return AfterPiece::Again(self.dispatch(storage, window, self.line_start, false));
                 }
                 Field::Data if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(storage, window) => {
                     if piece.value.first() == Some(&b'{') {
-                        return Next::Again(self.value_is_over(storage, window));
+                        return AfterPiece::Again(self.value_is_over(storage, window));
                     }
                     self.retry = 0;
                     Line::NextDone(0)
@@ -85,7 +85,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let line_end = self.offset.saturating_add(end as u64);
         let fits = match self.line {
-            Line::Payload => return self.payload(storage, window, &piece, start),
+            Line::Payload => return self.payload(storage, window, piece.value, piece.first, start),
             Line::NextDone(matched) => return self.next_done(storage, window, piece, start, matched),
             Line::Name => self.buffer.name(storage, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(storage, window, piece),
@@ -102,9 +102,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             _ => true,
         };
         if fits {
-            Next::Go
+            AfterPiece::Go
         } else {
-            Next::Found(self.too_long())
+            AfterPiece::Found(self.too_long())
         }
     }
 
@@ -127,7 +127,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Takes a piece of an `event` or `id` line behind a whole payload. The step ends with the line.
-    pub(super) fn next_field<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: Piece<'_>) -> Next {
+    pub(super) fn next_field<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+        piece: Piece<'_>,
+    ) -> AfterPiece {
         if piece.first && !self.buffer.has_next() {
             self.block.next_start = self.line_start;
         }
@@ -141,9 +146,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 true
             };
         match fits {
-            true if piece.last => Next::Found(Found::NeedMore),
-            true => Next::Go,
-            false => Next::Found(self.too_long()),
+            true if piece.last => AfterPiece::Found(Found::NeedMore),
+            true => AfterPiece::Go,
+            false => AfterPiece::Found(self.too_long()),
         }
     }
 
@@ -156,7 +161,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         piece: Piece<'_>,
         start: usize,
         matched: u8,
-    ) -> Next {
+    ) -> AfterPiece {
         let (mut longer, mut tabs) = (usize::from(matched), self.retry);
         let is_next = piece.value.iter().all(|byte| {
             let fits = match DONE.get(longer) {
@@ -181,19 +186,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
             }
             let before = before.get(..usize::from(matched)).unwrap_or(&[]);
-            let held = Piece { value: before, first: true, last: false, ..piece };
-            let fits = before.is_empty() || self.add_data(storage, window, &held, 0);
-            let piece = Piece { first: before.is_empty(), ..piece };
-            return match fits && self.add_data(storage, window, &piece, start) {
-                true => Next::Go,
-                false => Next::Found(self.too_long()),
+            let is_first = before.is_empty();
+            let fits = is_first || self.add_data(storage, window, before, true, 0);
+            return match fits && self.add_data(storage, window, piece.value, is_first, start) {
+                true => AfterPiece::Go,
+                false => AfterPiece::Found(self.too_long()),
             };
         }
         (self.line, self.retry) = (Line::NextDone(longer as u8), tabs);
         if !piece.last {
-            return Next::Go;
+            return AfterPiece::Go;
         }
-        Next::Found(self.done_is_next(storage, window, false))
+        AfterPiece::Found(self.done_is_next(storage, window, false))
     }
 
     /// Returns the event before a `[DONE]` that stands in the same block. The next step reports the `[DONE]`.
@@ -203,6 +207,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         found
     }
 
+    /// Takes a piece of a comment. `line_end`: the stream offset behind the piece.
     pub(super) fn comment<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -210,52 +215,53 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         piece: Piece<'_>,
         start: usize,
         line_end: u64,
-    ) -> Next {
+    ) -> AfterPiece {
         if !self.settle(storage, window) {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
         match self.buffer.comment(storage, &piece, start) {
-            Ok(None) => Next::Go,
+            Ok(None) => AfterPiece::Go,
             Ok(Some(span)) => {
                 self.index.frame = (self.line_start, line_end);
                 self.after = After::Unstage;
                 if !self.block.open {
                     self.lines.expect_lf();
                 }
-                Next::Found(Found::Comment(span))
+                AfterPiece::Found(Found::Comment(span))
             }
             Err(_) => {
                 self.buffer.unstage();
                 self.facts.too_long = self.facts.too_long.saturating_add(1);
                 self.line = Line::Skip;
                 self.index.frame = (self.line_start, self.line_start);
-                Next::Found(Found::CommentTooLong)
+                AfterPiece::Found(Found::CommentTooLong)
             }
         }
     }
 
+    /// Takes a piece of a `retry` line. A value that is no number is ignored, as the standard has it.
     pub(super) fn retry<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         window: &[u8],
         piece: Piece<'_>,
         line_end: u64,
-    ) -> Next {
+    ) -> AfterPiece {
         for &byte in piece.value {
             if !byte.is_ascii_digit() {
                 self.line = Line::Skip;
-                return Next::Go;
+                return AfterPiece::Go;
             }
             self.retry = self.retry.saturating_mul(10).saturating_add(u64::from(byte.wrapping_sub(b'0')));
         }
         if !piece.last {
-            return Next::Go;
+            return AfterPiece::Go;
         }
         let ms = self.retry;
         if !self.settle(storage, window) {
-            return Next::Found(self.too_long());
+            return AfterPiece::Found(self.too_long());
         }
         self.index.frame = (self.line_start, line_end);
-        Next::Found(Found::Retry(ms))
+        AfterPiece::Found(Found::Retry(ms))
     }
 }

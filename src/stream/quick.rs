@@ -2,7 +2,7 @@
 //! none.
 
 use super::config::Validate;
-use super::facts::Lines;
+use super::facts::Evidence;
 use super::found::{Found, Place, Span, Step};
 use super::machine::Machine;
 use super::memo::HEAD;
@@ -10,7 +10,7 @@ use super::state::{After, Ending, Line};
 use crate::chat::index::{Hint, Read};
 use crate::chat::read::read;
 use crate::scan::find;
-use crate::sse::{Ended, Field, Held, Piece};
+use crate::sse::Ended;
 use crate::Storage;
 
 /// Where a slice may cut the event, the pass over its JSON is wasted. So [`usual_chunk`](Machine::usual_chunk) reads at most twice
@@ -96,9 +96,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
         self.open();
-        let piece = Piece { field: Field::Data, first: true, last: true, value, held: Held::EMPTY };
         // It fits, as was looked at, and stays in the window.
-        let _ = self.buffer.data(storage, window, &piece, start);
+        let _ = self.buffer.data(storage, window, value, true, start);
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
         Some(self.end_payload(storage, window, consumed, ended))
     }
@@ -138,8 +137,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let consumed = behind.wrapping_add(tail);
         if SLOTS > 0 {
-            if !self.memo.is_framed(ends) {
-                self.memo.note_framing(window.get(begin..consumed)?, HEAD.len(), end, b"");
+            if !self.memo.has_envelope(ends) {
+                self.memo.note_envelope(window.get(begin..consumed)?, HEAD.len(), end, b"");
             }
             if self.memo.wants() {
                 self.memo.learn(&self.index, payload, b"", false, &seen);
@@ -192,6 +191,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether a further chunk would change no fact of the stream.
     #[inline]
     pub(super) fn is_usual_place(&self) -> bool {
-        !self.in_array && self.facts.lines == Lines::Fields && !self.facts.done && self.ending == Ending::Open
+        !self.in_array && self.facts.evidence == Evidence::Fields && !self.facts.done && self.ending == Ending::Open
     }
 }

@@ -6,16 +6,16 @@
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
-use super::facts::{Lines, Plain};
+use super::facts::{Evidence, Plain};
 use super::found::Found;
-use super::machine::{is_space, Machine, Next};
+use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Block, Ending, Line};
 use crate::chat::read::is_error_as_body;
-use crate::sse::{Field, Held, Piece};
+use crate::sse::{Field, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
-/// A [`Line::Bracket`] of `[` and blanks, which cannot become `[DONE]`.
+/// The number of a [`Line::Bracket`] that has a `[` and blanks, and so cannot become `[DONE]`.
 const SPACED: u8 = u8::MAX;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
@@ -26,7 +26,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         window: &[u8],
         piece: Piece<'_>,
         start: usize,
-    ) -> Next {
+    ) -> AfterPiece {
         let held = piece.held;
         if piece.first {
             self.line = if self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque {
@@ -51,9 +51,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     if self.block.raw {
                         self.block.balance.feed(held.as_slice());
                     }
-                    if !self.add(storage, window, held.as_slice(), true, 0) {
+                    if !self.add_data(storage, window, held.as_slice(), true, 0) {
                         if !self.block.raw {
-                            return Next::Found(self.too_long());
+                            return AfterPiece::Found(self.too_long());
                         }
                         let closes = self.block.balance.feed(piece.value);
                         return self.raw_too_long(closes, start);
@@ -71,20 +71,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
         }
         self.unknown_bytes(storage, window, piece.value, start, piece.last)
-    }
-
-    /// Adds bytes of an unknown line to the payload; a LF goes before the `first` of a further line. They are at `start` in the
-    /// window, unless there is payload already.
-    fn add<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        window: &[u8],
-        bytes: &[u8],
-        first: bool,
-        start: usize,
-    ) -> bool {
-        let piece = Piece { field: Field::Unknown, first, last: false, value: bytes, held: Held::EMPTY };
-        self.add_data(storage, window, &piece, start)
     }
 
     /// Whether the data so far is an object that has not ended.
@@ -113,6 +99,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.scanned = payload.len() as u32;
     }
 
+    /// Takes the next byte of a line that may become a field named `error`.
     fn error_name(&mut self, byte: u8) {
         self.line = match self.line {
             Line::ErrorName(5) if byte == b':' => Line::ErrorColon,
@@ -129,7 +116,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         bytes: &[u8],
         start: usize,
         last: bool,
-    ) -> Next {
+    ) -> AfterPiece {
         let mut undecided = self.undecided();
         if undecided.is_none() {
             self.follow_plain(bytes);
@@ -175,13 +162,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::ErrorColon if self.buffer.has_data() => {
                     // No blank line ended the event before this one.
                     let found = self.value_is_over(storage, window);
-                    return Next::Within(start.saturating_add(at), found);
+                    return AfterPiece::Within(start.saturating_add(at), found);
                 }
                 Line::ErrorColon => {
                     self.open();
                     self.block.error_field = true;
                     self.block.quirks.insert(Quirk::ErrorField);
-                    self.facts.lines = Lines::Fields;
+                    self.facts.evidence = Evidence::Fields;
                     self.line = Line::Payload;
                     if byte != b' ' {
                         continue;
@@ -214,7 +201,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.line = Line::BetweenRaw;
                     let here = start.saturating_add(at);
                     self.silent = self.offset.saturating_add(here as u64);
-                    return Next::Within(here, Found::NeedMore);
+                    return AfterPiece::Within(here, Found::NeedMore);
                 }
                 Line::BetweenRaw => {
                     self.begin_at(start.saturating_add(at));
@@ -227,8 +214,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 Line::Payload | Line::Junk => {
                     let rest = bytes.get(at..).unwrap_or(&[]);
-                    if !self.add(storage, window, rest, false, start.saturating_add(at)) {
-                        return Next::Found(self.too_long());
+                    if !self.add_data(storage, window, rest, false, start.saturating_add(at)) {
+                        return AfterPiece::Found(self.too_long());
                     }
                     break;
                 }
@@ -246,11 +233,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if last {
             return self.unknown_ends(storage, window, start.saturating_add(bytes.len()));
         }
-        Next::Go
+        AfterPiece::Go
     }
 
     /// Ends an unknown line.
-    fn unknown_ends<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> Next {
+    fn unknown_ends<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> AfterPiece {
         match self.undecided() {
             // The stream ended inside the line, so the line decides nothing.
             Some(_) if self.ending != Ending::Open => {}
@@ -259,7 +246,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             None => self.follow_plain(b"\n"),
         }
         match self.line {
-            Line::Bracket(6) if self.buffer.has_data() => Next::Found(self.done_is_next(storage, window, true)),
+            Line::Bracket(6) if self.buffer.has_data() => AfterPiece::Found(self.done_is_next(storage, window, true)),
             Line::Bracket(6) => {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
@@ -268,17 +255,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 // The frame includes the byte that ends the line, unless the stream ended before it.
                 let line_end = end.saturating_add(usize::from(self.ending == Ending::Open));
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
-                Next::Found(self.done())
+                AfterPiece::Found(self.done())
             }
             Line::Bracket(1 | SPACED) if !self.buffer.has_data() && self.ending == Ending::Open => {
                 self.begin_array();
-                Next::Go
+                AfterPiece::Go
             }
             Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon | Line::Bracket(_)
                 if self.ending == Ending::Open =>
             {
                 self.is_text();
-                Next::Go
+                AfterPiece::Go
             }
             Line::Junk => {
                 let end = self.offset.saturating_add(end as u64);
@@ -290,14 +277,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.lines.expect_lf();
                     self.silent_next = end.saturating_add(1);
                 }
-                Next::Found(found)
+                AfterPiece::Found(found)
             }
             // A step must not end inside an open block, whose bytes so far lie in this window.
             Line::AfterRaw | Line::BetweenRaw if self.ending == Ending::Open && !self.block.open => {
                 self.lines.expect_lf();
                 self.silence(self.offset.saturating_add(end as u64).saturating_add(1))
             }
-            _ => Next::Go,
+            _ => AfterPiece::Go,
         }
     }
 
@@ -358,6 +345,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Block { open: true, start: self.offset.saturating_add(at as u64), quirks: self.block.quirks, ..Block::NEW };
     }
 
+    /// Begins a raw JSON value at this offset of the window.
     fn begin_raw(&mut self, at: usize) {
         self.begin_at(at);
         self.block.raw = true;
@@ -365,25 +353,25 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Takes bytes of a raw JSON value.
-    fn raw<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], bytes: &[u8], start: usize) -> Next {
+    fn raw<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], bytes: &[u8], start: usize) -> AfterPiece {
         let closes = self.block.balance.feed(bytes);
         let value = closes.and_then(|len| bytes.get(..len)).unwrap_or(bytes);
-        if !self.add(storage, window, value, false, start) {
+        if !self.add_data(storage, window, value, false, start) {
             return self.raw_too_long(closes, start);
         }
         if closes.is_none() {
-            return Next::Go;
+            return AfterPiece::Go;
         }
         self.line = Line::AfterRaw;
         let end = start.saturating_add(value.len());
         let frame_end = self.offset.saturating_add(end as u64);
         let behind = bytes.get(value.len()..).unwrap_or(&[]);
         if behind.iter().all(|byte| is_space(*byte)) && self.is_to_wait(storage, window, frame_end) {
-            return Next::Go;
+            return AfterPiece::Go;
         }
         let found = self.dispatch(storage, window, frame_end, false);
         self.stays_in_line();
-        Next::Within(end, found)
+        AfterPiece::Within(end, found)
     }
 
     /// Makes the frame of the event at hand end with its line.
@@ -430,20 +418,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Skips a raw JSON value that is too long, up to its end, which may be in the piece at hand.
-    fn raw_too_long(&mut self, closes: Option<usize>, start: usize) -> Next {
+    fn raw_too_long(&mut self, closes: Option<usize>, start: usize) -> AfterPiece {
         let found = self.too_long();
-        let Some(end) = closes else { return Next::Found(found) };
+        let Some(end) = closes else { return AfterPiece::Found(found) };
         self.skipped();
         self.line = Line::AfterRaw;
-        Next::Within(start.saturating_add(end), found)
+        AfterPiece::Within(start.saturating_add(end), found)
     }
 
     /// Skips a piece of a raw JSON value that is too long. Goes on behind the value, if it ends in the piece.
-    pub(super) fn skip_raw(&mut self, piece: Piece<'_>, start: usize) -> Next {
+    pub(super) fn skip_raw(&mut self, piece: Piece<'_>, start: usize) -> AfterPiece {
         self.block.balance.feed(piece.held.as_slice());
-        let Some(end) = self.block.balance.feed(piece.value) else { return Next::Go };
+        let Some(end) = self.block.balance.feed(piece.value) else { return AfterPiece::Go };
         self.skipped();
         self.line = Line::AfterRaw;
-        Next::Within(start.saturating_add(end), Found::NeedMore)
+        AfterPiece::Within(start.saturating_add(end), Found::NeedMore)
     }
 }

@@ -13,7 +13,7 @@ use crate::shown::shown;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Record {
-    /// A [`Kind`](crate::delta::Kind), by its number.
+    /// A [`Kind`], by its number.
     pub kind: u16,
     /// `FLAG_*`.
     pub flags: u16,
@@ -203,10 +203,12 @@ impl<'s> Records<'s> {
         self.need
     }
 
+    /// Whether the array has room for another record.
     fn has_slot(&self) -> bool {
         self.written < self.records.len()
     }
 
+    /// Returns how many bytes the scratch has left.
     fn room(&self) -> usize {
         self.scratch.len().saturating_sub(self.used)
     }
@@ -315,7 +317,7 @@ impl<'s> Records<'s> {
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let payload = context.bytes();
         let record = record_of(context, delta);
-        let (none, whole) = (Whole::NONE, |part: Part| Whole::part(part, payload));
+        let (none, whole) = (Unsplit::NONE, |part: Part| Unsplit::part(part, payload));
         let is_member = delta.kind == Kind::Meta && Meta::from_number(delta.code).is_some_and(Meta::is_member);
         match delta.kind {
             Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta
@@ -347,18 +349,18 @@ impl<'s> Records<'s> {
     #[inline(never)]
     fn put_head(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
         let record = record_of(context, delta);
-        let (none, name) = (Whole::NONE, Whole::bytes(context.name()));
-        let id = Whole::bytes(Bytes::new(context.id(), None));
+        let (none, name) = (Unsplit::NONE, Unsplit::bytes(context.name()));
+        let id = Unsplit::bytes(Bytes::new(context.id(), None));
         match context.event() {
             Some(Event::Chunk(chunk)) => {
                 let [text, model] = [chunk.id(), chunk.model()].map(|text| {
                     let part = text.map_or(Part::NONE, |text| Part::of(context.payload(), text));
-                    Whole::part(part, context.bytes())
+                    Unsplit::part(part, context.bytes())
                 });
                 self.put_whole(record_of_chunk(context, &chunk, chunk.created()), text, model, name)
             }
             Some(Event::Sse(_)) => {
-                let name = if context.name().bytes.is_empty() { Whole::Bytes(b"message") } else { name };
+                let name = if context.name().bytes.is_empty() { Unsplit::Bytes(b"message") } else { name };
                 self.put_bytes(record, context.bytes(), taken, &name, &id)
             }
             Some(Event::Malformed(_)) => self.put_bytes(record, context.bytes(), taken, &none, &name),
@@ -396,7 +398,13 @@ impl<'s> Records<'s> {
     }
 
     /// Writes a record with up to three texts that are not split.
-    fn put_whole(&mut self, mut record: Record, text: Whole<'_>, aux: Whole<'_>, extra: Whole<'_>) -> Result<(), Full> {
+    fn put_whole(
+        &mut self,
+        mut record: Record,
+        text: Unsplit<'_>,
+        aux: Unsplit<'_>,
+        extra: Unsplit<'_>,
+    ) -> Result<(), Full> {
         if !self.has_slot() {
             return Err(Full);
         }
@@ -409,14 +417,14 @@ impl<'s> Records<'s> {
 
     /// Writes one of a record's texts, and its place to the record.
     #[inline(never)]
-    fn lay(&mut self, record: &mut Record, which: u32, whole: &Whole<'_>) {
+    fn lay(&mut self, record: &mut Record, which: u32, whole: &Unsplit<'_>) {
         let (off, len, flag) = match *whole {
-            Whole::Input(off, len) => (off, len, 0),
-            Whole::Bytes(bytes) => {
+            Unsplit::Input(off, len) => (off, len, 0),
+            Unsplit::Bytes(bytes) => {
                 let (off, len) = self.copy(bytes);
                 (off, len, FLAG_TEXT_SCRATCH << which)
             }
-            Whole::Text(mut text, _) => {
+            Unsplit::Text(mut text, _) => {
                 let at = self.used;
                 let len = text.take_to(self.scratch.get_mut(at..).unwrap_or_default());
                 self.used = at.saturating_add(len);
@@ -432,18 +440,18 @@ impl<'s> Records<'s> {
         (*to_off, *to_len) = (off, len);
     }
 
-    /// Bytes, in pieces if they have to go to the scratch, with two texts that are not split in each. `taken` is how many
-    /// were given before.
+    /// Writes bytes, in pieces if they have to go to the scratch, with two texts that are not split in each. `taken` is how many
+    /// of the bytes were written before.
     fn put_bytes(
         &mut self,
         record: Record,
         source: Bytes<'_>,
         taken: &mut usize,
-        aux: &Whole<'_>,
-        extra: &Whole<'_>,
+        aux: &Unsplit<'_>,
+        extra: &Unsplit<'_>,
     ) -> Result<(), Full> {
         if let Some(off) = source.input() {
-            return self.put_whole(record, Whole::Input(off, source.bytes.len() as u32), *aux, *extra);
+            return self.put_whole(record, Unsplit::Input(off, source.bytes.len() as u32), *aux, *extra);
         }
         let beside = aux.scratch().saturating_add(extra.scratch());
         loop {
@@ -506,7 +514,7 @@ fn plain(part: Part, payload: Bytes<'_>) -> Option<(u32, u32)> {
 
 /// A text that is not split.
 #[derive(Clone, Copy)]
-enum Whole<'a> {
+enum Unsplit<'a> {
     /// Stands in the input, at this offset, with this length.
     Input(u32, u32),
     /// Has to be copied.
@@ -515,30 +523,31 @@ enum Whole<'a> {
     Text(Text<'a>, usize),
 }
 
-impl<'a> Whole<'a> {
-    const NONE: Whole<'static> = Whole::Input(0, 0);
+impl<'a> Unsplit<'a> {
+    const NONE: Unsplit<'static> = Unsplit::Input(0, 0);
 
     fn bytes(bytes: Bytes<'a>) -> Self {
         match bytes.input() {
-            _ if bytes.bytes.is_empty() => Whole::NONE,
-            Some(off) => Whole::Input(off, bytes.bytes.len() as u32),
-            None => Whole::Bytes(bytes.bytes),
+            _ if bytes.bytes.is_empty() => Unsplit::NONE,
+            Some(off) => Unsplit::Input(off, bytes.bytes.len() as u32),
+            None => Unsplit::Bytes(bytes.bytes),
         }
     }
 
     fn part(part: Part, payload: Bytes<'a>) -> Self {
         if let Some((off, len)) = plain(part, payload) {
-            return Whole::Input(off, len);
+            return Unsplit::Input(off, len);
         }
         let text = part.text(payload.bytes);
-        Whole::Text(text, text.decoded_len())
+        Unsplit::Text(text, text.decoded_len())
     }
 
+    /// Returns how many bytes of the scratch the text takes.
     fn scratch(&self) -> usize {
         match self {
-            Whole::Input(..) => 0,
-            Whole::Bytes(bytes) => bytes.len(),
-            Whole::Text(_, len) => *len,
+            Unsplit::Input(..) => 0,
+            Unsplit::Bytes(bytes) => bytes.len(),
+            Unsplit::Text(_, len) => *len,
         }
     }
 }

@@ -40,7 +40,7 @@ impl Run {
     }
 }
 
-/// Removes a LF from the front, if there is one.
+/// Returns the bytes behind the LF that they begin with, if they do.
 #[cold]
 fn behind_lf(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\n").unwrap_or(bytes)

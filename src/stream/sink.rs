@@ -22,6 +22,7 @@ pub enum Put {
 }
 
 impl Put {
+    /// Returns the answer, unless it is [`Put::Go`].
     #[inline(always)]
     pub(super) fn unless_go(self) -> Option<Put> {
         match self {
@@ -63,7 +64,7 @@ pub trait Sink {
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
 }
 
-/// The sink behind a stop. It drops deltas; the tracker still takes in the rest of the event.
+/// The sink of the rest of an event in which the real sink stopped. It drops the deltas, which the tracker still takes in.
 pub(super) struct Muted;
 
 impl Sink for Muted {

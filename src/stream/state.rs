@@ -16,7 +16,7 @@ use crate::{Quirk, QuirkSet};
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) open: bool,
-    /// It was too long: the rest of it is skipped.
+    /// The block was too long: its rest is skipped.
     pub(super) skipping: bool,
     /// Its payload came in a field named `error`.
     pub(super) error_field: bool,
@@ -36,7 +36,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// None.
+    /// No block.
     pub(super) const NEW: Block = Block {
         open: false,
         skipping: false,
@@ -54,7 +54,7 @@ impl Block {
 /// What the current line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// Nothing that counts.
+    /// A line that nothing is read from.
     Skip,
     Payload,
     Name,
@@ -65,17 +65,17 @@ pub(super) enum Line {
     NextId,
     Comment,
     Retry,
-    /// Unknown; nothing so far.
+    /// A line that is no field, without a byte so far.
     Lead,
-    /// Unknown; only space so far.
+    /// A line that is no field, with only space so far.
     Space,
-    /// Unknown; it matches the first bytes of `error`: how many.
+    /// A line that is no field so far: it has this many of the first bytes of `error`.
     ErrorName(u8),
     /// After the colon of `error:`; it is a field if a value follows.
     ErrorColon,
-    /// Unknown; it matches the first bytes of `[DONE]`: how many. `SPACED` after a `[` and blanks.
+    /// A line that is no field: it has this many of the first bytes of `[DONE]`, or `SPACED` for a `[` and blanks.
     Bracket(u8),
-    /// A further `data` line behind a payload that is whole; it matches the first bytes of `[DONE]` and blanks: how many.
+    /// A further `data` line behind a payload that is whole: it has this many bytes of `[DONE]` and blanks behind it.
     NextDone(u8),
     /// In a raw JSON value.
     Raw,
@@ -93,7 +93,7 @@ pub(super) enum After {
     Nothing,
     /// The event was emitted: release it.
     Release,
-    /// The same; its frame ends with its line.
+    /// The event was emitted: release it. Its frame ends with its line.
     Line,
     /// A staged comment was emitted: release it.
     Unstage,
@@ -140,6 +140,7 @@ pub struct StreamState {
     pub(super) after: After,
     pub(super) ending: Ending,
     pub(super) facts: Facts,
+    /// How often each quirk occurred.
     pub(super) counts: [u16; Quirk::ALL.len()],
     /// What is known of a stream of another protocol than chat completions.
     pub(super) dialect: State,
@@ -155,7 +156,7 @@ pub struct StreamState {
 shown!("StreamState": StreamState, this => offset: this.offset, config: this.config);
 
 impl StreamState {
-    /// That of the start of a stream.
+    /// The state at the start of a stream.
     pub(super) const fn new(config: Config) -> Self {
         StreamState {
             config,
@@ -232,7 +233,7 @@ impl StreamState {
         self.lines.expects_lf() && end == self.offset
     }
 
-    /// Stream offset of the end of the last block that produced no event.
+    /// Returns the stream offset of the end of the last block that produced no event.
     pub(crate) fn silent(&self) -> u64 {
         self.silent
     }
@@ -257,6 +258,7 @@ impl StreamState {
         self.buffer.id(storage)
     }
 
+    /// Counts an event with these quirks.
     pub(crate) fn count(&mut self, quirks: QuirkSet) {
         if quirks.is_empty() {
             return;

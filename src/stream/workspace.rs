@@ -6,7 +6,7 @@
 //! of the stream ([`Machine::join`]), because it may have been learned from another.
 
 use super::machine::Machine;
-use super::memo::{Hints, Memo, Terms};
+use super::memo::{Expectation, Memo, Terms};
 use super::state::StreamState;
 use super::Config;
 use crate::chat::Index;
@@ -69,7 +69,7 @@ pub struct Parked {
     state: StreamState,
     /// Where the last event lies in the stream.
     pub(super) frame: (u64, u64),
-    hints: Hints,
+    expectation: Expectation,
 }
 
 shown!("Parked": Parked, this => state: this.state);
@@ -78,7 +78,7 @@ impl Parked {
     /// At the start of a stream.
     #[doc(hidden)]
     pub const fn new(config: Config) -> Self {
-        Parked { state: StreamState::new(config), frame: (0, 0), hints: Hints::NOTHING }
+        Parked { state: StreamState::new(config), frame: (0, 0), expectation: Expectation::NOTHING }
     }
 }
 
@@ -133,7 +133,7 @@ impl<const SLOTS: usize> Workspace<SLOTS> {
     pub fn lend<'l>(&'l mut self, parked: &'l mut Parked, window: &[u8]) -> Loan<'l, SLOTS> {
         let Workspace { machine } = self;
         let protocol = parked.dialect.protocol.filter(|_| parked.facts.chat && !parked.dialect.is_odd);
-        machine.memo.lend(Terms::shared(&parked.config), protocol, parked.hints);
+        machine.memo.lend(Terms::shared(&parked.config), protocol, parked.expectation);
         if machine.memo.may_know(window.len()) {
             machine.memo.prepare(&mut machine.index);
         }
@@ -182,7 +182,7 @@ impl<const SLOTS: usize> Drop for Loan<'_, SLOTS> {
     #[inline]
     fn drop(&mut self) {
         let Loan { machine, parked } = self;
-        (parked.frame, parked.hints) = (machine.index.frame, machine.memo.hints());
+        (parked.frame, parked.expectation) = (machine.index.frame, machine.memo.expectation());
         parked.state = machine.state.clone();
     }
 }

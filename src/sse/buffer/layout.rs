@@ -1,6 +1,6 @@
 //! The layout of the block's bytes in the storage: how much room they have, and what moves when something grows.
 
-use super::span::{copy, shift, Next, Place, Span};
+use super::span::{copy, shift, NextFields, Place, Span};
 use super::{EventBuffer, NoRoom};
 use crate::visits::visit;
 use crate::Storage;
@@ -71,6 +71,7 @@ impl EventBuffer {
         }
     }
 
+    /// Returns the number of bytes in use at the front.
     pub(super) fn front(&self) -> usize {
         self.lasting().saturating_add(self.behind_ids())
     }
@@ -84,6 +85,7 @@ impl EventBuffer {
         }
     }
 
+    /// Returns where the staged part of a line begins.
     pub(super) fn stage_start(&self) -> usize {
         self.lasting().saturating_add(self.data_len())
     }
@@ -133,6 +135,7 @@ impl EventBuffer {
         Ok(())
     }
 
+    /// Copies the data from the input to the storage, if it is not there.
     pub(super) fn save_data<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         let Some(data) = self.data.filter(|data| data.place == Place::Input) else { return Ok(()) };
         let (start, (_, len)) = (self.lasting(), data.range());
@@ -142,6 +145,7 @@ impl EventBuffer {
         Ok(())
     }
 
+    /// Copies the event name from the input to the far end of the storage, if it is not there.
     pub(super) fn save_name<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         if self.name.place == Place::Storage {
             return Ok(());
@@ -198,6 +202,7 @@ impl EventBuffer {
         Ok(())
     }
 
+    /// Makes each ID slot `slot` bytes long, and moves what lies behind the slots.
     pub(super) fn grow_slots<S: Storage + ?Sized>(&mut self, storage: &mut S, slot: usize) -> Result<(), NoRoom> {
         let behind = self.behind_ids();
         let (from, to) = (self.lasting(), slot.saturating_mul(2));
@@ -222,6 +227,7 @@ impl EventBuffer {
         Ok(())
     }
 
+    /// Appends bytes to the staged part of a line.
     pub(super) fn stage<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> Result<(), NoRoom> {
         let at = self.stage_start().saturating_add(self.staged as usize);
         self.reserve(storage, at.saturating_add(bytes.len()))?;
@@ -232,17 +238,17 @@ impl EventBuffer {
 
     /// Moves the staged line to the far end, as the ID or the name of the next value. It replaces an earlier one.
     pub(super) fn place_next<S: Storage + ?Sized>(&mut self, storage: &mut S, is_id: bool) {
-        let Next { name, id, id_is_first, .. } = self.next;
+        let NextFields { name, id, id_is_first, .. } = self.next;
         let (old, other) = if is_id { (id, name) } else { (name, id) };
-        let (old_len, len) = (Next::len_of(old), self.staged as usize);
+        let (old_len, len) = (NextFields::len_of(old), self.staged as usize);
         let start = if self.tail_len() > 0 { self.tail_start() } else { storage.bytes().len() };
-        if old != Next::UNSET && id_is_first != is_id {
-            shift(storage.bytes_mut(), start, start.saturating_add(old_len), Next::len_of(other));
+        if old != NextFields::UNSET && id_is_first != is_id {
+            shift(storage.bytes_mut(), start, start.saturating_add(old_len), NextFields::len_of(other));
         }
         let at = start.saturating_add(old_len).saturating_sub(len);
         shift(storage.bytes_mut(), self.stage_start(), at, len);
         let (name, id) = if is_id { (name, self.staged) } else { (self.staged, id) };
-        self.next = Next { start: at as u32, name, id, id_is_first: is_id };
+        self.next = NextFields { start: at as u32, name, id, id_is_first: is_id };
         self.staged = 0;
     }
 

@@ -25,7 +25,7 @@ fn undo_restores_the_layout() {
             let (name, data) = (b"name", &TEXT[..len]);
             buffer.name(&mut storage, &piece(Field::Event, true, true, name), 0).unwrap();
             buffer.save(&mut storage, name).unwrap();
-            buffer.data(&mut storage, data, &piece(Field::Data, true, false, data), 0).unwrap();
+            buffer.data(&mut storage, data, data, true, 0).unwrap();
             buffer.save(&mut storage, data).unwrap();
             let earlier = buffer.clone();
             id(&mut buffer, &mut storage, &b"0123456789"[..since]);
@@ -48,7 +48,7 @@ fn retained_bytes_exclude_those_in_the_input() {
     assert!(!buffer.is_empty());
     buffer.clear();
     // The data is empty.
-    buffer.data(&mut storage, b"", &piece(Field::Data, true, true, b""), 0).unwrap();
+    buffer.data(&mut storage, b"", b"", true, 0).unwrap();
     assert!(!buffer.is_empty());
     buffer.clear();
     buffer.comment(&mut storage, &piece(Field::Comment, true, false, b"cut"), 0).unwrap();
@@ -56,7 +56,7 @@ fn retained_bytes_exclude_those_in_the_input() {
     buffer.unstage();
     assert!(buffer.is_empty() && !buffer.is_staged());
     // The data is borrowed from the input.
-    buffer.data(&mut storage, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
+    buffer.data(&mut storage, TEXT, TEXT, true, 0).unwrap();
     buffer.name(&mut storage, &piece(Field::Event, true, true, b"name"), 0).unwrap();
     assert_eq!((buffer.retained(), buffer.is_staged()), (0, false));
     buffer.clear();
@@ -77,7 +77,7 @@ fn stored_data_grows_in_place() {
     let (mut buffer, mut storage) = (EventBuffer::new(Limits { max_event_len: 8, ..Limits::DEFAULT }), [0; 200]);
     // The buffer has no data, or its data lies in the input.
     assert_eq!((buffer.appendable(&storage), buffer.append(&mut storage, b"x")), (0, false));
-    buffer.data(&mut storage, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
+    buffer.data(&mut storage, b"ab", b"ab", true, 0).unwrap();
     assert_eq!((buffer.appendable(&storage), buffer.append(&mut storage, b"x")), (0, false));
     buffer.save(&mut storage, b"ab").unwrap();
     assert_eq!(buffer.appendable(&storage), 6);
@@ -96,14 +96,14 @@ fn stored_data_grows_in_place() {
     assert_eq!(buffer.data_span().of(&[], &storage), b"abcdefgh");
     let mut small = [0; 4];
     buffer.clear();
-    buffer.data(&mut small, b"ab", &piece(Field::Data, true, false, b"ab"), 0).unwrap();
+    buffer.data(&mut small, b"ab", b"ab", true, 0).unwrap();
     buffer.save(&mut small, b"ab").unwrap();
     assert_eq!(buffer.appendable(&small), 2);
     assert!(!buffer.append(&mut small, b"cde") && buffer.append(&mut small, b"cd"));
     assert_eq!(buffer.data_span().of(&[], &small), b"abcd");
     buffer.clear();
     buffer.name(&mut small, &piece(Field::Event, true, true, b"n"), 0).unwrap();
-    buffer.data(&mut small, b"a", &piece(Field::Data, true, false, b"a"), 0).unwrap();
+    buffer.data(&mut small, b"a", b"a", true, 0).unwrap();
     buffer.save(&mut small, b"n").unwrap();
     assert_eq!(buffer.appendable(&small), 2, "the name is at the far end");
 }
@@ -146,7 +146,7 @@ fn lines_behind_a_value_are_kept_apart() {
             id(&mut buffer, &mut storage, b"4567");
             buffer.name(&mut storage, &piece(Field::Event, true, true, VALUES[name]), 0).unwrap();
             buffer.save(&mut storage, VALUES[name]).unwrap();
-            buffer.data(&mut storage, TEXT, &piece(Field::Data, true, true, TEXT), 0).unwrap();
+            buffer.data(&mut storage, TEXT, TEXT, true, 0).unwrap();
             buffer.save(&mut storage, TEXT).unwrap();
             let (mut next_name, mut next_id) = (None, None);
             for line in 0..3 {

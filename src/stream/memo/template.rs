@@ -1,6 +1,6 @@
 //! A template: an event without its holes, and how it is compared with another event.
 
-use super::framing::Framing;
+use super::envelope::Envelope;
 use crate::chat::index::Seen;
 use crate::chat::shape::{Fill, Hole, Shape, HOLES};
 use crate::chat::Index;
@@ -22,7 +22,7 @@ const DIGITS: usize = 19;
 /// A hole of a template, and the part before it, which does not change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
-    /// How long the part is.
+    /// The length of the part.
     pub(super) before: u16,
     pub(super) fill: Fill,
 }
@@ -30,7 +30,7 @@ pub(super) struct Gap {
 /// A template: an event without its holes, and the shape of its payload.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
-    /// How long the payload is without its holes. 0: the template is free.
+    /// The length of the payload without its holes. 0: the template is free.
     pub(super) len: u16,
     pub(super) count: u8,
     /// It was recognised at least once.
@@ -39,18 +39,18 @@ pub(super) struct Template {
     pub(super) followed_by: u8,
     /// A bit for each template whose shape differs from this one only in the number.
     pub(super) alike: u8,
-    /// How long what stands before the payload is, and the name in it.
+    /// The length of what stands before the payload, and that of the name in it.
     pub(super) lead: u8,
     pub(super) name: u8,
-    /// How long what stands from there on before the payload is.
+    /// The distance from the beginning of the name to the payload.
     pub(super) behind_name: u8,
-    /// How long the line ends behind the payload are, and how the last ended.
+    /// The length of the line ends behind the payload, and how the last of these lines ended.
     pub(super) tail: u8,
     pub(super) ended: Ended,
     pub(super) terms: Terms,
     pub(super) added: Added,
     pub(super) gaps: [Gap; HOLES],
-    /// How long the part behind the holes is.
+    /// The length of the part behind the holes.
     pub(super) last: u16,
     pub(super) shape: Shape,
     /// The parts, one behind the other: the first with what stands before the payload, the last with the line ends behind it.
@@ -234,22 +234,22 @@ impl Template {
     }
 
     /// Keeps a payload without its holes: all of it fits. If it did not, the template would be free.
-    pub(super) fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) {
+    pub(super) fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) {
         self.len = 0;
         self.shape = shape;
         // No longer than the lead.
-        self.behind_name = framing.behind_name(name.len()) as u8;
-        (self.lead, self.name) = (framing.lead(name) as u8, name.len() as u8);
-        (self.tail, self.ended) = (framing.tail().len() as u8, framing.ended());
-        if let Some(len) = self.put(payload, holes, name, framing) {
+        self.behind_name = envelope.behind_name(name.len()) as u8;
+        (self.lead, self.name) = (envelope.lead(name) as u8, name.len() as u8);
+        (self.tail, self.ended) = (envelope.tail().len() as u8, envelope.ended());
+        if let Some(len) = self.put(payload, holes, name, envelope) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
         }
     }
 
     /// Puts the parts of an event one behind the other. Gives how long those of the payload are.
-    fn put(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> Option<u16> {
+    fn put(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) -> Option<u16> {
         let mut end = 0;
-        for part in framing.before(name) {
+        for part in envelope.before(name) {
             end = append(&mut self.fixed, end, part)?;
         }
         let (lead, mut begin, mut at) = (end, 0, 0);
@@ -261,7 +261,7 @@ impl Template {
         }
         end = append(&mut self.fixed, end, payload.get(at..)?)?;
         let len = u16::try_from(end.checked_sub(lead)?).ok()?;
-        end = append(&mut self.fixed, end, framing.tail())?;
+        end = append(&mut self.fixed, end, envelope.tail())?;
         self.last = u16::try_from(end.checked_sub(begin)?).ok()?;
         Some(len)
     }
@@ -275,10 +275,10 @@ fn behind<'f, 'b, K: Kernel>(fixed: &'f [u8], bytes: &'b [u8], len: usize) -> Op
     K::same(part, here).then_some((fixed, rest))
 }
 
-/// How long an event is outside its holes.
-pub(super) fn fixed_len(payload: &[u8], holes: &[Hole], name: &[u8], framing: Framing) -> usize {
+/// Returns the length of an event outside its holes.
+pub(super) fn fixed_len(payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) -> usize {
     let filled = holes.iter().fold(0_usize, |sum, hole| sum.saturating_add(hole.end.saturating_sub(hole.start)));
-    let framed = framing.lead(name).saturating_add(framing.tail().len());
+    let framed = envelope.lead(name).saturating_add(envelope.tail().len());
     payload.len().saturating_sub(filled).saturating_add(framed)
 }
 

@@ -43,7 +43,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     /// Does what the machine does with an event that was not known. Says whether it was a chunk.
     fn read(&mut self, payload: &str) -> bool {
         let bytes = payload.as_bytes();
-        self.memo.note_framing(self.event(payload).as_bytes(), self.head.len(), bytes.len(), b"");
+        self.memo.note_envelope(self.event(payload).as_bytes(), self.head.len(), bytes.len(), b"");
         self.memo.forget_shown();
         let sound = !self.rules.strict || crate::json::validate(bytes, self.rules.max_depth).is_ok();
         let read = sound && end_of(&mut self.index, payload, self.rules.max_depth) == Some(bytes.len());
@@ -427,7 +427,7 @@ fn the_framing_is_part_of_it() {
         (format!("data: {}\n\r\n\n", content("b")), 6),
         (format!("data: {}\n", content("b")), 6),
     ] {
-        reader.memo.note_framing(event.as_bytes(), start, content("b").len(), b"");
+        reader.memo.note_envelope(event.as_bytes(), start, content("b").len(), b"");
         assert!(reader.knows(&content("b")), "{event:?}");
     }
 }
@@ -523,7 +523,7 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
     let spaced = format!(" {}", content("a"));
     for (head, learned) in [("data: ", true), ("data:", false)] {
         let mut reader: Reader<1> = Reader { head, ..Reader::new(LAZY) };
-        reader.memo.note_framing(reader.event("{}").as_bytes(), head.len(), 2, b"");
+        reader.memo.note_envelope(reader.event("{}").as_bytes(), head.len(), 2, b"");
         // It comes from an event that was cut, whose framing is not noted.
         let mut index = Index::new();
         assert_eq!(end_of(&mut index, &spaced, 128), Some(spaced.len()));

@@ -1,26 +1,26 @@
-//! How an event is framed: what stands before its payload, and the line ends behind it.
+//! The envelope of an event: what stands before its payload, and the line ends behind it.
 
 use crate::sse::Ended;
 
-/// What may stand before a payload.
+/// What usually stands before a payload.
 pub(in crate::stream) const HEAD: &[u8; 6] = b"data: ";
 
-/// How long it is without the space.
+/// The length of [`HEAD`] without its space.
 pub(super) const UNSPACED: u8 = 5;
 
-/// The framing of events.
+/// How events are framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Framing {
-    /// `data:`, with or without a space.
+pub(super) struct Envelope {
+    /// The length of `data:`, with or without a space.
     pub(super) head: u8,
-    /// The line ends; 0 if there is no third.
+    /// The line ends behind the payload. The third is 0 if there are two.
     pub(super) ends: [u8; 3],
 }
 
-impl Framing {
-    pub(super) const USUAL: Framing = Framing { head: 6, ends: *b"\n\n\0" };
+impl Envelope {
+    pub(super) const USUAL: Envelope = Envelope { head: 6, ends: *b"\n\n\0" };
 
-    /// The framing of an event, if it has just that payload.
+    /// Returns the envelope of an event whose payload begins at `start`, or `None` if the event contains anything else.
     pub(super) fn of(event: &[u8], start: usize, len: usize, name: &[u8]) -> Option<Self> {
         let (before, rest) = event.split_at_checked(start)?;
         let tail = rest.get(len..)?;
@@ -29,17 +29,17 @@ impl Framing {
             [first, second, third] => [first, second, third],
             _ => return None,
         };
-        let framing = Framing { head: if before.ends_with(HEAD) { HEAD.len() as u8 } else { UNSPACED }, ends };
-        let rest = framing.before(name).iter().try_fold(before, |rest, part| rest.strip_prefix(*part))?;
-        (rest.is_empty() && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'))).then_some(framing)
+        let envelope = Envelope { head: if before.ends_with(HEAD) { HEAD.len() as u8 } else { UNSPACED }, ends };
+        let rest = envelope.before(name).iter().try_fold(before, |rest, part| rest.strip_prefix(*part))?;
+        (rest.is_empty() && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'))).then_some(envelope)
     }
 
-    /// The line ends behind a payload.
+    /// Returns the line ends behind the payload.
     pub(super) fn tail(&self) -> &[u8] {
         self.ends.strip_suffix(b"\0").unwrap_or(&self.ends)
     }
 
-    /// How the last of them ended.
+    /// Returns how the last of these lines ended.
     pub(super) fn ended(&self) -> Ended {
         match self.tail() {
             b"\r\n\r" => Ended::CrBehindCrLf,
@@ -49,7 +49,8 @@ impl Framing {
         }
     }
 
-    /// What stands before a payload with this name, in parts: the line of the name, if there is one, and the head.
+    /// Returns what stands before the payload of an event with this name, in parts: the line of the name, if there is one, and
+    /// the head.
     pub(super) fn before<'n>(&'n self, name: &'n [u8]) -> [&'n [u8]; 4] {
         let head = HEAD.get(..usize::from(self.head)).unwrap_or_default();
         if name.is_empty() {
@@ -59,17 +60,17 @@ impl Framing {
         [field, name, self.ends.get(..usize::from(self.line_end())).unwrap_or_default(), head]
     }
 
-    /// How long that is.
+    /// Returns how long all that stands before the payload is.
     pub(super) fn lead(&self, name: &[u8]) -> usize {
         self.before(name).iter().map(|part| part.len()).sum()
     }
 
-    /// How long what stands from the beginning of a name of this length to the payload is.
+    /// Returns the distance from the beginning of a name of this length to the payload.
     pub(super) fn behind_name(&self, name: usize) -> usize {
         name.wrapping_add(usize::from(self.line_end())).wrapping_add(usize::from(self.head))
     }
 
-    /// How long a line end is.
+    /// Returns the length of a line end.
     pub(super) fn line_end(&self) -> u8 {
         if self.ends.starts_with(b"\r\n") {
             2
