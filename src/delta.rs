@@ -306,6 +306,12 @@ impl Part {
         Part { start: offset_in(payload, value.raw()), len: value.raw().len() as u32, ..Part::NONE }
     }
 
+    /// Returns the offset one past the last byte.
+    #[inline]
+    pub(crate) fn end(&self) -> u32 {
+        self.start.saturating_add(self.len)
+    }
+
     /// Whether the text decodes to nothing.
     #[inline]
     pub fn is_empty(&self) -> bool {

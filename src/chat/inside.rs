@@ -1,7 +1,6 @@
 //! The deltas of an item that has several: content parts, reasoning details, a function, tool calls.
 
-use super::choices::Pass;
-use super::fields::own_value;
+use super::choices::next_call;
 use super::index::{call, CallIndex};
 use super::others::CallMembers;
 use super::page::{How, Item};
@@ -185,8 +184,8 @@ impl Calls {
         }
         loop {
             let mut fields = CallIndex::EMPTY;
-            self.offset = Pass::call_at(payload, array.start as usize, self.offset as usize, &mut fields)? as u32;
-            let value = |member| fields.get(member).map(|span| own_value(payload, span));
+            self.offset = next_call(payload, array.start as usize, self.offset as usize, &mut fields)? as u32;
+            let value = |member| fields.get(member).map(|span| span.value(payload));
             let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
             let index = value(call::INDEX).and_then(index_number);
             let is_custom = value(call::CUSTOM).is_some_and(|value| value.kind() == Json::Object);

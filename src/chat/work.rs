@@ -90,19 +90,17 @@ impl<'a> Work<'a, '_> {
     }
 
     pub(super) fn value_of(&self, read: Read) -> Value<'a> {
-        let raw = self.steps.bytes().get(read.start..read.end).unwrap_or(b"null");
-        Value::from_span(raw, read.flags)
+        self.value(span(read))
     }
 
     /// Returns the first byte of a value, which determines its kind.
     #[inline(always)]
     pub(super) fn first_byte(&self, span: Span) -> Option<u8> {
-        self.steps.bytes().get(span.start as usize).copied()
+        span.first_byte(self.steps.bytes())
     }
 
     pub(super) fn value(&self, span: Span) -> Value<'a> {
-        let raw = self.steps.bytes().get(span.start as usize..span.end as usize).unwrap_or(b"null");
-        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
+        span.value(self.steps.bytes())
     }
 
     /// Enters the next value, an object. Returns the byte before its first name, which [`next_key!`] passes.

@@ -1,9 +1,8 @@
 //! The object that a choice contains: `delta`, or `message`, which has the same members.
 
 use super::ToolCalls;
-use crate::chat::choices::Pass;
-use crate::chat::fields::Fields;
-use crate::chat::index::{delta, DeltaIndex};
+use crate::chat::choices::delta_at;
+use crate::chat::index::{delta, DeltaIndex, Fields};
 use crate::chat::parts::{ContentParts, ReasoningDetails};
 use crate::chat::scalar::{input_of, member_of, text_of, whole_number};
 use crate::json::{Kind, Text, Value};
@@ -56,9 +55,7 @@ impl<'a> DeltaView<'a> {
 
     /// Walks a message.
     fn walk(value: Value<'a>) -> Option<Self> {
-        let mut own = DeltaIndex::EMPTY;
-        Pass::again(value.raw(), 0).delta(&mut own)?;
-        Some(DeltaView { payload: value.raw(), value, fields: Fields::Own(own) })
+        Some(DeltaView { payload: value.raw(), value, fields: Fields::Own(delta_at(value.raw(), 0)?) })
     }
 
     #[inline]

@@ -1,7 +1,6 @@
 //! Tool calls, function or custom.
 
-use crate::chat::choices::Pass;
-use crate::chat::fields::own_value;
+use crate::chat::choices::next_call;
 use crate::chat::index::{call, CallIndex};
 use crate::chat::scalar::{index_number, input_of, text_of};
 use crate::json::{Kind, Text, Value};
@@ -31,7 +30,7 @@ impl<'a> Iterator for ToolCalls<'a> {
 
     fn next(&mut self) -> Option<ToolCall<'a>> {
         let mut fields = CallIndex::EMPTY;
-        self.offset = Pass::call_at(self.raw, 0, self.offset, &mut fields)?;
+        self.offset = next_call(self.raw, 0, self.offset, &mut fields)?;
         let position = self.given;
         self.given = position.saturating_add(1);
         Some(ToolCall { payload: self.raw, fields, position })
@@ -51,7 +50,7 @@ pub struct ToolCall<'a> {
 
 impl<'a> ToolCall<'a> {
     fn member(&self, member: usize) -> Option<Value<'a>> {
-        self.fields.get(member).map(|span| own_value(self.payload, span))
+        self.fields.get(member).map(|span| span.value(self.payload))
     }
 
     fn text(&self, member: usize) -> Option<Text<'a>> {
