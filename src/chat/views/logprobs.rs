@@ -43,7 +43,7 @@ impl<'a> Logprobs<'a> {
     }
 
     fn tokens_of(&self, name: &str) -> TokenLogprobs<'a> {
-        TokenLogprobs { elements: self.array(name).map(|value| value.elements()) }
+        TokenLogprobs::of(member_of(self.value, name))
     }
 
     /// Returns `content[]`: the tokens of the content.
@@ -108,6 +108,13 @@ pub struct TokenLogprobs<'a> {
     elements: Option<Elements<'a>>,
 }
 
+impl<'a> TokenLogprobs<'a> {
+    /// Returns the elements of an array, or none of any other value.
+    fn of(array: Option<Value<'a>>) -> Self {
+        TokenLogprobs { elements: array.map(|array| array.elements()) }
+    }
+}
+
 impl<'a> Iterator for TokenLogprobs<'a> {
     type Item = TokenLogprob<'a>;
 
@@ -142,8 +149,7 @@ impl<'a> TokenLogprob<'a> {
 
     /// Returns `top_logprobs[]`: the likeliest tokens in this place.
     pub fn top_logprobs(&self) -> TokenLogprobs<'a> {
-        let array = member_of(self.value, "top_logprobs").filter(|value| value.kind() == Kind::Array);
-        TokenLogprobs { elements: array.map(|value| value.elements()) }
+        TokenLogprobs::of(member_of(self.value, "top_logprobs"))
     }
 
     /// Returns the whole as raw JSON.
