@@ -23,6 +23,15 @@ impl<'a> ToolCalls<'a> {
     pub(super) fn of(array: Option<Value<'a>>) -> Self {
         ToolCalls { raw: array.map_or(&[], |array| array.raw()), given: 0, offset: 0 }
     }
+
+    /// Goes on after `given` calls, at the offset that [`offset`](Self::offset) returned.
+    pub(in crate::chat) fn from(array: &'a [u8], given: u32, offset: usize) -> Self {
+        ToolCalls { raw: array, given, offset }
+    }
+
+    pub(in crate::chat) fn offset(&self) -> usize {
+        self.offset
+    }
 }
 
 impl<'a> Iterator for ToolCalls<'a> {
@@ -93,6 +102,11 @@ impl<'a> ToolCall<'a> {
         self.member(call::ARGUMENTS).and_then(input_of)
     }
 
+    /// Returns the call, if it or its function has other members than those that the methods above return.
+    pub(in crate::chat) fn with_others(&self) -> Option<Value<'a>> {
+        self.value().filter(|_| self.fields.has(call::OTHERS))
+    }
+
     /// Returns the call as raw JSON, or `None` if it is no object.
     pub fn value(&self) -> Option<Value<'a>> {
         self.member(call::WHOLE)
@@ -104,13 +118,4 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-impl core::fmt::Debug for ToolCall<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ToolCall")
-            .field("index", &self.index())
-            .field("id", &self.id())
-            .field("name", &self.name())
-            .field("arguments", &self.arguments())
-            .finish()
-    }
-}
+shown!("ToolCall": ToolCall<'_>, this => index: this.index(), id: this.id(), name: this.name(), arguments: this.arguments());
