@@ -8,6 +8,7 @@ use crate::chat::scalar::{ten_digits, text_of, whole_number};
 use crate::delta::{Meta, Part, FLAG_NATIVE};
 use crate::dialect::Protocol;
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
+use crate::shown::{shown, Bytes};
 use crate::QuirkSet;
 use core::ops::Range;
 
@@ -393,9 +394,4 @@ pub(crate) fn name_before(payload: &[u8]) -> Option<Text<'_>> {
     Some(Text::from_raw(name, TextFlags::UNKNOWN))
 }
 
-impl core::fmt::Debug for Chunk<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let payload = Text::verbatim(self.payload);
-        f.debug_struct("Chunk").field("payload", &payload).field("wire_range", &self.wire_range()).finish()
-    }
-}
+shown!("Chunk": Chunk<'_>, this => payload: Bytes(this.payload), wire_range: this.wire_range());

@@ -41,11 +41,7 @@ impl<'a> Message<'a> {
     }
 }
 
-impl core::fmt::Debug for Message<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Message").field("value", &self.value).finish()
-    }
-}
+shown!("Message": Message<'_>, this => value: this.value);
 
 impl<'a> DeltaView<'a> {
     #[inline]
@@ -174,11 +170,7 @@ impl<'a> FunctionCall<'a> {
     }
 }
 
-impl core::fmt::Debug for FunctionCall<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("FunctionCall").field("name", &self.name()).field("arguments", &self.arguments()).finish()
-    }
-}
+shown!("FunctionCall": FunctionCall<'_>, this => name: this.name(), arguments: this.arguments());
 
 /// The `audio` of a delta: a fragment.
 #[derive(Clone, Copy)]
@@ -231,10 +223,4 @@ impl<'a> Audio<'a> {
     }
 }
 
-impl core::fmt::Debug for Audio<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (id, transcript) = (self.id(), self.transcript());
-        let mut shown = f.debug_struct("Audio");
-        shown.field("id", &id).field("transcript", &transcript).field("is_whole", &self.is_whole).finish()
-    }
-}
+shown!("Audio": Audio<'_>, this => id: this.id(), transcript: this.transcript(), is_whole: this.is_whole);

@@ -2,6 +2,7 @@
 
 use crate::chat::scalar::member_of;
 use crate::json::{Elements, Kind, Number, Text, Value};
+use crate::shown::shown;
 
 /// The `logprobs` of a choice, in the shape of chat completions or of legacy completions.
 #[derive(Clone, Copy)]
@@ -96,11 +97,7 @@ impl<'a> Logprobs<'a> {
     }
 }
 
-impl core::fmt::Debug for Logprobs<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Logprobs").field("value", &self.value).field("is_whole", &self.is_whole).finish()
-    }
-}
+shown!("Logprobs": Logprobs<'_>, this => value: this.value, is_whole: this.is_whole);
 
 /// Iterates over tokens with their probabilities, in order. Ends at the first element that is malformed.
 #[derive(Clone, Debug)]
@@ -158,12 +155,7 @@ impl<'a> TokenLogprob<'a> {
     }
 }
 
-impl core::fmt::Debug for TokenLogprob<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let logprob = self.logprob().map(|number| number.as_str());
-        f.debug_struct("TokenLogprob").field("token", &self.token()).field("logprob", &logprob).finish()
-    }
-}
+shown!("TokenLogprob": TokenLogprob<'_>, this => token: this.token(), logprob: this.logprob().map(|number| number.as_str()));
 
 /// Iterates over the bytes of a token. Ends at an element that is no byte.
 #[derive(Clone, Debug)]
