@@ -405,16 +405,13 @@ impl Delta {
 
 /// The name and the arguments of a tool call delta, which are reported in the deltas after it. Empty if absent.
 #[derive(Clone, Copy, Debug)]
-pub struct Called {
-    /// The name.
-    pub name: Part,
-    /// The arguments.
-    pub arguments: Part,
+pub(crate) struct Called {
+    pub(crate) name: Part,
+    pub(crate) arguments: Part,
 }
 
 impl Called {
-    /// Neither name nor arguments.
-    pub const NOTHING: Called = Called { name: Part::NONE, arguments: Part::NONE };
+    pub(crate) const NOTHING: Called = Called { name: Part::NONE, arguments: Part::NONE };
 }
 
 const _: () = assert!(core::mem::size_of::<Delta>() == 48);
