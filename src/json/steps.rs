@@ -40,17 +40,6 @@ impl Kinds {
     pub(crate) const OTHER: Kinds = Kinds(16);
     pub(crate) const ANY: Kinds = Kinds(31);
 
-    /// Returns the set as a number.
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// Returns the set of a number from [`bits`](Kinds::bits).
-    #[inline(always)]
-    pub(crate) const fn from_bits(bits: u8) -> Kinds {
-        Kinds(bits)
-    }
-
     /// Returns the union of both sets.
     pub(crate) const fn or(self, other: Kinds) -> Kinds {
         Kinds(self.0 | other.0)
