@@ -419,7 +419,7 @@ impl Index {
         self.plan.protocol = None;
     }
 
-    /// Makes it the index of an event of another protocol.
+    /// Makes this the index of an event of another protocol.
     pub(crate) fn take(&mut self, payload: &[u8], event: &Event<'_>) {
         self.list.clear();
         let members = [
@@ -450,7 +450,7 @@ impl Index {
         self.plan = event.plan;
     }
 
-    /// Makes it the index of an event from which only an error is reported.
+    /// Makes this the index of an event from which only an error is reported.
     pub(crate) fn keep_error(&mut self) {
         self.list.clear();
         self.list.behind.add(Behind::ERROR, self.facts.error);

@@ -84,8 +84,8 @@ pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &m
     }
 }
 
-/// Returns the item of a tool call that has only this index. An index is no place. The item has a length so that it is not
-/// taken for an empty text.
+/// Returns the item of a tool call that has nothing but this index. The item holds the index where others hold an offset. Its
+/// length is 1, because an item without a length counts as an empty text.
 #[inline(always)]
 fn fragment(index: u32, choice: u32) -> Item {
     Item { start: index, end: index.wrapping_add(1), choice, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE }

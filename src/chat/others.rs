@@ -11,17 +11,17 @@ use crate::shown::{shown, Bytes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Owner {
-    /// The chunk's.
+    /// The chunk.
     Chunk = 0,
-    /// A choice's.
+    /// A choice.
     Choice = 1,
-    /// That of a choice's delta, or of its `message`.
+    /// The delta of a choice, or its `message`.
     Delta = 2,
-    /// A tool call's.
+    /// A tool call.
     Call = 3,
-    /// That of a tool call's `function`, or of its `custom` tool.
+    /// The `function` of a tool call, or its `custom` tool.
     Function = 4,
-    /// That of the usage of another protocol, where that is merged.
+    /// The usage of another protocol, where several are merged into one.
     Usage = 5,
 }
 
@@ -253,7 +253,7 @@ impl CallMembers {
     }
 }
 
-/// Whether a member is padding, or updates and members of the message contain all that it may contain.
+/// Whether [`OtherMembers`] leaves a member out: it is padding, or the deltas report all that it may contain.
 fn is_read(owner: Owner, key: Key) -> bool {
     match owner {
         _ if key == Key::Obfuscation => true,

@@ -118,17 +118,17 @@ impl<'a> ReasoningDetail<'a> {
         text.or_else(|| member_of(self.value, "summary").and_then(string_of))
     }
 
-    /// `data`: encrypted, if it is not empty.
+    /// Returns `data`, which is encrypted, if it is not empty.
     pub fn data(&self) -> Option<Text<'a>> {
         member_of(self.value, "data").and_then(string_of)
     }
 
-    /// `type` (`reasoning.text`, `reasoning.summary`, `reasoning.encrypted`), if it is not empty.
+    /// Returns `type` (`reasoning.text`, `reasoning.summary`, `reasoning.encrypted`), if it is not empty.
     pub fn kind(&self) -> Option<Text<'a>> {
         member_of(self.value, "type").and_then(string_of)
     }
 
-    /// The whole as raw JSON (`id`, `format`, `index`, `signature`, …).
+    /// Returns the whole as raw JSON (`id`, `format`, `index`, `signature`, …).
     pub fn value(&self) -> Value<'a> {
         self.value
     }

@@ -28,7 +28,7 @@ pub(crate) enum Fill {
     /// The bytes between the quotes of a string.
     #[default]
     Text,
-    /// The same, checked by all of RFC 8259.
+    /// The bytes between the quotes of a string, if all of RFC 8259 is checked.
     Checked,
     /// A whole number, not negative.
     Number,

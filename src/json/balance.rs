@@ -11,7 +11,8 @@ pub(crate) struct Balance {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// Whether the first byte that is not whitespace begins no such value.
+    /// Whether the first byte that is not whitespace begins no such value, or, in [`follow`](Self::follow), whether bytes that are
+    /// not whitespace come behind the value.
     other: bool,
     closed: bool,
 }

@@ -14,7 +14,7 @@ use crate::scan::{
 };
 use crate::visits::visit;
 
-/// See the module.
+/// A position in JSON bytes, and how many levels deeper it may go.
 #[derive(Clone, Copy)]
 pub(crate) struct Steps<'a> {
     bytes: &'a [u8],

@@ -324,8 +324,8 @@ impl<'a> Chunk<'a> {
         self.index
     }
 
-    /// The chunk that these are of: what [`payload`](Self::payload), [`index`](Self::index) and
-    /// [`event_name`](Self::event_name) gave. With an index of another payload, its members are nonsense.
+    /// Returns the chunk with these parts, which [`payload`](Self::payload), [`index`](Self::index) and
+    /// [`event_name`](Self::event_name) returned. If the index is that of another payload, the members are meaningless.
     #[doc(hidden)]
     pub fn from_parts(payload: &'a [u8], index: &'a Index, name: &'a [u8]) -> Self {
         Chunk { payload, index, name }
@@ -344,7 +344,7 @@ impl<'a> Chunk<'a> {
         self.whole().get(name).ok()?
     }
 
-    /// The members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
+    /// Returns the members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
     /// not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, of which there is more than text.
     /// Those of tool calls are updates ([`Update::Member`](crate::Update::Member)). Padding (`obfuscation`) is left out. Walks
     /// the payload, if there is one.
