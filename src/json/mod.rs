@@ -62,7 +62,7 @@ pub(crate) use members::members_of;
 pub use members::{Elements, Members};
 pub use number::Number;
 pub(crate) use rewrite::{element_at, escape, escape_text, rewrite, rewrite_keeping_halves};
-pub(crate) use steps::{Before, Read, Steps};
+pub(crate) use steps::{Before, Skipped, Steps};
 pub(crate) use strict::string_end as strict_string_end;
 pub use strict::validate;
 pub use text::Text;

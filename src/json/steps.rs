@@ -38,7 +38,7 @@ pub(crate) enum Before {
 
 /// A value that was skipped.
 #[derive(Clone, Copy)]
-pub(crate) struct Read {
+pub(crate) struct Skipped {
     /// Offset of its first byte.
     pub(crate) start: usize,
     /// Offset one past its last byte.
@@ -294,9 +294,9 @@ impl<'a> Steps<'a> {
 
     /// Skips the next value.
     #[inline(always)]
-    pub(crate) fn value(&mut self) -> Result<Read, JsonError> {
+    pub(crate) fn value(&mut self) -> Result<Skipped, JsonError> {
         let start = self.offset();
-        let read = |kind, end| Ok(Read { start, end, kind, flags: TextFlags::PLAIN });
+        let read = |kind, end| Ok(Skipped { start, end, kind, flags: TextFlags::PLAIN });
         if self.plain_string() {
             return read(Kinds::STRING, self.offset());
         }
@@ -311,7 +311,7 @@ impl<'a> Steps<'a> {
 
     /// Skips the next value, whatever it is.
     #[inline(always)]
-    pub(crate) fn any_value(&mut self) -> Result<Read, JsonError> {
+    pub(crate) fn any_value(&mut self) -> Result<Skipped, JsonError> {
         let from = self.offset();
         let read = any_value(self.bytes, from, self.levels)?;
         self.rest = self.bytes.get(read.end..).unwrap_or_default();
@@ -340,10 +340,10 @@ impl<'a> Steps<'a> {
 
     /// Skips the next value, if it is a string that has an end.
     #[inline(always)]
-    pub(crate) fn string_value(&mut self) -> Option<Read> {
+    pub(crate) fn string_value(&mut self) -> Option<Skipped> {
         let start = self.offset();
         if self.plain_string_before_end() {
-            return Some(Read { start, end: self.offset(), kind: Kinds::STRING, flags: TextFlags::PLAIN });
+            return Some(Skipped { start, end: self.offset(), kind: Kinds::STRING, flags: TextFlags::PLAIN });
         }
         if self.rest.first() != Some(&b'"') {
             return None;
@@ -366,7 +366,7 @@ impl<'a> Steps<'a> {
     /// Skips a number of digits only, directly followed by a comma or bracket. Returns `None`, with no effect, for
     /// anything else: then use [`value`](Steps::value).
     #[inline(always)]
-    pub(crate) fn plain_integer(&mut self) -> Option<Read> {
+    pub(crate) fn plain_integer(&mut self) -> Option<Skipped> {
         let len = match self.rest {
             [b'0'..=b'9', b',' | b'}', ..] => 1,
             // A leading zero may not be followed by digits.
@@ -379,7 +379,7 @@ impl<'a> Steps<'a> {
         }
         let start = self.offset();
         self.rest = rest;
-        Some(Read { start, end: start.wrapping_add(len), kind: Kinds::NUMBER, flags: TextFlags::PLAIN })
+        Some(Skipped { start, end: start.wrapping_add(len), kind: Kinds::NUMBER, flags: TextFlags::PLAIN })
     }
 
     /// Skips a member with this name, which is ASCII without escapes, if its value is a number of 1 to 19 digits, with a space
@@ -433,7 +433,7 @@ fn string_end(inner: &[u8]) -> Option<StringEnd> {
 
 /// Reads the value of any kind at `from`. Containers may nest `levels` deep.
 #[inline(never)]
-fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Read, JsonError> {
+fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Skipped, JsonError> {
     let (start, first) = significant(bytes, from);
     let mut flags = TextFlags::PLAIN;
     let end = match first {
@@ -458,7 +458,7 @@ fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Read, JsonError> 
         Some(first @ (b't' | b'f' | b'n')) => literal_end(bytes, start, first)?,
         _ => return Err(unexpected(bytes, start)),
     };
-    Ok(Read { start, end, kind: Kinds::of(first.unwrap_or(0)), flags })
+    Ok(Skipped { start, end, kind: Kinds::of(first.unwrap_or(0)), flags })
 }
 
 #[cold]

@@ -69,20 +69,20 @@ pub struct Chunk<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Created {
     digits: [u8; 10],
-    /// Whether it was in no hole of a template.
+    /// Whether it lay outside the holes of a template.
     is_fixed: bool,
     number: u64,
 }
 
 impl Created {
-    /// Whether each chunk that equals that one outside the holes of a template has the same.
+    /// Whether each chunk that equals the one before outside the holes of a template has the same `created`.
     #[inline(always)]
     #[doc(hidden)]
     pub fn is_fixed(&self) -> bool {
         self.is_fixed
     }
 
-    /// Returns the number, if it is the same in each chunk that equals that one outside the holes of a template.
+    /// Returns the number, if each chunk that equals the one before outside the holes of a template has the same.
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
         self.is_fixed.then_some(self.number)

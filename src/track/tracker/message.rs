@@ -40,7 +40,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
             Kind::Annotation => self.whole_annotations(delta, payload),
-            // The reader that keeps the audio finds out which of its texts are new.
+            // Whoever keeps the audio finds out which of it is new.
             Kind::Audio => Taken::Keep,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
