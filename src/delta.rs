@@ -22,7 +22,7 @@ macro_rules! kinds {
             /// Every kind.
             pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
 
-            /// The kind with this number in the C interface.
+            /// Returns the kind with this number in the C interface.
             #[inline]
             pub fn from_number(number: u32) -> Option<Kind> {
                 match number {
@@ -218,7 +218,7 @@ pub enum FinishKind {
 }
 
 impl FinishKind {
-    /// Those that have a word, with it.
+    /// The finish reasons that have a word in chat completions, each with its word.
     pub(crate) const WORDS: [(&'static str, FinishKind); 6] = [
         ("stop", FinishKind::Stop),
         ("length", FinishKind::Length),
@@ -228,17 +228,17 @@ impl FinishKind {
         ("error", FinishKind::Error),
     ];
 
-    /// Its number in the C interface.
+    /// Returns its number in the C interface.
     pub const fn number(self) -> u32 {
         self as u32
     }
 
-    /// The word of chat completions for it; none for [`Other`](FinishKind::Other).
+    /// Returns the word of chat completions for it, or `None` for [`Other`](FinishKind::Other).
     pub fn word(self) -> Option<&'static str> {
         FinishKind::WORDS.iter().find(|(_, kind)| *kind == self).map(|(word, _)| *word)
     }
 
-    /// The kind with this number in the C interface.
+    /// Returns the kind with this number in the C interface.
     pub(crate) fn from_number(number: u32) -> FinishKind {
         let known = FinishKind::WORDS.iter().find(|(_, kind)| kind.number() == number);
         known.map_or(FinishKind::Other, |(_, kind)| *kind)
@@ -259,19 +259,20 @@ pub const FLAG_REPLACES: u16 = 128;
 pub const FLAG_PLAIN: u16 = 256;
 /// [`Delta::number`] holds a number.
 pub const FLAG_NUMBER: u16 = 512;
-/// Of a [`Kind::Message`]: what is new in it follows as deltas of the same choice. Those have the flag too, until a
-/// tracker consumes them. Of a [`Kind::Audio`] and a [`Kind::Logprobs`] of a message it stays: they are all that there is
-/// so far, not the next fragment.
+/// On a [`Kind::Message`]: what is new in the message follows as deltas of the same choice. Those deltas have the flag too, until
+/// a tracker takes it off. On a [`Kind::Audio`] and a [`Kind::Logprobs`] of a message the flag stays: such a delta is all of the
+/// audio or of the log probabilities so far, not the next fragment.
 pub const FLAG_WHOLE: u16 = 1024;
 
-/// The event is of another protocol than chat completions. Of a [`Kind::Finish`]: the text is in the words of that, and the
-/// code is what it means. Of a [`Kind::Usage`]: the names are those of that, whose number the code is.
+/// The event is of another protocol than chat completions. On a [`Kind::Finish`]: the text is in the words of that protocol, and
+/// the code is the [`FinishKind`] that it means. On a [`Kind::Usage`]: the members have the names of that protocol, whose number
+/// is the code.
 pub const FLAG_NATIVE: u16 = 4096;
-/// Of a [`Kind::Finish`] of another protocol: the prompt was refused, and the text is why.
+/// On a [`Kind::Finish`] of another protocol: the prompt was refused, and the text is the reason.
 pub const FLAG_PROMPT: u16 = 8192;
 
-/// Of a pulled [`Kind::ToolCall`]: its element has no ID, name or arguments, but members that no other delta is made of. They
-/// belong to the call that it selects; it opens none.
+/// On a pulled [`Kind::ToolCall`]: its element of `tool_calls` has no ID, name or arguments, but members that no other delta is
+/// made of. The members belong to the call that the element selects; the element opens no call.
 pub(crate) const FLAG_SELECTS: u16 = 2048;
 /// From the reader of a protocol to the tracker: a new tool call begins, even if an earlier one had its index or its ID.
 pub(crate) const FLAG_ANEW: u16 = 16384;
@@ -304,6 +305,12 @@ impl Part {
     #[inline]
     pub(crate) fn raw(payload: &[u8], value: Value<'_>) -> Part {
         Part { start: offset_in(payload, value.raw()), len: value.raw().len() as u32, ..Part::NONE }
+    }
+
+    /// Returns the offset one past the last byte.
+    #[inline]
+    pub(crate) fn end(&self) -> u32 {
+        self.start.saturating_add(self.len)
     }
 
     /// Whether the text decodes to nothing.
@@ -399,16 +406,13 @@ impl Delta {
 
 /// The name and the arguments of a tool call delta, which are reported in the deltas after it. Empty if absent.
 #[derive(Clone, Copy, Debug)]
-pub struct Called {
-    /// The name.
-    pub name: Part,
-    /// The arguments.
-    pub arguments: Part,
+pub(crate) struct Called {
+    pub(crate) name: Part,
+    pub(crate) arguments: Part,
 }
 
 impl Called {
-    /// Neither name nor arguments.
-    pub const NOTHING: Called = Called { name: Part::NONE, arguments: Part::NONE };
+    pub(crate) const NOTHING: Called = Called { name: Part::NONE, arguments: Part::NONE };
 }
 
 const _: () = assert!(core::mem::size_of::<Delta>() == 48);

@@ -10,45 +10,34 @@ use super::work::{next_key, span, Notes, Work, UNKNOWN};
 use crate::json::{Before, Kinds, Steps};
 use crate::Quirk;
 
-/// A walk for one view, through a value that the pass over the chunk has already checked.
-pub(crate) struct Pass<'a> {
-    steps: Steps<'a>,
-    notes: Notes,
+/// Walks once more from `offset`, through a value that the pass over the chunk has already checked.
+fn again<'a, T>(payload: &'a [u8], offset: usize, walk: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
+    walk(&mut Work { steps: Steps::new(payload, offset, u32::MAX), notes: &mut Notes::default() })
 }
 
-impl<'a> Pass<'a> {
-    /// Returns a walk of the value at `offset`.
-    pub(crate) fn again(payload: &'a [u8], offset: usize) -> Self {
-        Pass { steps: Steps::new(payload, offset, u32::MAX), notes: Notes::default() }
-    }
+/// Walks the delta or the message that begins at `start`.
+pub(crate) fn delta_at(payload: &[u8], start: usize) -> Option<DeltaIndex> {
+    let mut fields = DeltaIndex::EMPTY;
+    again(payload, start, |work| work.delta(&mut fields))?;
+    Some(fields)
+}
 
-    /// Walks a delta or a message.
-    pub(crate) fn delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
-        self.work(|work| work.delta(into))
-    }
-
-    /// Walks the next call of the array at `start`: the one after `offset`, where an earlier call ended, or the first if
-    /// that is 0. A call in the place of the array is the only one (TGI). Returns the offset at which the call ends, or `None` if
-    /// there is no further call.
-    pub(crate) fn call_at(payload: &'a [u8], start: usize, offset: usize, into: &mut CallIndex) -> Option<usize> {
-        let mut pass = Pass::again(payload, if offset == 0 { start } else { offset });
+/// Walks the next call of the array at `start`: the one after `offset`, where an earlier call ended, or the first if
+/// that is 0. A call in the place of the array is the only one (TGI). Returns the offset at which the call ends, or `None` if
+/// there is no further call.
+pub(crate) fn next_call(payload: &[u8], start: usize, offset: usize, into: &mut CallIndex) -> Option<usize> {
+    again(payload, if offset == 0 { start } else { offset }, |work| {
         let comes = match payload.get(start) {
             Some(b'{') => offset == 0,
-            _ => pass.work(|work| if offset == 0 { work.enter_array() } else { work.more_elements() }),
+            _ if offset == 0 => work.enter_array(),
+            _ => work.more_elements(),
         };
         if !comes {
             return None;
         }
-        pass.work(|work| work.call(into))?;
-        Some(pass.steps.offset())
-    }
-
-    fn work<T>(&mut self, what: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
-        let mut work = Work { steps: self.steps, notes: &mut self.notes };
-        let result = what(&mut work);
-        self.steps = work.steps;
-        result
-    }
+        work.call(into)?;
+        Some(work.steps.offset())
+    })
 }
 
 /// A choice that was walked by itself, and where it lies.
@@ -62,23 +51,18 @@ pub(crate) struct Further {
 /// Walks the choice after the one that ends at `offset`.
 #[inline(never)]
 pub(crate) fn further_choice(payload: &[u8], offset: usize) -> Option<Further> {
-    let mut pass = Pass::again(payload, offset);
-    if !pass.work(|work| work.more_elements()) {
-        return None;
-    }
-    choice_at(payload, pass.steps.offset())
+    let start = again(payload, offset, |work| work.more_elements().then(|| work.steps.offset()))?;
+    choice_at(payload, start)
 }
 
 /// Walks the choice that begins at `start`.
 #[inline(never)]
 pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
-    let mut pass = Pass::again(payload, start);
-    let mut fields = ChoiceIndex::EMPTY;
-    let number = pass.work(|work| {
+    again(payload, start, |work| {
+        let mut fields = ChoiceIndex::EMPTY;
         work.choice(&mut fields)?;
-        Some(work.index_of(&fields))
-    })?;
-    Some(Further { fields, number, start, end: pass.steps.offset() })
+        Some(Further { number: work.index_of(&fields), fields, start, end: work.steps.offset() })
+    })
 }
 
 impl Work<'_, '_> {

@@ -30,21 +30,19 @@ pub struct Cursor {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ahead {
     /// A tool call that has no more than an index, and a fragment of its arguments: two deltas.
-    Fragment {
-        choice: u32,
-        index: u32,
-        arguments: Part,
-    },
+    Fragment { choice: u32, index: u32, arguments: Part },
     /// A text of an event of another protocol, with its slot.
     Slot(Delta),
+    /// Anything else: [`Cursor::next_of_any`] returns it.
     Other,
+    /// Nothing: the chunk has no more deltas.
     End,
 }
 
 /// What follows the choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tail {
-    /// Not yet.
+    /// The choices are not over.
     Choices,
     Usage,
     Error,
@@ -52,21 +50,21 @@ enum Tail {
 }
 
 impl Cursor {
-    /// Before the first delta.
+    /// Returns a cursor before the first delta.
     #[inline(always)]
     pub(crate) const fn new() -> Self {
         Cursor { at: 0, is_off_page: false, tail: Tail::Choices, last: None, choice: 0, inside: None }
     }
 
-    /// Back to before the first delta, of whichever chunk.
+    /// Goes back to before the first delta, of this chunk or of another.
     #[inline(always)]
     pub(crate) fn restart(&mut self) {
         (self.at, self.is_off_page, self.tail, self.choice) = (0, false, Tail::Choices, 0);
         (self.last, self.inside) = (None, None);
     }
 
-    /// The next delta, if that is a text or a raw value on the page: its kind, its choice, and where it lies; else the item that
-    /// is next on the page, if one is. The chunk must be the same at each call.
+    /// Returns the next delta if it is a text or a raw value on the page: its kind, its choice, and where it lies. Otherwise
+    /// returns the next item of the page, if there is one. Each call must pass the index of the same chunk.
     #[inline(always)]
     pub(crate) fn next_plain<'i>(&mut self, index: &'i Index) -> Result<(Kind, u32, Part), Option<&'i Item>> {
         while !self.is_off_page {
@@ -84,7 +82,7 @@ impl Cursor {
         Err(None)
     }
 
-    /// What is next, where [`next_plain`](Cursor::next_plain) gave this item.
+    /// Returns what comes next, given the item that [`next_plain`](Cursor::next_plain) returned.
     #[inline(always)]
     pub(crate) fn ahead(&self, item: Option<&Item>, index: &Index) -> Ahead {
         match item {
@@ -133,14 +131,14 @@ impl Cursor {
         self.is_off_page
     }
 
-    /// Back to before the last delta, which must be the only one of its item.
+    /// Goes back to before the last delta, which must be the only one of its item.
     #[inline]
     pub(crate) fn back(&mut self) {
         if self.inside.as_mut().is_some_and(Inside::back) {
             return;
         }
         self.at = self.at.wrapping_sub(1);
-        // Otherwise the delta would count as the second of its kind.
+        // The delta may be a fallback, which is left out behind a delta of its own kind.
         self.last = None;
     }
 
@@ -156,7 +154,7 @@ impl Cursor {
         self.inside.is_some()
     }
 
-    /// The next delta, whatever it is.
+    /// Returns the next delta of any kind.
     #[inline(never)]
     pub(crate) fn next_of_any(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         loop {
@@ -203,7 +201,7 @@ impl Cursor {
         }
     }
 
-    /// The next item of the choices that are not on the page. Walks the current choice again for each item; most have one.
+    /// Returns the next item of the choices that are not on the page. Walks the current choice again for each item; most have one.
     #[inline(never)]
     fn item_off_page(&mut self, payload: &[u8]) -> Option<Item> {
         let mut choice = choice_at(payload, self.choice as usize)?;
@@ -222,11 +220,11 @@ impl Cursor {
         }
     }
 
-    /// The delta of an item. `None`: it has several, which come next.
+    /// Enters an item. Returns its delta, or `None` if it has several, which come next.
     #[inline(always)]
     fn enter(&mut self, item: Item, part: Part, payload: &[u8]) -> Option<Delta> {
         match Inside::of(item, part) {
-            None => Some(whole(item, part, payload)),
+            None => Some(only_delta(item, part, payload)),
             inside => {
                 (self.inside, self.is_off_page) = (inside, true);
                 None
@@ -234,13 +232,13 @@ impl Cursor {
         }
     }
 
-    /// The usage, where [`is_at_usage`](Cursor::is_at_usage) returned `true`, and nothing after that.
+    /// Returns the usage, if [`is_at_usage`](Cursor::is_at_usage) returned `true`. No delta follows it.
     #[inline(never)]
     pub(crate) fn last_usage(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         self.tail(payload, index)
     }
 
-    /// The deltas beside the choices: usage, then the error.
+    /// Returns the next delta beside the choices: the usage, then the error.
     #[inline(always)]
     fn tail(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         if self.tail == Tail::Usage {
@@ -270,7 +268,7 @@ impl Cursor {
     }
 }
 
-/// The deltas of a `message`, which has no page.
+/// Iterates over the deltas of a `message` that is read by itself, without the page of a chunk.
 pub(crate) struct ItemDeltas<'a> {
     payload: &'a [u8],
     items: [Item; Items::OF_CHOICE],
@@ -280,7 +278,7 @@ pub(crate) struct ItemDeltas<'a> {
 }
 
 impl<'a> ItemDeltas<'a> {
-    /// Of `message`, which is raw JSON.
+    /// Returns the deltas of `message`, which is raw JSON.
     pub(crate) fn of(message: &'a [u8]) -> Self {
         let mut room = [Item::NONE; Items::OF_CHOICE];
         let mut items = Items::new(&mut room, false);
@@ -303,22 +301,22 @@ impl Iterator for ItemDeltas<'_> {
             self.at = self.at.saturating_add(1);
             self.inside = Inside::of(item, item.part());
             if self.inside.is_none() {
-                return Some(whole(item, item.part(), self.payload));
+                return Some(only_delta(item, item.part(), self.payload));
             }
         }
     }
 }
 
-/// Whether the fragment at this place of the page is nothing: it was recalled, and its arguments are empty now.
+/// Whether the fragment at this place of the page has no delta: a template recalled it, and its arguments are empty in this event.
 #[inline(always)]
 fn is_void(index: &Index, at: u8) -> bool {
     let next = index.list.get(at.wrapping_add(1));
     next.is_some_and(|next| next.kind == Kind::ToolArguments && index.part(next).len == 0)
 }
 
-/// The delta of an item that has one.
+/// Returns the delta of an item that has only one.
 #[inline(always)]
-fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
+fn only_delta(item: Item, text: Part, payload: &[u8]) -> Delta {
     let delta = Delta { choice: item.choice, ..Delta::new(item.kind) };
     match item.how {
         How::Fragment => Delta { flags: FLAG_NUMBER, number: u64::from(text.start), ..delta },
@@ -330,7 +328,7 @@ fn whole(item: Item, text: Part, payload: &[u8]) -> Delta {
     }
 }
 
-/// The delta of an item of a text with a slot.
+/// Returns the delta of an item that is a text with a slot.
 #[inline(always)]
 fn in_slot(item: &Item, text: Part) -> Delta {
     let number = u64::from(item.choice >> 16) << 32 | u64::from(item.choice & 0xffff);

@@ -13,7 +13,6 @@ pub(super) struct Expect {
 
 /// The rule for a value that needs a second look.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 enum Rule {
     /// Any value is odd.
     Odd,
@@ -35,48 +34,37 @@ enum Rule {
     Arguments,
 }
 
-/// The member of its index that a value is, and what is expected of it, in one number, so that a walk keeps it in a
-/// register.
+/// The member of its index that a value is, and what is expected of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place(u32);
+pub(super) struct Place {
+    member: u8,
+    expect: Expect,
+}
 
 impl Place {
     pub(super) const fn new(member: usize, expect: Expect) -> Self {
-        Place(member as u32 & 0xff | (expect.plain.bits() as u32) << 8 | (expect.rule as u32) << 16)
+        Place { member: member as u8, expect }
     }
 
     /// Returns the number of the member. A member without a place has a number beyond those of any index.
     #[inline(always)]
     pub(super) fn member(self) -> usize {
-        usize::from(self.0 as u8)
+        usize::from(self.member)
     }
 
     /// Returns the kinds of values that need no second look.
     #[inline(always)]
     pub(super) fn plain(self) -> Kinds {
-        Kinds::from_bits((self.0 >> 8) as u8)
+        self.expect.plain
     }
 
     /// What is odd about a value that is not of the plain kinds.
     pub(super) fn judge(self, value: Value<'_>) -> QuirkSet {
-        let rule = Rule::ALL.get((self.0 >> 16) as usize);
-        rule.map_or(QuirkSet::EMPTY, |rule| rule.judge(value))
+        self.expect.rule.judge(value)
     }
 }
 
 impl Rule {
-    const ALL: [Rule; 9] = [
-        Rule::Odd,
-        Rule::NoneOrOdd,
-        Rule::None,
-        Rule::Word,
-        Rule::Integer,
-        Rule::Index,
-        Rule::Function,
-        Rule::Choices,
-        Rule::Arguments,
-    ];
-
     /// What is odd about a value that is not of the plain kinds.
     fn judge(self, value: Value<'_>) -> QuirkSet {
         let none_or = |quirk| QuirkSet::from(if is_none_string(value) { Quirk::NoneString } else { quirk });
@@ -100,16 +88,6 @@ impl Rule {
         }
     }
 }
-
-const _: () = {
-    let mut number = 0;
-    while number < Rule::ALL.len() {
-        #[allow(clippy::indexing_slicing)] // Checked above; for constants alone.
-        let rule = Rule::ALL[number];
-        assert!(rule as usize == number);
-        number += 1;
-    }
-};
 
 impl Expect {
     const fn new(plain: Kinds, rule: Rule) -> Self {

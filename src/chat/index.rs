@@ -28,6 +28,24 @@ impl Span {
     pub(crate) fn is_fixed(self) -> bool {
         self.segments & 7 == self.segments >> 4 & 7
     }
+
+    /// Returns the bytes of a span of a fresh pass, whose offsets count from the beginning of the payload.
+    #[inline]
+    pub(super) fn bytes(self, payload: &[u8]) -> &[u8] {
+        payload.get(self.start as usize..self.end as usize).unwrap_or(b"null")
+    }
+
+    /// Returns the value at a span of a fresh pass.
+    #[inline]
+    pub(super) fn value(self, payload: &[u8]) -> Value<'_> {
+        Value::from_span(self.bytes(payload), TextFlags::from_bits(u16::from(self.flags)))
+    }
+
+    /// Returns the first byte of that value, which determines its kind.
+    #[inline(always)]
+    pub(super) fn first_byte(self, payload: &[u8]) -> Option<u8> {
+        payload.get(self.start as usize).copied()
+    }
 }
 
 /// The spans of one level, by the number of the member. They are stored field by field, because that is smaller.
@@ -405,7 +423,7 @@ impl Index {
         self.plan.protocol = None;
     }
 
-    /// Makes it the index of an event of another protocol.
+    /// Makes this the index of an event of another protocol.
     pub(crate) fn take(&mut self, payload: &[u8], event: &Event<'_>) {
         self.list.clear();
         let members = [
@@ -419,9 +437,9 @@ impl Index {
         self.top.clear();
         for (member, value) in members {
             let Some(value) = value else { continue };
-            let Part { start, len, .. } = Part::raw(payload, value);
+            let part = Part::raw(payload, value);
             let flags = TextFlags::UNKNOWN.bits() as u8;
-            self.top.set(member, Span { start, end: start.saturating_add(len), segments: 0, flags });
+            self.top.set(member, Span { start: part.start, end: part.end(), segments: 0, flags });
         }
         self.list.behind.add(Behind::USAGE, event.usage.is_some());
         self.list.behind.add(Behind::ERROR, event.error.is_some());
@@ -436,7 +454,7 @@ impl Index {
         self.plan = event.plan;
     }
 
-    /// Makes it the index of an event from which only an error is reported.
+    /// Makes this the index of an event from which only an error is reported.
     pub(crate) fn keep_error(&mut self) {
         self.list.clear();
         self.list.behind.add(Behind::ERROR, self.facts.error);
@@ -445,9 +463,9 @@ impl Index {
     /// Puts the deltas of a piece of a text on the page.
     fn take_piece(&mut self, payload: &[u8], piece: &TextPiece<'_>) {
         let item = |kind, how, choice, text: Text<'_>| {
-            let Part { start, len, flags, .. } = Part::of(payload, text);
-            let (end, flags) = (start.saturating_add(len), flags.bits() as u8);
-            Item { start, end, choice, kind, how, flags, segments: 0 }
+            let part = Part::of(payload, text);
+            let flags = part.flags.bits() as u8;
+            Item { start: part.start, end: part.end(), choice, kind, how, flags, segments: 0 }
         };
         let TextPiece { kind, slot, is_summary, text, role } = *piece;
         if let Some(role) = role {
@@ -536,4 +554,29 @@ pub(crate) fn member<'a, const N: usize>(
     member: usize,
 ) -> Option<Value<'a>> {
     spans.get(member).map(|span| index.value(payload, span))
+}
+
+/// The spans of a choice or a delta.
+#[derive(Clone)]
+pub(crate) enum Fields<'a, T> {
+    /// The spans of the first choice, counted from the bases of the index's segments.
+    Indexed(&'a Index, &'a T),
+    /// Spans that a view walked for itself: offsets into the payload.
+    Own(T),
+}
+
+impl<T> Fields<'_, T> {
+    /// Returns the value of a member, if it is there.
+    #[inline]
+    pub(crate) fn value<'p, const N: usize>(
+        &self,
+        payload: &'p [u8],
+        spans: impl FnOnce(&T) -> &Spans<N>,
+        number: usize,
+    ) -> Option<Value<'p>> {
+        match self {
+            Fields::Indexed(index, fields) => member(index, payload, spans(fields), number),
+            Fields::Own(fields) => spans(fields).get(number).map(|span| span.value(payload)),
+        }
+    }
 }

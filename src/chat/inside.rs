@@ -1,15 +1,12 @@
 //! The deltas of an item that has several: content parts, reasoning details, a function, tool calls.
 
-use super::choices::Pass;
-use super::fields::own_value;
-use super::index::{call, CallIndex};
 use super::others::CallMembers;
 use super::page::{How, Item};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
-use super::scalar::{id_of, index_number, input_of, member_of, text_of};
+use super::views::{FunctionCall, ToolCalls};
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
 use crate::dialect::{self, Plan, Walk};
-use crate::json::{Kind as Json, Text};
+use crate::json::Text;
 
 /// An item that has several deltas.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +25,9 @@ enum Progress {
     /// How far `reasoning_details` were read.
     Details(u32),
     Parts(PartsCursor),
-    /// A function. `arguments` is set once its name was looked for.
+    /// A function: how many of its two texts, the name and the arguments, were read.
     Function {
-        arguments: Option<Part>,
+        read: u8,
     },
     Calls(Calls),
     /// An event of another protocol.
@@ -40,7 +37,7 @@ enum Progress {
 /// How far an array of tool calls was read.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
-    /// The offset one past the call that was returned last.
+    /// The offset in the array one past the call that was returned last.
     offset: u32,
     /// How many calls were returned.
     given: u32,
@@ -71,7 +68,7 @@ impl Inside {
         let progress = match item.how {
             How::Parts => Progress::Parts(PartsCursor::default()),
             How::Details => Progress::Details(0),
-            How::Function => Progress::Function { arguments: None },
+            How::Function => Progress::Function { read: 0 },
             How::Calls => Progress::Calls(Calls::START),
             How::Event => Progress::Event(Walk::START),
             How::Text | How::Raw | How::Whole | How::Fragment | How::Reason | How::NativeReason => return None,
@@ -135,20 +132,17 @@ impl Inside {
                 *at = details.at();
                 found.map(|found| text(Kind::Reasoning, found))
             }
-            Progress::Function { arguments } => match arguments {
-                None => {
-                    let input = member_of(value(), "arguments").and_then(input_of);
-                    let input = *arguments.insert(input.map_or(Part::NONE, |text| Part::of(payload, text)));
-                    match member_of(value(), "name").and_then(text_of) {
-                        Some(name) => Some(text(Kind::FunctionName, name)),
-                        None => {
-                            *arguments = Some(Part::NONE);
-                            function_arguments(choice, input)
-                        }
+            Progress::Function { read } => {
+                let call = FunctionCall::of(value())?;
+                while let Some(kind) = [Kind::FunctionName, Kind::FunctionArguments].get(usize::from(*read)).copied() {
+                    *read = read.saturating_add(1);
+                    let found = if kind == Kind::FunctionName { call.name() } else { call.arguments() };
+                    if let Some(found) = found {
+                        return Some(text(kind, found));
                     }
                 }
-                Some(input) => function_arguments(choice, core::mem::replace(input, Part::NONE)),
-            },
+                None
+            }
             Progress::Calls(calls) => calls.next(choice, part, payload),
             Progress::Event(_) => None,
         }
@@ -183,21 +177,18 @@ impl Calls {
                 return Some(delta);
             }
         }
+        let mut calls = ToolCalls::from(array.bytes(payload), self.given, self.offset as usize);
         loop {
-            let mut fields = CallIndex::EMPTY;
-            self.offset = Pass::call_at(payload, array.start as usize, self.offset as usize, &mut fields)? as u32;
-            let value = |member| fields.get(member).map(|span| own_value(payload, span));
+            let call = calls.next()?;
+            self.offset = calls.offset() as u32;
             let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
-            let index = value(call::INDEX).and_then(index_number);
-            let is_custom = value(call::CUSTOM).is_some_and(|value| value.kind() == Json::Object);
-            self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
-            let name = part(value(call::NAME).and_then(text_of));
-            let arguments = part(value(call::ARGUMENTS).and_then(input_of));
-            let others = fields.get(call::WHOLE).filter(|_| fields.has(call::OTHERS)).map_or(0, |span| span.start);
+            let index = call.index();
+            self.flags = if call.is_custom() { FLAG_CUSTOM } else { 0 };
+            let (id, name, arguments) = (part(call.id()), part(call.name()), part(call.arguments()));
+            let others = call.with_others().map_or(0, |call| Part::raw(payload, call).start);
             self.rest = Rest::Texts { name, arguments, others };
-            let position = self.given;
+            let position = call.position();
             self.given = position.saturating_add(1);
-            let id = part(value(call::ID).and_then(id_of));
             let says_nothing = id.is_empty() && name.is_empty() && arguments.is_empty();
             if says_nothing && others == 0 {
                 continue;
@@ -209,14 +200,9 @@ impl Calls {
                 call: position,
                 number: u64::from(index.unwrap_or(0)),
                 text: id,
-                aux: part(value(call::TYPE).and_then(text_of)),
+                aux: part(call.kind()),
                 ..Delta::new(Kind::ToolCall)
             });
         }
     }
-}
-
-fn function_arguments(choice: u32, text: Part) -> Option<Delta> {
-    let delta = Delta { choice, text, ..Delta::new(Kind::FunctionArguments) };
-    (!text.is_empty()).then_some(delta)
 }

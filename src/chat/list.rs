@@ -1,12 +1,12 @@
 //! Makes items of the spans of a choice: the kind of delta that each member is, their order, and the members that count only
 //! if another is absent.
 
-use super::choices::Pass;
+use super::choices::delta_at;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
 use super::inside::has_delta;
 use super::page::{DeltaList, How, Item, Items};
 use super::parts::ReasoningDetails;
-use super::scalar::{is_error, native_reason_of, reason_of, start_of, text_of};
+use super::scalar::{is_error, native_reason_of, reason_of, text_of};
 use crate::delta::{Kind, Part};
 use crate::json::{Kind as Json, Text, TextFlags, Value};
 
@@ -58,7 +58,7 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
 /// with no effect, for any other delta or if there is no room.
 #[inline(always)]
 pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &mut DeltaList) -> bool {
-    let begins = |span: Span, byte| payload.get(span.start as usize) == Some(&byte);
+    let begins = |span: Span, byte| span.first_byte(payload) == Some(byte);
     let mask = delta.spans.mask();
     if !mask.is_power_of_two() {
         return false;
@@ -85,8 +85,8 @@ pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &m
     }
 }
 
-/// Returns the item of a tool call that has only this index. An index is no place. The item has a length so that it is not
-/// taken for an empty text.
+/// Returns the item of a tool call that has nothing but this index. The item holds the index where others hold an offset. Its
+/// length is 1, because an item without a length counts as an empty text.
 #[inline(always)]
 fn fragment(index: u32, choice: u32) -> Item {
     Item { start: index, end: index.wrapping_add(1), choice, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE }
@@ -98,8 +98,7 @@ pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items
     let from = items.as_slice().len();
     let mut reader = Reader { payload, choice: number, items };
     reader.put_value(Kind::Message, How::Raw, message);
-    let mut fields = DeltaIndex::EMPTY;
-    if Pass::again(payload, start_of(payload, message)).delta(&mut fields).is_some() {
+    if let Some(mut fields) = delta_at(payload, Part::raw(payload, message).start as usize) {
         // Each call of a message is whole, so none is a fragment.
         fields.is_fragment = false;
         reader.delta(&fields, u32::MAX);
@@ -114,25 +113,19 @@ struct Reader<'r, 'i> {
 }
 
 impl<'r> Reader<'r, '_> {
-    fn span_bytes(&self, span: Span) -> &'r [u8] {
-        self.payload.get(span.start as usize..span.end as usize).unwrap_or_default()
-    }
-
     #[inline]
     fn first_byte<const N: usize>(&self, spans: &Spans<N>, member: usize) -> Option<u8> {
-        spans.get(member).and_then(|span| self.payload.get(span.start as usize).copied())
+        spans.get(member).and_then(|span| span.first_byte(self.payload))
     }
 
     fn value<const N: usize>(&self, spans: &Spans<N>, member: usize) -> Option<Value<'r>> {
-        let span = spans.get(member)?;
-        Some(Value::from_span(self.span_bytes(span), TextFlags::from_bits(u16::from(span.flags))))
+        spans.get(member).map(|span| span.value(self.payload))
     }
 
     fn put(&mut self, kind: Kind, how: How, part: Part, is_fallback: bool) {
-        let Part { start, len, flags, .. } = part;
-        let (end, flags) = (start.wrapping_add(len), flags.bits() as u8);
         let segments = if is_fallback { Item::FALLBACK } else { 0 };
-        self.items.push(Item { start, end, choice: self.choice, kind, how, flags, segments });
+        let flags = part.flags.bits() as u8;
+        self.items.push(Item { start: part.start, end: part.end(), choice: self.choice, kind, how, flags, segments });
     }
 
     fn put_value(&mut self, kind: Kind, how: How, value: Value<'_>) {
@@ -153,7 +146,7 @@ impl<'r> Reader<'r, '_> {
 
     #[inline]
     fn string(&mut self, span: Span, kind: Kind, is_fallback: bool) {
-        let [b'"', .., b'"'] = self.span_bytes(span) else { return };
+        let [b'"', .., b'"'] = span.bytes(self.payload) else { return };
         let Some(len) = span.end.wrapping_sub(span.start).checked_sub(2) else { return };
         if len > 0 || self.items.keeps_all {
             let flags = TextFlags::from_bits(u16::from(span.flags));
@@ -171,7 +164,7 @@ impl<'r> Reader<'r, '_> {
             left &= left.wrapping_sub(1);
             match TEXTS.get(member) {
                 Some(Some((kind, is_fallback))) => match spans.get(member) {
-                    Some(span) if self.payload.get(span.start as usize) == Some(&b'"') => {
+                    Some(span) if span.first_byte(self.payload) == Some(b'"') => {
                         self.string(span, *kind, *is_fallback);
                     }
                     Some(_) if member == delta::CONTENT => self.content_parts(spans),
@@ -215,7 +208,7 @@ impl<'r> Reader<'r, '_> {
                 }
                 // A fragment without arguments has no effect.
                 let least = if self.items.keeps_all { 2 } else { 3 };
-                if self.span_bytes(fields.arguments).len() < least {
+                if fields.arguments.bytes(self.payload).len() < least {
                     return;
                 }
                 self.items.push(fragment(fields.call_index, self.choice));

@@ -14,7 +14,6 @@ mod deltas;
 #[cfg(test)]
 mod deltas_tests;
 mod expect;
-mod fields;
 pub(crate) mod index;
 mod inside;
 mod key;

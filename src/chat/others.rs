@@ -11,17 +11,17 @@ use crate::shown::{shown, Bytes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Owner {
-    /// The chunk's.
+    /// The chunk.
     Chunk = 0,
-    /// A choice's.
+    /// A choice.
     Choice = 1,
-    /// That of a choice's delta, or of its `message`.
+    /// The delta of a choice, or its `message`.
     Delta = 2,
-    /// A tool call's.
+    /// A tool call.
     Call = 3,
-    /// That of a tool call's `function`, or of its `custom` tool.
+    /// The `function` of a tool call, or its `custom` tool.
     Function = 4,
-    /// That of the usage of another protocol, where that is merged.
+    /// The usage of another protocol, where several are merged into one.
     Usage = 5,
 }
 
@@ -57,18 +57,21 @@ pub struct OtherMember<'a> {
     pub value: Value<'a>,
 }
 
+/// The code of the delta that reports a member of each owner, and whether the member is in a `message`. A member of the
+/// usage is reported like one of the chunk.
+const METAS: [(Meta, Owner, bool); 6] = [
+    (Meta::Member, Owner::Chunk, false),
+    (Meta::ChoiceMember, Owner::Choice, false),
+    (Meta::DeltaMember, Owner::Delta, false),
+    (Meta::MessageMember, Owner::Delta, true),
+    (Meta::CallMember, Owner::Call, false),
+    (Meta::FunctionMember, Owner::Function, false),
+];
+
 impl<'a> OtherMember<'a> {
     /// Returns the member of a delta of kind [`Meta`](crate::delta::Kind::Meta), whose text is `"name":value`.
     pub(crate) fn of_delta(meta: Meta, delta: &Delta, payload: &'a [u8]) -> Option<Self> {
-        let (owner, in_message) = match meta {
-            Meta::Member => (Owner::Chunk, false),
-            Meta::ChoiceMember => (Owner::Choice, false),
-            Meta::DeltaMember => (Owner::Delta, false),
-            Meta::MessageMember => (Owner::Delta, true),
-            Meta::CallMember => (Owner::Call, false),
-            Meta::FunctionMember => (Owner::Function, false),
-            _ => return None,
-        };
+        let (_, owner, in_message) = *METAS.iter().find(|(of, ..)| *of == meta)?;
         let (name, value) = Self::split(delta.text.bytes(payload))?;
         Some(OtherMember { owner, choice: delta.choice, call: delta.call, in_message, name, value })
     }
@@ -90,14 +93,10 @@ impl<'a> OtherMember<'a> {
 
     /// Returns the code of its delta.
     pub(super) fn meta(&self) -> Meta {
-        match self.owner {
-            Owner::Chunk | Owner::Usage => Meta::Member,
-            Owner::Choice => Meta::ChoiceMember,
-            Owner::Delta if self.in_message => Meta::MessageMember,
-            Owner::Delta => Meta::DeltaMember,
-            Owner::Call => Meta::CallMember,
-            Owner::Function => Meta::FunctionMember,
-        }
+        let is_it = |(_, owner, in_message): &&(Meta, Owner, bool)| {
+            *owner == self.owner && (*owner != Owner::Delta || *in_message == self.in_message)
+        };
+        METAS.iter().find(is_it).map_or(Meta::Member, |(meta, ..)| *meta)
     }
 
     /// Returns the delta of a member that is borrowed from `payload`.
@@ -105,8 +104,7 @@ impl<'a> OtherMember<'a> {
         let meta = self.meta();
         let (name, value) = (Part::of(payload, self.name), Part::raw(payload, self.value));
         let start = name.start.saturating_sub(1);
-        let len = value.start.saturating_add(value.len).saturating_sub(start);
-        let text = Part { start, len, ..Part::NONE };
+        let text = Part { start, len: value.end().saturating_sub(start), ..Part::NONE };
         Delta { code: meta as u32, choice: self.choice, call: self.call, text, ..Delta::new(DeltaKind::Meta) }
     }
 }
@@ -125,8 +123,8 @@ impl Walked {
 
     /// Returns the state before a walk of a value that is borrowed from `payload`.
     fn of(payload: &[u8], value: Value<'_>) -> Self {
-        let Part { start, len, .. } = Part::raw(payload, value);
-        Walked { start, end: start.saturating_add(len), at: 0 }
+        let part = Part::raw(payload, value);
+        Walked { start: part.start, end: part.end(), at: 0 }
     }
 
     fn step<'a, T>(&mut self, payload: &'a [u8], next: impl FnOnce(Value<'a>, &mut usize) -> Option<T>) -> Option<T> {
@@ -255,7 +253,7 @@ impl CallMembers {
     }
 }
 
-/// Whether a member is padding, or updates and members of the message contain all that it may contain.
+/// Whether [`OtherMembers`] leaves a member out: it is padding, or the deltas report all that it may contain.
 fn is_read(owner: Owner, key: Key) -> bool {
     match owner {
         _ if key == Key::Obfuscation => true,

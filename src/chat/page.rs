@@ -3,7 +3,7 @@
 use crate::delta::{Kind, Part, FLAG_WHOLE};
 use crate::json::TextFlags;
 
-/// The contents of an item's bytes, which decide how it expands to deltas.
+/// What the bytes of an item are, which decides how the item expands to deltas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum How {
@@ -126,7 +126,7 @@ impl Behind {
 pub(crate) struct DeltaList {
     pub(crate) items: [Item; PAGE],
     pub(crate) len: u8,
-    /// How many items of the choice at `rest` are on an earlier page.
+    /// How many items of the choice at `rest` are on the page already.
     pub(crate) skip: u8,
     /// What follows the choices on the page.
     pub(crate) behind: Behind,

@@ -1,6 +1,7 @@
 //! Arrays inside a delta: the parts of `content`, the items of `reasoning_details`.
 
-use super::scalar::{end_of, member_of, start_of, string_of};
+use super::scalar::{member_of, string_of};
+use crate::delta::Part;
 use crate::json::{Kind, Text, Value};
 
 /// One part of a content array.
@@ -48,9 +49,8 @@ impl<'a> Iterator for ContentParts<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PartsCursor {
     at: u32,
-    /// The array inside a thinking part: where it begins and ends, and the offset in it at which the search for the next
-    /// text goes on.
-    inner: Option<(u32, u32, u32)>,
+    /// The array inside a thinking part, and the offset in it at which the search for the next text goes on.
+    inner: Option<(Part, u32)>,
 }
 
 /// Does what [`Value::element_at`] does, with an offset of 32 bits, as all spans have.
@@ -65,8 +65,8 @@ impl PartsCursor {
     #[inline(never)]
     pub(crate) fn next<'a>(&mut self, array: Value<'a>) -> Option<ContentPart<'a>> {
         loop {
-            if let Some((start, end, at)) = &mut self.inner {
-                let inner = Value::from_raw(array.raw().get(*start as usize..*end as usize).unwrap_or_default());
+            if let Some((inner, at)) = &mut self.inner {
+                let inner = inner.value(array.raw());
                 while let Some(part) = element_at(inner, at) {
                     let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
                     if let Some(text) = text.and_then(string_of) {
@@ -89,8 +89,7 @@ impl PartsCursor {
                     let thought = ["thinking", "text", "summary"].iter().find_map(|name| member_of(part, name));
                     match thought {
                         Some(value) if value.kind() == Kind::Array => {
-                            let raw = array.raw();
-                            self.inner = Some((start_of(raw, value) as u32, end_of(raw, value) as u32, 0));
+                            self.inner = Some((Part::raw(array.raw(), value), 0));
                         }
                         Some(value) => {
                             if let Some(text) = string_of(value) {
@@ -119,17 +118,17 @@ impl<'a> ReasoningDetail<'a> {
         text.or_else(|| member_of(self.value, "summary").and_then(string_of))
     }
 
-    /// `data`: encrypted, if it is not empty.
+    /// Returns `data`, which is encrypted, if it is not empty.
     pub fn data(&self) -> Option<Text<'a>> {
         member_of(self.value, "data").and_then(string_of)
     }
 
-    /// `type` (`reasoning.text`, `reasoning.summary`, `reasoning.encrypted`), if it is not empty.
+    /// Returns `type` (`reasoning.text`, `reasoning.summary`, `reasoning.encrypted`), if it is not empty.
     pub fn kind(&self) -> Option<Text<'a>> {
         member_of(self.value, "type").and_then(string_of)
     }
 
-    /// The whole as raw JSON (`id`, `format`, `index`, `signature`, …).
+    /// Returns the whole as raw JSON (`id`, `format`, `index`, `signature`, …).
     pub fn value(&self) -> Value<'a> {
         self.value
     }

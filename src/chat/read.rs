@@ -47,7 +47,7 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
     let value = |member| index.top(payload, member);
     let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
     let object = index.object(payload);
-    // What is no error as a whole body either.
+    // A whole body that is an answer is no error, whatever words it has.
     let is_answer = index.choices > 0
         // Other protocols have usage too, but also a type.
         || index.top.has(top::USAGE) && !index.top.has(top::TYPE) && object.is_empty()
@@ -87,7 +87,7 @@ fn is_error_body(body: Value<'_>) -> bool {
         && success.and_then(|value| value.as_bool()) != Some(true)
 }
 
-/// `usage`, if it is an object and not empty; else `x_groq.usage`, or that of the first choice (Moonshot).
+/// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`, or that of the first choice (Moonshot).
 pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
     let says = |value: &Value<'a>| value.kind() == Kind::Object && !is_empty_object(*value);
     let own = index.top(payload, top::USAGE).filter(says);
@@ -113,7 +113,7 @@ fn member_error<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
     own.or_else(of_groq).or_else(of_base)
 }
 
-/// The error that an event is or has at its top level: raw JSON, or else plain text.
+/// Returns the error that an event is, or has at its top level: raw JSON, or plain text (`Err`).
 pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Value<'a>, &'a [u8]>> {
     if index.facts.text {
         let text = crate::json::parse_lazy(payload).ok().filter(|value| value.kind() == Kind::String);

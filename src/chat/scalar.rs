@@ -129,16 +129,6 @@ pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
     }
 }
 
-/// Returns the offset in `payload` at which a value of it begins.
-pub(crate) fn start_of(payload: &[u8], value: Value<'_>) -> usize {
-    (value.raw().as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize)
-}
-
-/// Returns the offset in `payload` at which a value of it ends.
-pub(crate) fn end_of(payload: &[u8], value: Value<'_>) -> usize {
-    start_of(payload, value).wrapping_add(value.raw().len())
-}
-
 #[cfg(test)]
 mod tests {
     use super::ten_digits;

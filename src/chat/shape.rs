@@ -7,8 +7,8 @@
 use super::index::{choice, delta, member, top, Facts, Index, Span, Spans, SEGMENTS};
 use super::list::put_choice;
 use super::page::{Behind, How, Item, Items};
-use super::scalar::{end_of, index_number, start_of};
-use crate::delta::Kind as DeltaKind;
+use super::scalar::index_number;
+use crate::delta::{Kind as DeltaKind, Part};
 use crate::dialect::{place_of, Protocol};
 use crate::json::{members_of, Kind, Value};
 use crate::QuirkSet;
@@ -28,7 +28,7 @@ pub(crate) enum Fill {
     /// The bytes between the quotes of a string.
     #[default]
     Text,
-    /// The same, checked by all of RFC 8259.
+    /// The bytes between the quotes of a string, if all of RFC 8259 is checked.
     Checked,
     /// A whole number, not negative.
     Number,
@@ -92,8 +92,8 @@ impl Holes {
     /// Adds the hole of a value. Returns `None` if there are too many holes.
     #[inline(never)]
     fn add(&mut self, payload: &[u8], value: Value<'_>, fill: Fill) -> Option<()> {
-        let (start, end) = (start_of(payload, value), end_of(payload, value));
-        let inside = usize::from(fill == Fill::Text);
+        let (part, inside) = (Part::raw(payload, value), usize::from(fill == Fill::Text));
+        let (start, end) = (part.start as usize, part.end() as usize);
         self.put(Hole { start: start.saturating_add(inside), end: end.saturating_sub(inside), fill })
     }
 
@@ -129,7 +129,7 @@ impl Holes {
         }
         let object = |value: &Value<'_>| !is_strict && value.kind() == Kind::Object;
         let spans = &first.delta.spans;
-        for number in [
+        let texts = [
             delta::CONTENT,
             delta::REFUSAL,
             delta::REASONING_CONTENT,
@@ -137,10 +137,14 @@ impl Holes {
             delta::THINKING,
             delta::THOUGHT,
             delta::REASONING_TEXT,
-        ] {
-            if let Some(value) = member(index, payload, spans, number).filter(text) {
-                self.add(payload, value, Fill::Text)?;
-            }
+        ];
+        let texts = texts.into_iter().map(|number| member(index, payload, spans, number)).chain([
+            member(index, payload, &first.spans, choice::TEXT),
+            Some(index.value(payload, first.delta.arguments)),
+            index.top(payload, top::ID).filter(|_| changing.id),
+        ]);
+        for value in texts.flatten().filter(text) {
+            self.add(payload, value, Fill::Text)?;
         }
         // Texts that the pass does not reach: it skips the details, and reads only the types of content parts.
         for (number, names) in [
@@ -151,25 +155,14 @@ impl Holes {
                 self.add_texts(payload, list, names)?;
             }
         }
-        if let Some(value) = member(index, payload, &first.spans, choice::TEXT).filter(text) {
-            self.add(payload, value, Fill::Text)?;
-        }
-        if let Some(value) = Some(index.value(payload, first.delta.arguments)).filter(text) {
-            self.add(payload, value, Fill::Text)?;
-        }
         if let Some(value) = member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
             self.add(payload, value, Fill::Container(3))?;
         }
         if let Some(value) = index.top(payload, top::USAGE).filter(object) {
             self.add(payload, value, Fill::Container(1))?;
         }
-        if let Some(value) = index.top(payload, top::ID).filter(|value| changing.id && text(value)) {
-            self.add(payload, value, Fill::Text)?;
-        }
-        if let Some(value) = index.top(payload, top::CREATED).filter(|_| changing.created) {
-            if is_digits(value) {
-                self.add(payload, value, Fill::Number)?;
-            }
+        if let Some(value) = index.top(payload, top::CREATED).filter(|value| changing.created && is_digits(*value)) {
+            self.add(payload, value, Fill::Number)?;
         }
         // Members that no reader uses.
         for (name, value) in Value::from_raw(payload).members().map_while(Result::ok) {
@@ -297,16 +290,14 @@ impl PackedSpan {
 /// an empty text is no delta, and neither is a fallback after a delta of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Candidate {
-    start: u16,
-    end: u16,
-    segments: u8,
-    flags: u8,
+    /// Where the item lies, and its [`FALLBACK`](Item::FALLBACK) in the segments.
+    place: PackedSpan,
     kind: DeltaKind,
     how: How,
 }
 
 impl Candidate {
-    const NONE: Candidate = Candidate { start: 0, end: 0, segments: 0, flags: 0, kind: DeltaKind::Role, how: How::Raw };
+    const NONE: Candidate = Candidate { place: PackedSpan::NONE, kind: DeltaKind::Role, how: How::Raw };
 
     fn of(item: &Item, holes: &[Hole]) -> Option<Self> {
         let Item { start, end, kind, how, flags, .. } = *item;
@@ -314,9 +305,9 @@ impl Candidate {
         let holes = if how == How::Fragment { &[] } else { holes };
         // The quotes of a string lie outside its hole.
         let quote = u32::from(how.is_text());
-        let PackedSpan { start, end, segments, flags } =
-            PackedSpan::of(Span { start, end, segments: 0, flags }, quote, holes)?;
-        Some(Candidate { start, end, segments: segments | item.segments & Item::FALLBACK, flags, kind, how })
+        let mut place = PackedSpan::of(Span { start, end, segments: 0, flags }, quote, holes)?;
+        place.segments |= item.segments & Item::FALLBACK;
+        Some(Candidate { place, kind, how })
     }
 }
 
@@ -440,8 +431,8 @@ impl Shape {
         index.list.clear();
         index.list.behind = self.behind;
         for candidate in self.candidates.iter().take(usize::from(self.count)) {
-            let Candidate { start, end, segments, flags, kind, how } = *candidate;
-            let (start, end) = (u32::from(start), u32::from(end));
+            let Candidate { place, kind, how } = *candidate;
+            let Span { start, end, segments, flags } = place.span();
             index.list.push(Item { start, end, choice: self.number, kind, how, flags, segments });
         }
     }

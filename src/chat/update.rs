@@ -71,8 +71,8 @@ pub enum Update<'a> {
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
     /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
-    /// no call. Its contents follow as other updates of the choice: read one of the two. From a tracker those that are new
-    /// follow; without one the contents of the choice's first message, and of later messages this update is all that comes.
+    /// no call. Its contents follow as other updates of the choice: read one of the two. With a tracker only new contents
+    /// follow. Without one those of the choice's first message follow, and of each later message only this update comes.
     Message(Message<'a>),
     /// A member that describes the response. Only two are reported here: [`NativeFinishReason`](Meta::NativeFinishReason)
     /// and, from a tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others
@@ -92,10 +92,10 @@ pub enum Update<'a> {
     Error(ApiError<'a>),
 }
 
-/// How a name, or a piece of one, relates to the name before it. In a pulled update nothing is known of that: each appends.
+/// How a name, or a piece of one, relates to the name before it. A pulled update does not know that name, so it always appends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamePiece {
-    /// It is the whole name and replaces what came before. A name of the call that came before is the beginning of it.
+    /// It is the whole name. It begins with the name so far, if there is one, and replaces it.
     Replaces,
     /// It is to be appended to what came before.
     Appends,
@@ -108,7 +108,7 @@ pub enum NamePiece {
 #[non_exhaustive]
 pub struct CallUpdate<'a> {
     /// Its number among the calls of its choice, in order of appearance, from 0. Without a tracker, its position in the
-    /// chunk's array. From a tracker, a number is left out if only members that nobody knows came of its call.
+    /// chunk's array. A tracker gives a number, too, to a call of which only unknown members came, so there may be gaps.
     pub call: u32,
     /// Its index, as it was sent or, from a tracker, the index that the call was given.
     pub index: Option<u32>,

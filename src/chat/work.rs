@@ -3,7 +3,7 @@
 use super::expect::{Expect, Place};
 use super::index::{Span, Spans};
 use super::key::Key;
-use crate::json::{Before, JsonError, Kinds, Read, Steps, TextFlags, Value};
+use crate::json::{Before, JsonError, Kinds, Skipped, Steps, TextFlags, Value};
 use crate::{Quirk, QuirkSet};
 
 /// The findings of a walk.
@@ -30,8 +30,8 @@ pub(super) const UNKNOWN: Place = Place::new(0xff, Expect::ANY);
 /// The place of padding, which no reader wants. Its value is skipped.
 pub(super) const PADDING: Place = Place::new(0xfe, Expect::ANY);
 
-/// What follows at a position where a name is expected.
-pub(super) enum Ahead {
+/// What comes where a name is expected.
+pub(super) enum NextKey {
     Key(Key),
     /// The object ends, or a fault ends it.
     End,
@@ -50,20 +50,20 @@ macro_rules! next_key {
         let key = match $crate::chat::key::slot(tag, BY) {
             $(slot if slot == const { $crate::chat::key::slot($crate::chat::key::tag($tag), BY) }
                 && tag == const { $crate::chat::key::tag($tag) } => {
-                $(if $work.steps.took($rest) { $crate::chat::work::Ahead::Key($crate::chat::key::Key::$key) } else)* { $work.key($before) }
+                $(if $work.steps.took($rest) { $crate::chat::work::NextKey::Key($crate::chat::key::Key::$key) } else)* { $work.key($before) }
             })*
             _ => $work.key($before),
         };
         $before = $crate::json::Before::Comma;
         match key {
-            $crate::chat::work::Ahead::Key(key) => key,
-            $crate::chat::work::Ahead::End => break,
-            $crate::chat::work::Ahead::Fault => return None,
+            $crate::chat::work::NextKey::Key(key) => key,
+            $crate::chat::work::NextKey::End => break,
+            $crate::chat::work::NextKey::Fault => return None,
         }
     }};
 }
 
-pub(super) fn span(read: Read) -> Span {
+pub(super) fn span(read: Skipped) -> Span {
     Span { start: read.start as u32, end: read.end as u32, segments: 0, flags: read.flags.bits() as u8 }
 }
 
@@ -91,20 +91,18 @@ impl<'a> Work<'a, '_> {
         result
     }
 
-    pub(super) fn value_of(&self, read: Read) -> Value<'a> {
-        let raw = self.steps.bytes().get(read.start..read.end).unwrap_or(b"null");
-        Value::from_span(raw, read.flags)
+    pub(super) fn value_of(&self, read: Skipped) -> Value<'a> {
+        self.value(span(read))
     }
 
     /// Returns the first byte of a value, which determines its kind.
     #[inline(always)]
     pub(super) fn first_byte(&self, span: Span) -> Option<u8> {
-        self.steps.bytes().get(span.start as usize).copied()
+        span.first_byte(self.steps.bytes())
     }
 
     pub(super) fn value(&self, span: Span) -> Value<'a> {
-        let raw = self.steps.bytes().get(span.start as usize..span.end as usize).unwrap_or(b"null");
-        Value::from_span(raw, TextFlags::from_bits(u16::from(span.flags)))
+        span.value(self.steps.bytes())
     }
 
     /// Enters the next value, an object. Returns the byte before its first name, which [`next_key!`] passes.
@@ -158,26 +156,26 @@ impl<'a> Work<'a, '_> {
 
     /// Passes the next name, known or not, and the byte before it, or the end of the object.
     #[inline(always)]
-    pub(super) fn key(&mut self, before: Before) -> Ahead {
+    pub(super) fn key(&mut self, before: Before) -> NextKey {
         if self.steps.close(b'}') {
-            return Ahead::End;
+            return NextKey::End;
         }
         self.aside(|work| work.any_key(before))
     }
 
     #[inline(never)]
-    fn any_key(&mut self, before: Before) -> Ahead {
+    fn any_key(&mut self, before: Before) -> NextKey {
         let more = self.steps.more_after(before);
         if self.noted(more) != Some(true) {
-            return Ahead::End;
+            return NextKey::End;
         }
         let name = self.steps.name();
-        self.noted(name).map_or(Ahead::Fault, |(raw, flags)| Ahead::Key(Key::of(raw, flags)))
+        self.noted(name).map_or(NextKey::Fault, |(raw, flags)| NextKey::Key(Key::of(raw, flags)))
     }
 
     /// Skips the next value.
     #[inline(always)]
-    pub(super) fn read(&mut self) -> Option<Read> {
+    pub(super) fn read(&mut self) -> Option<Skipped> {
         let read = self.steps.any_value();
         self.noted(read)
     }
@@ -194,7 +192,7 @@ impl<'a> Work<'a, '_> {
         } else {
             return self.aside(|work| work.odd_member(spans, place));
         };
-        self.put(spans, place, Read { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN });
+        self.put(spans, place, Skipped { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN });
         Some(true)
     }
 
@@ -222,8 +220,8 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(always)]
-    pub(super) fn read_from(&self, start: usize) -> Read {
-        Read { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }
+    pub(super) fn read_from(&self, start: usize) -> Skipped {
+        Skipped { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }
     }
 
     #[inline(never)]
@@ -235,7 +233,7 @@ impl<'a> Work<'a, '_> {
 
     /// Reads the value of a member that belongs in this place.
     #[inline(never)]
-    fn odd_value(&mut self, place: Place) -> Option<Read> {
+    fn odd_value(&mut self, place: Place) -> Option<Skipped> {
         let read = self.read()?;
         if !read.kind.any(place.plain()) {
             self.judge_value(place, self.value_of(read));
@@ -245,7 +243,7 @@ impl<'a> Work<'a, '_> {
 
     /// Puts a value that was read into its place.
     #[inline(always)]
-    pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Read) {
+    pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Skipped) {
         if !read.kind.any(place.plain()) {
             self.judge(place, read);
         }
@@ -253,7 +251,7 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(always)]
-    fn set<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Read) {
+    fn set<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Skipped) {
         match spans.set(place.member(), span(read)) {
             Some(twice) => self.flag(twice, Quirk::DuplicateMember),
             None => self.notes.has_others |= place == UNKNOWN && read.kind != Kinds::NULL,
@@ -262,7 +260,7 @@ impl<'a> Work<'a, '_> {
 
     /// Notes what is odd about a value that needs a second look.
     #[inline(always)]
-    fn judge(&mut self, place: Place, read: Read) {
+    fn judge(&mut self, place: Place, read: Skipped) {
         self.aside(|work| work.judge_value(place, work.value_of(read)));
     }
 

@@ -220,7 +220,7 @@ impl Skim {
             visit!(1);
             if matches!(self.at, At::In | At::Bare) {
                 let end = if self.at == At::In {
-                    balance.skip_value(rest)
+                    balance.feed_value(rest)
                 } else {
                     rest.iter().position(|byte| is_blank(*byte) || matches!(byte, b',' | b'}' | b']'))
                 };

@@ -11,7 +11,8 @@ pub(crate) struct Balance {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// Whether the first byte that is not whitespace begins no such value.
+    /// Whether the first byte that is not whitespace begins no such value, or, in [`follow`](Self::follow), whether bytes that are
+    /// not whitespace come behind the value.
     other: bool,
     closed: bool,
 }
@@ -66,10 +67,13 @@ impl Balance {
         self.feed_as::<true>(bytes)
     }
 
-    /// Does what [`feed_value`](Self::feed_value) does, for values that may be long: it searches for the ends of strings.
-    pub(crate) fn skip_value(&mut self, bytes: &[u8]) -> Option<usize> {
+    #[inline(always)]
+    fn feed_as<const ANY: bool>(&mut self, bytes: &[u8]) -> Option<usize> {
+        if self.is_over() {
+            return None;
+        }
         let mut at = 0;
-        while let Some(&byte) = bytes.get(at) {
+        loop {
             if self.in_string && !self.escaped {
                 let Some(end) = string::end(bytes, at) else {
                     let rest = bytes.get(at..).unwrap_or_default();
@@ -79,27 +83,13 @@ impl Balance {
                 };
                 at = end.at;
             }
+            let byte = *bytes.get(at)?;
             visit!(1);
             at = at.saturating_add(1);
-            if self.follow_byte::<true>(bytes.get(at.saturating_sub(1)).copied().unwrap_or(byte)) {
+            if self.follow_byte::<ANY>(byte) {
                 return self.closed.then_some(at);
             }
         }
-        None
-    }
-
-    #[inline(always)]
-    fn feed_as<const ANY: bool>(&mut self, bytes: &[u8]) -> Option<usize> {
-        if self.is_over() {
-            return None;
-        }
-        for (at, &byte) in bytes.iter().enumerate() {
-            visit!(1);
-            if self.follow_byte::<ANY>(byte) {
-                return self.closed.then_some(at.saturating_add(1));
-            }
-        }
-        None
     }
 
     /// Whether a string is open.

@@ -5,8 +5,8 @@ use super::kind::Kind;
 use super::steps::Steps;
 use super::text::Text;
 use super::value::Value;
+use crate::shown::{shown, Bytes};
 use crate::Limits;
-use core::fmt;
 
 /// Reads JSON bytes forward only, and enters only the containers that its caller enters.
 ///
@@ -190,16 +190,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-impl fmt::Debug for Cursor<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rest = Text::verbatim(self.steps.bytes().get(self.offset()..).unwrap_or_default());
-        f.debug_struct("Cursor")
-            .field("offset", &self.offset())
-            .field("depth", &self.depth())
-            .field("rest", &rest)
-            .finish()
-    }
-}
+shown!("Cursor": Cursor<'_>, this => offset: this.offset(), depth: this.depth(),
+    rest: Bytes(this.steps.bytes().get(this.offset()..).unwrap_or_default()));
 
 /// Returns the only value in `bytes`; whitespace may surround it. Checks no more than it takes to find the end, as
 /// [`Cursor::value`] does: the [module](super) lists what. Containers may nest 128 levels deep. Errors inside appear when

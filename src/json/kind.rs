@@ -50,3 +50,41 @@ static KINDS: [Option<Kind>; 128] = {
     }
     kinds
 };
+
+/// A set of kinds of values, one bit each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds(u8);
+
+impl Kinds {
+    pub(crate) const NONE: Kinds = Kinds(0);
+    pub(crate) const NULL: Kinds = Kinds(1);
+    pub(crate) const STRING: Kinds = Kinds(2);
+    pub(crate) const NUMBER: Kinds = Kinds(4);
+    pub(crate) const OBJECT: Kinds = Kinds(8);
+    /// Arrays, `true` and `false`.
+    pub(crate) const OTHER: Kinds = Kinds(16);
+    pub(crate) const ANY: Kinds = Kinds(31);
+
+    /// Returns the union of both sets.
+    pub(crate) const fn or(self, other: Kinds) -> Kinds {
+        Kinds(self.0 | other.0)
+    }
+
+    /// Whether both sets have a kind in common.
+    #[inline(always)]
+    pub(crate) const fn any(self, others: Kinds) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// Returns the kind of a value whose first byte is `byte`.
+    #[inline(always)]
+    pub(super) fn of(byte: u8) -> Kinds {
+        match byte {
+            b'-' | b'0'..=b'9' => Kinds::NUMBER,
+            b'{' => Kinds::OBJECT,
+            b'n' => Kinds::NULL,
+            b'"' => Kinds::STRING,
+            _ => Kinds::OTHER,
+        }
+    }
+}

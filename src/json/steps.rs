@@ -5,6 +5,7 @@
 //! around them, as nearly all are, take a fast path.
 
 use super::error::{JsonError, JsonErrorKind};
+use super::kind::Kinds;
 use super::lexeme::{literal_end, significant, skip_space};
 use super::number;
 use super::text::TextFlags;
@@ -14,7 +15,7 @@ use crate::scan::{
 };
 use crate::visits::visit;
 
-/// See the module.
+/// A position in JSON bytes, and how many levels deeper it may go.
 #[derive(Clone, Copy)]
 pub(crate) struct Steps<'a> {
     bytes: &'a [u8],
@@ -24,55 +25,6 @@ pub(crate) struct Steps<'a> {
     levels: u32,
     /// Whether what was read may contain a CR or a LF.
     breaks: bool,
-}
-
-/// A set of kinds of values, one bit each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kinds(u8);
-
-impl Kinds {
-    pub(crate) const NONE: Kinds = Kinds(0);
-    pub(crate) const NULL: Kinds = Kinds(1);
-    pub(crate) const STRING: Kinds = Kinds(2);
-    pub(crate) const NUMBER: Kinds = Kinds(4);
-    pub(crate) const OBJECT: Kinds = Kinds(8);
-    /// Arrays, `true` and `false`.
-    pub(crate) const OTHER: Kinds = Kinds(16);
-    pub(crate) const ANY: Kinds = Kinds(31);
-
-    /// Returns the set as a number.
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
-    }
-
-    /// Returns the set of a number from [`bits`](Kinds::bits).
-    #[inline(always)]
-    pub(crate) const fn from_bits(bits: u8) -> Kinds {
-        Kinds(bits)
-    }
-
-    /// Returns the union of both sets.
-    pub(crate) const fn or(self, other: Kinds) -> Kinds {
-        Kinds(self.0 | other.0)
-    }
-
-    /// Whether both sets have a kind in common.
-    #[inline(always)]
-    pub(crate) const fn any(self, others: Kinds) -> bool {
-        self.0 & others.0 != 0
-    }
-
-    /// Returns the kind of a value whose first byte is `byte`.
-    #[inline(always)]
-    pub(super) fn of(byte: u8) -> Kinds {
-        match byte {
-            b'-' | b'0'..=b'9' => Kinds::NUMBER,
-            b'{' => Kinds::OBJECT,
-            b'n' => Kinds::NULL,
-            b'"' => Kinds::STRING,
-            _ => Kinds::OTHER,
-        }
-    }
 }
 
 /// The byte before a name that was not passed yet, and the name's quote.
@@ -86,7 +38,7 @@ pub(crate) enum Before {
 
 /// A value that was skipped.
 #[derive(Clone, Copy)]
-pub(crate) struct Read {
+pub(crate) struct Skipped {
     /// Offset of its first byte.
     pub(crate) start: usize,
     /// Offset one past its last byte.
@@ -342,9 +294,9 @@ impl<'a> Steps<'a> {
 
     /// Skips the next value.
     #[inline(always)]
-    pub(crate) fn value(&mut self) -> Result<Read, JsonError> {
+    pub(crate) fn value(&mut self) -> Result<Skipped, JsonError> {
         let start = self.offset();
-        let read = |kind, end| Ok(Read { start, end, kind, flags: TextFlags::PLAIN });
+        let read = |kind, end| Ok(Skipped { start, end, kind, flags: TextFlags::PLAIN });
         if self.plain_string() {
             return read(Kinds::STRING, self.offset());
         }
@@ -359,7 +311,7 @@ impl<'a> Steps<'a> {
 
     /// Skips the next value, whatever it is.
     #[inline(always)]
-    pub(crate) fn any_value(&mut self) -> Result<Read, JsonError> {
+    pub(crate) fn any_value(&mut self) -> Result<Skipped, JsonError> {
         let from = self.offset();
         let read = any_value(self.bytes, from, self.levels)?;
         self.rest = self.bytes.get(read.end..).unwrap_or_default();
@@ -388,10 +340,10 @@ impl<'a> Steps<'a> {
 
     /// Skips the next value, if it is a string that has an end.
     #[inline(always)]
-    pub(crate) fn string_value(&mut self) -> Option<Read> {
+    pub(crate) fn string_value(&mut self) -> Option<Skipped> {
         let start = self.offset();
         if self.plain_string_before_end() {
-            return Some(Read { start, end: self.offset(), kind: Kinds::STRING, flags: TextFlags::PLAIN });
+            return Some(Skipped { start, end: self.offset(), kind: Kinds::STRING, flags: TextFlags::PLAIN });
         }
         if self.rest.first() != Some(&b'"') {
             return None;
@@ -414,7 +366,7 @@ impl<'a> Steps<'a> {
     /// Skips a number of digits only, directly followed by a comma or bracket. Returns `None`, with no effect, for
     /// anything else: then use [`value`](Steps::value).
     #[inline(always)]
-    pub(crate) fn plain_integer(&mut self) -> Option<Read> {
+    pub(crate) fn plain_integer(&mut self) -> Option<Skipped> {
         let len = match self.rest {
             [b'0'..=b'9', b',' | b'}', ..] => 1,
             // A leading zero may not be followed by digits.
@@ -427,7 +379,7 @@ impl<'a> Steps<'a> {
         }
         let start = self.offset();
         self.rest = rest;
-        Some(Read { start, end: start.wrapping_add(len), kind: Kinds::NUMBER, flags: TextFlags::PLAIN })
+        Some(Skipped { start, end: start.wrapping_add(len), kind: Kinds::NUMBER, flags: TextFlags::PLAIN })
     }
 
     /// Skips a member with this name, which is ASCII without escapes, if its value is a number of 1 to 19 digits, with a space
@@ -481,7 +433,7 @@ fn string_end(inner: &[u8]) -> Option<StringEnd> {
 
 /// Reads the value of any kind at `from`. Containers may nest `levels` deep.
 #[inline(never)]
-fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Read, JsonError> {
+fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Skipped, JsonError> {
     let (start, first) = significant(bytes, from);
     let mut flags = TextFlags::PLAIN;
     let end = match first {
@@ -506,7 +458,7 @@ fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Read, JsonError> 
         Some(first @ (b't' | b'f' | b'n')) => literal_end(bytes, start, first)?,
         _ => return Err(unexpected(bytes, start)),
     };
-    Ok(Read { start, end, kind: Kinds::of(first.unwrap_or(0)), flags })
+    Ok(Skipped { start, end, kind: Kinds::of(first.unwrap_or(0)), flags })
 }
 
 #[cold]

@@ -1,7 +1,9 @@
 //! Tests of the steps of a reader through JSON.
 #![allow(clippy::unwrap_used)]
 
+use super::kind::Kinds;
 use super::steps::*;
+
 fn steps(bytes: &str) -> Steps<'_> {
     Steps::new(bytes.as_bytes(), 0, 8)
 }

@@ -37,7 +37,7 @@ impl Hash {
     }
 }
 
-/// Whether a text is sound, by [`Text::is_sound`], out of line. The flags alone do not decide it.
+/// Does what [`Text::is_sound`] does, out of line.
 #[inline(never)]
 pub(super) fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
     Text::from_raw(raw, flags).is_sound(|_| ())
@@ -141,8 +141,8 @@ impl Arguments {
         bytes.is_some_and(|bytes| self.add_marks(bytes, part.len as usize)) || self.add_bytes(text)
     }
 
-    /// Takes in a text that is at the front of `bytes`, by its quotes and brackets alone. Returns `false`, with no effect, if that
-    /// is not all that matters.
+    /// Takes in the text that `bytes` begins with, by its quotes and brackets alone. Returns `false`, with no effect, if other bytes
+    /// of the text may matter, too.
     #[inline(never)]
     fn add_marks(&mut self, bytes: &[u8], len: usize) -> bool {
         quoted::marks(bytes, len).is_some_and(|marks| self.balance.follow_marks(marks, len))

@@ -15,5 +15,5 @@ mod tests;
 
 pub use call::Call;
 pub(crate) use tracker::Next;
-pub use tracker::{Choice, Taken, Tracker, TrackerOf, TrackerState};
+pub use tracker::{Choice, Tracker, TrackerOf, TrackerState};
 pub use updates::Updates;

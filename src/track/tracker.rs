@@ -149,8 +149,7 @@ pub enum Next {
 
 /// What to do with a delta.
 #[derive(Clone, Copy, Debug)]
-#[must_use]
-pub enum Taken {
+enum Taken {
     /// Emit it.
     Keep,
     /// Drop it: it was reported before.
@@ -221,14 +220,20 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Fast path: whether the choice is known. Log probabilities of a known choice do not change its state.
     #[inline(always)]
     pub(crate) fn knows(&self, choice: u32) -> bool {
-        // Nearly always the place in the table is the index.
-        matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice)
+        self.known(choice).is_some()
     }
 
     /// Fast path: whether the role of a choice was emitted. Another role does not change its state.
     #[inline(always)]
     pub(crate) fn has_role(&self, choice: u32) -> bool {
-        matches!(self.tables.choices().get(choice as usize), Some(Some(known)) if known.index == choice && known.role)
+        self.known(choice).is_some_and(|known| known.role)
+    }
+
+    /// Returns the choice with this index, if it is in the row with that number.
+    #[inline(always)]
+    fn known(&self, choice: u32) -> Option<&Choice> {
+        // Nearly always the place in the table is the index.
+        self.tables.choices().get(choice as usize)?.as_ref().filter(|known| known.index == choice)
     }
 
     /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns `false`,
@@ -275,14 +280,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// call, `called` contains the name and the arguments that the next deltas have. `offset` is the stream offset of the
     /// event, for errors. Adds quirks to `quirks`.
     #[inline(never)]
-    pub fn take(
-        &mut self,
-        delta: &mut Delta,
-        called: Called,
-        payload: &[u8],
-        offset: u64,
-        quirks: &mut QuirkSet,
-    ) -> Taken {
+    fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
         if matches!(delta.kind, Kind::Usage | Kind::Error) {
             if delta.kind == Kind::Error {
                 *quirks |= message_quirks(delta, payload);
@@ -295,7 +293,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let Some(place) = self.place(delta.choice) else {
             return Taken::LeftOut(Error::TooManyChoices { choice: delta.choice, offset });
         };
-        let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
+        let Some(choice) = self.choice(place) else { return Taken::Drop };
         if delta.has(FLAG_WHOLE) {
             return self.take_whole(place, delta, payload, offset, quirks);
         }
@@ -334,7 +332,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 }
                 // Some protocols report a finish reason with more than one event.
                 let counts = !delta.has(FLAG_NATIVE);
-                if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place).filter(|_| counts) {
+                if let Some(choice) = self.choice(place).filter(|_| counts) {
                     if core::mem::replace(&mut choice.finished, true) {
                         quirks.insert(Quirk::SecondFinish);
                     }
@@ -389,7 +387,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return None;
         }
         let place = self.place(reasoning.choice)?;
-        let choice = self.tables.choices_mut().get_mut(place)?.as_mut()?;
+        let choice = self.choice(place)?;
         if core::mem::replace(&mut choice.reasoning_named, true) {
             return None;
         }
@@ -422,9 +420,15 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         Some(place)
     }
 
+    /// Returns the choice in this place of the table.
+    #[inline]
+    fn choice(&mut self, place: usize) -> Option<&mut Choice> {
+        self.tables.choices_mut().get_mut(place)?.as_mut()
+    }
+
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
+        let Some(choice) = self.choice(place) else { return Taken::Drop };
         // If there is no room for a pending surrogate, one at the end of the text counts as unpaired.
         let more = choice.half(delta).map_or(0, |half| half.join(&mut delta.text, payload));
         self.joined(more, delta, payload, quirks)

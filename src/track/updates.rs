@@ -57,8 +57,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 
     /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD, which is the quirk
-    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate). Nobody counts it: pass it to
-    /// [`Parser::count_quirks`](crate::Parser::count_quirks) if an update comes.
+    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate). The parser counts it only if it is passed to
+    /// [`Parser::count_quirks`](crate::Parser::count_quirks): do so if an update comes.
     pub fn finish(&mut self) -> impl Iterator<Item = (u32, Update<'static>)> + '_ {
         core::iter::from_fn(|| {
             let mut quirks = QuirkSet::EMPTY;
@@ -69,9 +69,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 }
 
 impl<T: Tables<Option<Choice>, Option<Call>>> Updates<'_, '_, T> {
-    /// Returns the quirks found so far in the deltas, given the chunks before, and in their texts. The parser does not count
-    /// them:
-    /// [`Parser::count_quirks`](crate::Parser::count_quirks) does.
+    /// Returns the quirks found so far in the deltas, given the chunks before, and in their texts. The parser counts them only if
+    /// they are passed to [`Parser::count_quirks`](crate::Parser::count_quirks).
     pub fn quirks(&self) -> QuirkSet {
         self.quirks
     }

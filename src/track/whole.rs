@@ -15,7 +15,7 @@ pub(crate) struct Reach {
     pub(crate) annotations: u16,
     /// Whether the name of a function was reported. A later one must be the same.
     function_name: bool,
-    /// Audio was reported; it is with each message that has it.
+    /// Whether audio was reported. Each message with audio reports all of it again.
     audio: bool,
 }
 
@@ -67,7 +67,7 @@ fn take(text: &mut Text<'_>, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
     len.saturating_sub(left)
 }
 
-/// The most annotations that are counted. Those after them are not reported if a later message contains them.
+/// The most annotations that are counted. Further ones are not reported if a later message contains them.
 pub(crate) const MANY: u16 = u16::MAX;
 
 /// A text while its message is read.
@@ -167,7 +167,7 @@ impl Reading {
         }
     }
 
-    /// Adds two hashes of one part to the sums. The place of the part tells it apart from the others.
+    /// Adds the two hashes of a part of the message to the two sums. `place` tells the part apart from the others.
     fn sum(&mut self, place: u32, before: Option<Hash>, hash: Hash) {
         self.known = self.known.wrapping_add(before.map_or(0, |before| before.at(place)));
         self.all = self.all.wrapping_add(hash.at(place));

@@ -2,10 +2,9 @@
 
 use super::{ApiError, DeltaView, Logprobs, Message};
 use crate::chat::choices::{further_choice, Further};
-use crate::chat::fields::Fields;
-use crate::chat::index::{choice, member, top, ChoiceIndex, Index};
-use crate::chat::scalar::{end_of, index_number, is_error, native_reason_of, reason_of, text_of};
-use crate::delta::FinishKind;
+use crate::chat::index::{choice, member, top, ChoiceIndex, Fields, Index};
+use crate::chat::scalar::{index_number, is_error, native_reason_of, reason_of, text_of};
+use crate::delta::{FinishKind, Part};
 use crate::json::{Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
@@ -51,11 +50,12 @@ impl<'a> Iterator for Choices<'a> {
 
 /// Returns the offset one past the first choice.
 fn end_of_first(payload: &[u8], index: &Index) -> Option<usize> {
-    match member(index, payload, &index.first.spans, choice::WHOLE) {
-        Some(whole) => Some(end_of(payload, whole)),
+    let first = match member(index, payload, &index.first.spans, choice::WHOLE) {
+        Some(whole) => whole,
         // The first choice is no object, so the index has no span of it.
-        None => Some(end_of(payload, index.top(payload, top::CHOICES)?.elements().next()?.ok()?)),
-    }
+        None => index.top(payload, top::CHOICES)?.elements().next()?.ok()?,
+    };
+    Some(Part::raw(payload, first).end() as usize)
 }
 
 /// One choice of a chunk or of a body.

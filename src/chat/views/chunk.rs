@@ -8,6 +8,7 @@ use crate::chat::scalar::{ten_digits, text_of, whole_number};
 use crate::delta::{Meta, Part, FLAG_NATIVE};
 use crate::dialect::Protocol;
 use crate::json::{JsonError, Kind, Text, TextFlags, Value};
+use crate::shown::{shown, Bytes};
 use crate::QuirkSet;
 use core::ops::Range;
 
@@ -68,20 +69,20 @@ pub struct Chunk<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Created {
     digits: [u8; 10],
-    /// Whether it was in no hole of a template.
+    /// Whether it lay outside the holes of a template.
     is_fixed: bool,
     number: u64,
 }
 
 impl Created {
-    /// Whether each chunk that equals that one outside the holes of a template has the same.
+    /// Whether each chunk that equals the one before outside the holes of a template has the same `created`.
     #[inline(always)]
     #[doc(hidden)]
     pub fn is_fixed(&self) -> bool {
         self.is_fixed
     }
 
-    /// Returns the number, if it is the same in each chunk that equals that one outside the holes of a template.
+    /// Returns the number, if each chunk that equals the one before outside the holes of a template has the same.
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
         self.is_fixed.then_some(self.number)
@@ -323,8 +324,8 @@ impl<'a> Chunk<'a> {
         self.index
     }
 
-    /// The chunk that these are of: what [`payload`](Self::payload), [`index`](Self::index) and
-    /// [`event_name`](Self::event_name) gave. With an index of another payload, its members are nonsense.
+    /// Returns the chunk with these parts, which [`payload`](Self::payload), [`index`](Self::index) and
+    /// [`event_name`](Self::event_name) returned. If the index is that of another payload, the members are meaningless.
     #[doc(hidden)]
     pub fn from_parts(payload: &'a [u8], index: &'a Index, name: &'a [u8]) -> Self {
         Chunk { payload, index, name }
@@ -343,7 +344,7 @@ impl<'a> Chunk<'a> {
         self.whole().get(name).ok()?
     }
 
-    /// The members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
+    /// Returns the members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
     /// not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, of which there is more than text.
     /// Those of tool calls are updates ([`Update::Member`](crate::Update::Member)). Padding (`obfuscation`) is left out. Walks
     /// the payload, if there is one.
@@ -393,9 +394,4 @@ pub(crate) fn name_before(payload: &[u8]) -> Option<Text<'_>> {
     Some(Text::from_raw(name, TextFlags::UNKNOWN))
 }
 
-impl core::fmt::Debug for Chunk<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let payload = Text::verbatim(self.payload);
-        f.debug_struct("Chunk").field("payload", &payload).field("wire_range", &self.wire_range()).finish()
-    }
-}
+shown!("Chunk": Chunk<'_>, this => payload: Bytes(this.payload), wire_range: this.wire_range());

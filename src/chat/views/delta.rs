@@ -1,9 +1,8 @@
 //! The object that a choice contains: `delta`, or `message`, which has the same members.
 
 use super::ToolCalls;
-use crate::chat::choices::Pass;
-use crate::chat::fields::Fields;
-use crate::chat::index::{delta, DeltaIndex};
+use crate::chat::choices::delta_at;
+use crate::chat::index::{delta, DeltaIndex, Fields};
 use crate::chat::parts::{ContentParts, ReasoningDetails};
 use crate::chat::scalar::{input_of, member_of, text_of, whole_number};
 use crate::json::{Kind, Text, Value};
@@ -42,11 +41,7 @@ impl<'a> Message<'a> {
     }
 }
 
-impl core::fmt::Debug for Message<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Message").field("value", &self.value).finish()
-    }
-}
+shown!("Message": Message<'_>, this => value: this.value);
 
 impl<'a> DeltaView<'a> {
     #[inline]
@@ -56,9 +51,7 @@ impl<'a> DeltaView<'a> {
 
     /// Walks a message.
     fn walk(value: Value<'a>) -> Option<Self> {
-        let mut own = DeltaIndex::EMPTY;
-        Pass::again(value.raw(), 0).delta(&mut own)?;
-        Some(DeltaView { payload: value.raw(), value, fields: Fields::Own(own) })
+        Some(DeltaView { payload: value.raw(), value, fields: Fields::Own(delta_at(value.raw(), 0)?) })
     }
 
     #[inline]
@@ -177,11 +170,7 @@ impl<'a> FunctionCall<'a> {
     }
 }
 
-impl core::fmt::Debug for FunctionCall<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("FunctionCall").field("name", &self.name()).field("arguments", &self.arguments()).finish()
-    }
-}
+shown!("FunctionCall": FunctionCall<'_>, this => name: this.name(), arguments: this.arguments());
 
 /// The `audio` of a delta: a fragment.
 #[derive(Clone, Copy)]
@@ -234,10 +223,4 @@ impl<'a> Audio<'a> {
     }
 }
 
-impl core::fmt::Debug for Audio<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (id, transcript) = (self.id(), self.transcript());
-        let mut shown = f.debug_struct("Audio");
-        shown.field("id", &id).field("transcript", &transcript).field("is_whole", &self.is_whole).finish()
-    }
-}
+shown!("Audio": Audio<'_>, this => id: this.id(), transcript: this.transcript(), is_whole: this.is_whole);

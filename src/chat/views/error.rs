@@ -2,6 +2,7 @@
 
 use crate::chat::scalar::{is_none_string, member_of, nested_words, text_of};
 use crate::json::{Kind, Text, Value};
+use crate::shown::shown;
 
 /// An error, in any of the places and shapes that servers use: an `error` member, an event named `error`, a field `error`, a choice,
 /// or a whole body.
@@ -127,8 +128,4 @@ impl core::fmt::Display for ApiError<'_> {
     }
 }
 
-impl core::fmt::Debug for ApiError<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ApiError").field("message", &self.message()).field("code", &self.code()).finish()
-    }
-}
+shown!("ApiError": ApiError<'_>, this => message: this.message(), code: this.code());

@@ -2,6 +2,7 @@
 
 use crate::chat::scalar::member_of;
 use crate::json::{Elements, Kind, Number, Text, Value};
+use crate::shown::shown;
 
 /// The `logprobs` of a choice, in the shape of chat completions or of legacy completions.
 #[derive(Clone, Copy)]
@@ -43,7 +44,7 @@ impl<'a> Logprobs<'a> {
     }
 
     fn tokens_of(&self, name: &str) -> TokenLogprobs<'a> {
-        TokenLogprobs { elements: self.array(name).map(|value| value.elements()) }
+        TokenLogprobs::of(member_of(self.value, name))
     }
 
     /// Returns `content[]`: the tokens of the content.
@@ -96,16 +97,19 @@ impl<'a> Logprobs<'a> {
     }
 }
 
-impl core::fmt::Debug for Logprobs<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Logprobs").field("value", &self.value).field("is_whole", &self.is_whole).finish()
-    }
-}
+shown!("Logprobs": Logprobs<'_>, this => value: this.value, is_whole: this.is_whole);
 
 /// Iterates over tokens with their probabilities, in order. Ends at the first element that is malformed.
 #[derive(Clone, Debug)]
 pub struct TokenLogprobs<'a> {
     elements: Option<Elements<'a>>,
+}
+
+impl<'a> TokenLogprobs<'a> {
+    /// Returns the elements of an array, or none of any other value.
+    fn of(array: Option<Value<'a>>) -> Self {
+        TokenLogprobs { elements: array.map(|array| array.elements()) }
+    }
 }
 
 impl<'a> Iterator for TokenLogprobs<'a> {
@@ -142,8 +146,7 @@ impl<'a> TokenLogprob<'a> {
 
     /// Returns `top_logprobs[]`: the likeliest tokens in this place.
     pub fn top_logprobs(&self) -> TokenLogprobs<'a> {
-        let array = member_of(self.value, "top_logprobs").filter(|value| value.kind() == Kind::Array);
-        TokenLogprobs { elements: array.map(|value| value.elements()) }
+        TokenLogprobs::of(member_of(self.value, "top_logprobs"))
     }
 
     /// Returns the whole as raw JSON.
@@ -152,12 +155,7 @@ impl<'a> TokenLogprob<'a> {
     }
 }
 
-impl core::fmt::Debug for TokenLogprob<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let logprob = self.logprob().map(|number| number.as_str());
-        f.debug_struct("TokenLogprob").field("token", &self.token()).field("logprob", &logprob).finish()
-    }
-}
+shown!("TokenLogprob": TokenLogprob<'_>, this => token: this.token(), logprob: this.logprob().map(|number| number.as_str()));
 
 /// Iterates over the bytes of a token. Ends at an element that is no byte.
 #[derive(Clone, Debug)]

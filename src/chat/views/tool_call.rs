@@ -1,7 +1,6 @@
 //! Tool calls, function or custom.
 
-use crate::chat::choices::Pass;
-use crate::chat::fields::own_value;
+use crate::chat::choices::next_call;
 use crate::chat::index::{call, CallIndex};
 use crate::chat::scalar::{id_of, index_number, input_of, text_of};
 use crate::json::{Kind, Text, Value};
@@ -24,6 +23,15 @@ impl<'a> ToolCalls<'a> {
     pub(super) fn of(array: Option<Value<'a>>) -> Self {
         ToolCalls { raw: array.map_or(&[], |array| array.raw()), given: 0, offset: 0 }
     }
+
+    /// Goes on after `given` calls, at the offset that [`offset`](Self::offset) returned.
+    pub(in crate::chat) fn from(array: &'a [u8], given: u32, offset: usize) -> Self {
+        ToolCalls { raw: array, given, offset }
+    }
+
+    pub(in crate::chat) fn offset(&self) -> usize {
+        self.offset
+    }
 }
 
 impl<'a> Iterator for ToolCalls<'a> {
@@ -31,7 +39,7 @@ impl<'a> Iterator for ToolCalls<'a> {
 
     fn next(&mut self) -> Option<ToolCall<'a>> {
         let mut fields = CallIndex::EMPTY;
-        self.offset = Pass::call_at(self.raw, 0, self.offset, &mut fields)?;
+        self.offset = next_call(self.raw, 0, self.offset, &mut fields)?;
         let position = self.given;
         self.given = position.saturating_add(1);
         Some(ToolCall { payload: self.raw, fields, position })
@@ -51,7 +59,7 @@ pub struct ToolCall<'a> {
 
 impl<'a> ToolCall<'a> {
     fn member(&self, member: usize) -> Option<Value<'a>> {
-        self.fields.get(member).map(|span| own_value(self.payload, span))
+        self.fields.get(member).map(|span| span.value(self.payload))
     }
 
     fn text(&self, member: usize) -> Option<Text<'a>> {
@@ -94,6 +102,11 @@ impl<'a> ToolCall<'a> {
         self.member(call::ARGUMENTS).and_then(input_of)
     }
 
+    /// Returns the call, if it or its function has other members than those that the methods above return.
+    pub(in crate::chat) fn with_others(&self) -> Option<Value<'a>> {
+        self.value().filter(|_| self.fields.has(call::OTHERS))
+    }
+
     /// Returns the call as raw JSON, or `None` if it is no object.
     pub fn value(&self) -> Option<Value<'a>> {
         self.member(call::WHOLE)
@@ -105,13 +118,4 @@ impl<'a> ToolCall<'a> {
     }
 }
 
-impl core::fmt::Debug for ToolCall<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ToolCall")
-            .field("index", &self.index())
-            .field("id", &self.id())
-            .field("name", &self.name())
-            .field("arguments", &self.arguments())
-            .finish()
-    }
-}
+shown!("ToolCall": ToolCall<'_>, this => index: this.index(), id: this.id(), name: this.name(), arguments: this.arguments());

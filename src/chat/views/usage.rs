@@ -3,6 +3,7 @@
 use crate::chat::scalar::{is_empty_object, member_of, whole_number};
 use crate::dialect::{protocol_of, Counts, Protocol};
 use crate::json::{Kind, Text, Value};
+use crate::shown::shown;
 
 /// The counts of a [`Usage`], read: plain data, to keep or to send. The methods have the names of those of [`Usage`].
 ///
@@ -54,6 +55,7 @@ macro_rules! counts {
             $(
                 #[doc = concat!("Returns `", $($object, ".",)? $name, "`.")]
                 $(#[$doc])*
+                #[inline(never)]
                 pub fn $method(&self) -> Option<u64> {
                     self.count($place)
                 }
@@ -212,12 +214,5 @@ impl<'a> Usage<'a> {
     }
 }
 
-impl core::fmt::Debug for Usage<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Usage")
-            .field("prompt_tokens", &self.prompt_tokens())
-            .field("completion_tokens", &self.completion_tokens())
-            .field("total_tokens", &self.total_tokens())
-            .finish()
-    }
-}
+shown!("Usage": Usage<'_>, this => prompt_tokens: this.prompt_tokens(), completion_tokens: this.completion_tokens(),
+    total_tokens: this.total_tokens());

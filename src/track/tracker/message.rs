@@ -22,7 +22,9 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         if delta.kind == Kind::Message {
             return self.message(place, delta, payload, quirks);
         }
-        let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) else { return Taken::Drop };
+        let Some(choice) = self.tables.choices_mut().get_mut(place).and_then(Option::as_mut) else {
+            return Taken::Drop;
+        };
         if delta.kind == Kind::Logprobs {
             // Beside a message that does not count, log probabilities are those of this chunk.
             delta.flags = if choice.delta { 0 } else { FLAG_WHOLE };
@@ -38,7 +40,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
             Kind::Annotation => self.whole_annotations(delta, payload),
-            // The reader that keeps the audio finds out which of its texts are new.
+            // Whoever keeps the audio finds out which of it is new.
             Kind::Audio => Taken::Keep,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
@@ -65,7 +67,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Takes in a `message`. Its deltas follow if it begins with what earlier messages reported.
     pub(super) fn message(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         (self.state.reported, self.state.at_hand, self.state.annotations_at) = (None, None, 0);
-        let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
+        let Some(choice) = self.choice(place).copied() else { return Taken::Drop };
         if choice.delta {
             return Taken::Drop;
         }
@@ -82,7 +84,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         // This message contains again what was pending.
         while self.flush(Some(choice.index), &mut QuirkSet::EMPTY.clone()).is_some() {}
         self.state.reported = Some(reach);
-        if let Some(Some(choice)) = self.tables.choices_mut().get_mut(place) {
+        if let Some(choice) = self.choice(place) {
             choice.source = Source::Messages { sum, reach: now };
         }
         Taken::Keep

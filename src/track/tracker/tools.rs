@@ -23,7 +23,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         if delta.number() == Some(u64::from(u32::MAX)) {
             return Taken::LeftOut(Error::BadIndex { choice: delta.choice, offset });
         }
-        let Some(Some(choice)) = self.tables.choices().get(place).copied() else { return Taken::Drop };
+        let Some(choice) = self.choice(place).copied() else { return Taken::Drop };
         let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
         let fragment = Element {
             index: delta.number().map(|index| index as u32),
