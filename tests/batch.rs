@@ -4,6 +4,7 @@ use crate::common::batch::{batch, How};
 use crate::common::case;
 use crate::common::event_log::{Detail, Logs};
 use crate::common::log::{escaped, same};
+use crate::common::random::Random;
 use deltawire::delta::Kind;
 use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
 use deltawire::track::Tracker;
@@ -154,13 +155,8 @@ fn streams_at_random() {
         "\u{e9}", "abcdefghijklmnopqrstuvw", " ", "id", "{\"error\":{\"message\":\"no\"}}",
         "{\"message\":\"no\"}", "[]",
     ];
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % bound as u64) as usize
-    };
+    let mut numbers = Random::new(1);
+    let mut random = |bound| numbers.below(bound);
     let mut runs = 0;
     for _ in 0..20_000 {
         let mut input = Vec::new();

@@ -8,6 +8,7 @@ use crate::common::corpus::{recorded, recorded_of_other_protocols, samples, Stre
 use crate::common::event_log::{Detail, Logs};
 use crate::common::input::{self, Source};
 use crate::common::log::{escaped, same};
+use crate::common::random::Random;
 use crate::common::read::Store;
 use crate::common::shared::{Sharing, Turns};
 use crate::common::thin::thin;
@@ -405,24 +406,18 @@ fn events_that_are_alike_emit_the_same() {
 /// A recording with each event several times over, and a few of its bytes changed.
 fn mutated(bytes: &[u8], seed: u64) -> Vec<u8> {
     const BYTES: &[u8] = b"\"\\{}[]:, 0179anx\n";
-    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |bound: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random >> 33) as usize % bound
-    };
+    let mut random = Random::new(seed);
     let mut out = Vec::new();
     let text = bytes.windows(2).position(|pair| pair == b"\r\n").map_or(&b"\n\n"[..], |_| b"\r\n\r\n");
     let mut from = 0;
     while let Some(len) = memchr::memmem::find(&bytes[from..], text) {
         let event = &bytes[from..from + len + text.len()];
-        for _ in 0..1 + below(4) {
+        for _ in 0..1 + random.below(4) {
             let start = out.len();
             out.extend_from_slice(event);
-            if event.len() < 2000 && below(6) == 0 {
-                let at = start + below(event.len());
-                out[at] = BYTES[below(BYTES.len())];
+            if event.len() < 2000 && random.below(6) == 0 {
+                let at = start + random.below(event.len());
+                out[at] = random.pick(BYTES);
             }
         }
         from += len + text.len();

@@ -3,6 +3,7 @@
 #![cfg(feature = "serde")]
 
 use crate::common::corpus::{recorded, samples};
+use crate::common::random::Random;
 use crate::logged::{delta, each_chunk, pushed, Counts};
 use deltawire::message::{Field, LogError, MessageLog};
 use deltawire::track::Tracker;
@@ -170,13 +171,8 @@ fn random_payload(random: &mut impl FnMut(usize) -> usize) -> String {
 #[test]
 fn generated_streams() {
     let mut counts = Counts::default();
-    let mut state = 11u64;
-    let mut random = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % bound as u64) as usize
-    };
+    let mut numbers = Random::new(11);
+    let mut random = |bound| numbers.below(bound);
     for run in (0..2000).step_by(crate::common::thin::thin()) {
         let payloads: Vec<String> = (0..2 + random(30)).map(|_| random_payload(&mut random)).collect();
         let stream: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();

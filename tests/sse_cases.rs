@@ -3,6 +3,7 @@
 //! `DELTAWIRE_CORPUS` names the folder that holds `sse/cases.json`.
 
 use crate::common::naive_sse::{Answer, Naive, Reader, Seen};
+use crate::common::random::Random;
 use crate::common::thin::thin;
 use deltawire::sse::{Decoder, Item};
 use deltawire::{Limits, Storage};
@@ -188,19 +189,7 @@ fn check_chunks<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], si
     2 * kinds.len()
 }
 
-/// Pseudo-random numbers, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % sides
-    }
-}
-
-fn stream(dice: &mut Dice) -> Vec<u8> {
+fn stream(random: &mut Random) -> Vec<u8> {
     const TOKENS: [&[u8]; 34] = [
         b"data: ",
         b"data:",
@@ -238,24 +227,24 @@ fn stream(dice: &mut Dice) -> Vec<u8> {
         b"d",
     ];
     let mut bytes = Vec::new();
-    for _ in 0..dice.roll(18) {
-        bytes.extend_from_slice(TOKENS[dice.roll(TOKENS.len())]);
+    for _ in 0..random.below(18) {
+        bytes.extend_from_slice(random.pick(&TOKENS));
     }
     bytes
 }
 
 #[test]
 fn random_streams_within_random_limits() {
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new(1);
     let mut runs = 0;
     for round in (0..4000).step_by(thin()) {
-        let bytes = stream(&mut dice);
+        let bytes = stream(&mut random);
         let pairs = round % 8 == 0 && bytes.len() < 60;
         runs += check::<4096>(&bytes, Limits::default(), KINDS, pairs);
-        let small = limits(dice.roll(40) as u32, dice.roll(12) as u32);
+        let small = limits(random.below(40) as u32, random.below(12) as u32);
         runs += check::<4096>(&bytes, small, KINDS, pairs);
         // Storages so small that IDs and events compete for space.
-        let loose = limits(1000, 1 + dice.roll(30) as u32);
+        let loose = limits(1000, 1 + random.below(30) as u32);
         runs += match round % 6 {
             0 => check::<0>(&bytes, loose, KINDS, pairs),
             1 => check::<3>(&bytes, loose, KINDS, pairs),
@@ -270,13 +259,13 @@ fn random_streams_within_random_limits() {
 
 #[test]
 fn long_streams_in_slices_of_every_size() {
-    let mut dice = Dice(42);
+    let mut random = Random::new(42);
     for _ in (0..60).step_by(thin()) {
         let mut bytes = Vec::new();
         while bytes.len() < 4000 {
-            bytes.extend(stream(&mut dice));
-            if dice.roll(4) == 0 {
-                bytes.extend(std::iter::repeat_n(b'x', dice.roll(900)));
+            bytes.extend(stream(&mut random));
+            if random.below(4) == 0 {
+                bytes.extend(std::iter::repeat_n(b'x', random.below(900)));
             }
         }
         for size in (1..80).chain([100, 511, 512, 513, 1000, 4096]) {

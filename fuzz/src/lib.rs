@@ -34,6 +34,8 @@ pub mod naive_sse;
 pub mod native;
 pub mod raw_json;
 #[path = "../../tests/common/shared.rs"]
+#[path = "../../tests/common/random.rs"]
+pub mod random;
 pub mod shared;
 pub mod split;
 pub mod sse;

@@ -21,6 +21,7 @@ pub mod naive_native;
 pub mod naive_raw_json;
 pub mod naive_sse;
 pub mod native;
+pub mod random;
 pub mod read;
 #[cfg(feature = "alloc")]
 pub mod shared;
