@@ -170,7 +170,6 @@ fn views_print_what_they_are_of_cut_at_64_bytes() {
     let text = chunk.id().unwrap();
     show(&text);
     show(&text.fragments());
-    show(&text.unescape());
     let value = chunk.get("id").unwrap();
     show(&value);
     show(&value.elements());

@@ -16,6 +16,8 @@ pub mod halves;
 #[path = "../../tests/common/input.rs"]
 pub mod input;
 pub mod json;
+#[path = "../../tests/common/json_walk.rs"]
+pub mod json_walk;
 #[path = "../../tests/common/log.rs"]
 pub mod log;
 #[path = "../../tests/common/logged.rs"]
