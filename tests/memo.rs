@@ -2,8 +2,8 @@
 //! whatever number of shapes it remembers, and whoever shares them.
 #![cfg(feature = "alloc")]
 
-use crate::cases::cases;
 use crate::common::batch::{self, How};
+use crate::common::cases::cases;
 use crate::common::corpus::{recorded, recorded_of_other_protocols, samples, Stream};
 use crate::common::event_log::{Detail, Logs};
 use crate::common::input::{self, Source};

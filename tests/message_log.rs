@@ -3,8 +3,8 @@
 #![cfg(feature = "serde")]
 
 use crate::common::corpus::{recorded, samples};
+use crate::common::logged::{delta, each_chunk, pushed, Counts};
 use crate::common::random::Random;
-use crate::logged::{delta, each_chunk, pushed, Counts};
 use deltawire::message::{Field, LogError, MessageLog};
 use deltawire::track::Tracker;
 use deltawire::Config;
@@ -45,7 +45,7 @@ fn calls_under_one_index_are_listed_as_they_appeared() {
     let mut counts = Counts::default();
     counts.stream("calls", stream.as_bytes(), Config::default());
     counts.print("calls under one index");
-    let assembler = pushed(stream.as_bytes(), Config::default());
+    let assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
     let calls = &assembler.message().unwrap().choices[0].tool_calls;
     assert_eq!(calls.iter().map(|call| call.id.as_deref()).collect::<Vec<_>>(), [None, Some("c"), None, Some("d")]);
 }

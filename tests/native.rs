@@ -2,8 +2,8 @@
 
 #![cfg(feature = "dialects")]
 
-use crate::cases::cases;
 use crate::common::batch::{batch, How};
+use crate::common::cases::cases;
 use crate::common::event_log::Detail;
 use crate::common::input::{self, Source};
 use crate::common::log::escaped;

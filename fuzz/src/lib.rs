@@ -34,10 +34,12 @@ pub mod naive_native;
 pub mod naive_sse;
 #[path = "../../tests/common/native.rs"]
 pub mod native;
-pub mod raw_json;
-#[path = "../../tests/common/shared.rs"]
 #[path = "../../tests/common/random.rs"]
 pub mod random;
+pub mod raw_json;
+#[path = "../../tests/common/records.rs"]
+pub mod records;
+#[path = "../../tests/common/shared.rs"]
 pub mod shared;
 pub mod split;
 pub mod sse;

@@ -6,22 +6,8 @@ pub(super) fn limited(limit: usize) -> Config {
     Config::new().with_limits(Limits::new().with_max_event_len(limit as u32))
 }
 
-/// Reads with a limit in every way; each must report the same.
 pub(super) fn read_limited(bytes: &[u8], limit: usize, name: &str) -> Read {
-    let whole = pull_with(bytes, &[bytes.len().max(1)], limited(limit));
-    for size in [1, 7, 1448] {
-        let cut = pull_with(bytes, &[size], limited(limit));
-        assert_eq!(
-            (cut.message, cut.end, cut.quirks),
-            (whole.message.clone(), whole.end, whole.quirks.clone()),
-            "{name}"
-        );
-    }
-    for size in [31, bytes.len().max(1)] {
-        assert_eq!(push_with(bytes, size, limited(limit)), whole.message, "{name}, pushed in reads of {size}");
-        assert_eq!(batch_with(bytes, size, 3, limited(limit)), whole.message, "{name}, batch in reads of {size}");
-    }
-    whole
+    read_with(bytes, limited(limit), name)
 }
 
 /// Of each event of a recording how long it is, name and data, and whether it has a `response`.
@@ -99,7 +85,7 @@ fn a_huge_event_that_repeats_the_response_is_reduced() {
                 let cut = pull_with(&stream, &[size], limited(4096));
                 assert_eq!((&cut.message, cut.end), (&message, end), "reads of {size}");
             }
-            assert_eq!(push_with(&stream, 1448, limited(4096)), message);
+            assert_eq!(push(&stream, 1448, limited(4096)), message);
             assert_eq!((end.verdict, end.too_long, end.is_complete()), (Verdict::Done, lost, lost == 0));
             assert_eq!((&message["native_usage"], &message["id"], quirks), (&usage, &json!("r"), Vec::new()));
             let choice = &message["choices"][0];
