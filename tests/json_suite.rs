@@ -1,12 +1,12 @@
 //! Tests the JSON reader with JSONTestSuite, and against serde_json on generated and damaged JSON.
 #![cfg(feature = "alloc")]
 
+use crate::common::corpus;
 use crate::common::json_walk::{compare, escaped_text, walk};
 use crate::common::random::Random;
 use deltawire::json::{self, Cursor, JsonError, JsonErrorKind, Kind, Number};
 use deltawire::{Quirk, QuirkSet};
 use std::fs;
-use std::path::PathBuf;
 
 /// Enters every container with one cursor, reads every text and number, and returns the quirks of the texts.
 fn enter_all(bytes: &[u8], max_depth: u32) -> Result<QuirkSet, JsonError> {
@@ -62,12 +62,8 @@ fn is_strict(mut quirks: QuirkSet) -> bool {
 
 #[test]
 fn json_test_suite() {
-    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
-        eprintln!("SKIP json_suite: DELTAWIRE_CORPUS is not set");
-        assert!(std::env::var_os("REQUIRE_ALL").is_none_or(|all| all != "1"), "REQUIRE_ALL is set");
-        return;
-    };
-    let directory = PathBuf::from(corpus).join("json/JSONTestSuite/test_parsing");
+    let Some(corpus) = corpus::folder("json_suite") else { return };
+    let directory = corpus.join("json/JSONTestSuite/test_parsing");
     let mut files: Vec<_> = fs::read_dir(&directory).expect("the suite").map(|file| file.expect("a file")).collect();
     files.sort_by_key(|file| file.file_name());
 

@@ -3,6 +3,7 @@
 
 #![cfg(all(feature = "serde", feature = "dialects"))]
 
+use crate::common::corpus::{self, Stream};
 use crate::common::naive_native::Naive;
 use crate::common::records::{each_record, Room};
 use deltawire::chat::{TokenCounts, Usage};
@@ -12,7 +13,6 @@ use deltawire::stream::{Observer, Payload, Protocol};
 use deltawire::track::Tracker;
 use deltawire::{Config, End, Event, Flow, Growing, Limits, Parser, Quirk, Update, Verdict};
 use serde_json::{json, Map, Value};
-use std::path::PathBuf;
 
 mod events;
 mod fixtures;

@@ -2,6 +2,8 @@
 //!
 //! `DELTAWIRE_CORPUS` names the folder that holds `sse/cases.json`.
 
+use crate::common::corpus;
+use crate::common::log::escaped;
 use crate::common::naive_sse::{Answer, Naive, Reader, Seen};
 use crate::common::random::Random;
 use crate::common::thin::thin;
@@ -75,18 +77,14 @@ fn check<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], pairs: bo
             assert_eq!(
                 got,
                 want,
-                "{kind:?}: {:?} cut as {:?}",
-                show(bytes),
+                "{kind:?}: b\"{}\" cut as {:?}",
+                escaped(bytes),
                 cuts.iter().map(|c| c.len()).collect::<Vec<_>>()
             );
             runs += 1;
         });
     }
     runs
-}
-
-fn show(bytes: &[u8]) -> String {
-    bytes.escape_ascii().to_string()
 }
 
 fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
@@ -124,13 +122,9 @@ fn unhex(hex: &str) -> Vec<u8> {
 
 #[test]
 fn conformance_cases() {
-    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
-        eprintln!("SKIP sse_cases: DELTAWIRE_CORPUS is not set");
-        assert_ne!(std::env::var("REQUIRE_ALL").as_deref(), Ok("1"), "nothing may be skipped");
-        return;
-    };
-    let path = std::path::Path::new(&corpus).join("sse/cases.json");
-    let file: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let Some(corpus) = corpus::folder("sse_cases") else { return };
+    let file = std::fs::read(corpus.join("sse/cases.json")).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
     let cases = file["cases"].as_array().unwrap();
     let (mut ran, mut runs, mut pending) = (0, 0, 0);
     for case in cases {
@@ -183,7 +177,7 @@ fn check_chunks<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], si
     for kind in kinds {
         let want = Naive::read(bytes, Reader::Decoder, limits, kind.max_len::<N>());
         for cuts in [vec![bytes], bytes.chunks(size).collect()] {
-            assert_eq!(kind.answer::<N>(limits, &cuts), want, "{kind:?}: {:?} in slices of {size}", show(bytes));
+            assert_eq!(kind.answer::<N>(limits, &cuts), want, "{kind:?}: b\"{}\" in slices of {size}", escaped(bytes));
         }
     }
     2 * kinds.len()

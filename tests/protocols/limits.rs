@@ -22,28 +22,23 @@ pub(super) fn lengths(bytes: &[u8]) -> Vec<(usize, bool)> {
 
 #[test]
 fn recordings_lose_nothing_that_counts_to_a_small_limit() {
-    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
-        println!("SKIP recordings with a small limit: DELTAWIRE_CORPUS is not set");
+    let mut streams = corpus::recorded_of_other_protocols("recordings with a small limit");
+    if streams.is_empty() {
         return;
-    };
+    }
+    streams.retain(|stream| stream.name.starts_with("responses-") && stream.name.ends_with(".sse"));
     let (mut over, mut read_all) = (0, 0);
-    for entry in std::fs::read_dir(PathBuf::from(corpus).join("protocols")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if !name.starts_with("responses-") || !name.ends_with(".sse") {
-            continue;
-        }
-        let bytes = std::fs::read(&path).unwrap();
-        let whole = pull(&bytes, &[bytes.len()], None);
-        let lengths = lengths(&bytes);
+    for Stream { name, bytes } in &streams {
+        let whole = pull(bytes, &[bytes.len()], None);
+        let lengths = lengths(bytes);
         let others = lengths.iter().filter(|(_, repeats)| !repeats).map(|(len, _)| *len).max().unwrap();
         let limit = others.max(2048);
         over += lengths.iter().filter(|(len, _)| *len > limit).count();
-        let read = read_limited(&bytes, limit, name);
+        let read = read_limited(bytes, limit, name);
         assert_eq!((&read.message, read.end), (&whole.message, whole.end), "{name} at {limit}");
         // Whatever the limit: how it ended does not depend on how it was cut, and is known from some limit on.
         for limit in (600..limit).step_by(499) {
-            let read = read_limited(&bytes, limit, name);
+            let read = read_limited(bytes, limit, name);
             if limit >= 1400 {
                 assert_eq!(read.end.verdict, whole.end.verdict, "{name} at {limit}");
                 assert_eq!(read.message["native_usage"], whole.message["native_usage"], "{name} at {limit}");
