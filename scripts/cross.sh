@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A step of `make test-full`. The library without features needs only `core`, and with the feature only `alloc`; with the sources of the
 # standard library packaged by Debian. scripts/size.sh, a step of `make test`, builds and links
-# the former for a microcontroller. Also the layout of the C interface where a pointer has 32 bits.
+# the former for a microcontroller. Also the C interface where a pointer has 32 bits.
 . "$(dirname "$0")/lib.sh"
 need_crates
 # It does not run; and with one profile core is checked once for all manifests.
@@ -34,8 +34,8 @@ grep -q "find crate for .alloc." <<<"$out" || fail "the control failed for anoth
 debian_cargo check -Zbuild-std=core,alloc --target "$target" -p deltawire --features alloc
 pass "alloc-$target"
 
-# The C interface with 32-bit pointers, and uint64_t aligned to 8 or (i686) to 4: there capi/src/layout.rs asserts what
-# ffi-tests/layout/layout.c asserts here.
+# The C interface with 32-bit pointers, and u64 aligned to 8 or (i686) to 4: its assertions about the sizes of blocks, events
+# and rows are compiled for each.
 for target in "${targets[@]}" i686-unknown-linux-gnu; do
   debian_cargo fetch --quiet -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml ||
     skip "the crates of the standard library are neither cached nor to be fetched"

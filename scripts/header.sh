@@ -90,7 +90,7 @@ if [ -e include/deltawire.hpp ]; then
   pass "header-cpp ($count compilations)"
 fi
 
-# ---- layout: one table, asserted in C here and in Rust by every build of the crate
+# ---- layout: one table, asserted of the header. The structs of the crate are `repr(C)`, and the header is made from them
 layout=ffi-tests/layout
 python3 $layout/layout.py --check || fail "run $layout/layout.py"
 for cc in "${ccs[@]}"; do compile "$cc" -std=c11 "${warn[@]}" $layout/layout.c; done

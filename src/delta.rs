@@ -174,40 +174,47 @@ impl Meta {
     /// The members that are emitted once per stream.
     pub(crate) const ONCE: [Meta; 4] = [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider];
 
+    /// Those that are members without a delta kind of their own.
+    const MEMBERS: [Meta; 6] = [
+        Meta::Member,
+        Meta::ChoiceMember,
+        Meta::DeltaMember,
+        Meta::MessageMember,
+        Meta::CallMember,
+        Meta::FunctionMember,
+    ];
+
     /// Returns the member with this number.
     pub fn from_number(number: u32) -> Option<Meta> {
-        use Meta::{CallMember, ChoiceMember, DeltaMember, FunctionMember, Member, MessageMember};
-        use Meta::{NativeFinishReason, Object, Provider, ReasoningName, ServiceTier, SystemFingerprint};
-        let texts = [Object, SystemFingerprint, ServiceTier, Provider, NativeFinishReason, ReasoningName];
-        let members = [Member, ChoiceMember, DeltaMember, MessageMember, CallMember, FunctionMember];
-        texts.into_iter().chain(members).find(|meta| *meta as u32 == number)
+        let texts = Meta::ONCE.into_iter().chain([Meta::NativeFinishReason, Meta::ReasoningName]);
+        texts.chain(Meta::MEMBERS).find(|meta| *meta as u32 == number)
     }
 
     /// Whether it is a member without a delta kind of its own, reported as raw JSON.
     pub fn is_member(self) -> bool {
-        use Meta::{CallMember, ChoiceMember, DeltaMember, FunctionMember, Member, MessageMember};
-        matches!(self, Member | ChoiceMember | DeltaMember | MessageMember | CallMember | FunctionMember)
+        Meta::MEMBERS.contains(&self)
     }
 }
 
 /// The finish reasons that the reference of chat completions names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
 #[non_exhaustive]
 pub enum FinishKind {
     /// `stop`: a natural end, or a stop sequence.
-    Stop,
+    Stop = 2,
     /// `length`: the token limit.
-    Length,
+    Length = 3,
     /// `tool_calls`: the model called tools.
-    ToolCalls,
+    ToolCalls = 4,
     /// `content_filter`: content was left out.
-    ContentFilter,
+    ContentFilter = 5,
     /// `function_call`: the model called a function (deprecated form).
-    FunctionCall,
+    FunctionCall = 6,
     /// `error`: the choice failed.
-    Error,
+    Error = 7,
     /// Any other; see the text.
-    Other,
+    Other = 1,
 }
 
 impl FinishKind {
@@ -223,15 +230,7 @@ impl FinishKind {
 
     /// Its number in the C interface.
     pub const fn number(self) -> u32 {
-        match self {
-            FinishKind::Other => 1,
-            FinishKind::Stop => 2,
-            FinishKind::Length => 3,
-            FinishKind::ToolCalls => 4,
-            FinishKind::ContentFilter => 5,
-            FinishKind::FunctionCall => 6,
-            FinishKind::Error => 7,
-        }
+        self as u32
     }
 
     /// The word of chat completions for it; none for [`Other`](FinishKind::Other).

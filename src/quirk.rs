@@ -5,9 +5,11 @@
 
 use core::fmt;
 
+/// Defines [`Quirk`] from a table: its name, its number, which is part of the C interface, the code of its row in
+/// `docs/quirks.md`, and its description. The documentation of a quirk is code and description, and what the table adds.
 macro_rules! quirks {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $code:literal, $text:literal;)*) => {
-        /// A named deviation that the parser accepts. `docs/quirks.md` describes each.
+        /// A named deviation that the parser accepts. `docs/quirks.md` describes each, in the row with its code.
         ///
         /// ```
         /// use deltawire::Quirk;
@@ -16,8 +18,9 @@ macro_rules! quirks {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         #[non_exhaustive]
+        #[allow(rustdoc::broken_intra_doc_links)] // `[DONE]` is no link.
         pub enum Quirk {
-            $($(#[$doc])* $name = $number,)*
+            $(#[doc = concat!($code, ": ", $text, ".")] $(#[$doc])* $name = $number,)*
         }
 
         impl Quirk {
@@ -63,69 +66,45 @@ const fn c_str(text: &str) -> &core::ffi::CStr {
 }
 
 quirks! {
-    /// A payload continued in lines without `data:` (a pretty-printed JSON object).
+    /// For example, a JSON object printed on several lines.
     ContinuedPayload = 0, "F6", "a payload continued in lines without `data:`";
-    /// A keep-alive was sent as data.
     KeepAliveData = 1, "F8", "a keep-alive was sent as data";
-    /// An event ID over the limit was ignored.
     LongId = 2, "F11", "an event ID over the limit was ignored";
-    /// The last event had no blank line after it.
     UnterminatedEvent = 3, "F12", "the last event had no blank line after it";
-    /// Ill-formed UTF-8 was replaced by U+FFFD.
     IllFormedUtf8 = 4, "F13", "ill-formed UTF-8 was replaced by U+FFFD";
-    /// An error came as a field named `error`.
     ErrorField = 5, "F18", "an error came as a field named `error`";
-    /// A JSON body came instead of an event stream.
     JsonBody = 6, "F20", "a JSON body came instead of an event stream";
-    /// Several JSON values came instead of an event stream.
     Ndjson = 7, "F21", "several JSON values came instead of an event stream";
-    /// A JSON value without `data:` came between events.
     JsonBetweenEvents = 8, "F23", "a JSON value without `data:` came between events";
-    /// An event followed `[DONE]`.
     EventAfterDone = 9, "F25", "something came after [DONE]";
-    /// `[DONE]` came without `data:`.
     BareDone = 10, "F26", "[DONE] came without `data:`";
-    /// A chunk or its choices were `null`.
     NullChunk = 11, "C3", "a chunk or its choices were null";
-    /// A choice had no index; it counts as choice 0.
+    /// It counts as choice 0.
     MissingChoiceIndex = 12, "C4", "a choice had no index";
-    /// A content part of an unknown type was skipped.
     UnknownContentPart = 13, "C8", "a content part of an unknown type was left out";
-    /// An index was negative, a string, or another unusual value.
     OddIndex = 14, "C14", "an index was negative, a string or another odd value";
-    /// Another tool call came under an index already in use, with an ID of its own or without one.
+    /// It has an ID of its own, or none.
     ReusedCallIndex = 15, "C15", "another tool call came under an index already in use";
-    /// Tool call arguments were JSON instead of text.
     ArgumentsNotText = 16, "C18", "tool call arguments were JSON instead of text";
-    /// Tool call arguments continued after they were complete.
     ArgumentsAfterEnd = 17, "C19", "tool call arguments continued after they were complete";
-    /// A choice continued after its finish reason.
     DeltaAfterFinish = 18, "C23", "a choice continued after its finish reason";
-    /// A choice had more than one finish reason.
     SecondFinish = 19, "C23", "a choice had more than one finish reason";
-    /// A known member had a value of an unexpected type.
     OddType = 20, "C27", "a known member had a value of an unexpected type";
-    /// Half a surrogate pair was replaced by U+FFFD.
     LoneSurrogate = 21, "C31", "half a surrogate pair was replaced by U+FFFD";
-    /// A known member came twice in one object; the last one counts.
+    /// The last one counts.
     DuplicateMember = 22, "C32", "a known member came twice in one object";
-    /// The string `"None"` came instead of null.
     NoneString = 23, "C32", "the string \"None\" came instead of null";
-    /// A string contained a raw control character.
     RawControl = 24, "C33", "a string contained a raw control character";
-    /// An escape that JSON does not define was kept unchanged.
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
-    /// A fragment of a tool call had another ID; the call kept its first.
+    /// The call keeps its first ID.
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
-    /// A message so far did not begin with the text already reported; nothing of it was reported.
     ReplacedMessage = 27, "C35", "a message so far did not begin with the one before; nothing of it was reported";
-    /// The `data` lines of one block held several JSON values: events that ended with a single line end.
+    /// The `data` lines of the block are events that ended with a single line end.
     SeveralValues = 28, "F28", "one block held several JSON values";
-    /// An event of another protocol came than the one that is read; it was handed out as it came.
+    /// It is handed out as it came.
     ForeignEvent = 29, "F29", "an event of another protocol came";
-    /// Gemini sent arguments by path (`partialArgs`); deltas do not have them, a message does.
+    /// Gemini sends them in `partialArgs`.
     PartialArguments = 30, "C36", "arguments came by path, which only a message joins";
-    /// An event of Responses had no `output_index`, or not that of its output item.
     OddItemIndex = 31, "C37", "an event had no output_index, or not that of its output item";
 }
 

@@ -33,7 +33,7 @@ struct Output {
 }
 
 impl Output {
-    /// Whether a batch can go there.
+    /// Checks that a batch can be written to this memory.
     #[inline(always)]
     fn check(self) -> Result<(), deltawire_status> {
         if self.events.is_null() || self.scratch.is_null() {
@@ -49,13 +49,13 @@ impl Output {
         Ok(())
     }
 
-    /// Where a batch goes.
+    /// Returns the sink that writes a batch to this memory.
     ///
     /// # Safety
     /// `events` is writable for `cap` events, `scratch` for `scratch_len` bytes.
     unsafe fn records<'s>(self, kinds: u64) -> Result<Records<'s>, deltawire_status> {
         self.check()?;
-        // More could not be counted in 32 bits.
+        // Offsets and lengths of a batch have 32 bits.
         let cap = self.cap.min(i32::MAX as usize / size_of::<Record>());
         // SAFETY: as the caller promises; an event is a record, as asserted above.
         unsafe {
@@ -80,7 +80,6 @@ impl Output {
 /// `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
 /// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch(
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -111,8 +110,7 @@ pub unsafe extern "C" fn deltawire_batch(
 /// need not be the same workspace each time. Answers as `deltawire_batch` and, of `w`, as
 /// `deltawire_feed_with`.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
-#[allow(clippy::too_many_arguments)] // As `deltawire_batch` has them.
+#[allow(clippy::too_many_arguments)] // Those of `deltawire_batch`, and the workspace.
 pub unsafe extern "C" fn deltawire_batch_with(
     p: *mut deltawire_parser,
     w: *mut deltawire_workspace,
@@ -133,12 +131,12 @@ pub unsafe extern "C" fn deltawire_batch_with(
     }
 }
 
-/// [`deltawire_batch`] of anything. Apart, so that a call with one byte saves no registers.
+/// Does what [`deltawire_batch`] does, for any bytes. It is a function of its own so that a call with one byte saves no registers.
 ///
 /// # Safety
 /// As for C.
 #[inline(never)]
-#[allow(clippy::too_many_arguments)] // With those of C in the places of C, the call is a jump.
+#[allow(clippy::too_many_arguments)] // In the order of the C function, so that the call is a jump.
 unsafe fn batch<W: Source>(
     mut source: W,
     p: *mut deltawire_parser,
@@ -168,7 +166,7 @@ unsafe fn batch<W: Source>(
         let rest = head.get(base..).unwrap_or_default();
         let (spent, status) = read(&mut source, open, rest, base, &mut records);
         out.write(result(&records, spent));
-        // OK is for all that was given.
+        // OK means that all bytes were read.
         match status {
             DELTAWIRE_OK if head.len() < data.len() => DELTAWIRE_MORE,
             status => status,
@@ -180,7 +178,6 @@ unsafe fn batch<W: Source>(
 /// while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
 /// Answers as `deltawire_batch` in all else.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch_finish(
     p: *mut deltawire_parser,
     events: *mut deltawire_event,
@@ -196,7 +193,6 @@ pub unsafe extern "C" fn deltawire_batch_finish(
 /// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
 /// as `deltawire_batch_finish` and, of `w`, as `deltawire_feed_with`.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_batch_finish_with(
     p: *mut deltawire_parser,
     w: *mut deltawire_workspace,
@@ -210,7 +206,7 @@ pub unsafe extern "C" fn deltawire_batch_finish_with(
     unsafe { finish_batch(enter_workspace(w), p, Output { events, cap, scratch, scratch_len }, out) }
 }
 
-/// The end of a stream, by a batch.
+/// Ends a stream, and writes its last events to a batch.
 ///
 /// # Safety
 /// As for C.

@@ -1,8 +1,9 @@
-//! A parser's block: what is in it, and how it is entered.
+//! The block of a parser: what it contains, and how a call enters it.
 //!
-//! `State | machine | choices | tool calls | event buffer | read area`. The guard is read and written by raw pointers only, so that a call
-//! from a callback can look at it while the rest is borrowed. A parser that shares workspaces has, in place of a machine, what it
-//! keeps of one ([`Shared`]). Both begin with the state of the stream, so most calls need not know which it is.
+//! `State | machine | choices | tool calls | event buffer | read area`. The state begins with the guard, which is read and
+//! written by raw pointers only: a call from a callback can read it while the rest is borrowed. A parser that shares workspaces
+//! has a [`Shared`] in place of the machine. Both begin with the state of the stream, so most functions need not know which of
+//! them it is.
 
 use crate::convert::aligned;
 use crate::types::*;
@@ -55,11 +56,11 @@ impl Room {
 pub(crate) const DEFAULT_ROOM: Room =
     Room { choices: DELTAWIRE_DEFAULT_CHOICES as u16, calls: DELTAWIRE_DEFAULT_TOOL_CALLS as u16 };
 
-/// What a block that was initialised begins with, if its parser has a machine of its own. One comparison shows that such a block
-/// can be entered. While a call is under way all bits are inverted.
+/// The first word of an initialised block whose parser has a machine of its own. During a call its bits are inverted, so one
+/// comparison shows that a call may enter the block.
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<State>() as u64;
 
-/// The same of a parser that shares workspaces.
+/// The first word of the block of a parser that shares workspaces.
 const SHARES: u64 = MAGIC ^ 1 << 63;
 
 const fn magic(shares: bool) -> u64 {
@@ -70,18 +71,18 @@ const fn magic(shares: bool) -> u64 {
     }
 }
 
-/// The part that a call from a callback may read.
+/// The part of the state that a call from a callback may read.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct Guard {
     magic: u64,
     /// Bytes of the block.
     pub(crate) len: usize,
-    /// Where in the block the next byte goes of a payload that a slice cut, as long as the machine says that it may be appended.
+    /// Where in the block the next byte of a cut payload goes, while the machine says that bytes may be appended.
     next: u32,
 }
 
-/// Where in its life a stream is.
+/// How far a stream has come.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Reading,
@@ -90,17 +91,17 @@ pub(crate) enum Phase {
     Ended,
 }
 
-/// Everything else: borrowed while a call is under way.
+/// The rest of the state, which a call borrows.
 pub(crate) struct Core {
-    /// The parser has no machine of its own: each call is given a workspace, which has one.
+    /// Whether the parser has no machine of its own, but uses that of the workspace that each call is given.
     pub(crate) shares: bool,
     pub(crate) tracker: TrackerState,
     pub(crate) room: Room,
     pub(crate) emitter: Emitter,
-    /// If an event is pending: the status of the call that left it pending.
+    /// The status of the call that left the pending event, if an event is pending.
     pub(crate) left_by: deltawire_status,
     pub(crate) phase: Phase,
-    /// A status of -100 and below, until reset; else OK.
+    /// The status of -100 or below with which the stream failed; OK if it did not fail.
     pub(crate) sticky: deltawire_status,
     pub(crate) user_code: i32,
     pub(crate) error_quirk: u32,
@@ -108,13 +109,14 @@ pub(crate) struct Core {
     pub(crate) can_move: bool,
     /// The kinds that a batch emits.
     pub(crate) events: u64,
-    /// Bytes of the read area.
+    /// Length of the read area in bytes.
     pub(crate) read_len: usize,
-    /// How many of those were committed, and how many of the committed are consumed.
+    /// How many bytes of the read area were committed.
     pub(crate) committed: usize,
+    /// How many of the committed bytes are consumed.
     pub(crate) spent: usize,
     pub(crate) reserved: bool,
-    /// The size of the block that the parser needs.
+    /// The size of the block that the parser needs, or 0 if its block is large enough.
     pub(crate) need: usize,
 }
 
@@ -128,7 +130,7 @@ struct State {
 #[repr(C)]
 pub(crate) struct Shared {
     pub(crate) parked: Parked,
-    /// That of the event which is pending, as long as the emitter [needs](Emitter::needs_index) it.
+    /// The index of the pending event, while the emitter [needs](Emitter::needs_index) it.
     pub(crate) index: Index,
 }
 
@@ -155,29 +157,29 @@ const fn machine_len(shares: bool) -> usize {
 }
 
 impl Core {
-    /// Where in a block the tables begin.
+    /// Offset of the tables in a block.
     fn tables_at(&self) -> usize {
         STATE.saturating_add(machine_len(self.shares))
     }
 
-    /// Bytes of a block in front of the event buffer.
+    /// Length of a block before its event buffer, in bytes.
     pub(crate) fn head(&self) -> usize {
         self.tables_at().saturating_add(self.room.tables())
     }
 
-    /// Bytes of the smallest block. Without `DELTAWIRE_CFG_GROW` one without an event buffer could take no event at all.
+    /// Size of the smallest block, in bytes. Without `DELTAWIRE_CFG_GROW` a block without an event buffer could take no event.
     pub(crate) fn least(&self) -> usize {
         self.size_for(usize::from(!self.can_move))
     }
 
-    /// Bytes of a block with so much event buffer.
+    /// Size of a block with an event buffer of `storage` bytes, rounded up to the alignment.
     pub(crate) fn size_for(&self, storage: usize) -> usize {
         let storage = storage.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX);
         self.head().saturating_add(storage).saturating_add(self.read_len)
     }
 }
 
-/// A block that is open: its guard says busy until this is dropped.
+/// A block that a call has entered. The guard says so until this is dropped.
 pub(crate) struct Open<'b> {
     guard: *mut Guard,
     pub(crate) core: &'b mut Core,
@@ -190,7 +192,7 @@ pub(crate) struct Open<'b> {
     pub(crate) area: &'b mut [u8],
 }
 
-/// What a block keeps of the machine.
+/// The machine of a block, or what a parser that shares workspaces has in its place.
 pub(crate) enum Kept<'b> {
     Own(&'b mut Machine),
     Shared(&'b mut Shared),
@@ -220,13 +222,13 @@ impl DerefMut for Kept<'_> {
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        // SAFETY: it points to the guard of the block that was opened, which outlives this by `enter`'s contract.
+        // SAFETY: `guard` points to the guard of the block, which outlives this by the contract of `enter`.
         unsafe { (*self.guard).magic = magic(self.core.shares) };
     }
 }
 
 impl Open<'_> {
-    /// Where the read area begins, from the first byte of the block.
+    /// Offset of the read area in the block.
     pub(crate) fn area_at(&self) -> usize {
         self.core.head().saturating_add(self.storage.len())
     }
@@ -253,7 +255,8 @@ impl Open<'_> {
         }
     }
 
-    /// The event buffer as storage, and the tracker; the caller puts its state back.
+    /// Returns the parts that a call reads with: among them the event buffer as storage, and a tracker, whose state the caller
+    /// puts back.
     pub(crate) fn parts(&mut self) -> (&mut Core, Kept<'_>, Movable<'_>, CTracker<'_>, &[u8]) {
         let can_move = self.core.can_move;
         let tables = Lent { choices: &mut *self.choices, calls: &mut *self.calls };
@@ -265,14 +268,14 @@ impl Open<'_> {
         (self.core, kept, Movable::new(self.storage, can_move), tracker, self.area)
     }
 
-    /// A new stream with the same config, for machine and tracker.
+    /// Resets machine and tracker for a new stream with the same config.
     pub(crate) fn reset(&mut self) {
         let (config, shares) = (*self.kept.config(), self.core.shares);
         let machine: *mut u8 = match &mut self.kept {
             Kept::Own(machine) => (&raw mut **machine).cast(),
             Kept::Shared(shared) => (&raw mut **shared).cast(),
         };
-        // SAFETY: it is the one that is borrowed, of this kind.
+        // SAFETY: the memory is that of the machine, or of what is in its place, which is borrowed and of this kind.
         unsafe { write_machine(machine, shares, config) };
         self.choices.fill(None);
         self.calls.fill(None);
@@ -280,7 +283,7 @@ impl Open<'_> {
     }
 }
 
-/// Whether memory of this address and length can be a block of `least` bytes or more.
+/// Checks that memory of this address and length can be a block of at least `least` bytes.
 pub(crate) fn fits(address: usize, len: usize, least: usize) -> Result<(), deltawire_status> {
     if address % align_of::<State>() != 0 {
         return Err(DELTAWIRE_E_ALIGN);
@@ -294,7 +297,7 @@ pub(crate) fn fits(address: usize, len: usize, least: usize) -> Result<(), delta
     Ok(())
 }
 
-/// Whether a new block of `len` bytes at `mem` has bytes in common with the block of `from_len` bytes at `from`.
+/// Whether `len` bytes at `mem` overlap `from_len` bytes at `from`.
 pub(crate) fn overlap(mem: usize, len: usize, from: usize, from_len: usize) -> bool {
     mem < from.saturating_add(from_len) && from < mem.saturating_add(len)
 }
@@ -304,12 +307,12 @@ pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     let inside = |at: usize| at.checked_add(len).is_some_and(|end| end <= buffer.len());
     if inside(from) && inside(to) {
         let start = buffer.as_mut_ptr();
-        // SAFETY: both ranges lie in the buffer, as was just looked at.
+        // SAFETY: both ranges lie in the buffer.
         unsafe { core::ptr::copy(start.add(from), start.add(to), len) };
     }
 }
 
-/// Makes a block of memory: the state, the machine, and tables that are empty. Inlined, so that they are not on the stack twice.
+/// Writes a new block: the state, the machine, and empty tables. Inlined, so that the state is not on the stack twice.
 ///
 /// # Safety
 /// `mem` is aligned and writable for `len` bytes, which [`fits`] has checked.
@@ -327,7 +330,7 @@ pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config)
     }
 }
 
-/// Makes a machine of memory, or what a parser that shares workspaces has in its place, at the start of a stream.
+/// Writes a machine at the start of a stream, or what a parser that shares workspaces has in its place.
 ///
 /// # Safety
 /// `mem` is aligned and writable for [`machine_len`] bytes.
@@ -343,13 +346,13 @@ unsafe fn write_machine(mem: *mut u8, shares: bool, config: Config) {
     }
 }
 
-/// The guard of a block.
+/// Reads the guard of a block that no call has entered.
 ///
 /// # Safety
 /// `p` is NULL, or points to readable memory of at least the size of a block.
 pub(crate) unsafe fn guard(p: *const deltawire_parser) -> Result<Guard, deltawire_status> {
     let state: *const State = aligned(p.cast())?;
-    // SAFETY: readable, as the caller promises. Whatever the bytes are, numbers they are.
+    // SAFETY: readable, as the caller promises. Any bytes are valid numbers.
     unsafe {
         match addr_of!((*state).guard.magic).read() {
             MAGIC | SHARES => Ok(addr_of!((*state).guard).read()),
@@ -387,8 +390,8 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     }
 }
 
-/// The state of a block's stream and the place of the next byte, if a payload that a slice cut may go on there, and the parser
-/// shares workspaces or does not, as said.
+/// Returns the state of the stream, and where the next byte of a cut payload goes. Returns `None` if a call has entered the
+/// block, or if the parser does not share workspaces as `shares` says.
 ///
 /// # Safety
 /// As [`enter`].
@@ -404,8 +407,8 @@ unsafe fn payload<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut
     }
 }
 
-/// Takes a byte as more of a payload that a slice cut: what nearly every call with slices of one byte is for. `false`:
-/// nothing was done, because it is something else, or something about the call is wrong.
+/// Appends a byte to a payload that a slice cut, which nearly every call with one byte does. Returns `false`, with nothing
+/// changed, if the byte is anything else or the call is wrong.
 ///
 /// # Safety
 /// As [`enter`]; and `data` is NULL or a readable byte.
@@ -425,7 +428,7 @@ pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *
     }
 }
 
-/// The same of the bytes up to a line end. Returns how many those are.
+/// Does what [`append_byte`] does, with the bytes up to a line end. Returns how many bytes were appended.
 ///
 /// # Safety
 /// As [`enter`]; and `data` is NULL, or readable for `len` bytes.
@@ -443,7 +446,7 @@ pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const
     }
 }
 
-/// A block that is read.
+/// A block that a call only reads.
 pub(crate) struct Look<'b> {
     pub(crate) core: &'b Core,
     pub(crate) stream: &'b StreamState,
@@ -451,7 +454,7 @@ pub(crate) struct Look<'b> {
     pub(crate) area: &'b [u8],
 }
 
-/// Borrows a block to read it.
+/// Borrows a block for a call that only reads it.
 ///
 /// # Safety
 /// As [`guard`]; and nothing changes the block while the result is used.
@@ -471,7 +474,7 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<Look<'b>, de
     }
 }
 
-/// Gives a block another length, at the same place. On failure nothing is changed.
+/// Changes the length of a block, at the same place. On failure nothing is changed.
 ///
 /// # Safety
 /// As [`enter`]; and the memory has both lengths.
@@ -495,7 +498,7 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     if stream.retained(rest.get(..from).unwrap_or_default(), is_pending) > to {
         return Err(DELTAWIRE_E_SMALL);
     }
-    // What lies behind goes first, to where nothing lies.
+    // The unconsumed bytes move first if the event buffer grows, and last if it shrinks: so nothing is overwritten.
     if to > from {
         slide(rest, from.saturating_add(spent), to, unspent);
     }
@@ -509,7 +512,7 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     Ok(())
 }
 
-/// Makes a block of `len` bytes a copy of another but for what lies behind its tables.
+/// Copies the head of a block to another block of `len` bytes: all that lies before the event buffer.
 ///
 /// # Safety
 /// `from` was initialised with this head; `to` is writable for as many bytes, aligned, and overlaps nothing.

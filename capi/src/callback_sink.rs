@@ -10,32 +10,32 @@ use deltawire::delta::{Delta, Kind, Part};
 use deltawire::json::{Text, Value};
 use deltawire::stream::{Context, Event, Put, Sink, Stop};
 
-/// Pieces of a text that has to be decoded are this long at most.
+/// The most bytes of a piece of a text that has to be decoded.
 const PIECE: usize = 1024;
 
-/// Texts that are sure to fit are decoded to so much.
+/// The length of the buffer for texts that are certain to fit into it.
 const SHORT: usize = 96;
 
-/// Calls what C gave.
+/// Calls the functions that the C program gave.
 pub(crate) struct CallbackSink<'c> {
     callbacks: &'c deltawire_callbacks,
     user: *mut c_void,
-    /// What `on_chunk` is given. Nearly always the next chunk has the same, but for its place.
+    /// The argument of `on_chunk`. Nearly always the next chunk differs only in its place.
     head: deltawire_at,
-    /// What the callbacks for deltas are given. Between two deltas `flags`, `code` and `number` are 0, as nearly every text has
-    /// them.
+    /// The argument of the callbacks for deltas. Between two deltas `flags`, `code` and `number` are 0, which they are for
+    /// nearly every text.
     at: deltawire_at,
-    /// The chunk at hand, to which both point: a copy, so that the emitter's need not be in memory.
+    /// A copy of the current chunk, to which `head` and `at` point. With a copy the emitter can keep its chunk in registers.
     chunk: MaybeUninit<Chunk<'static>>,
-    /// A chunk that repeats the one before has the same in `head`.
+    /// Whether `head` is right for a chunk that repeats the one before, but for its place.
     is_same: bool,
-    /// Of the chunk before.
+    /// `created` of the chunk before.
     created: Created,
-    /// The number with which a callback ended the call, and the offset of its event.
+    /// The number with which a callback ended the call, and the stream offset of that event.
     pub(crate) broke_off: Option<(i32, u64)>,
 }
 
-/// No event begins there.
+/// The argument of a callback before the first event: no event begins at that offset.
 const NOWHERE: deltawire_at = deltawire_at {
     size: core::mem::size_of::<deltawire_at>() as u32,
     kind: 0,
@@ -50,7 +50,7 @@ const NOWHERE: deltawire_at = deltawire_at {
     event_name: NO_STR,
 };
 
-/// What a callback answered. A byte, where [`Put`] would be memory.
+/// What a callback answered. This is one byte; a [`Put`] would be returned in memory.
 enum Answer {
     Go,
     Pause,
@@ -76,7 +76,7 @@ impl Sink for CallbackSink<'_> {
             Kind::Chunk => self.chunk(context, delta),
             Kind::Reasoning => self.text(calls.on_reasoning, context, delta, taken),
             Kind::ToolArguments => self.text(calls.on_tool_arguments, context, delta, taken),
-            // Copies, so that nothing points to context and delta: they need not be in memory.
+            // With copies nothing points to context and delta, which then can stay in registers.
             _ => {
                 let (mut more, context, delta) = (*taken, *context, *delta);
                 let answer = self.other(&context, &delta, &mut more);
@@ -107,10 +107,10 @@ impl<'c> CallbackSink<'c> {
         }
     }
 
-    /// Copies the chunk at hand, for C: it has a chunk as the library has it.
+    /// Copies the current chunk, for C: a `deltawire_chunk` is a chunk of the library.
     fn keep(&mut self, chunk: &Chunk<'_>) -> *const deltawire_chunk {
         let place = self.chunk.as_mut_ptr();
-        // SAFETY: the place is one for a chunk. Nothing here reads it, and C reads it only while the chunk is at hand.
+        // SAFETY: the place is one for a chunk. Nothing here reads it, and C reads it only during callbacks for this chunk.
         unsafe { place.cast::<Chunk<'_>>().write(*chunk) };
         place.cast()
     }
@@ -127,7 +127,7 @@ impl<'c> CallbackSink<'c> {
         place.cast()
     }
 
-    /// Notes the event that the next deltas belong to.
+    /// Notes to which event the next deltas belong.
     #[inline(never)]
     fn enter(&mut self, context: &Context<'_>) {
         let (chunk, name) = match context.chunk() {
@@ -141,7 +141,7 @@ impl<'c> CallbackSink<'c> {
         }
     }
 
-    /// Notes a chunk of which more may have changed than its place.
+    /// Notes a chunk that may differ from the one before in more than its place.
     #[inline(never)]
     fn enter_chunk(&mut self, context: &Context<'_>, delta: &Delta) {
         self.enter(context);
@@ -152,8 +152,8 @@ impl<'c> CallbackSink<'c> {
         (self.head.code, self.head.number) = (delta.code, created.unwrap_or(0));
     }
 
-    /// Notes the choice and the call of a delta. It comes without its chunk when a call resumes inside of an event, and at the end of
-    /// the stream.
+    /// Notes the choice and the call of a delta. A delta comes without its chunk when a call resumes inside an event, and at
+    /// the end of the stream.
     #[inline(always)]
     fn note(&mut self, context: &Context<'_>, delta: &Delta) {
         if !context.follows_chunk() && self.at.start != context.start {
@@ -168,7 +168,7 @@ impl<'c> CallbackSink<'c> {
         (self.at.flags, self.at.code, self.at.number) = (u32::from(delta.flags), delta.code, delta.number);
     }
 
-    /// What a callback returned.
+    /// Converts the number that a callback returned.
     #[inline(always)]
     fn answer(&mut self, code: i32) -> Answer {
         match code {
@@ -202,12 +202,12 @@ impl<'c> CallbackSink<'c> {
             _ => self.enter_chunk(&{ *context }, &{ *delta }),
         }
         let Some(f) = self.callbacks.on_chunk else { return Answer::Go };
-        // SAFETY: the caller gave a function of this type; what it is given lives until it returns.
+        // SAFETY: the C program gave a function of this type, and its arguments live until it returns.
         let code = unsafe { f(self.user, &self.head) };
         self.answer(code)
     }
 
-    /// A text: as it stands if it can be, else decoded in pieces.
+    /// Gives a text to a callback: the bytes themselves if they decode to themselves, otherwise decoded, in pieces.
     #[inline(always)]
     fn text(&mut self, f: deltawire_text_fn, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Answer {
         if f.is_none() {
@@ -222,7 +222,7 @@ impl<'c> CallbackSink<'c> {
         let answer = if part.stands(payload) {
             self.bytes(f, part.bytes(payload))
         } else if (part.len as usize) < SHORT / 3 {
-            // A byte decodes to three at most, and so does a pending surrogate before it.
+            // A byte decodes to at most three bytes, and so does a pending surrogate before the text.
             self.short(f, part.text(payload))
         } else {
             let mut more = *taken;
@@ -236,7 +236,7 @@ impl<'c> CallbackSink<'c> {
         answer
     }
 
-    /// A text that is sure to fit.
+    /// Gives a text to a callback that is certain to fit into the buffer.
     #[inline(never)]
     fn short(&mut self, f: deltawire_text_fn, text: Text<'_>) -> Answer {
         let mut buffer = [0; SHORT];
@@ -254,7 +254,7 @@ impl<'c> CallbackSink<'c> {
             let more = !text.is_empty() && len > 0;
             self.at.flags = if more { flags | DELTAWIRE_EVF_MORE } else { flags };
             if *taken > 0 {
-                // It is put behind the piece before.
+                // Only the first piece of a name replaces the name before it.
                 self.at.flags &= !DELTAWIRE_EVF_REPLACES;
             }
             let given = self.bytes(f, buffer.get(..len).unwrap_or_default());
@@ -312,7 +312,7 @@ impl<'c> CallbackSink<'c> {
         self.answer(code)
     }
 
-    /// The texts that are seldom, and what is no text.
+    /// Calls the callbacks for rare texts, and those without a text.
     #[inline(never)]
     fn other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Answer {
         if !context.follows_chunk() {
@@ -376,7 +376,7 @@ impl<'c> CallbackSink<'c> {
     }
 }
 
-/// The name of an event that is no chunk.
+/// Returns the name of an event that is no chunk.
 #[inline(never)]
 fn name_of<'a>(context: &Context<'a>) -> &'a [u8] {
     match context.event() {

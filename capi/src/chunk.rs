@@ -1,13 +1,13 @@
-//! Chunks: looked into without a parser.
+//! Chunks, which are read without a parser.
 
-use crate::convert::{aligned, bytes, check_size, chunk, fill, give, plain_of, str_of, usage_of, value_of};
+use crate::convert::{aligned, bytes, chunk, give, give_usage, give_value, plain_of, str_of, value_of};
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
 use core::ptr::{addr_of, addr_of_mut};
 use deltawire::chat::{Chunk, Field, Index};
 
-/// What is in a `deltawire_chunk_storage`.
+/// What a `deltawire_chunk_storage` contains.
 #[repr(C)]
 struct Storage {
     chunk: Chunk<'static>,
@@ -23,7 +23,6 @@ const _: () = assert!(align_of::<Storage>() <= align_of::<deltawire_chunk_storag
 /// (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL, E_ALIGN,
 /// E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_open(
     json: *const c_void,
     len: usize,
@@ -50,7 +49,6 @@ pub unsafe extern "C" fn deltawire_chunk_open(
 /// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
 /// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_field(
     c: *const deltawire_chunk,
     field: u32,
@@ -79,17 +77,13 @@ pub unsafe extern "C" fn deltawire_chunk_field(
             }
             _ => return DELTAWIRE_E_RANGE,
         };
-        match chunk.field(field) {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, chunk.field(field))
     }
 }
 
 /// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
 /// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_member(
     c: *const deltawire_chunk,
     name: *const c_char,
@@ -98,39 +92,30 @@ pub unsafe extern "C" fn deltawire_chunk_member(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let (chunk, name) = match (chunk(c), bytes(name.cast(), len)) {
-            (Ok(chunk), Ok(name)) => (chunk, name),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
+        let chunk = ok!(chunk(c));
+        let name = ok!(bytes(name.cast(), len));
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        match core::str::from_utf8(name).ok().and_then(|name| chunk.get(name)) {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, core::str::from_utf8(name).ok().and_then(|name| chunk.get(name)))
     }
 }
 
 /// The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_payload(
     c: *const deltawire_chunk,
     out: *mut deltawire_str,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match chunk(c) {
-            Ok(chunk) => give(out, str_of(chunk.payload())),
-            Err(status) => status,
-        }
+        let chunk = ok!(chunk(c));
+        give(out, str_of(chunk.payload()))
     }
 }
 
 /// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_chunk_usage(
     c: *const deltawire_chunk,
     out: *mut deltawire_usage,
@@ -138,10 +123,6 @@ pub unsafe extern "C" fn deltawire_chunk_usage(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let chunk = ok!(chunk(c));
-        ok!(check_size(out));
-        match chunk.usage() {
-            Some(usage) => fill(out, |size| usage_of(&usage.counts(), size)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_usage(out, chunk.usage().map(|usage| usage.counts()))
     }
 }

@@ -1,49 +1,41 @@
-//! Between the types of C and those of the library.
+//! Converts between the types of C and those of the library.
 
 use crate::types::*;
 use core::ffi::{c_char, c_void};
-use core::mem::{align_of, size_of};
+use core::mem::{align_of, size_of, MaybeUninit};
 use core::{ptr, slice};
 use deltawire::chat::{Chunk, TokenCounts};
 use deltawire::json::{Kind, Text, Value};
 
-/// Bytes that C gave.
+/// Returns the address of memory that C gave. The pointer may be NULL if the memory has no bytes.
+fn first(data: *const c_void, len: usize) -> Result<*mut u8, deltawire_status> {
+    match (data.is_null(), len) {
+        (_, 0) => Ok(ptr::NonNull::dangling().as_ptr()),
+        (true, _) => Err(DELTAWIRE_E_NULL),
+        _ if len > isize::MAX as usize => Err(DELTAWIRE_E_RANGE),
+        _ => Ok(data.cast_mut().cast()),
+    }
+}
+
+/// Returns the bytes that C gave.
 ///
 /// # Safety
 /// `data` is readable for `len` bytes, or `len` is 0.
 pub(crate) unsafe fn bytes<'b>(data: *const c_void, len: usize) -> Result<&'b [u8], deltawire_status> {
-    if len == 0 {
-        return Ok(&[]);
-    }
-    if data.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if len > isize::MAX as usize {
-        return Err(DELTAWIRE_E_RANGE);
-    }
     // SAFETY: as the caller promises.
-    Ok(unsafe { slice::from_raw_parts(data.cast(), len) })
+    Ok(unsafe { slice::from_raw_parts(first(data, len)?, len) })
 }
 
-/// Memory that C gave to be written to.
+/// Returns the memory that C gave for an answer.
 ///
 /// # Safety
 /// `data` is writable for `len` bytes, or `len` is 0.
 pub(crate) unsafe fn buffer<'b>(data: *mut c_void, len: usize) -> Result<&'b mut [u8], deltawire_status> {
-    if len == 0 {
-        return Ok(&mut []);
-    }
-    if data.is_null() {
-        return Err(DELTAWIRE_E_NULL);
-    }
-    if len > isize::MAX as usize {
-        return Err(DELTAWIRE_E_RANGE);
-    }
     // SAFETY: as the caller promises.
-    Ok(unsafe { slice::from_raw_parts_mut(data.cast(), len) })
+    Ok(unsafe { slice::from_raw_parts_mut(first(data, len)?, len) })
 }
 
-/// A block of memory that C gave, which begins with a `T` if it was initialised.
+/// Checks the address of a block that C gave. An initialised block begins with a `T`.
 #[inline(always)]
 pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_status> {
     if given.is_null() {
@@ -55,7 +47,7 @@ pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_statu
     Ok(given.cast_mut().cast())
 }
 
-/// Writes an answer.
+/// Writes an answer, and returns the status of the call.
 ///
 /// # Safety
 /// `out` is NULL or writable.
@@ -79,64 +71,60 @@ pub(crate) unsafe fn put_out<T>(out: *mut T, answer: T) {
     }
 }
 
-/// The status of a call that answers early with an error.
-pub(crate) fn status(result: Result<deltawire_status, deltawire_status>) -> deltawire_status {
-    match result {
-        Ok(status) | Err(status) => status,
-    }
+/// The largest size that a struct may state: garbage for a size must not make the library read on and on.
+const MAX_STRUCT: usize = 4096;
+
+/// Whether a struct of some version can have this size. No version ends inside of a member.
+fn is_size_of<T>(size: usize) -> bool {
+    (size_of::<u64>()..=MAX_STRUCT).contains(&size) && size % align_of::<T>() == 0
 }
 
-/// A struct that C filled, whose first member is its size: members that an older caller does not have are those of
-/// `default`, and what a newer one has beyond must be zero.
+/// Returns a struct that C filled, whose first member is its size. Members that the caller's version does not have become 0.
+/// Members that only the caller's version has must be 0.
 ///
 /// # Safety
-/// `given` is readable for the size that it begins with, and `T` is plain data that any bytes are valid for.
-pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize, default: T) -> Result<T, deltawire_status> {
-    /// No struct is longer: a size that is only garbage is not followed.
-    const MOST: usize = 4096;
-    // No version ends inside of a member.
-    if size < size_of::<u64>() || size > MOST || size % align_of::<T>() != 0 {
+/// `given` is readable for `size` bytes, and `T` is plain data that any bytes are valid for.
+#[inline(never)] // A feed needs it only for callbacks of another version.
+pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize) -> Result<T, deltawire_status> {
+    if !is_size_of::<T>(size) {
         return Err(DELTAWIRE_E_CONFIG);
     }
-    let mut value = default;
     let known = size.min(size_of::<T>());
-    // SAFETY: as the caller promises; both are at least `known` bytes long.
-    unsafe { ptr::copy_nonoverlapping(given.cast::<u8>(), (&raw mut value).cast::<u8>(), known) };
-    // SAFETY: the bytes from `known` to `size` are the caller's too.
-    let tail = unsafe { slice::from_raw_parts(given.cast::<u8>().add(known), size.saturating_sub(known)) };
-    if tail.iter().any(|byte| *byte != 0) {
-        return Err(DELTAWIRE_E_CONFIG);
+    // SAFETY: as the caller promises: both are at least `known` bytes long, the bytes from `known` to `size` are the caller's
+    // too, and zeros are valid.
+    unsafe {
+        let tail = slice::from_raw_parts(given.cast::<u8>().add(known), size.saturating_sub(known));
+        if tail.iter().any(|byte| *byte != 0) {
+            return Err(DELTAWIRE_E_CONFIG);
+        }
+        let mut value = MaybeUninit::<T>::zeroed();
+        ptr::copy_nonoverlapping(given.cast::<u8>(), value.as_mut_ptr().cast(), known);
+        Ok(value.assume_init())
     }
-    Ok(value)
 }
 
-/// The size that a struct of C says it has, which its first member is.
+/// Returns the size that a struct of C states in its first member.
 ///
 /// # Safety
 /// `out` is NULL, or readable for the size that it begins with.
 pub(crate) unsafe fn check_size<T>(out: *mut T) -> Result<u32, deltawire_status> {
-    const MOST: usize = 4096;
     if out.is_null() {
         return Err(DELTAWIRE_E_NULL);
     }
-    // SAFETY: such structs begin with their size as 32 bits. It may be misaligned for all we know.
+    // SAFETY: such structs begin with their size in 32 bits. The read needs no alignment.
     let size = unsafe { out.cast::<u32>().read_unaligned() };
-    let len = size as usize;
-    if len < size_of::<u64>() || len > MOST || len % align_of::<T>() != 0 {
-        return Err(DELTAWIRE_E_CONFIG);
-    }
-    Ok(size)
+    is_size_of::<T>(size as usize).then_some(size).ok_or(DELTAWIRE_E_CONFIG)
 }
 
-/// Fills a struct of C, whose first member is its size: no more of it, and its unknown tail with zeros.
+/// Fills a struct of C, whose first member is its size, up to that size. What lies behind the members that are known becomes 0.
 ///
 /// # Safety
 /// `out` is NULL, or writable for the size that it begins with.
 pub(crate) unsafe fn fill<T: Copy>(out: *mut T, value: impl FnOnce(u32) -> T) -> deltawire_status {
     // SAFETY: as the caller promises.
     let size = ok!(unsafe { check_size(out) });
-    let len = size as usize;
     let value = value(size);
+    let len = size as usize;
     let known = len.min(size_of::<T>());
     // SAFETY: as the caller promises.
     unsafe {
@@ -148,7 +136,7 @@ pub(crate) unsafe fn fill<T: Copy>(out: *mut T, value: impl FnOnce(u32) -> T) ->
 
 pub(crate) const NO_STR: deltawire_str = deltawire_str { ptr: ptr::null(), len: 0 };
 
-/// Bytes for C.
+/// Returns bytes for C.
 pub(crate) fn str_of(bytes: &[u8]) -> deltawire_str {
     if bytes.is_empty() {
         return NO_STR;
@@ -159,7 +147,7 @@ pub(crate) fn str_of(bytes: &[u8]) -> deltawire_str {
 pub(crate) const NO_VALUE: deltawire_value =
     deltawire_value { ptr: ptr::null(), len: 0, r#type: DELTAWIRE_T_NONE, reserved: 0 };
 
-/// A value for C.
+/// Returns a value for C.
 pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
     let r#type = match value.kind() {
         Kind::Null => DELTAWIRE_T_NULL,
@@ -173,12 +161,24 @@ pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
     deltawire_value { ptr: value.raw().as_ptr().cast(), len: value.raw().len(), r#type, reserved: 0 }
 }
 
-/// Plain text for C.
+/// Writes a value, or answers that there is none.
+///
+/// # Safety
+/// As [`give`].
+pub(crate) unsafe fn give_value(out: *mut deltawire_value, value: Option<Value<'_>>) -> deltawire_status {
+    match value {
+        // SAFETY: as the caller promises.
+        Some(value) => unsafe { give(out, value_of(value)) },
+        None => DELTAWIRE_ABSENT,
+    }
+}
+
+/// Returns plain text for C, as a value.
 pub(crate) fn plain_of(bytes: &[u8]) -> deltawire_value {
     deltawire_value { ptr: bytes.as_ptr().cast(), len: bytes.len(), r#type: DELTAWIRE_T_TEXT, reserved: 0 }
 }
 
-/// A text of a payload as a value: a JSON string with its quotes, or what else stands there.
+/// Returns a text of a payload as a value: a JSON string with its quotes, or the value of another type that the text is.
 pub(crate) fn text_value(payload: &[u8], text: Option<Text<'_>>) -> deltawire_value {
     let Some(text) = text else { return NO_VALUE };
     let raw = text.raw();
@@ -190,14 +190,16 @@ pub(crate) fn text_value(payload: &[u8], text: Option<Text<'_>>) -> deltawire_va
     }
 }
 
-/// A value that C gave.
+/// A value that C gave: JSON or plain text.
 pub(crate) enum Given<'v> {
     Json(Value<'v>),
     Plain(&'v [u8]),
 }
 
+/// Returns the value that C gave.
+///
 /// # Safety
-/// `v` is NULL, or what a function of this library gave, its bytes unchanged.
+/// `v` is NULL, or a value that a function of this library gave, whose bytes are unchanged.
 pub(crate) unsafe fn given<'v>(v: *const deltawire_value) -> Result<Given<'v>, deltawire_status> {
     if v.is_null() {
         return Err(DELTAWIRE_E_NULL);
@@ -214,7 +216,7 @@ pub(crate) unsafe fn given<'v>(v: *const deltawire_value) -> Result<Given<'v>, d
     }
 }
 
-/// Copies a text of C: bytes, or nothing if they do not fit.
+/// Writes a text of `len` bytes to C's buffer by `write`, or nothing if the text does not fit.
 ///
 /// # Safety
 /// `buf` is writable for `cap` bytes, or `cap` is 0; `need` is NULL or writable.
@@ -238,10 +240,10 @@ pub(crate) unsafe fn copy_out(
     }
 }
 
-/// The chunk that C gave.
+/// Returns the chunk that C gave.
 ///
 /// # Safety
-/// `c` is NULL, or a chunk of this library that is still valid: it has it as it is.
+/// `c` is NULL, or a chunk of this library that is still valid.
 pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, deltawire_status> {
     if c.is_null() {
         return Err(DELTAWIRE_E_NULL);
@@ -250,22 +252,30 @@ pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, d
     Ok(unsafe { *c.cast::<Chunk<'c>>() })
 }
 
-/// Token counts for C.
-pub(crate) fn usage_of(counts: &TokenCounts, size: u32) -> deltawire_usage {
-    let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected, written] =
-        counts.counts;
-    deltawire_usage {
-        size,
-        has: counts.has,
-        prompt,
-        completion,
-        total,
-        reasoning,
-        cached,
-        prompt_audio,
-        completion_audio,
-        accepted_prediction: accepted,
-        rejected_prediction: rejected,
-        cache_write: written,
+/// Writes token counts, or answers that there are none.
+///
+/// # Safety
+/// As [`fill`].
+pub(crate) unsafe fn give_usage(out: *mut deltawire_usage, counts: Option<TokenCounts>) -> deltawire_status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        ok!(check_size(out));
+        let Some(TokenCounts { has, counts, .. }) = counts else { return DELTAWIRE_ABSENT };
+        let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected, written] =
+            counts;
+        fill(out, |size| deltawire_usage {
+            size,
+            has,
+            prompt,
+            completion,
+            total,
+            reasoning,
+            cached,
+            prompt_audio,
+            completion_audio,
+            accepted_prediction: accepted,
+            rejected_prediction: rejected,
+            cache_write: written,
+        })
     }
 }

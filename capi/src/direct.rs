@@ -8,7 +8,6 @@ use crate::types::*;
 /// E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes are not consumed, an event is
 /// pending, or bytes have to be given again), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reserve(
     p: *mut deltawire_parser,
     off: *mut usize,
@@ -43,7 +42,6 @@ pub unsafe extern "C" fn deltawire_reserve(
 /// E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
 /// (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
     let mut open = ok!(unsafe { enter(p) });

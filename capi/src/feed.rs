@@ -1,4 +1,4 @@
-//! Push: bytes in, callbacks called. And what that has in common with a batch.
+//! Push: reads bytes and calls callbacks. Also what a feed and a batch have in common.
 
 use crate::block::{append, append_byte, enter, Core, Open, Phase};
 use crate::callback_sink::CallbackSink;
@@ -11,45 +11,10 @@ use deltawire::stream::{Outcome, Sink, Stop};
 use deltawire::Error;
 
 /// Callbacks that are all NULL.
-pub(crate) const SILENT: deltawire_callbacks = deltawire_callbacks {
-    size: 0,
-    on_sse: None,
-    on_comment: None,
-    on_keep_alive: None,
-    on_retry: None,
-    on_last_event_id: None,
-    on_chunk: None,
-    on_role: None,
-    on_content: None,
-    on_reasoning: None,
-    on_refusal: None,
-    on_tool_call: None,
-    on_tool_name: None,
-    on_tool_arguments: None,
-    on_function_name: None,
-    on_function_arguments: None,
-    on_audio: None,
-    on_logprobs: None,
-    on_message: None,
-    on_finish: None,
-    on_choice_error: None,
-    on_usage: None,
-    on_error: None,
-    on_malformed: None,
-    on_too_long: None,
-    on_comment_too_long: None,
-    on_limit: None,
-    on_quirk: None,
-    on_done: None,
-    on_frame: None,
-    on_meta: None,
-    on_annotations: None,
-    on_signature: None,
-    on_media: None,
-    on_native: None,
-};
+// SAFETY: the struct has a number and optional functions, for which bytes of 0 are 0 and `None`.
+pub(crate) const SILENT: deltawire_callbacks = unsafe { core::mem::zeroed() };
 
-/// The size of the callbacks that C gave.
+/// Returns the size that a struct of callbacks states.
 ///
 /// # Safety
 /// `given` is not NULL, and begins with its size.
@@ -58,7 +23,7 @@ unsafe fn size_of_callbacks(given: *const deltawire_callbacks) -> usize {
     unsafe { core::ptr::addr_of!((*given).size).read_unaligned() as usize }
 }
 
-/// Whether there are no callbacks, or the struct has this version's size: then nothing about it has to be checked.
+/// Whether there are no callbacks, or their struct has the size of this version, so that nothing has to be checked.
 ///
 /// # Safety
 /// As [`callbacks`].
@@ -68,7 +33,7 @@ unsafe fn are_usual(given: *const deltawire_callbacks) -> bool {
     given.is_null() || unsafe { size_of_callbacks(given) } == size_of::<deltawire_callbacks>()
 }
 
-/// The callbacks that C gave.
+/// Returns the callbacks that C gave, or a copy of them.
 ///
 /// # Safety
 /// `given` is NULL, or begins with its size and is as long.
@@ -85,7 +50,7 @@ unsafe fn callbacks(
             copy.as_mut_ptr().copy_from_nonoverlapping(given, 1);
             return Ok(copy.assume_init_ref());
         }
-        Ok(copy.write(sized(given, size_of_callbacks(given), SILENT)?))
+        Ok(copy.write(sized(given, size_of_callbacks(given))?))
     }
 }
 
@@ -99,7 +64,6 @@ unsafe fn callbacks(
 /// with `DELTAWIRE_CFG_SHARED`), E_REENTRANT, E_CONFIG (the size or tail of `cbs`), E_RANGE (`len`
 /// is beyond any memory), E_RESUME, E_ABORTED, E_CALLBACK, E_STRICT.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_feed(
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -125,7 +89,6 @@ pub unsafe extern "C" fn deltawire_feed(
 /// Answers as `deltawire_feed`; of `w` E_NULL, E_ALIGN, E_STATE (never initialised; or the parser
 /// has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (a call is using it).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_feed_with(
     p: *mut deltawire_parser,
     w: *mut deltawire_workspace,
@@ -139,7 +102,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
     unsafe { feed(enter_workspace(w), p, data, len, cbs, user, consumed) }
 }
 
-/// [`deltawire_feed`] of anything. Not inlined: a call with one byte then need not save registers.
+/// Does what [`deltawire_feed`] does, for any bytes. It is a function of its own so that a call with one byte saves no registers.
 ///
 /// # Safety
 /// As for C.
@@ -157,7 +120,7 @@ unsafe fn feed<W: Source>(
     unsafe {
         put_out(consumed, 0);
         let mut source = ok!(source);
-        // Most slices go on with a payload that an earlier one cut. To append bytes to it takes no callbacks and no guard.
+        // Most slices go on with a payload that an earlier slice cut. Appending their bytes needs no callbacks and no guard.
         let base = if are_usual(cbs) { append(p, W::SHARES, data.cast(), len) } else { 0 };
         put_out(consumed, base);
         if base > 0 && base == len {
@@ -186,7 +149,6 @@ unsafe fn feed<W: Source>(
 /// verdict. After OK, further calls answer OK and do nothing. Answers as `deltawire_feed` in all
 /// else.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish(
     p: *mut deltawire_parser,
     cbs: *const deltawire_callbacks,
@@ -199,7 +161,6 @@ pub unsafe extern "C" fn deltawire_finish(
 /// `deltawire_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
 /// `deltawire_finish` and, of `w`, as `deltawire_feed_with`.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_finish_with(
     p: *mut deltawire_parser,
     w: *mut deltawire_workspace,
@@ -210,7 +171,7 @@ pub unsafe extern "C" fn deltawire_finish_with(
     unsafe { finish_feed(enter_workspace(w), p, cbs, user) }
 }
 
-/// The end of a stream, by callbacks.
+/// Ends a stream, and calls callbacks for its last events.
 ///
 /// # Safety
 /// As for C.
@@ -231,12 +192,12 @@ unsafe fn finish_feed<W: Source>(
     }
 }
 
-/// Where a call's deltas go: callbacks or the array of a batch.
+/// Where the deltas of a call go: to callbacks, or to the array of a batch.
 pub(crate) trait Target: Sink {
     /// The status of a call whose target has no room.
     const FULL: deltawire_status;
 
-    /// What a callback returned that ended the call, and the offset of its event.
+    /// The number with which a callback ended the call, and the stream offset of that event.
     fn broke_off(&self) -> Option<(i32, u64)> {
         None
     }
@@ -250,13 +211,13 @@ impl Target for CallbackSink<'_> {
     }
 }
 
-/// Whether an event is pending that a call of the other kind (feed or batch) left: only that kind can go on.
+/// Whether a call of the other kind (feed or batch) left an event pending. Only a call of that kind can go on with it.
 fn is_of_other<T: Target>(core: &Core) -> bool {
     core.emitter.is_pending() && core.left_by != T::FULL
 }
 
-/// Reads the given bytes, or the committed ones. The first `base` bytes of what the caller gave are taken already. Returns how
-/// many of the given bytes are consumed, and the status.
+/// Reads the bytes that the caller gave, from `base` on, or the committed bytes. Returns how many of the caller's bytes are
+/// consumed, and the status. The bytes before `base` were appended to a cut payload already.
 pub(crate) fn read<W: Source, T: Target>(
     source: &mut W,
     mut open: Open<'_>,
@@ -290,7 +251,7 @@ pub(crate) fn read<W: Source, T: Target>(
     (if is_committed { 0 } else { spent.saturating_add(base) }, status)
 }
 
-/// The end of the stream, as far as a call gets.
+/// Ends the stream, unless the target stops the call before.
 pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, target: &mut T) -> deltawire_status {
     let (core, kept, mut storage, mut tracker, _) = open.parts();
     let Some(kept) = W::kept(kept) else { return DELTAWIRE_E_STATE };
@@ -317,7 +278,7 @@ pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, t
     status
 }
 
-/// The status of a call.
+/// Converts the outcome of a call to its status. If the stream failed, notes why.
 fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawire_status {
     let quirk = DELTAWIRE_QUIRKS;
     let (status, code, quirk, offset) = match (outcome, target.broke_off()) {
@@ -343,8 +304,8 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
     status
 }
 
-/// Notes the end of a call: after one that had enough storage, none is needed, and after one with bytes of the caller's own,
-/// nothing is reserved. Misuse changes nothing.
+/// Notes the end of a call. If it had enough storage, the block need not grow; if it was `given` bytes, a reservation ends.
+/// Misuse changes nothing.
 fn note_end(core: &mut Core, status: deltawire_status, given: bool) {
     if (DELTAWIRE_E_RESUME..DELTAWIRE_OK).contains(&status) {
         return;

@@ -1,11 +1,13 @@
 //! The C interface of deltawire. `include/deltawire.h` is made from this crate by cbindgen and is its manual.
 //!
-//! The functions check, convert and call; what they call is the library. Nothing here allocates, and nothing can panic:
-//! the panic handler calls a function that exists nowhere, so that a program that links shows it.
+//! Each function checks and converts its arguments, then calls the library. Nothing here allocates or panics. The panic handler
+//! calls a function that does not exist, so a program that could reach it does not link.
 #![cfg_attr(not(test), no_std)]
 #![allow(non_camel_case_types)]
+// The safety of a function of C is what the header says of its pointers.
+#![allow(clippy::missing_safety_doc)]
 
-/// What is in a result, or the function answers with the status in its place.
+/// The value of a result. If the result is an error, the function around this returns that status.
 macro_rules! ok {
     ($result:expr) => {
         match $result {
@@ -22,7 +24,6 @@ mod chunk;
 mod convert;
 mod direct;
 mod feed;
-mod layout;
 mod message;
 mod names;
 mod parser;
@@ -37,6 +38,6 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     extern "C" {
         fn deltawire_panic_reached() -> !;
     }
-    // SAFETY: it is never called: nothing links that reaches this line.
+    // SAFETY: the function is never called, because nothing links that reaches this line.
     unsafe { deltawire_panic_reached() }
 }

@@ -1,7 +1,7 @@
-//! The assembler: the library's log of a message, in a block of the caller's.
+//! The assembler: the library's message log, in a block of memory that the caller gives.
 
 use crate::block::{fits, overlap, Room, DEFAULT_ROOM};
-use crate::convert::{aligned, put_out, status};
+use crate::convert::{aligned, put_out};
 use crate::parser::config_of;
 use crate::types::*;
 use core::ffi::c_void;
@@ -14,7 +14,7 @@ use deltawire::Tables;
 mod add;
 mod read;
 
-/// The tables of a message, at the end of its state: rows of choices, then rows of tool calls, in `words`.
+/// The tables of a message, which lie at the end of its state. `words` has the rows of choices, then the rows of tool calls.
 struct Behind<W: ?Sized> {
     room: Room,
     words: W,
@@ -23,13 +23,13 @@ struct Behind<W: ?Sized> {
 impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Behind<W> {
     #[inline(always)]
     fn choices(&self) -> &[Slot] {
-        // SAFETY: `write` has put so many rows there.
+        // SAFETY: `deltawire_message_init` wrote that many rows there.
         unsafe { slice::from_raw_parts(self.words.as_ref().as_ptr().cast(), usize::from(self.room.choices)) }
     }
     #[inline(always)]
     fn calls(&self) -> &[CallSlot] {
         let first = self.words.as_ref().as_ptr().cast::<Slot>();
-        // SAFETY: `write` has put so many rows behind those of the choices.
+        // SAFETY: `deltawire_message_init` wrote that many rows behind those of the choices.
         unsafe { slice::from_raw_parts(first.add(usize::from(self.room.choices)).cast(), usize::from(self.room.calls)) }
     }
     #[inline(always)]
@@ -44,7 +44,7 @@ impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Behind<
     }
 }
 
-/// What a block that was initialised begins with.
+/// The first word of an initialised block.
 const MAGIC: u64 = 0x0131_6773_6d64_6457 ^ FIXED as u64;
 
 #[repr(C)]
@@ -52,20 +52,20 @@ struct StateOf<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> {
     magic: u64,
     /// Bytes of the block.
     len: usize,
-    /// Bytes of a text that comes in pieces and is taken in whole, behind the log.
+    /// Length in bytes of the pieces, behind the log, of a text that the log takes in only whole.
     staged: usize,
-    /// The size of the block that the assembler needs.
+    /// The size of the block that the assembler needs, or 0 if its block is large enough.
     need: usize,
-    /// Words of the tables.
+    /// Length of the tables in words.
     words: u32,
-    /// The last event did not fit.
+    /// Whether the last event did not fit.
     full: bool,
     log: MessageLogOf<Behind<W>>,
 }
 
 /// A state without its tables.
 type Fixed = StateOf<[u64; 0]>;
-/// A state in its block.
+/// A state with its tables, in its block.
 ///
 /// cbindgen:ignore
 type State = StateOf<[u64]>;
@@ -81,7 +81,7 @@ const _: () = assert!(align_of::<CallSlot>() <= align_of::<Slot>(), "calls follo
 const _: () = assert!(size_of::<Slot>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 const _: () = assert!(size_of::<CallSlot>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 
-/// Words of the tables of a message.
+/// Length of the tables of a message, in words.
 fn words_of(room: Room) -> usize {
     room.bytes::<Slot, CallSlot>() / size_of::<u64>()
 }
@@ -91,19 +91,19 @@ fn state_at(m: *mut u8, words: usize) -> *mut State {
     ptr::slice_from_raw_parts_mut(m.cast::<u64>(), words) as *mut State
 }
 
-/// Bytes of a block with so many words of tables and so much log.
+/// Size of a block, in bytes, with tables of `words` words and a log of `log` bytes.
 fn size_for(words: usize, log: usize) -> usize {
     let log = log.checked_next_multiple_of(DELTAWIRE_ALIGN).unwrap_or(usize::MAX);
     FIXED.saturating_add(words.saturating_mul(size_of::<u64>())).saturating_add(log)
 }
 
-/// The length of a block, and the words of its tables.
+/// Returns the length of a block in bytes, and that of its tables in words.
 ///
 /// # Safety
 /// `m` is NULL, or points to readable memory of at least the size of a block.
 unsafe fn check(m: *const deltawire_message) -> Result<(usize, usize), deltawire_status> {
     let state: *const Fixed = aligned(m.cast())?;
-    // SAFETY: readable, as the caller promises; any bytes are numbers.
+    // SAFETY: readable, as the caller promises. Any bytes are valid numbers.
     unsafe {
         if addr_of!((*state).magic).read() != MAGIC {
             return Err(DELTAWIRE_E_STATE);
@@ -112,10 +112,10 @@ unsafe fn check(m: *const deltawire_message) -> Result<(usize, usize), deltawire
     }
 }
 
-/// State and buffer of a block that is to be changed.
+/// Borrows the state and the buffer of a block for a call that changes them.
 ///
 /// # Safety
-/// As [`check`]; and the block is writable, used by nobody else, and outlives the result.
+/// As [`check`]; and the block is writable, used by no other thread or call, and outlives the result.
 unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut State, &'b mut [u8]), deltawire_status> {
     // SAFETY: as the caller promises: the block was initialised with this length, and its two parts do not overlap.
     unsafe {
@@ -125,7 +125,7 @@ unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut State, &'b mut
     }
 }
 
-/// The same, to be looked at.
+/// Borrows the state and the buffer of a block for a call that only reads them.
 ///
 /// # Safety
 /// As [`check`]; and nothing changes the block while the result is used.
@@ -143,7 +143,6 @@ unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b State, &'b [u8]),
 /// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
 /// that large, or `deltawire_message_init` would answer E_CONFIG.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize {
     // SAFETY: what the pointer is, the caller promises.
     let Ok(room) = (unsafe { config_of(cfg) }).and_then(|config| Room::of(&config)) else { return 0 };
@@ -161,110 +160,95 @@ pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, lo
 /// defaults; `deltawire_message_limit` says so. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN,
 /// E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_init(
     mem: *mut c_void,
     mem_len: usize,
     cfg: *const deltawire_config,
     out: *mut *mut deltawire_message,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        // SAFETY: what the caller gave begins with its size, and is as long.
-        let config = unsafe { config_of(cfg) }?;
-        fits(mem as usize, mem_len, 0)?;
-        let room = Room::of(&config)?;
-        let words = words_of(room);
-        fits(mem as usize, mem_len, size_for(words, 0))?;
-        let log = MessageLogOf::with_tables(Behind { room, words: [] });
-        let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
-        // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
-        unsafe {
-            mem.cast::<Fixed>().write(state);
-            let first = mem.cast::<u8>().add(FIXED).cast::<Slot>();
-            (0..usize::from(room.choices)).for_each(|row| first.add(row).write(Slot::EMPTY));
-            let first = first.add(room.choices.into()).cast::<CallSlot>();
-            (0..usize::from(room.calls)).for_each(|row| first.add(row).write(CallSlot::EMPTY));
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: what the caller gave begins with its size, and is as long.
+    let config = ok!(unsafe { config_of(cfg) });
+    ok!(fits(mem as usize, mem_len, 0));
+    let room = ok!(Room::of(&config));
+    let words = words_of(room);
+    ok!(fits(mem as usize, mem_len, size_for(words, 0)));
+    let log = MessageLogOf::with_tables(Behind { room, words: [] }, usize::MAX);
+    let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
+    // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
+    unsafe {
+        mem.cast::<Fixed>().write(state);
+        let first = mem.cast::<u8>().add(FIXED).cast::<Slot>();
+        (0..usize::from(room.choices)).for_each(|row| first.add(row).write(Slot::EMPTY));
+        let first = first.add(room.choices.into()).cast::<CallSlot>();
+        (0..usize::from(room.calls)).for_each(|row| first.add(row).write(CallSlot::EMPTY));
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
-    match unsafe { enter(m) } {
-        Ok((state, _)) => {
-            state.log.reset();
-            (state.staged, state.need, state.full) = (0, 0, false);
-            DELTAWIRE_OK
-        }
-        Err(status) => status,
-    }
+    let (state, _) = ok!(unsafe { enter(m) });
+    state.log.reset();
+    (state.staged, state.need, state.full) = (0, 0, false);
+    DELTAWIRE_OK
 }
 
 /// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
 /// E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_move(
     mem: *mut c_void,
     mem_len: usize,
     src: *const deltawire_message,
     out: *mut *mut deltawire_message,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        // SAFETY: a block, as the caller promises, that nothing changes now.
-        let (from, buffer) = unsafe { look(src) }?;
-        let words = from.words as usize;
-        let head = size_for(words, 0);
-        fits(mem as usize, mem_len, head)?;
-        if overlap(mem as usize, mem_len, src as usize, from.len) {
-            return Err(DELTAWIRE_E_RANGE);
-        }
-        let kept = buffer.get(..from.kept()).unwrap_or_default();
-        if kept.len() > mem_len.saturating_sub(head) {
-            return Err(DELTAWIRE_E_SMALL);
-        }
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`; a state is plain
-        // data.
-        unsafe {
-            ptr::copy_nonoverlapping(src.cast::<u8>(), mem.cast(), head);
-            let state = &mut *state_at(mem.cast(), words);
-            (state.len, state.need, state.full) = (mem_len, 0, false);
-            ptr::copy_nonoverlapping(kept.as_ptr(), mem.cast::<u8>().add(head), kept.len());
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: a block, as the caller promises, that nothing changes now.
+    let (from, buffer) = ok!(unsafe { look(src) });
+    let words = from.words as usize;
+    let head = size_for(words, 0);
+    ok!(fits(mem as usize, mem_len, head));
+    if overlap(mem as usize, mem_len, src as usize, from.len) {
+        return DELTAWIRE_E_RANGE;
+    }
+    let kept = buffer.get(..from.kept()).unwrap_or_default();
+    if kept.len() > mem_len.saturating_sub(head) {
+        return DELTAWIRE_E_SMALL;
+    }
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`; a state is plain
+    // data.
+    unsafe {
+        ptr::copy_nonoverlapping(src.cast::<u8>(), mem.cast(), head);
+        let state = &mut *state_at(mem.cast(), words);
+        (state.len, state.need, state.full) = (mem_len, 0, false);
+        ptr::copy_nonoverlapping(kept.as_ptr(), mem.cast::<u8>().add(head), kept.len());
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// The block of `m` has `mem_len` bytes now. As `deltawire_resize`. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_SMALL, E_RANGE (beyond any memory).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem_len: usize) -> deltawire_status {
-    status((|| {
-        // SAFETY: a block, as the caller promises, of both lengths.
-        let (state, _) = unsafe { enter(m) }?;
-        fits(m as usize, mem_len, size_for(state.words as usize, state.kept()))?;
-        (state.len, state.need, state.full) = (mem_len, 0, false);
-        Ok(DELTAWIRE_OK)
-    })())
+    // SAFETY: a block, as the caller promises, of both lengths.
+    let (state, _) = ok!(unsafe { enter(m) });
+    ok!(fits(m as usize, mem_len, size_for(state.words as usize, state.kept())));
+    (state.len, state.need, state.full) = (mem_len, 0, false);
+    DELTAWIRE_OK
 }
 
 /// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
 /// else the smallest that holds the message. 0: not an assembler.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok((state, _)) = (unsafe { look(m) }) else { return 0 };
@@ -272,7 +256,7 @@ pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> 
 }
 
 impl State {
-    /// Bytes of the buffer that are in use.
+    /// How many bytes of the buffer are in use.
     fn kept(&self) -> usize {
         self.log.len().saturating_add(self.staged)
     }

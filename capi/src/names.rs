@@ -1,4 +1,4 @@
-//! Names of numbers: static, ended by NUL.
+//! The names of statuses, kinds, verdicts, quirks and other numbers.
 
 use crate::types::*;
 use core::ffi::c_char;
@@ -8,25 +8,25 @@ use deltawire::delta::{Kind, Meta};
 use deltawire::stream::{Media, Pending, Protocol};
 use deltawire::{Error, Quirk, Verdict};
 
-/// The names of a table: a match from numbers to C strings.
+/// The name of a number, from a table of the numbers of C; "?" for a number that is not in the table. If a row has a number of the
+/// library, the two numbers must be equal. `rows`, if given, is how many rows the table must have.
 macro_rules! names {
-    ($number:expr, $none:expr, $($known:pat => $name:literal,)*) => {
+    ($number:expr $(, rows $rows:expr)?; $($known:ident $(= $library:expr)? => $name:literal,)*) => {{
+        #[allow(dead_code)] // Most tables do not say.
+        const ROWS: usize = [$($known),*].len();
+        $(const _: () = assert!(ROWS == $rows);)?
+        $($(const _: () = assert!($known == $library);)?)*
         match $number {
             $($known => concat!($name, "\0").as_ptr().cast::<c_char>(),)*
-            _ => $none,
+            _ => c"?".as_ptr(),
         }
-    };
-}
-
-/// What is not known.
-fn unknown() -> *const c_char {
-    c"?".as_ptr()
+    }};
 }
 
 /// The name of a status, such as `OK` or `E_NULL`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_status_name(status: deltawire_status) -> *const c_char {
-    names! { status, unknown(),
+    names! { status;
         DELTAWIRE_OK => "OK",
         DELTAWIRE_PAUSED => "PAUSED",
         DELTAWIRE_MORE => "MORE",
@@ -49,7 +49,7 @@ pub extern "C" fn deltawire_status_name(status: deltawire_status) -> *const c_ch
 /// A status in words; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_char {
-    names! { status, unknown(),
+    names! { status;
         DELTAWIRE_OK => "done",
         DELTAWIRE_PAUSED => "a callback asked for a pause",
         DELTAWIRE_MORE => "array or scratch are full",
@@ -69,67 +69,50 @@ pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_ch
     }
 }
 
-/// The kinds of events: of the library, their numbers in C, and their names.
-macro_rules! kinds {
-    ($($kind:ident = $number:ident $name:literal,)*) => {
-        // One table rules, the library's. What it reserves is not for C yet.
-        const _: () = {
-            $(assert!($number == Kind::$kind as u32);)*
-            const RESERVED: usize = 4;
-            assert!([$($number),*].len() + RESERVED == Kind::ALL.len());
-        };
-
-        fn event_name(kind: u32) -> *const c_char {
-            names! { kind, unknown(),
-                $($number => $name,)*
-            }
-        }
-    };
-}
-
-kinds! {
-    None = DELTAWIRE_EV_NONE "NONE",
-    Sse = DELTAWIRE_EV_SSE "SSE",
-    Comment = DELTAWIRE_EV_COMMENT "COMMENT",
-    KeepAlive = DELTAWIRE_EV_KEEP_ALIVE "KEEP_ALIVE",
-    Retry = DELTAWIRE_EV_RETRY "RETRY",
-    LastEventId = DELTAWIRE_EV_LAST_EVENT_ID "LAST_EVENT_ID",
-    Chunk = DELTAWIRE_EV_CHUNK "CHUNK",
-    Role = DELTAWIRE_EV_ROLE "ROLE",
-    Content = DELTAWIRE_EV_CONTENT "CONTENT",
-    Reasoning = DELTAWIRE_EV_REASONING "REASONING",
-    Refusal = DELTAWIRE_EV_REFUSAL "REFUSAL",
-    ToolCall = DELTAWIRE_EV_TOOL_CALL "TOOL_CALL",
-    ToolName = DELTAWIRE_EV_TOOL_NAME "TOOL_NAME",
-    ToolArguments = DELTAWIRE_EV_TOOL_ARGUMENTS "TOOL_ARGUMENTS",
-    FunctionName = DELTAWIRE_EV_FUNCTION_NAME "FUNCTION_NAME",
-    FunctionArguments = DELTAWIRE_EV_FUNCTION_ARGUMENTS "FUNCTION_ARGUMENTS",
-    Audio = DELTAWIRE_EV_AUDIO "AUDIO",
-    Logprobs = DELTAWIRE_EV_LOGPROBS "LOGPROBS",
-    Message = DELTAWIRE_EV_MESSAGE "MESSAGE",
-    Finish = DELTAWIRE_EV_FINISH "FINISH",
-    ChoiceError = DELTAWIRE_EV_CHOICE_ERROR "CHOICE_ERROR",
-    Usage = DELTAWIRE_EV_USAGE "USAGE",
-    Error = DELTAWIRE_EV_ERROR "ERROR",
-    Malformed = DELTAWIRE_EV_MALFORMED "MALFORMED",
-    TooLong = DELTAWIRE_EV_TOO_LONG "TOO_LONG",
-    CommentTooLong = DELTAWIRE_EV_COMMENT_TOO_LONG "COMMENT_TOO_LONG",
-    Limit = DELTAWIRE_EV_LIMIT "LIMIT",
-    Quirk = DELTAWIRE_EV_QUIRK "QUIRK",
-    Done = DELTAWIRE_EV_DONE "DONE",
-    Payload = DELTAWIRE_EV_PAYLOAD "PAYLOAD",
-    Meta = DELTAWIRE_EV_META "META",
-    Annotation = DELTAWIRE_EV_ANNOTATION "ANNOTATION",
-    Signature = DELTAWIRE_EV_SIGNATURE "SIGNATURE",
-    Media = DELTAWIRE_EV_MEDIA "MEDIA",
-    Native = DELTAWIRE_EV_NATIVE "NATIVE",
-    Frame = DELTAWIRE_EV_FRAME "FRAME",
-}
+/// How many kinds of the library are not for C yet.
+const RESERVED: usize = 4;
 
 /// The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_event_name(kind: u32) -> *const c_char {
-    event_name(kind)
+    names! { kind, rows Kind::ALL.len() - RESERVED;
+        DELTAWIRE_EV_NONE = Kind::None as u32 => "NONE",
+        DELTAWIRE_EV_SSE = Kind::Sse as u32 => "SSE",
+        DELTAWIRE_EV_COMMENT = Kind::Comment as u32 => "COMMENT",
+        DELTAWIRE_EV_KEEP_ALIVE = Kind::KeepAlive as u32 => "KEEP_ALIVE",
+        DELTAWIRE_EV_RETRY = Kind::Retry as u32 => "RETRY",
+        DELTAWIRE_EV_LAST_EVENT_ID = Kind::LastEventId as u32 => "LAST_EVENT_ID",
+        DELTAWIRE_EV_CHUNK = Kind::Chunk as u32 => "CHUNK",
+        DELTAWIRE_EV_ROLE = Kind::Role as u32 => "ROLE",
+        DELTAWIRE_EV_CONTENT = Kind::Content as u32 => "CONTENT",
+        DELTAWIRE_EV_REASONING = Kind::Reasoning as u32 => "REASONING",
+        DELTAWIRE_EV_REFUSAL = Kind::Refusal as u32 => "REFUSAL",
+        DELTAWIRE_EV_TOOL_CALL = Kind::ToolCall as u32 => "TOOL_CALL",
+        DELTAWIRE_EV_TOOL_NAME = Kind::ToolName as u32 => "TOOL_NAME",
+        DELTAWIRE_EV_TOOL_ARGUMENTS = Kind::ToolArguments as u32 => "TOOL_ARGUMENTS",
+        DELTAWIRE_EV_FUNCTION_NAME = Kind::FunctionName as u32 => "FUNCTION_NAME",
+        DELTAWIRE_EV_FUNCTION_ARGUMENTS = Kind::FunctionArguments as u32 => "FUNCTION_ARGUMENTS",
+        DELTAWIRE_EV_AUDIO = Kind::Audio as u32 => "AUDIO",
+        DELTAWIRE_EV_LOGPROBS = Kind::Logprobs as u32 => "LOGPROBS",
+        DELTAWIRE_EV_MESSAGE = Kind::Message as u32 => "MESSAGE",
+        DELTAWIRE_EV_FINISH = Kind::Finish as u32 => "FINISH",
+        DELTAWIRE_EV_CHOICE_ERROR = Kind::ChoiceError as u32 => "CHOICE_ERROR",
+        DELTAWIRE_EV_USAGE = Kind::Usage as u32 => "USAGE",
+        DELTAWIRE_EV_ERROR = Kind::Error as u32 => "ERROR",
+        DELTAWIRE_EV_MALFORMED = Kind::Malformed as u32 => "MALFORMED",
+        DELTAWIRE_EV_TOO_LONG = Kind::TooLong as u32 => "TOO_LONG",
+        DELTAWIRE_EV_COMMENT_TOO_LONG = Kind::CommentTooLong as u32 => "COMMENT_TOO_LONG",
+        DELTAWIRE_EV_LIMIT = Kind::Limit as u32 => "LIMIT",
+        DELTAWIRE_EV_QUIRK = Kind::Quirk as u32 => "QUIRK",
+        DELTAWIRE_EV_DONE = Kind::Done as u32 => "DONE",
+        DELTAWIRE_EV_PAYLOAD = Kind::Payload as u32 => "PAYLOAD",
+        DELTAWIRE_EV_META = Kind::Meta as u32 => "META",
+        DELTAWIRE_EV_ANNOTATION = Kind::Annotation as u32 => "ANNOTATION",
+        DELTAWIRE_EV_SIGNATURE = Kind::Signature as u32 => "SIGNATURE",
+        DELTAWIRE_EV_MEDIA = Kind::Media as u32 => "MEDIA",
+        DELTAWIRE_EV_NATIVE = Kind::Native as u32 => "NATIVE",
+        DELTAWIRE_EV_FRAME = Kind::Frame as u32 => "FRAME",
+    }
 }
 
 const _: () = {
@@ -144,16 +127,6 @@ const _: () = {
     assert!(DELTAWIRE_META_DELTA_MEMBER == Meta::DeltaMember as u32);
     assert!(DELTAWIRE_META_MESSAGE_MEMBER == Meta::MessageMember as u32);
     assert!(DELTAWIRE_META_REASONING_NAME == Meta::ReasoningName as u32);
-    assert!(DELTAWIRE_FINISH_OTHER == FinishKind::Other.number());
-    assert!(DELTAWIRE_FINISH_STOP == FinishKind::Stop.number());
-    assert!(DELTAWIRE_FINISH_LENGTH == FinishKind::Length.number());
-    assert!(DELTAWIRE_FINISH_TOOL_CALLS == FinishKind::ToolCalls.number());
-    assert!(DELTAWIRE_FINISH_CONTENT_FILTER == FinishKind::ContentFilter.number());
-    assert!(DELTAWIRE_FINISH_FUNCTION_CALL == FinishKind::FunctionCall.number());
-    assert!(DELTAWIRE_FINISH_ERROR == FinishKind::Error.number());
-    assert!(DELTAWIRE_LIMIT_CHOICES == Error::TooManyChoices { choice: 0, offset: 0 }.number());
-    assert!(DELTAWIRE_LIMIT_TOOL_CALLS == Error::TooManyCalls { choice: 0, offset: 0 }.number());
-    assert!(DELTAWIRE_LIMIT_INDEX == Error::BadIndex { choice: 0, offset: 0 }.number());
     assert!(DELTAWIRE_META_CALL_MEMBER == Meta::CallMember as u32);
     assert!(DELTAWIRE_META_FUNCTION_MEMBER == Meta::FunctionMember as u32);
     assert!(DELTAWIRE_OWNER_CHUNK == Owner::Chunk as u32);
@@ -164,94 +137,70 @@ const _: () = {
     assert!(DELTAWIRE_OWNER_USAGE == Owner::Usage as u32);
 };
 
-/// Checks numbers against the library's, and makes the function that names them. `none`: the number of what is an `Option` in
-/// Rust.
-macro_rules! library_names {
-    ($type:ident, $function:ident $(, none $none:ident)?; $($name:ident = $number:ident,)*) => {
-        const _: () = {
-            $(assert!($number == $type::$name as u32);)*
-        };
-
-        fn $function(number: u32) -> *const c_char {
-            match number {
-                $($none => c"None".as_ptr(),)?
-                $($number => concat!(stringify!($name), "\0").as_ptr().cast::<c_char>(),)*
-                _ => unknown(),
-            }
-        }
-    };
-}
-
-library_names! { Verdict, verdict_name;
-    Empty = DELTAWIRE_VERDICT_EMPTY,
-    NotAStream = DELTAWIRE_VERDICT_NOT_A_STREAM,
-    ApiError = DELTAWIRE_VERDICT_API_ERROR,
-    Done = DELTAWIRE_VERDICT_DONE,
-    Finished = DELTAWIRE_VERDICT_FINISHED,
-    Body = DELTAWIRE_VERDICT_BODY,
-    JsonAnswer = DELTAWIRE_VERDICT_JSON_ANSWER,
-    OtherProtocol = DELTAWIRE_VERDICT_OTHER_PROTOCOL,
-    Lost = DELTAWIRE_VERDICT_LOST,
-    Truncated = DELTAWIRE_VERDICT_TRUNCATED,
-}
-
-library_names! { Media, media_name, none DELTAWIRE_MEDIA_NONE;
-    Gzip = DELTAWIRE_MEDIA_GZIP,
-    Zstd = DELTAWIRE_MEDIA_ZSTD,
-    Binary = DELTAWIRE_MEDIA_BINARY,
-    Html = DELTAWIRE_MEDIA_HTML,
-    Text = DELTAWIRE_MEDIA_TEXT,
-}
-
-library_names! { Protocol, protocol_name, none DELTAWIRE_PROTOCOL_NONE;
-    Other = DELTAWIRE_PROTOCOL_OTHER,
-    Responses = DELTAWIRE_PROTOCOL_RESPONSES,
-    Anthropic = DELTAWIRE_PROTOCOL_ANTHROPIC,
-    Gemini = DELTAWIRE_PROTOCOL_GEMINI,
-    Interactions = DELTAWIRE_PROTOCOL_INTERACTIONS,
-    Ollama = DELTAWIRE_PROTOCOL_OLLAMA,
-    Cohere = DELTAWIRE_PROTOCOL_COHERE,
-    Chat = DELTAWIRE_PROTOCOL_CHAT,
-}
-
-library_names! { Pending, pending_name;
-    Nothing = DELTAWIRE_PENDING_NOTHING,
-    Event = DELTAWIRE_PENDING_EVENT,
-    Json = DELTAWIRE_PENDING_JSON,
-    Line = DELTAWIRE_PENDING_LINE,
-}
-
 /// The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
-    verdict_name(verdict)
+    names! { verdict;
+        DELTAWIRE_VERDICT_EMPTY = Verdict::Empty as u32 => "Empty",
+        DELTAWIRE_VERDICT_NOT_A_STREAM = Verdict::NotAStream as u32 => "NotAStream",
+        DELTAWIRE_VERDICT_API_ERROR = Verdict::ApiError as u32 => "ApiError",
+        DELTAWIRE_VERDICT_DONE = Verdict::Done as u32 => "Done",
+        DELTAWIRE_VERDICT_FINISHED = Verdict::Finished as u32 => "Finished",
+        DELTAWIRE_VERDICT_BODY = Verdict::Body as u32 => "Body",
+        DELTAWIRE_VERDICT_JSON_ANSWER = Verdict::JsonAnswer as u32 => "JsonAnswer",
+        DELTAWIRE_VERDICT_OTHER_PROTOCOL = Verdict::OtherProtocol as u32 => "OtherProtocol",
+        DELTAWIRE_VERDICT_LOST = Verdict::Lost as u32 => "Lost",
+        DELTAWIRE_VERDICT_TRUNCATED = Verdict::Truncated as u32 => "Truncated",
+    }
 }
 
 /// The name of a `DELTAWIRE_MEDIA_*`, such as `Gzip` or `None`; "?" for an unknown number. Static,
 /// ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_media_name(media: u32) -> *const c_char {
-    media_name(media)
+    names! { media;
+        DELTAWIRE_MEDIA_NONE => "None",
+        DELTAWIRE_MEDIA_GZIP = Media::Gzip as u32 => "Gzip",
+        DELTAWIRE_MEDIA_ZSTD = Media::Zstd as u32 => "Zstd",
+        DELTAWIRE_MEDIA_BINARY = Media::Binary as u32 => "Binary",
+        DELTAWIRE_MEDIA_HTML = Media::Html as u32 => "Html",
+        DELTAWIRE_MEDIA_TEXT = Media::Text as u32 => "Text",
+    }
 }
 
 /// The name of a protocol, such as `Anthropic` or `None`; "?" for an unknown number. Static, ended
 /// by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_protocol_name(protocol: u32) -> *const c_char {
-    protocol_name(protocol)
+    names! { protocol;
+        DELTAWIRE_PROTOCOL_NONE => "None",
+        DELTAWIRE_PROTOCOL_OTHER = Protocol::Other as u32 => "Other",
+        DELTAWIRE_PROTOCOL_RESPONSES = Protocol::Responses as u32 => "Responses",
+        DELTAWIRE_PROTOCOL_ANTHROPIC = Protocol::Anthropic as u32 => "Anthropic",
+        DELTAWIRE_PROTOCOL_GEMINI = Protocol::Gemini as u32 => "Gemini",
+        DELTAWIRE_PROTOCOL_INTERACTIONS = Protocol::Interactions as u32 => "Interactions",
+        DELTAWIRE_PROTOCOL_OLLAMA = Protocol::Ollama as u32 => "Ollama",
+        DELTAWIRE_PROTOCOL_COHERE = Protocol::Cohere as u32 => "Cohere",
+        DELTAWIRE_PROTOCOL_CHAT = Protocol::Chat as u32 => "Chat",
+    }
 }
 
 /// The name of a `DELTAWIRE_PENDING_*`, such as `Event`; "?" for an unknown number. Static, ended by
 /// NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_pending_name(pending: u32) -> *const c_char {
-    pending_name(pending)
+    names! { pending;
+        DELTAWIRE_PENDING_NOTHING = Pending::Nothing as u32 => "Nothing",
+        DELTAWIRE_PENDING_EVENT = Pending::Event as u32 => "Event",
+        DELTAWIRE_PENDING_JSON = Pending::Json as u32 => "Json",
+        DELTAWIRE_PENDING_LINE = Pending::Line as u32 => "Line",
+    }
 }
 
 /// The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_fault_name(fault: u32) -> *const c_char {
-    names! { fault, unknown(),
+    names! { fault;
         DELTAWIRE_FAULT_UNEXPECTED_END => "UnexpectedEnd",
         DELTAWIRE_FAULT_UNEXPECTED_BYTE => "UnexpectedByte",
         DELTAWIRE_FAULT_TRAILING_BYTES => "TrailingBytes",
@@ -269,14 +218,14 @@ pub extern "C" fn deltawire_fault_name(fault: u32) -> *const c_char {
 /// NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_finish_name(finish: u32) -> *const c_char {
-    names! { finish, unknown(),
-        DELTAWIRE_FINISH_OTHER => "other",
-        DELTAWIRE_FINISH_STOP => "stop",
-        DELTAWIRE_FINISH_LENGTH => "length",
-        DELTAWIRE_FINISH_TOOL_CALLS => "tool_calls",
-        DELTAWIRE_FINISH_CONTENT_FILTER => "content_filter",
-        DELTAWIRE_FINISH_FUNCTION_CALL => "function_call",
-        DELTAWIRE_FINISH_ERROR => "error",
+    names! { finish;
+        DELTAWIRE_FINISH_OTHER = FinishKind::Other.number() => "other",
+        DELTAWIRE_FINISH_STOP = FinishKind::Stop.number() => "stop",
+        DELTAWIRE_FINISH_LENGTH = FinishKind::Length.number() => "length",
+        DELTAWIRE_FINISH_TOOL_CALLS = FinishKind::ToolCalls.number() => "tool_calls",
+        DELTAWIRE_FINISH_CONTENT_FILTER = FinishKind::ContentFilter.number() => "content_filter",
+        DELTAWIRE_FINISH_FUNCTION_CALL = FinishKind::FunctionCall.number() => "function_call",
+        DELTAWIRE_FINISH_ERROR = FinishKind::Error.number() => "error",
     }
 }
 
@@ -284,15 +233,15 @@ pub extern "C" fn deltawire_finish_name(finish: u32) -> *const c_char {
 /// `TooManyCalls` for `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_limit_name(limit: u32) -> *const c_char {
-    names! { limit, unknown(),
-        DELTAWIRE_LIMIT_CHOICES => "TooManyChoices",
-        DELTAWIRE_LIMIT_TOOL_CALLS => "TooManyCalls",
-        DELTAWIRE_LIMIT_INDEX => "BadIndex",
+    names! { limit;
+        DELTAWIRE_LIMIT_CHOICES = Error::TooManyChoices { choice: 0, offset: 0 }.number() => "TooManyChoices",
+        DELTAWIRE_LIMIT_TOOL_CALLS = Error::TooManyCalls { choice: 0, offset: 0 }.number() => "TooManyCalls",
+        DELTAWIRE_LIMIT_INDEX = Error::BadIndex { choice: 0, offset: 0 }.number() => "BadIndex",
         DELTAWIRE_LIMIT_LENGTH => "TooLong",
     }
 }
 
-/// The quirk of this number.
+/// Returns the quirk with this number.
 pub(crate) fn quirk_of(number: u32) -> Option<Quirk> {
     Quirk::ALL.iter().copied().find(|quirk| *quirk as u32 == number)
 }

@@ -1,7 +1,7 @@
-//! A parser's life: made, reset, moved.
+//! Makes, resets, moves and resizes parsers.
 
 use crate::block::{self, fits, look, overlap, Core, Look, Phase, Room};
-use crate::convert::{put_out, sized, status};
+use crate::convert::{put_out, sized};
 use crate::types::*;
 use core::ffi::c_void;
 use deltawire::delta::Kind;
@@ -30,7 +30,6 @@ pub extern "C" fn deltawire_abi() -> u32 {
 /// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
 /// answer E_CONFIG.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize {
     // SAFETY: what the pointer is, the caller promises.
     let Ok((core, _)) = (unsafe { config_of(cfg) }).and_then(|config| core_of(&config)) else { return 0 };
@@ -42,34 +41,19 @@ pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, even
     }
 }
 
-const DEFAULTS: deltawire_config = deltawire_config {
-    size: 0,
-    mode: 0,
-    flags: 0,
-    max_depth: 0,
-    events: 0,
-    errors: [0; 2],
-    max_event_len: 0,
-    max_id_len: 0,
-    read_len: 0,
-    max_choices: 0,
-    max_tool_calls: 0,
-    dialect: 0,
-};
-
-/// The config that C gave; NULL is all defaults.
+/// Returns the config that C gave. NULL stands for all defaults.
 ///
 /// # Safety
 /// `cfg` is NULL, or begins with its size and is as long.
 pub(crate) unsafe fn config_of(cfg: *const deltawire_config) -> Result<deltawire_config, deltawire_status> {
     if cfg.is_null() {
-        return Ok(DEFAULTS);
+        return Ok(deltawire_config::default());
     }
-    // SAFETY: as the caller promises. Any bytes are a config.
-    unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize, DEFAULTS) }
+    // SAFETY: as the caller promises. Any bytes are a valid config struct.
+    unsafe { sized(cfg, core::ptr::addr_of!((*cfg).size).read() as usize) }
 }
 
-/// What C configured.
+/// Converts the config of C to that of the machine, and makes the core of the block.
 fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status> {
     const FLAGS: u32 = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SPEC | DELTAWIRE_CFG_STRICT_JSON | DELTAWIRE_CFG_SHARED;
     if config.mode > DELTAWIRE_MODE_USAGE || config.flags & !FLAGS != 0 {
@@ -137,37 +121,33 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
 /// `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
 /// or more), E_CONFIG. On failure nothing is written.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_init(
     mem: *mut c_void,
     mem_len: usize,
     cfg: *const deltawire_config,
     out: *mut *mut deltawire_parser,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        // SAFETY: what the caller gave begins with its size, and is as long.
-        let config = unsafe { config_of(cfg) }?;
-        // The address first: what is said of the memory does not depend on the config.
-        fits(mem as usize, mem_len, 0)?;
-        let (core, machine) = core_of(&config)?;
-        fits(mem as usize, mem_len, core.least())?;
-        reachable(mem_len, core.read_len)?;
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
-        unsafe {
-            block::write(mem.cast(), mem_len, core, machine);
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: what the caller gave begins with its size, and is as long.
+    let config = ok!(unsafe { config_of(cfg) });
+    // The address is checked first, so that the answer about it does not depend on the config.
+    ok!(fits(mem as usize, mem_len, 0));
+    let (core, machine) = ok!(core_of(&config));
+    ok!(fits(mem as usize, mem_len, core.least()));
+    ok!(reachable(mem_len, core.read_len));
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
+    unsafe {
+        block::write(mem.cast(), mem_len, core, machine);
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// Begins a new stream with the same config. The time depends on the state and the tables, not on
 /// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
     let mut open = ok!(unsafe { block::enter(p) });
@@ -183,7 +163,7 @@ pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_
     DELTAWIRE_OK
 }
 
-/// In direct reading offsets of 32 bits count from the first byte of the block.
+/// Checks that offsets of 32 bits reach all of a block with a read area: in direct reading they count from its first byte.
 fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
     if read_len > 0 && u32::try_from(mem_len).is_err() {
         return Err(DELTAWIRE_E_RANGE);
@@ -199,45 +179,42 @@ fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
 /// E_SMALL, E_RANGE (the blocks overlap; beyond any memory; with `read_len`, 4 GiB or more). On
 /// failure nothing is written.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_move(
     mem: *mut c_void,
     mem_len: usize,
     src: *const deltawire_parser,
     out: *mut *mut deltawire_parser,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: a block, as the caller promises, that nothing changes now.
+    let Look { core: from, stream, storage, area } = ok!(unsafe { look(src) });
+    ok!(fits(mem as usize, mem_len, from.least()));
+    ok!(reachable(mem_len, from.read_len));
+    let from_len = from.size_for(0).saturating_add(storage.len());
+    if overlap(mem as usize, mem_len, src as usize, from_len) {
+        return DELTAWIRE_E_RANGE;
+    }
+    let unspent = area.get(from.spent..from.committed).unwrap_or_default();
+    let room = mem_len.saturating_sub(from.size_for(0));
+    let is_pending = from.emitter.is_pending();
+    if stream.retained(storage, is_pending) > room {
+        return DELTAWIRE_E_SMALL;
+    }
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`.
+    unsafe {
+        block::copy(src.cast(), mem.cast(), from.head(), mem_len);
+        let mut to = ok!(block::enter(mem.cast()));
+        to.kept.relocate(storage, to.storage, is_pending);
+        if let Some(area) = to.area.get_mut(..unspent.len()) {
+            area.copy_from_slice(unspent);
         }
-        // SAFETY: a block, as the caller promises, that nothing changes now.
-        let Look { core: from, stream, storage, area } = unsafe { look(src) }?;
-        fits(mem as usize, mem_len, from.least())?;
-        reachable(mem_len, from.read_len)?;
-        let from_len = from.size_for(0).saturating_add(storage.len());
-        if overlap(mem as usize, mem_len, src as usize, from_len) {
-            return Err(DELTAWIRE_E_RANGE);
-        }
-        let unspent = area.get(from.spent..from.committed).unwrap_or_default();
-        let room = mem_len.saturating_sub(from.size_for(0));
-        let is_pending = from.emitter.is_pending();
-        if stream.retained(storage, is_pending) > room {
-            return Err(DELTAWIRE_E_SMALL);
-        }
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`.
-        unsafe {
-            block::copy(src.cast(), mem.cast(), from.head(), mem_len);
-            let mut to = block::enter(mem.cast())?;
-            to.kept.relocate(storage, to.storage, is_pending);
-            if let Some(area) = to.area.get_mut(..unspent.len()) {
-                area.copy_from_slice(unspent);
-            }
-            (to.core.spent, to.core.committed, to.core.need) = (0, unspent.len(), 0);
-            to.core.reserved = false;
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+        (to.core.spent, to.core.committed, to.core.need) = (0, unspent.len(), 0);
+        to.core.reserved = false;
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// The block of `p` has `mem_len` bytes now. Call it after `realloc` enlarged the block, which may
@@ -246,22 +223,19 @@ pub unsafe extern "C" fn deltawire_move(
 /// Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
 /// `read_len`, 4 GiB or more). On failure nothing is changed.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usize) -> deltawire_status {
-    status((|| {
-        // SAFETY: a block, as the caller promises, of both lengths.
-        unsafe {
-            reachable(mem_len, look(p)?.core.read_len)?;
-            block::resize(p, mem_len)?;
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    // SAFETY: a block, as the caller promises, of both lengths.
+    unsafe {
+        let Look { core, .. } = ok!(look(p));
+        ok!(reachable(mem_len, core.read_len));
+        ok!(block::resize(p, mem_len));
+    }
+    DELTAWIRE_OK
 }
 
 /// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
 /// else the smallest that holds what the parser retains. 0: not a parser.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
     let Ok(Look { core, stream, storage, .. }) = (unsafe { look(p) }) else { return 0 };

@@ -1,14 +1,13 @@
-//! What is known of a stream.
+//! What a parser knows of its stream: its end, token counts, last event ID, failure and quirks.
 
 use crate::block::{look, Look, Phase};
-use crate::convert::{check_size, fill, str_of, usage_of};
+use crate::convert::{fill, give, give_usage, str_of};
 use crate::names::quirk_of;
 use crate::types::*;
 
 /// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 /// E_REENTRANT, E_CONFIG (`size`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
@@ -42,7 +41,6 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
 /// that was cut is that of its beginning. Answers OK, ABSENT (the stream has none yet), E_NULL,
 /// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_last_usage(
     p: *const deltawire_parser,
     out: *mut deltawire_usage,
@@ -50,18 +48,13 @@ pub unsafe extern "C" fn deltawire_last_usage(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let look = ok!(look(p));
-        ok!(check_size(out));
-        match look.core.emitter.usage() {
-            Some(counts) => fill(out, |size| usage_of(counts, size)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_usage(out, look.core.emitter.usage().copied())
     }
 }
 
 /// The last event ID: send it as `Last-Event-ID` to reconnect. Any bytes, valid until the next call
 /// on the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_last_event_id(
     p: *const deltawire_parser,
     out: *mut deltawire_str,
@@ -76,14 +69,12 @@ pub unsafe extern "C" fn deltawire_last_event_id(
         if id.is_empty() {
             return DELTAWIRE_ABSENT;
         }
-        out.write(str_of(id));
-        DELTAWIRE_OK
+        give(out, str_of(id))
     }
 }
 
 /// After E_STRICT: the number of the quirk; else, and from a callback, `DELTAWIRE_QUIRKS`.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(p) }.map_or(DELTAWIRE_QUIRKS, |look| look.core.error_quirk)
@@ -91,7 +82,6 @@ pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u3
 
 /// After a status of -100 and below: the stream offset of the event that failed; else 0.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u64 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(p) }.map_or(0, |look| look.core.error_offset)
@@ -99,7 +89,6 @@ pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u
 
 /// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(p) }.map_or(0, |look| look.core.user_code)
@@ -108,7 +97,6 @@ pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 
 /// How often the stream has the quirk; counting stops at 65,535. 0 for unknown numbers, and from a
 /// callback.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_quirk_count(p: *const deltawire_parser, quirk: u32) -> u64 {
     // SAFETY: a block, as the caller promises.
     let Ok(look) = (unsafe { look(p) }) else { return 0 };

@@ -1,7 +1,8 @@
-//! Values: JSON that is read where it is asked for.
+//! Values: JSON that is read only when a function asks for it.
 
 use crate::convert::{
-    bytes, check_size, copy_out, fill, give, given, plain_of, put_out, str_of, usage_of, value_of, Given,
+    bytes, check_size, copy_out, give, give_usage, give_value, given, plain_of, put_out, str_of, text_value, value_of,
+    Given,
 };
 use crate::types::*;
 use core::ffi::{c_char, c_void};
@@ -12,7 +13,6 @@ use deltawire::json::{self, Kind, Number, Text, Value};
 /// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
 /// the value), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_open(
     json: *const c_void,
     len: usize,
@@ -24,10 +24,7 @@ pub unsafe extern "C" fn deltawire_value_open(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        match json::parse_lazy(json) {
-            Ok(value) => give(out, value_of(value)),
-            Err(_) => DELTAWIRE_ABSENT,
-        }
+        give_value(out, json::parse_lazy(json).ok())
     }
 }
 
@@ -35,7 +32,6 @@ pub unsafe extern "C" fn deltawire_value_open(
 /// `key`, unless NULL, receives the name, `out` the value. Whitespace between them is skipped.
 /// Answers OK, ABSENT (not such a text), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_open_member(
     member: *const c_void,
     len: usize,
@@ -50,7 +46,7 @@ pub unsafe extern "C" fn deltawire_value_open_member(
         }
         match OtherMember::split(member) {
             Some((name, value)) => {
-                put_out(key, crate::convert::text_value(member, Some(name)));
+                put_out(key, text_value(member, Some(name)));
                 give(out, value_of(value))
             }
             None => DELTAWIRE_ABSENT,
@@ -61,7 +57,6 @@ pub unsafe extern "C" fn deltawire_value_open_member(
 /// Makes a value of type `DELTAWIRE_T_TEXT` of any bytes; `deltawire_value_text` decodes it to valid
 /// UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_plain(
     bytes: *const c_void,
     len: usize,
@@ -69,14 +64,12 @@ pub unsafe extern "C" fn deltawire_value_plain(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match crate::convert::bytes(bytes, len) {
-            Ok(bytes) => give(out, plain_of(bytes)),
-            Err(status) => status,
-        }
+        let bytes = ok!(crate::convert::bytes(bytes, len));
+        give(out, plain_of(bytes))
     }
 }
 
-/// The JSON value that C gave.
+/// Returns the JSON value that C gave; ABSENT if it gave plain text.
 ///
 /// # Safety
 /// As [`given`].
@@ -88,7 +81,7 @@ unsafe fn json_of<'v>(v: *const deltawire_value) -> Result<Value<'v>, deltawire_
     }
 }
 
-/// The text of what C gave: of a string, of plain text, or of a number or literal as it is written.
+/// Returns the text of the value that C gave: of a string, of plain text, or of a number or literal as it is written.
 ///
 /// # Safety
 /// As [`given`].
@@ -108,7 +101,6 @@ unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, deltawire_s
 /// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
 /// object), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_member(
     v: *const deltawire_value,
     name: *const c_char,
@@ -120,14 +112,9 @@ pub unsafe extern "C" fn deltawire_value_member(
         if out.is_null() || v.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let (value, name) = match (bytes(name.cast(), len), json_of(v)) {
-            (Ok(name), Ok(value)) => (value, name),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
-        match core::str::from_utf8(name).ok().and_then(|name| value.get(name).ok()?) {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        let name = ok!(bytes(name.cast(), len));
+        let value = ok!(json_of(v));
+        give_value(out, core::str::from_utf8(name).ok().and_then(|name| value.get(name).ok()?))
     }
 }
 
@@ -135,7 +122,6 @@ pub unsafe extern "C" fn deltawire_value_member(
 /// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
 /// well-formed part; or not a container), E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_next(
     container: *const deltawire_value,
     cursor: *mut usize,
@@ -151,18 +137,14 @@ pub unsafe extern "C" fn deltawire_value_next(
         let mut at = cursor.read();
         let next = match value.kind() {
             Kind::Object => value.member_at(&mut at).map(|(name, member)| {
-                let name = crate::convert::text_value(value.raw(), Some(name));
-                put_out(key, name);
+                put_out(key, text_value(value.raw(), Some(name)));
                 member
             }),
             Kind::Array => value.element_at(&mut at),
             _ => None,
         };
         cursor.write(at);
-        match next {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, next)
     }
 }
 
@@ -171,7 +153,6 @@ pub unsafe extern "C" fn deltawire_value_next(
 /// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
 /// (nothing was written to `buf`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_text(
     v: *const deltawire_value,
     buf: *mut c_char,
@@ -183,15 +164,10 @@ pub unsafe extern "C" fn deltawire_value_text(
         if buf.is_null() && cap > 0 {
             return DELTAWIRE_E_NULL;
         }
-        match text_of(v) {
-            Ok(text) => {
-                let len = text.decoded_len();
-                copy_out(len, buf, cap, need, |buffer| {
-                    text.copy_to(buffer);
-                })
-            }
-            Err(status) => status,
-        }
+        let text = ok!(text_of(v));
+        copy_out(text.decoded_len(), buf, cap, need, |buffer| {
+            text.copy_to(buffer);
+        })
     }
 }
 
@@ -199,7 +175,6 @@ pub unsafe extern "C" fn deltawire_value_text(
 /// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
 /// E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mut deltawire_str) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
@@ -217,7 +192,6 @@ pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mu
 /// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
 /// equal), E_NULL, E_RANGE (`len`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_equals(
     v: *const deltawire_value,
     s: *const c_char,
@@ -228,11 +202,8 @@ pub unsafe extern "C" fn deltawire_value_equals(
         if v.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let (s, value) = match (bytes(s.cast(), len), given(v)) {
-            (Ok(s), Ok(value)) => (s, value),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
-        let text = match value {
+        let s = ok!(bytes(s.cast(), len));
+        let text = match ok!(given(v)) {
             Given::Plain(bytes) => Some(Text::verbatim(bytes)),
             Given::Json(value) => value.as_text(),
         };
@@ -243,7 +214,7 @@ pub unsafe extern "C" fn deltawire_value_equals(
     }
 }
 
-/// A number that C gave.
+/// Returns the number that C gave.
 ///
 /// # Safety
 /// As [`given`].
@@ -256,60 +227,50 @@ unsafe fn number_of<'v>(v: *const deltawire_value) -> Result<Number<'v>, deltawi
 /// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
 /// number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mut u64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match number_of(v) {
-            _ if out.is_null() => DELTAWIRE_E_NULL,
-            Ok(number) => number.to_u64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number)),
-            Err(status) => status,
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        ok!(number_of(v)).to_u64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number))
     }
 }
 
 /// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
 /// number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mut i64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match number_of(v) {
-            _ if out.is_null() => DELTAWIRE_E_NULL,
-            Ok(number) => number.to_i64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number)),
-            Err(status) => status,
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        ok!(number_of(v)).to_i64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number))
     }
 }
 
 /// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
 /// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_decimal(
     v: *const deltawire_value,
     out: *mut deltawire_decimal,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match number_of(v) {
-            _ if out.is_null() => DELTAWIRE_E_NULL,
-            Ok(number) => {
-                let decimal = number.to_decimal();
-                give(
-                    out,
-                    deltawire_decimal {
-                        digits: decimal.digits,
-                        exp10: decimal.exp10,
-                        negative: u8::from(decimal.negative),
-                        exact: u8::from(decimal.exact),
-                        reserved: [0; 2],
-                    },
-                )
-            }
-            Err(status) => status,
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        let decimal = ok!(number_of(v)).to_decimal();
+        let decimal = deltawire_decimal {
+            digits: decimal.digits,
+            exp10: decimal.exp10,
+            negative: u8::from(decimal.negative),
+            exact: u8::from(decimal.exact),
+            reserved: [0; 2],
+        };
+        give(out, decimal)
     }
 }
 
@@ -318,7 +279,6 @@ pub unsafe extern "C" fn deltawire_value_decimal(
 /// the names of chat completions, Responses, Anthropic and Gemini, whichever the object has. Answers
 /// OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_value_usage(
     v: *const deltawire_value,
     out: *mut deltawire_usage,
@@ -329,13 +289,8 @@ pub unsafe extern "C" fn deltawire_value_usage(
             return DELTAWIRE_E_NULL;
         }
         ok!(check_size(out));
-        match ok!(given(v)) {
-            Given::Json(value) => match Usage::of(value) {
-                Some(usage) => fill(out, |size| usage_of(&usage.counts(), size)),
-                None => DELTAWIRE_ABSENT,
-            },
-            Given::Plain(_) => DELTAWIRE_ABSENT,
-        }
+        let usage = Usage::of(ok!(json_of(v)));
+        give_usage(out, usage.map(|usage| usage.counts()))
     }
 }
 
@@ -344,7 +299,6 @@ pub unsafe extern "C" fn deltawire_value_usage(
 /// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
 /// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_error_field(
     error: *const deltawire_value,
     field: u32,
@@ -370,9 +324,6 @@ pub unsafe extern "C" fn deltawire_error_field(
             (Given::Json(error), Some(part)) => ApiError::of(error).part(part),
             (Given::Json(error), None) => ApiError::of(error).metadata(),
         };
-        match value {
-            Some(value) => give(out, value_of(value)),
-            None => DELTAWIRE_ABSENT,
-        }
+        give_value(out, value)
     }
 }

@@ -1,9 +1,9 @@
-//! Workspaces: what parsers need only while they read, in a block of its own that each call is lent.
+//! Workspaces: the memory that parsers need only while they read, in a block that the caller passes to each call.
 //!
-//! Nothing of it is stored in a parser, and nothing of a parser in it, so the blocks of both may be moved and copied between calls.
+//! Neither block refers to the other between calls, so both may be moved and copied then.
 
 use crate::block::{fits, Kept, Shared};
-use crate::convert::{aligned, put_out, status};
+use crate::convert::{aligned, put_out};
 use crate::types::*;
 use core::ffi::c_void;
 use core::mem::{align_of, size_of};
@@ -11,19 +11,19 @@ use core::ptr::{addr_of, addr_of_mut};
 use deltawire::stream::{Emitter, Machine};
 use deltawire::Workspace;
 
-/// How many shapes of events a workspace remembers: as many as the machine of a parser, so that what reads with either is compiled
-/// once.
+/// How many shapes of events a workspace remembers: as many as the machine of a parser, so that the code that reads is compiled
+/// once for both.
 const SHAPES: usize = 2;
 
 /// A workspace's block.
 #[repr(C)]
 struct Block {
-    /// [`MAGIC`], or [`BUSY`] while a call is using it.
+    /// [`MAGIC`], or [`BUSY`] while a call is using the workspace.
     magic: u64,
     workspace: Workspace<SHAPES>,
 }
 
-/// What a block that was initialised begins with.
+/// The first word of an initialised block.
 const MAGIC: u64 = 0x0131_6563_6170_7357 ^ size_of::<Block>() as u64;
 
 const BUSY: u64 = !MAGIC;
@@ -39,24 +39,21 @@ const _: () = assert!(align_of::<Block>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN i
 /// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond
 /// any memory). On failure nothing is written.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_workspace_init(
     mem: *mut c_void,
     mem_len: usize,
     out: *mut *mut deltawire_workspace,
 ) -> deltawire_status {
-    status((|| {
-        if mem.is_null() {
-            return Err(DELTAWIRE_E_NULL);
-        }
-        fits(mem as usize, mem_len, size_of::<Block>())?;
-        // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
-        unsafe {
-            mem.cast::<Block>().write(Block { magic: MAGIC, workspace: Workspace::with_slots() });
-            put_out(out, mem.cast());
-        }
-        Ok(DELTAWIRE_OK)
-    })())
+    if mem.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    ok!(fits(mem as usize, mem_len, size_of::<Block>()));
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
+    unsafe {
+        mem.cast::<Block>().write(Block { magic: MAGIC, workspace: Workspace::with_slots() });
+        put_out(out, mem.cast());
+    }
+    DELTAWIRE_OK
 }
 
 /// The size of a workspace's block, in bytes: at most `DELTAWIRE_WORKSPACE_SIZE`.
@@ -69,7 +66,6 @@ pub extern "C" fn deltawire_workspace_size() -> usize {
 /// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_REENTRANT.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) -> deltawire_status {
     // SAFETY: a workspace, as the caller promises.
     let open = ok!(unsafe { enter_workspace(w) });
@@ -77,7 +73,7 @@ pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) 
     DELTAWIRE_OK
 }
 
-/// A workspace that a call is using: its block says busy until this is dropped.
+/// A workspace that a call is using. The block says so until this is dropped.
 pub(crate) struct OpenWorkspace<'b> {
     magic: *mut u64,
     workspace: &'b mut Workspace<SHAPES>,
@@ -85,7 +81,7 @@ pub(crate) struct OpenWorkspace<'b> {
 
 impl Drop for OpenWorkspace<'_> {
     fn drop(&mut self) {
-        // SAFETY: it points to the block that was opened, which outlives this by the contract of `enter_workspace`.
+        // SAFETY: `magic` points to the block, which outlives this by the contract of `enter_workspace`.
         unsafe { self.magic.write(MAGIC) };
     }
 }
@@ -97,8 +93,8 @@ impl Drop for OpenWorkspace<'_> {
 /// result.
 pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<OpenWorkspace<'b>, deltawire_status> {
     let block: *mut Block = aligned(w.cast())?;
-    // SAFETY: as the caller promises; whatever the bytes are, a number they are. With the magic it was initialised, and no other
-    // call is using it: what lies behind the magic is borrowed by this alone.
+    // SAFETY: as the caller promises; any bytes are a valid number. A block with the magic was initialised, and no other call
+    // is using it: nothing else borrows what lies behind the magic.
     unsafe {
         match addr_of!((*block).magic).read() {
             MAGIC => {}
@@ -111,18 +107,18 @@ pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<
     }
 }
 
-/// Where a call has its machine from. A type for each, so that a program that shares no workspace links nothing of them.
+/// Where a call gets its machine from. Each source is a type, so that a program without workspaces links no code for them.
 pub(crate) trait Source {
-    /// Whether it is for parsers with `DELTAWIRE_CFG_SHARED`.
+    /// Whether the source is for parsers with `DELTAWIRE_CFG_SHARED`.
     const SHARES: bool;
 
-    /// What the block of such a parser keeps.
+    /// What the block of such a parser has for a machine.
     type Kept<'k>;
 
-    /// Returns `None` if the parser is of the other kind.
+    /// Returns what the block has for a machine, or `None` if the parser is for the other source.
     fn kept(kept: Kept<'_>) -> Option<Self::Kept<'_>>;
 
-    /// Lets the machine that reads this window run.
+    /// Calls `run` with the machine that reads this window.
     fn run<R>(
         &mut self,
         kept: Self::Kept<'_>,
@@ -132,7 +128,7 @@ pub(crate) trait Source {
     ) -> R;
 }
 
-/// The parser's own machine.
+/// The source of a parser that has a machine of its own.
 pub(crate) struct Own;
 
 impl Source for Own {

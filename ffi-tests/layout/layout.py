@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes layout.c and capi/src/layout.rs from table.txt: the same numbers, asserted in both languages.
+"""Makes layout.c from table.txt: the numbers as assertions of C.
 
-    layout.py            writes both
-    layout.py --check    compares both with what is there
+    layout.py            writes layout.c
+    layout.py --check    compares layout.c with what is there
     layout.py --propose  prints the lines of the header's structs, for a table that lacks some
 
 The table is the record: its numbers are not made anew, but it has to name every member of every struct of the header.
@@ -36,21 +36,6 @@ typedef struct { char first; uint64_t second; } after_char;
     _Static_assert(offsetof(after_char_##type, second) == PICK(a, b, c), "alignment of " #type)
 #define OFFSET(type, member, a, b, c) \\
     _Static_assert(offsetof(type, member) == PICK(a, b, c), "offset of " #type "." #member)
-
-"""
-HEAD_RS = """//! Sizes, alignments and offsets of the public structs, from `ffi-tests/layout/table.txt` by `layout.py`: the numbers
-//! that `ffi-tests/layout/layout.c` asserts in C. Compiling is the test.
-use crate::types::*;
-use core::mem::{align_of, offset_of, size_of};
-
-/// LP64; ILP32 where `u64` is aligned to 8; ILP32 where it is aligned to 4.
-const fn pick(lp64: usize, ilp32: usize, ilp32_packed: usize) -> usize {
-    match (size_of::<usize>(), align_of::<u64>()) {
-        (8, _) => lp64,
-        (_, 8) => ilp32,
-        _ => ilp32_packed,
-    }
-}
 
 """
 
@@ -94,8 +79,7 @@ def read_table():
 
 
 def make(table):
-    c, rust = [HEAD_C], [HEAD_RS]
-    rust.append("const _: () = {\n")
+    c = [HEAD_C]
     last = None
     for struct, what, numbers in table:
         values = ", ".join(map(str, numbers))
@@ -104,15 +88,10 @@ def make(table):
         last = struct
         if what in SPECIAL:
             c.append(f"{what.upper()}({struct}, {values});\n")
-            rust.append(f"    assert!({what}_of::<{struct}>() == pick({values}));\n")
         else:
-            member = what[1:]
-            c.append(f"OFFSET({struct}, {member}, {values});\n")
-            member = "r#type" if member == "type" else member
-            rust.append(f"    assert!(offset_of!({struct}, {member}) == pick({values}));\n")
-    rust.append("};\n")
+            c.append(f"OFFSET({struct}, {what[1:]}, {values});\n")
     c.append("\nint layout_is_checked(void);\nint layout_is_checked(void) { return 1; }\n")
-    return {os.path.join(HERE, "layout.c"): "".join(c), os.path.join(ROOT, "capi/src/layout.rs"): "".join(rust)}
+    return "".join(c)
 
 
 def main():
@@ -132,14 +111,14 @@ def main():
             sys.exit(f"table.txt has {named.count(one)} lines of {' '.join(one)}")
     if len(named) != len(wanted):
         sys.exit(f"not in the header: {set(named) - set(wanted)}")
-    for path, text in make(table).items():
-        if asked == ["--check"]:
-            with open(path, encoding="utf-8") as file:
-                if file.read() != text:
-                    sys.exit(f"{os.path.relpath(path, ROOT)} is not what layout.py makes of table.txt")
-        else:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+    path, text = os.path.join(HERE, "layout.c"), make(table)
+    if asked == ["--check"]:
+        with open(path, encoding="utf-8") as file:
+            if file.read() != text:
+                sys.exit("layout.c is not what layout.py makes of table.txt")
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
     print(f"layout: {len(table)} numbers of {len(header.structs)} structs")
 
 

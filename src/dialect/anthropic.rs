@@ -114,13 +114,13 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
 }
 
 /// Returns the finish reason of the message.
-pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
+fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let event = value_at(payload, leading(payload));
     let of = match plan.what {
         What::Stop => members_of(event, ["delta"])[0]?,
         _ => message(event, plan)?,
     };
-    walk.finish(payload, members_of(of, ["stop_reason"])[0], Reason::Finish, plan)
+    walk.finish(payload, text(members_of(of, ["stop_reason"])[0]), Reason::Finish, plan)
 }
 
 /// Returns the offset at which the payload begins behind whitespace.

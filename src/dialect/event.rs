@@ -194,11 +194,10 @@ impl<'a> Event<'a> {
             // The stream was resumed behind the event that opened the call.
             return None;
         }
-        let (Of::Content(part) | Of::Summary(part)) = of;
         let slot = if kind == Kind::ToolArguments {
             index
         } else {
-            u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(part).ok()?)
+            u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(of.part()).ok()?)
         };
         let text = text(self.delta)?;
         state.add_usual(index, class, of);

@@ -57,8 +57,8 @@ fn has_paths(call: Value<'_>) -> bool {
 }
 
 /// Returns the reason why the prompt was refused.
-fn blocked(feedback: Option<Value<'_>>) -> Option<Value<'_>> {
-    members_of(object(feedback)?, ["blockReason"])[0].filter(|reason| text(Some(*reason)).is_some())
+fn blocked(feedback: Option<Value<'_>>) -> Option<Text<'_>> {
+    text(members_of(object(feedback)?, ["blockReason"])[0])
 }
 
 /// See [`super::read::next`].
@@ -100,7 +100,8 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
         }
         _ => {
             walk.phase = 1;
-            finish(walk, payload, plan).into()
+            let [reason] = members_of(value_at(payload, walk.element), ["finishReason"]);
+            walk.finish(payload, text(reason), Reason::Finish, plan).into()
         }
     }
 }
@@ -108,16 +109,6 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Step {
 /// Returns the position of the part at hand among the parts of its candidate in this event.
 fn slot(walk: &Walk) -> u64 {
     u64::from(walk.count.saturating_sub(1))
-}
-
-/// Returns the delta of the finish reason of the candidate at hand, or of the reason why the prompt was refused.
-pub(super) fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
-    if walk.element == 0 {
-        let [feedback] = members_of(Value::of_payload(payload), ["promptFeedback"]);
-        return walk.finish(payload, blocked(feedback), Reason::Block, plan);
-    }
-    let [reason] = members_of(value_at(payload, walk.element), ["finishReason"]);
-    walk.finish(payload, reason, Reason::Finish, plan)
 }
 
 /// Returns the delta of the part at hand, apart from its signature.

@@ -35,17 +35,6 @@ pub(crate) fn read<'a>(
 /// Returns the next delta of an event.
 #[inline(never)]
 pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
-    if core::mem::take(&mut walk.again) {
-        let finish = match plan.protocol() {
-            Some(Protocol::Anthropic) => anthropic::finish(walk, payload, plan),
-            Some(Protocol::Responses) => responses::finish(payload, plan),
-            Some(Protocol::Gemini) => gemini::finish(walk, payload, plan),
-            _ => None,
-        };
-        if finish.is_some() {
-            return finish;
-        }
-    }
     let (flags, choice, call) = (walk.flags, walk.choice, walk.calls.wrapping_sub(1));
     for (kind, part) in [(Kind::ToolName, &mut walk.name), (Kind::ToolArguments, &mut walk.arguments)] {
         if !part.is_empty() {
@@ -59,6 +48,7 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         return Some(Delta { choice, call, code, text, ..Delta::new(Kind::Meta) });
     }
     loop {
+        walk.before = walk.phase;
         let step = match plan.protocol() {
             Some(Protocol::Anthropic) => anthropic::step(walk, payload, plan),
             Some(Protocol::Responses) => responses::step(walk, payload, plan),
@@ -81,16 +71,11 @@ pub(crate) fn names_usage(protocol: Protocol) -> bool {
 /// Whether a reader that needs only usage may skip an event: it has neither token counts nor a finish reason, nor a tool
 /// call that changes what the finish reason means. This is decided by the type, which must be the first member.
 pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
-    let behind = |bytes: &'_ [u8], word: &[u8]| bytes.trim_ascii_start().strip_prefix(word).map(<[u8]>::len);
-    let mut rest = payload;
-    if let Some(usual) = payload.strip_prefix(b"{\"type\":\"") {
-        rest = usual;
-    } else {
-        for word in [&b"{"[..], b"\"type\"", b":", b"\""] {
-            let Some(len) = behind(rest, word) else { return false };
-            rest = payload.get(payload.len().saturating_sub(len)..).unwrap_or_default();
-        }
-    }
+    let spaced = || {
+        let mut words = [&b"{"[..], b"\"type\"", b":", b"\""].into_iter();
+        words.try_fold(payload, |rest, word| rest.trim_ascii_start().strip_prefix(word))
+    };
+    let Some(rest) = payload.strip_prefix(b"{\"type\":\"").or_else(spaced) else { return false };
     match protocol {
         Protocol::Anthropic => {
             let rest = rest.strip_prefix(b"content_block_").unwrap_or_default();

@@ -57,12 +57,6 @@ impl Item {
     }
 }
 
-impl Default for Reported {
-    fn default() -> Self {
-        Reported::NOTHING
-    }
-}
-
 /// What an item is, as far as it decides which events belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -134,6 +128,12 @@ pub(super) enum Of {
 }
 
 impl Of {
+    /// Returns the index of the content or the summary.
+    pub(super) fn part(self) -> u32 {
+        let (Of::Content(part) | Of::Summary(part)) = self;
+        part
+    }
+
     /// Returns the code of the delta of a text: 1 for a summary, otherwise 0.
     pub(super) fn code(self) -> u32 {
         u32::from(matches!(self, Of::Summary(_)))

@@ -12,7 +12,6 @@ use crate::json::{members_of, Text, Value, LONGEST_WORD};
 struct Piece {
     kind: Kind,
     of: Of,
-    part: u32,
     is_custom: bool,
     /// The member that contains the text.
     name: &'static str,
@@ -84,8 +83,7 @@ fn piece(row: u8, event: Value<'_>) -> Option<Piece> {
         (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
     }
     let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
-    let (Of::Content(part) | Of::Summary(part)) = of;
-    Some(Piece { kind, of, part, is_custom, name })
+    Some(Piece { kind, of, is_custom, name })
 }
 
 /// Returns the number by which pieces of one part are told apart: its output item and its index there.
@@ -209,7 +207,8 @@ pub(super) fn read<'a>(
                 let number = seen.plan.reported.find_whole(index, class, id, &seen.plan.claims);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
-                state.add_whole(number, class, id);
+                state.add_all(number);
+                state.describe(number, &Address { class, index: None, id });
                 index = index.saturating_add(1);
             }
         }
@@ -369,7 +368,7 @@ fn response(payload: &[u8]) -> Option<Value<'_>> {
 }
 
 /// Returns the delta of the finish reason: the response's status or, if it has none, the last word of the event's type.
-pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
+fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
     let response = response(payload);
     let [status, details] =
         response.map_or([None; 2], |response| members_of(response, ["status", "incomplete_details"]));
@@ -380,19 +379,19 @@ pub(super) fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
         // In the bytes of the payload, where a delta lies: a type whose first part has escapes names no status.
         kind.raw().starts_with(b"response.").then(|| kind.behind(b"response.".len()))
     };
-    Walk::START.finish_by(payload, text(status).or_else(by_type)?, Reason::Status(detail), plan)
+    Walk::START.finish(payload, text(status).or_else(by_type), Reason::Status(detail), plan)
 }
 
 /// Returns the delta of a piece of a text or of arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
-    let Piece { kind, of, part, is_custom, name } = piece(plan.row, event)?;
+    let Piece { kind, of, is_custom, name } = piece(plan.row, event)?;
     let words = words(event, name);
     if kind == Kind::ToolArguments {
         let arguments = arguments(words);
         return Some(walk.call(payload, plan.item, Call { arguments, is_custom, ..Call::default() }, plan));
     }
     let kind = kind_in(plan.reported.is_reasoning(plan.item), kind);
-    walk.text(payload, kind, words, slot(plan.item, part)).map(|delta| Delta { code: of.code(), ..delta })
+    walk.text(payload, kind, words, slot(plan.item, of.part())).map(|delta| Delta { code: of.code(), ..delta })
 }
 
 /// Returns the parts of an item of which `reported` parts were reported. Returns nothing to walk if there are no more than
@@ -456,17 +455,12 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Step> {
                 let slot = slot(index, walk.part);
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()
             }
-            None if walk.sub == 1 => {
-                let [content] = members_of(value, ["content"]);
-                let count = plan.reported.count(index, ARGUMENTS);
-                (walk.sub, walk.inner, walk.part) = (2, parts(payload, content, count), u32::MAX);
-                Step::More
-            }
             None => {
-                // The annotations belong to the contents that this event reports.
+                // Behind the summaries come the contents. These are walked once more for their annotations.
                 let [content] = members_of(value, ["content"]);
                 let count = plan.reported.count(index, ARGUMENTS);
-                (walk.sub, walk.inner, walk.part) = (5, parts(payload, content, count), u32::MAX);
+                walk.sub = if walk.sub == 1 { 2 } else { 5 };
+                (walk.inner, walk.part) = (parts(payload, content, count), u32::MAX);
                 Step::More
             }
         },

@@ -56,22 +56,35 @@ static WORDS: [(&[u8], u16, u16); 8] = [
 /// An output item with nothing but a role.
 const ROLE_ITEM: &[u8] = b",{\"type\":\"message\",\"role\":\"assistant\"}";
 
-/// The place that kept bytes are copied to.
+/// The place that kept bytes are copied to, and what the stream knows about the event. The default methods are those of a place
+/// that discards the bytes.
 pub(crate) trait Out {
     /// Appends bytes. Returns `false`, with no effect, if they do not fit.
-    fn put(&mut self, bytes: &[u8]) -> bool;
+    fn put(&mut self, _bytes: &[u8]) -> bool {
+        true
+    }
     /// Returns how many bytes were kept.
-    fn len(&self) -> u32;
+    fn len(&self) -> u32 {
+        0
+    }
     /// Returns the last kept byte.
-    fn last(&self) -> Option<u8>;
+    fn last(&self) -> Option<u8> {
+        None
+    }
     /// Removes the bytes from one offset to another. Returns `false`, with no effect, if it cannot.
-    fn cut(&mut self, from: u32, to: u32) -> bool;
+    fn cut(&mut self, _from: u32, _to: u32) -> bool {
+        true
+    }
     /// Whether this output item has nothing left to report.
-    fn is_reported(&self, item: u32) -> bool;
+    fn is_reported(&self, _item: u32) -> bool {
+        true
+    }
     /// Whether the event ends a response, judging by its name. Returns `None` if the name does not decide it.
-    fn ends_by_name(&self) -> Option<bool>;
+    fn ends_by_name(&self) -> Option<bool> {
+        None
+    }
     /// Notes that the output has a tool call of the client.
-    fn calls(&mut self);
+    fn calls(&mut self) {}
 }
 
 /// The event is not as expected, or the bytes to keep do not fit.

@@ -23,7 +23,7 @@ pub(crate) struct State {
     /// Whether another response came before.
     pub(super) is_later: bool,
     /// Responses: an event had no index, or not that of its item. From then on no template may recognise an event.
-    pub(super) is_odd: bool,
+    pub(crate) is_odd: bool,
     pub(super) output: Output,
 }
 
@@ -84,11 +84,6 @@ impl State {
             is_odd: false,
             output: Output::NOTHING,
         }
-    }
-
-    /// Whether a template that another stream learned may recognise an event.
-    pub(crate) fn may_share(&self) -> bool {
-        !self.is_odd
     }
 
     /// Whether the block with this index is a tool call of the client (Anthropic).
@@ -162,12 +157,6 @@ impl State {
             Output::Items(reported) => reported.add(item, of),
             _ => false,
         }
-    }
-
-    /// Notes that all of an item of a whole response is reported (Responses).
-    pub(super) fn add_whole(&mut self, number: u32, class: Class, id: Id) {
-        self.add_all(number);
-        self.describe(number, &Address { class, index: None, id });
     }
 
     /// Notes that all of an output item is reported (Responses).

@@ -13,8 +13,8 @@ pub(crate) struct Walk {
     pub(super) phase: u8,
     /// The next step within the element at hand.
     pub(super) sub: u8,
-    /// Whether the next delta is the finish reason once more: the caller had no use for the last one yet.
-    pub(super) again: bool,
+    /// The phase before the last step.
+    pub(super) before: u8,
     /// The flags of the tool call at hand.
     pub(super) flags: u16,
     /// The index of the choice.
@@ -95,7 +95,7 @@ impl Walk {
     pub(crate) const START: Walk = Walk {
         phase: 0,
         sub: 0,
-        again: false,
+        before: 0,
         flags: 0,
         number: 0,
         is_reasoning: false,
@@ -111,9 +111,9 @@ impl Walk {
         member: Part::NONE,
     };
 
-    /// Goes back to before the last delta, which was a finish reason.
+    /// Goes back to before the last delta, which was a finish reason: a reader that repeats that step returns the same delta.
     pub(crate) fn back(&mut self) {
-        self.again = true;
+        self.phase = self.before;
     }
 
     /// Returns the name and the arguments of the tool call at hand that are still to be emitted.
@@ -144,15 +144,11 @@ impl Walk {
     pub(super) fn finish(
         &self,
         payload: &[u8],
-        word: Option<Value<'_>>,
+        word: Option<Text<'_>>,
         reason: Reason<'_>,
         plan: &Plan,
     ) -> Option<Delta> {
-        self.finish_by(payload, value::text(word)?, reason, plan)
-    }
-
-    /// Does the same as [`finish`](Self::finish) for a word inside a text, such as the type of the event.
-    pub(super) fn finish_by(&self, payload: &[u8], word: Text<'_>, reason: Reason<'_>, plan: &Plan) -> Option<Delta> {
+        let word = word?;
         let code = reason.kind(word, plan.called & value::bit(self.choice) != 0).number();
         let text = Part::of(payload, word);
         let flags = if matches!(reason, Reason::Block) { FLAG_NATIVE | FLAG_PROMPT } else { FLAG_NATIVE };

@@ -2,9 +2,9 @@
 
 use super::error::{JsonError, JsonErrorKind};
 use super::kind::Kind;
+use super::steps::Steps;
 use super::text::Text;
 use super::value::Value;
-use super::walk::Walk;
 use crate::Limits;
 use core::fmt;
 
@@ -36,7 +36,13 @@ use core::fmt;
 /// ```
 #[derive(Clone)]
 pub struct Cursor<'a> {
-    walk: Walk<'a>,
+    steps: Steps<'a>,
+    max_depth: u32,
+    /// Whether a container was just entered, so that no comma precedes its first member or element. There is no stack,
+    /// because the caller knows which containers it entered.
+    fresh: bool,
+    /// The first error. It ends the reading.
+    fault: Option<JsonError>,
 }
 
 impl<'a> Cursor<'a> {
@@ -49,14 +55,20 @@ impl<'a> Cursor<'a> {
     /// Creates a cursor before the first byte. Containers may nest `max_depth` levels deep, whether entered or skipped.
     #[inline]
     pub fn with_max_depth(bytes: &'a [u8], max_depth: u32) -> Self {
-        Cursor { walk: Walk::new(bytes, max_depth) }
+        Cursor { steps: Steps::new(bytes, 0, max_depth), max_depth, fresh: false, fault: None }
+    }
+
+    /// Continues at `offset`, right after a member or element of a container that an earlier cursor entered.
+    #[inline]
+    pub(super) fn again(bytes: &'a [u8], offset: usize) -> Self {
+        Cursor { steps: Steps::new(bytes, offset, u32::MAX), ..Cursor::with_max_depth(bytes, u32::MAX) }
     }
 
     /// Returns the offset in the bytes right after what was read last; after [`peek`](Cursor::peek), the offset of the
     /// value's first byte.
     #[inline]
     pub fn offset(&self) -> usize {
-        self.walk.offset()
+        self.steps.offset()
     }
 
     /// Returns the kind of the next value, judged by its first byte. Consumes only the whitespace before it.
@@ -65,13 +77,8 @@ impl<'a> Cursor<'a> {
     /// `UnexpectedEnd`, or `UnexpectedByte` if no value can begin with this byte.
     #[inline]
     pub fn peek(&mut self) -> Result<Kind, JsonError> {
-        let byte = self.walk.peek();
-        self.or_error(())?;
-        Kind::of(byte).ok_or_else(|| {
-            let at = self.walk.offset();
-            let ended = at >= self.walk.bytes().len();
-            (if ended { JsonErrorKind::UnexpectedEnd } else { JsonErrorKind::UnexpectedByte }).at(at)
-        })
+        let byte = self.steps.peek();
+        Kind::of(byte).ok_or_else(|| self.fault.unwrap_or_else(|| self.steps.unexpected()))
     }
 
     /// Enters the next value, an object.
@@ -80,8 +87,7 @@ impl<'a> Cursor<'a> {
     /// `UnexpectedEnd`, `UnexpectedByte` if the next value is not an object, `TooDeep`.
     #[inline]
     pub fn begin_object(&mut self) -> Result<(), JsonError> {
-        self.walk.begin(b'{');
-        self.or_error(())
+        self.begin(b'{')
     }
 
     /// Enters the next value, an array.
@@ -90,8 +96,14 @@ impl<'a> Cursor<'a> {
     /// `UnexpectedEnd`, `UnexpectedByte` if the next value is not an array, `TooDeep`.
     #[inline]
     pub fn begin_array(&mut self) -> Result<(), JsonError> {
-        self.walk.begin(b'[');
-        self.or_error(())
+        self.begin(b'[')
+    }
+
+    #[inline]
+    pub(super) fn begin(&mut self, bracket: u8) -> Result<(), JsonError> {
+        let entered = self.steps.enter(bracket);
+        self.fresh = entered.is_ok();
+        self.kept(entered)
     }
 
     /// Returns the name of the next member of the innermost open object. The caller must then read or enter its value.
@@ -99,11 +111,13 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `UnexpectedEnd`; `UnexpectedByte` instead of a comma, a name, a colon or the closing brace.
-    #[inline]
+    #[inline(never)]
     pub fn next_member(&mut self) -> Result<Option<Text<'a>>, JsonError> {
-        let name = self.walk.member();
-        let flags = self.walk.flags();
-        self.or_error(name.map(|name| Text::from_raw(name, flags)))
+        if !self.next(b'}')? {
+            return Ok(None);
+        }
+        let name = self.steps.name();
+        self.kept(name).map(|(name, flags)| Some(Text::from_raw(name, flags)))
     }
 
     /// Moves to the next element of the innermost open array and returns `true`. The caller must then read or enter it.
@@ -111,10 +125,23 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `UnexpectedEnd`; `UnexpectedByte` instead of a comma, a value or the closing bracket.
-    #[inline]
+    #[inline(never)]
     pub fn next_element(&mut self) -> Result<bool, JsonError> {
-        let more = self.walk.element();
-        self.or_error(more)
+        if !self.next(b']')? {
+            return Ok(false);
+        }
+        let comes = self.steps.expect_value();
+        self.kept(comes).map(|()| true)
+    }
+
+    /// Consumes a comma, if one is expected, and returns `true`, or consumes the closing bracket and returns `false`.
+    #[inline(always)]
+    fn next(&mut self, close: u8) -> Result<bool, JsonError> {
+        if core::mem::take(&mut self.fresh) {
+            return Ok(self.steps.first(close));
+        }
+        let more = self.steps.more(close);
+        self.kept(more)
     }
 
     /// Skips the next value and returns its bytes. Reads only what it takes to find the end: the [module](super) lists what
@@ -122,11 +149,11 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// `UnexpectedEnd`, `UnexpectedByte`, `TooDeep`, `BadNumber`, `BadLiteral`.
-    #[inline]
+    #[inline(never)]
     pub fn value(&mut self) -> Result<Value<'a>, JsonError> {
-        let (start, end) = self.walk.value().unwrap_or_default();
-        let raw = self.walk.bytes().get(start..end).unwrap_or_default();
-        self.or_error(Value::from_span(raw, self.walk.flags()))
+        let read = self.steps.value();
+        let read = self.kept(read)?;
+        Ok(Value::from_span(self.steps.bytes().get(read.start..read.end).unwrap_or_default(), read.flags))
     }
 
     /// Checks that only whitespace is left.
@@ -135,34 +162,40 @@ impl<'a> Cursor<'a> {
     /// `TrailingBytes`; `UnexpectedEnd` if a container is still open.
     #[inline]
     pub fn end(&mut self) -> Result<(), JsonError> {
-        self.walk.peek();
-        self.or_error(())?;
-        let at = self.walk.offset();
-        if at < self.walk.bytes().len() {
+        self.steps.peek();
+        let at = self.steps.offset();
+        if let Some(fault) = self.fault {
+            Err(fault)
+        } else if at < self.steps.bytes().len() {
             Err(JsonErrorKind::TrailingBytes.at(at))
-        } else if self.walk.depth() > 0 {
+        } else if self.depth() > 0 {
             Err(JsonErrorKind::UnexpectedEnd.at(at))
         } else {
             Ok(())
         }
     }
 
-    /// Returns `read`, or the error of the walk if there is one.
-    #[inline]
-    fn or_error<T>(&self, read: T) -> Result<T, JsonError> {
-        match self.walk.fault() {
-            None => Ok(read),
-            Some(fault) => Err(fault),
-        }
+    /// Returns the number of open containers.
+    fn depth(&self) -> u32 {
+        self.max_depth.saturating_sub(self.steps.levels())
+    }
+
+    /// Returns the result of a step. Keeps the first error, and ends the reading there, so that every later step fails.
+    #[inline(always)]
+    fn kept<T>(&mut self, read: Result<T, JsonError>) -> Result<T, JsonError> {
+        read.map_err(|fault| {
+            self.steps.stop();
+            *self.fault.get_or_insert(fault)
+        })
     }
 }
 
 impl fmt::Debug for Cursor<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rest = Text::verbatim(self.walk.bytes().get(self.offset()..).unwrap_or_default());
+        let rest = Text::verbatim(self.steps.bytes().get(self.offset()..).unwrap_or_default());
         f.debug_struct("Cursor")
             .field("offset", &self.offset())
-            .field("depth", &self.walk.depth())
+            .field("depth", &self.depth())
             .field("rest", &rest)
             .finish()
     }

@@ -1,8 +1,5 @@
 //! Numbers as decimals: digits and a power of ten.
 
-use super::number::exponent_of;
-use super::number::Number;
-
 /// A number as `digits × 10^exp10`, negated if `negative`.
 ///
 /// ```
@@ -23,18 +20,15 @@ pub struct Decimal {
     pub exact: bool,
 }
 
-/// Every number with this many digits fits a `u64`.
-const DIGITS: u32 = 19;
-
-impl Number<'_> {
-    /// Returns the number as a decimal, without floating point: for values to be stored exactly, such as a price or a
-    /// log probability. Takes time linear in the length of the text, whatever the exponent.
-    pub fn to_decimal(&self) -> Decimal {
-        let (negative, mut rest) = match self.raw() {
+impl Decimal {
+    /// Reads a number whose grammar was checked. Keeps its leading digits from the first that is not zero: at most `most` of
+    /// them, and no more than fit.
+    pub(super) fn of(raw: &[u8], most: u32) -> Decimal {
+        let (negative, mut rest) = match raw {
             [b'-', rest @ ..] => (true, rest),
-            raw => (false, raw),
+            _ => (false, raw),
         };
-        let (mut digits, mut kept, mut exp10) = (0u64, 0u32, 0i64);
+        let (mut digits, mut room, mut exp10) = (0u64, most, 0i64);
         let (mut fraction, mut exact) = (false, true);
         while let [byte, after @ ..] = rest {
             rest = after;
@@ -45,33 +39,70 @@ impl Number<'_> {
                     continue;
                 }
                 _ => {
-                    exp10 = exp10.saturating_add(exponent_of(rest).unwrap_or(0));
+                    let exponent = exponent_of(rest);
+                    exact &= exponent.is_some();
+                    exp10 = exp10.saturating_add(exponent.unwrap_or(0));
                     break;
                 }
             };
-            if kept < DIGITS {
-                digits = digits.wrapping_mul(10).wrapping_add(digit);
-                kept = kept.saturating_add(u32::from(digits != 0));
-                exp10 = exp10.saturating_sub(i64::from(fraction));
-            } else {
-                exact &= digit == 0;
-                exp10 = exp10.saturating_add(i64::from(!fraction));
+            let longer = digits.checked_mul(10).and_then(|tens| tens.checked_add(digit));
+            match longer.filter(|_| room > 0) {
+                Some(longer) => {
+                    digits = longer;
+                    room = room.saturating_sub(u32::from(digits != 0));
+                    exp10 = exp10.saturating_sub(i64::from(fraction));
+                }
+                None => {
+                    room = 0;
+                    exact &= digit == 0;
+                    exp10 = exp10.saturating_add(i64::from(!fraction));
+                }
             }
         }
         if digits == 0 {
-            return Decimal { digits: 0, exp10: 0, negative, exact: true };
+            return Decimal { digits: 0, exp10: 0, negative, exact };
         }
         let held = exp10.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
         exact &= held == exp10;
         Decimal { digits, exp10: i32::try_from(held).unwrap_or(0), negative, exact }
     }
+
+    /// Returns the magnitude, if it is an integer that fits. Whoever asks must have kept 20 digits, the most that fit: an
+    /// integer with a further digit that is not zero is too large.
+    pub(super) fn to_integer(self) -> Option<u64> {
+        let power = 10u64.checked_pow(self.exp10.unsigned_abs()).filter(|_| self.exact)?;
+        if self.exp10 >= 0 {
+            return self.digits.checked_mul(power);
+        }
+        self.digits.checked_div(power).filter(|_| self.digits.checked_rem(power) == Some(0))
+    }
+}
+
+/// Returns the exponent after its `e`, clamped to a range that no number of digits in memory can balance.
+fn exponent_of(raw: &[u8]) -> Option<i64> {
+    const BOUND: i64 = 1 << 56;
+    let (negative, digits) = match raw {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, raw),
+    };
+    let mut value = 0i64;
+    for &byte in digits {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        value = (value * 10 + i64::from(digit)).min(BOUND);
+    }
+    Some(if negative { -value } else { value })
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
-    use super::{Decimal, Number};
+    use super::Decimal;
+    use crate::json::Number;
     use crate::scan::tests::Random;
     use std::format;
     use std::string::{String, ToString};

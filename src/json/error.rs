@@ -17,7 +17,7 @@ pub struct JsonError {
     pub offset: usize,
 }
 
-/// The kinds of errors.
+/// The kinds of errors, with their numbers in the C interface.
 // As wide as the offset beside it: copies of a result are then made of whole words, which a processor forwards from the stores
 // before them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,23 +25,23 @@ pub struct JsonError {
 #[repr(usize)]
 pub enum JsonErrorKind {
     /// The bytes end inside a value.
-    UnexpectedEnd,
+    UnexpectedEnd = 1,
     /// A byte not allowed at this position.
-    UnexpectedByte,
+    UnexpectedByte = 2,
     /// Bytes other than whitespace after the value.
-    TrailingBytes,
+    TrailingBytes = 3,
     /// A bracket beyond the depth limit.
-    TooDeep,
+    TooDeep = 4,
     /// Not a number in the grammar of RFC 8259, section 6.
-    BadNumber,
+    BadNumber = 5,
     /// None of `true`, `false` and `null`.
-    BadLiteral,
+    BadLiteral = 6,
     /// An escape that JSON does not define. Only the strict check reports it.
-    BadEscape,
+    BadEscape = 7,
     /// A raw control character in a string. Only the strict check reports it.
-    RawControl,
+    RawControl = 8,
     /// Ill-formed UTF-8 in a string. Only the strict check reports it.
-    IllFormedUtf8,
+    IllFormedUtf8 = 9,
 }
 
 impl JsonErrorKind {
@@ -54,17 +54,7 @@ impl JsonErrorKind {
     /// Returns its number in the C interface.
     #[doc(hidden)]
     pub const fn number(self) -> u32 {
-        match self {
-            JsonErrorKind::UnexpectedEnd => 1,
-            JsonErrorKind::UnexpectedByte => 2,
-            JsonErrorKind::TrailingBytes => 3,
-            JsonErrorKind::TooDeep => 4,
-            JsonErrorKind::BadNumber => 5,
-            JsonErrorKind::BadLiteral => 6,
-            JsonErrorKind::BadEscape => 7,
-            JsonErrorKind::RawControl => 8,
-            JsonErrorKind::IllFormedUtf8 => 9,
-        }
+        self as u32
     }
 
     /// Returns a description in English.

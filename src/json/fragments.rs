@@ -1,7 +1,6 @@
-//! Decodes a string, fragment by fragment or into buffers.
+//! Decodes a string, fragment by fragment.
 
 pub(super) use crate::scan::escape::{simple, unit};
-use crate::scan::unescape::{self, Progress};
 use crate::scan::{escape, utf8};
 use crate::shown::{shown, Bytes};
 use crate::{Quirk, QuirkSet};
@@ -129,19 +128,6 @@ impl<'a> Fragments<'a> {
         self.replacement(fault)
     }
 
-    /// Passes the remaining bytes to `decode`, and returns how many bytes that wrote. Call it before the first fragment
-    /// or after the last: no part of an ill-formed run may be pending.
-    #[inline]
-    pub(super) fn bulk(&mut self, decode: impl FnOnce(&'a [u8]) -> Progress) -> usize {
-        if self.lead != 0 || self.verbatim {
-            return 0;
-        }
-        let progress = decode(self.rest);
-        self.rest = self.rest.get(progress.took..).unwrap_or_default();
-        self.quirks |= progress.quirks;
-        progress.wrote
-    }
-
     /// Returns the run of plain bytes at the front, which is not empty.
     #[inline]
     fn plain(&mut self) -> Option<Fragment<'a>> {
@@ -198,128 +184,4 @@ pub struct Copied {
     pub complete: bool,
     /// What strict JSON forbids in the text read so far.
     pub quirks: QuirkSet,
-}
-
-/// Decodes a [`Text`](super::Text) into buffers of any size. Created by [`Text::unescape`](super::Text::unescape).
-///
-/// ```
-/// let value = deltawire::json::parse_lazy("\"a\\tbß\"".as_bytes())?;
-/// let mut reader = value.as_text().unwrap().unescape();
-/// let mut buffer = [0; 4];
-/// assert_eq!(reader.read(&mut buffer), 3); // ß does not fit any more
-/// assert_eq!(&buffer[..3], b"a\tb");
-/// assert_eq!(reader.read(&mut buffer), 2);
-/// assert!(reader.is_done());
-/// # Ok::<(), deltawire::json::JsonError>(())
-/// ```
-#[derive(Clone)]
-pub struct Unescape<'a> {
-    fragments: Fragments<'a>,
-    /// The rest of the last fragment, which did not fit.
-    held: Option<Fragment<'a>>,
-}
-
-shown!("Unescape": Unescape<'_>, this => rest: this.fragments);
-
-impl<'a> Unescape<'a> {
-    #[inline]
-    pub(super) fn new(fragments: Fragments<'a>) -> Self {
-        Unescape { fragments, held: None }
-    }
-
-    /// Decodes into `buffer` and returns the number of bytes written. Only whole code points are written, so a few
-    /// bytes of the buffer may stay unused. Returns 0 if the text is done or the next code point is longer than the
-    /// buffer.
-    pub fn read(&mut self, buffer: &mut [u8]) -> usize {
-        let bulk = match self.held {
-            None => self.fragments.bulk(|raw| unescape::copy(raw, buffer)),
-            Some(_) => 0,
-        };
-        bulk.saturating_add(self.read_fragments(buffer.get_mut(bulk..).unwrap_or_default()))
-    }
-
-    /// Does what [`read`](Unescape::read) does, fragment by fragment.
-    pub(super) fn read_fragments(&mut self, buffer: &mut [u8]) -> usize {
-        let mut written = 0;
-        while let Some(fragment) = self.held.take().or_else(|| self.fragments.next()) {
-            let room = buffer.get_mut(written..).unwrap_or_default();
-            match fragment {
-                Fragment::Str(run) => {
-                    let (fits, over) = cut(run, room.len());
-                    written += copy(fits.as_bytes(), room);
-                    if !over.is_empty() {
-                        self.held = Some(Fragment::Str(over));
-                        break;
-                    }
-                }
-                Fragment::Char(char) => {
-                    if char.len_utf8() > room.len() {
-                        self.held = Some(fragment);
-                        break;
-                    }
-                    written += copy(escape::encode(char, &mut [0; 4]).as_bytes(), room);
-                }
-            }
-        }
-        written
-    }
-
-    /// Whether the whole text was read.
-    #[inline]
-    pub fn is_done(&mut self) -> bool {
-        if self.held.is_none() {
-            self.held = self.fragments.next();
-        }
-        self.held.is_none()
-    }
-
-    /// Returns what strict JSON forbids in the text read so far, which may be one run more than was written.
-    #[inline]
-    pub fn quirks(&self) -> QuirkSet {
-        self.fragments.quirks()
-    }
-}
-
-/// Splits `text` after the last whole code point within `len` bytes.
-#[inline]
-fn cut(text: &str, len: usize) -> (&str, &str) {
-    let mut at = len.min(text.len());
-    loop {
-        if let Some(parts) = text.split_at_checked(at) {
-            return parts;
-        }
-        // At most three times; 0 is always a boundary.
-        at = at.saturating_sub(1);
-    }
-}
-
-/// Copies as much as fits. Returns how many bytes that is.
-#[inline]
-fn copy(from: &[u8], to: &mut [u8]) -> usize {
-    let len = from.len().min(to.len());
-    if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
-        to.copy_from_slice(from);
-    }
-    len
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{unescape, Fragments};
-
-    /// Bulk decoding takes the whole text, except a run that it leaves to the fragments.
-    #[test]
-    fn a_text_is_decoded_in_bulk() {
-        let raw = br"some\ntext\tand more, \u00e9 and \ud83d\ude00 and so on";
-        let mut buffer = [0; 64];
-        let mut fragments = Fragments::new(raw, 0, false);
-        let wrote = fragments.bulk(|raw| unescape::copy(raw, &mut buffer));
-        let expected = "some\ntext\tand more, \u{e9} and \u{1f600} and so on".as_bytes();
-        assert_eq!((buffer.get(..wrote), fragments.left()), (Some(expected), 0));
-        for (lead, verbatim) in [(0xd83d, false), (0, true)] {
-            let mut fragments = Fragments::new(raw, lead, verbatim);
-            assert_eq!(fragments.bulk(|raw| unescape::copy(raw, &mut buffer)), 0);
-            assert_eq!(fragments.left(), raw.len());
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! Iterators over the contents of a container.
+//! The contents of a container: a member by name, iterators, and the element or member at an offset.
 
 use super::cursor::Cursor;
 use super::error::JsonError;
@@ -32,37 +32,59 @@ impl<'a> Value<'a> {
     /// # Errors
     /// The first error in any member.
     pub fn get(&self, name: &str) -> Result<Option<Value<'a>>, JsonError> {
-        if let Some(found) = self.get_sound(name) {
-            return Ok(found);
+        // One loop of steps, which is faster than an iterator over the members.
+        let bytes = self.raw();
+        let (mut steps, mut before, mut found) = (Steps::new(bytes, 0, u32::MAX), Before::Bracket, None);
+        if steps.descend(b'{').is_err() {
+            return Ok(None);
         }
-        let mut found = None;
-        for member in self.members() {
-            let (key, value) = member?;
-            if key == name {
-                found = Some(value);
+        while steps.more_after(before)? {
+            before = Before::Comma;
+            let (raw, flags) = steps.name()?;
+            steps.peek();
+            let read = steps.value()?;
+            let is_wanted =
+                if flags == TextFlags::PLAIN { raw == name.as_bytes() } else { Text::from_raw(raw, flags) == name };
+            if is_wanted {
+                found = Some(Value::from_span(bytes.get(read.start..read.end).unwrap_or_default(), read.flags));
             }
         }
         Ok(found)
     }
 
-    /// Does what [`get`](Value::get) does, in one loop without calls between its steps. Returns `None` if the value is no
-    /// object, or malformed.
-    fn get_sound(&self, name: &str) -> Option<Option<Value<'a>>> {
-        let bytes = self.raw();
-        let (mut steps, mut before, mut found) = (Steps::new(bytes, 0, u32::MAX), Before::Bracket, None);
-        steps.descend(b'{').ok()?;
-        while steps.more_after(before).ok()? {
-            before = Before::Comma;
-            let (raw, flags) = steps.name().ok()?;
-            steps.peek();
-            let read = steps.value().ok()?;
-            let is_wanted =
-                if flags == TextFlags::PLAIN { raw == name.as_bytes() } else { Text::from_raw(raw, flags) == name };
-            if is_wanted {
-                found = Some(Value::from_span(bytes.get(read.start..read.end)?, read.flags));
-            }
+    /// Returns the next element of an array. `at` must be 0 for the first call and is updated to the offset of the next
+    /// element. Being plain data, it can be stored where an iterator cannot. Returns `None` at the end, at malformed
+    /// bytes, and if this is not an array.
+    #[inline]
+    pub fn element_at(&self, at: &mut usize) -> Option<Value<'a>> {
+        let mut cursor = self.cursor_at(b'[', at)?;
+        if !cursor.next_element().ok()? {
+            return None;
         }
-        Some(found)
+        let value = cursor.value().ok()?;
+        *at = cursor.offset();
+        Some(value)
+    }
+
+    /// Returns the next member of an object, as name and value. `at` is used as in [`element_at`](Value::element_at).
+    #[inline]
+    pub fn member_at(&self, at: &mut usize) -> Option<(Text<'a>, Value<'a>)> {
+        let mut cursor = self.cursor_at(b'{', at)?;
+        let name = cursor.next_member().ok()??;
+        let value = cursor.value().ok()?;
+        *at = cursor.offset();
+        Some((name, value))
+    }
+
+    /// Returns a cursor inside this container. Sets `at` to the end; the caller corrects it if there is another member or
+    /// element.
+    fn cursor_at(&self, bracket: u8, at: &mut usize) -> Option<Cursor<'a>> {
+        let offset = core::mem::replace(at, usize::MAX);
+        if offset > 0 {
+            return (self.raw().first() == Some(&bracket)).then(|| Cursor::again(self.raw(), offset));
+        }
+        let mut cursor = self.inner();
+        cursor.begin(bracket).is_ok().then_some(cursor)
     }
 
     /// Returns a cursor without a depth limit: the creator of the value checked its depth.
@@ -108,16 +130,13 @@ impl<'a> Iterator for Members<'a> {
         if !self.open {
             return None;
         }
-        let member = match self.cursor.next_member() {
-            Ok(Some(name)) => self.cursor.value().map(|value| (name, value)),
-            Ok(None) => {
-                self.open = false;
-                return None;
-            }
-            Err(error) => Err(error),
+        let cursor = &mut self.cursor;
+        let member = match cursor.next_member() {
+            Ok(name) => name.map(|name| cursor.value().map(|value| (name, value))),
+            Err(error) => Some(Err(error)),
         };
-        self.open = member.is_ok();
-        Some(member)
+        self.open = matches!(member, Some(Ok(_)));
+        member
     }
 }
 
@@ -139,15 +158,11 @@ impl<'a> Iterator for Elements<'a> {
             return None;
         }
         let element = match self.cursor.next_element() {
-            Ok(true) => self.cursor.value(),
-            Ok(false) => {
-                self.open = false;
-                return None;
-            }
-            Err(error) => Err(error),
+            Ok(comes) => comes.then(|| self.cursor.value()),
+            Err(error) => Some(Err(error)),
         };
-        self.open = element.is_ok();
-        Some(element)
+        self.open = matches!(element, Some(Ok(_)));
+        element
     }
 }
 

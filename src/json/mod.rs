@@ -42,7 +42,6 @@ mod strict;
 mod take;
 mod text;
 mod value;
-mod walk;
 
 #[cfg(test)]
 mod steps_tests;
@@ -56,7 +55,7 @@ pub(crate) use bare::Bare;
 pub use cursor::{parse_lazy, Cursor};
 pub use decimal::Decimal;
 pub use error::{JsonError, JsonErrorKind};
-pub use fragments::{Copied, Fragment, Fragments, Unescape};
+pub use fragments::{Copied, Fragment, Fragments};
 pub use kind::Kind;
 pub(crate) use members::members_of;
 pub use members::{Elements, Members};

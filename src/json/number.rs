@@ -1,5 +1,6 @@
 //! Numbers: text, and exact integers on request.
 
+use super::decimal::Decimal;
 use super::error::{JsonError, JsonErrorKind};
 use crate::scan::utf8;
 use crate::visits::visit;
@@ -69,6 +70,12 @@ impl<'a> Number<'a> {
             (false, value) => i64::try_from(value).ok(),
             (true, value) => 0i64.checked_sub_unsigned(value),
         }
+    }
+
+    /// Returns the number as a decimal, without floating point: for values to be stored exactly, such as a price or a
+    /// log probability. Takes time linear in the length of the text, whatever the exponent.
+    pub fn to_decimal(&self) -> Decimal {
+        Decimal::of(self.raw(), 19)
     }
 
     /// Returns the nearest double, infinite if out of range. Uses core's parser, which has panic paths; nothing in this
@@ -182,7 +189,7 @@ fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
         [b'-', rest @ ..] => (true, rest),
         _ => (false, raw),
     };
-    of_digits(raw).or_else(|| scaled(raw)).map(|value| (negative, value))
+    of_digits(raw).or_else(|| Decimal::of(raw, 20).to_integer()).map(|value| (negative, value))
 }
 
 /// Returns the number that 1 to 19 digits form, which cannot overflow. Returns `None` if there are more, or other bytes.
@@ -195,77 +202,6 @@ pub(crate) fn of_digits(raw: &[u8]) -> Option<u64> {
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
     }
     plain.then_some(value)
-}
-
-/// Returns the value of digits with fraction and exponent, read as `significand * 10^exponent`. The significand has no
-/// trailing zero, so the value is an integer only if the exponent is not negative, and fits only if the significand
-/// fits.
-fn scaled(raw: &[u8]) -> Option<u64> {
-    let mut significand = 0u64;
-    // Zeros since the last nonzero digit.
-    let mut zeros = 0i64;
-    let mut places = 0i64;
-    let mut fraction = false;
-    let mut overflow = false;
-    let mut bytes = raw.iter();
-    let mut exponent = 0i64;
-    for &byte in bytes.by_ref() {
-        match byte {
-            b'0' => zeros += 1,
-            b'1'..=b'9' => {
-                let grown = shift(significand, zeros + 1);
-                match grown.and_then(|value| value.checked_add(u64::from(byte - b'0'))) {
-                    Some(value) => significand = value,
-                    None => overflow = true,
-                }
-                zeros = 0;
-            }
-            b'.' => {
-                fraction = true;
-                continue;
-            }
-            _ => {
-                exponent = exponent_of(bytes.as_slice())?;
-                break;
-            }
-        }
-        places += i64::from(fraction);
-    }
-    if significand == 0 && !overflow {
-        return Some(0);
-    }
-    let exponent = exponent.saturating_sub(places).saturating_add(zeros);
-    if overflow || exponent < 0 {
-        return None;
-    }
-    shift(significand, exponent)
-}
-
-/// Returns `value * 10^places`, if it fits.
-fn shift(value: u64, places: i64) -> Option<u64> {
-    if value == 0 {
-        return Some(0);
-    }
-    value.checked_mul(10u64.checked_pow(u32::try_from(places).ok()?)?)
-}
-
-/// Returns the exponent after its `e`, clamped to a range that no number of digits in memory can balance.
-pub(super) fn exponent_of(raw: &[u8]) -> Option<i64> {
-    const BOUND: i64 = 1 << 56;
-    let (negative, digits) = match raw {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        _ => (false, raw),
-    };
-    let mut value = 0i64;
-    for &byte in digits {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = (value * 10 + i64::from(digit)).min(BOUND);
-    }
-    Some(if negative { -value } else { value })
 }
 
 #[cfg(test)]

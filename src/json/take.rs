@@ -1,97 +1,69 @@
 //! Takes a text piece by piece, into small buffers.
 
-use super::fragments::Fragments;
-use super::text::Text;
-use crate::scan::escape::{encode, LONGEST};
-use crate::scan::{find, unescape};
+use super::fragments::{Fragment, Fragments};
+use super::text::{fitting, Text};
+use crate::scan::unescape;
 
 /// A buffer smaller than this is filled piece by piece.
 const LEAST: usize = 16;
 
+/// How many bytes one piece looks at: more than the longest escape. A bound, so that a piece of a few bytes costs the same
+/// however large the buffer is.
+const NEAR: usize = 64;
+
 impl Text<'_> {
     /// Removes from the front of the text as many code points as fit into `buffer` when decoded, writes them there, and
     /// returns the number of bytes written. What remains is the rest of the text. A buffer of at least four bytes
-    /// always makes progress. Linear in the length of the text, however small the buffers are.
+    /// always makes progress. Linear in the length of the text, whatever the sizes of the buffers.
     pub fn take_to(&mut self, buffer: &mut [u8]) -> usize {
-        take(self, buffer)
-    }
-}
-
-/// Does what [`Text::take_to`] does. Reads no more of the text than may fit, so that many small buffers cost no more than
-/// one.
-pub(super) fn take(text: &mut Text<'_>, buffer: &mut [u8]) -> usize {
-    if let Some(written) = text.copy_plain(buffer) {
-        *text = text.behind(written);
-        return written;
-    }
-    let mut written = 0;
-    if text.half() == 0 && !text.is_verbatim() && buffer.len() >= LEAST {
-        let progress = unescape::copy(text.raw(), buffer);
-        *text = text.behind(progress.took);
-        written = progress.wrote;
-    }
-    while !text.is_empty() {
-        let Some(room) = buffer.get_mut(written..) else { break };
-        let len = piece(text, room);
-        if len == 0 {
-            break;
+        if let Some(written) = self.copy_plain(buffer) {
+            *self = self.behind(written);
+            return written;
         }
-        written = written.saturating_add(len);
+        let mut written = 0;
+        if self.half() == 0 && !self.is_verbatim() && buffer.len() >= LEAST {
+            let progress = unescape::copy(self.raw(), buffer);
+            *self = self.behind(progress.took);
+            written = progress.wrote;
+        }
+        while !self.is_empty() {
+            let len = piece(self, buffer.get_mut(written..).unwrap_or_default());
+            if len == 0 {
+                break;
+            }
+            written = written.saturating_add(len);
+        }
+        written
     }
-    written
 }
 
-/// Writes one piece and returns its length in bytes, or returns 0 and takes nothing if it does not fit.
+/// Takes the first fragment of a text, or as much of a run as fits, and returns how many bytes it wrote. Returns 0, and takes
+/// nothing, if not even one code point fits.
 fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
-    let raw = text.raw();
-    let verbatim = text.is_verbatim();
-    if text.half() != 0 || (raw.first() == Some(&b'\\') && !verbatim) {
-        let near = raw.get(..LONGEST).unwrap_or(raw);
-        let mut fragments = Fragments::new(near, text.half(), verbatim);
-        let mut bytes = [0; 4];
-        let Some(fragment) = fragments.next() else { return 0 };
-        if !put(room, fragment.encode(&mut bytes)) {
-            return 0;
-        }
-        // Replacing an unpaired surrogate consumes no bytes.
-        let took = near.len().saturating_sub(fragments.left());
-        *text = text.behind(took);
-        return fragment.len();
+    let near = text.raw().get(..NEAR).unwrap_or(text.raw());
+    let mut fragments = Fragments::new(near, text.half(), text.is_verbatim());
+    let Some(fragment) = fragments.next() else { return 0 };
+    let mut encoded = [0; 4];
+    let run = fragment.encode(&mut encoded);
+    let len = fitting(run, room.len());
+    if let (Some(room), Some(run)) = (room.get_mut(..len), run.as_bytes().get(..len)) {
+        room.copy_from_slice(run);
     }
-    let fits = raw.get(..room.len()).unwrap_or(raw);
-    let end = if verbatim { None } else { find::byte(b'\\', fits) };
-    let run = fits.get(..end.unwrap_or(fits.len())).unwrap_or(fits);
-    let Some(chunk) = run.utf8_chunks().next() else { return 0 };
-    if !chunk.valid().is_empty() {
-        put(room, chunk.valid());
-        let took = chunk.valid().len();
-        *text = text.behind(took);
-        return took;
-    }
-    // Either ill-formed bytes or a character that does not fit: four bytes decide which.
-    let near = raw.get(..4).unwrap_or(raw);
-    let end = if verbatim { None } else { find::byte(b'\\', near) };
-    let near = near.get(..end.unwrap_or(near.len())).unwrap_or(near);
-    let Some(chunk) = near.utf8_chunks().next() else { return 0 };
-    let (char, took) = match chunk.valid().chars().next() {
-        Some(char) => (char, char.len_utf8()),
-        None => (char::REPLACEMENT_CHARACTER, chunk.invalid().len()),
-    };
-    if !put(room, encode(char, &mut [0; 4])) {
+    if len == 0 {
         return 0;
     }
+    let took = match fragment {
+        Fragment::Str(_) => len,
+        // The replacement of an unpaired surrogate takes no bytes.
+        Fragment::Char(_) if text.half() != 0 || is_escape(text) => near.len().saturating_sub(fragments.left()),
+        Fragment::Char(_) => near.utf8_chunks().next().map_or(0, |chunk| chunk.invalid().len()),
+    };
     *text = text.behind(took);
-    char.len_utf8()
+    len
 }
 
-fn put(room: &mut [u8], text: &str) -> bool {
-    match room.get_mut(..text.len()) {
-        Some(to) if to.len() == text.len() => {
-            to.copy_from_slice(text.as_bytes());
-            true
-        }
-        _ => false,
-    }
+fn is_escape(text: &Text<'_>) -> bool {
+    text.raw().first() == Some(&b'\\') && !text.is_verbatim()
 }
 
 #[cfg(test)]

@@ -110,21 +110,21 @@ fn offsets_of_the_cursor() {
 }
 
 #[test]
-fn a_walk_ends_with_its_first_fault() {
+fn a_cursor_ends_with_its_first_fault() {
     for (bytes, fault) in [
         (&b"[1 2, 3]"[..], JsonErrorKind::UnexpectedByte.at(3)),
         (b"[1, x, 3]", JsonErrorKind::UnexpectedByte.at(4)),
         (b"[[[1]], 3]", JsonErrorKind::TooDeep.at(2)),
         (b"[1, tru, 3]", JsonErrorKind::BadLiteral.at(7)),
     ] {
-        let mut walk = walk::Walk::new(bytes, 2);
-        assert!(walk.begin(b'['));
-        while walk.element() && walk.value().is_some() {}
+        let mut cursor = Cursor::with_max_depth(bytes, 2);
+        cursor.begin_array().unwrap();
+        while cursor.next_element() == Ok(true) && cursor.value().is_ok() {}
         for _ in 0..2 {
-            assert_eq!(walk.fault(), Some(fault));
-            // Nothing is returned after the error, although some of the rest is valid.
-            assert_eq!((walk.peek(), walk.value(), walk.member(), walk.element()), (0, None, None, false));
-            assert!(!walk.begin(b'['));
+            // The error is all that is returned after it, although some of the rest is valid.
+            assert_eq!((cursor.peek(), cursor.end(), cursor.begin_array()), (Err(fault), Err(fault), Err(fault)));
+            assert_eq!((cursor.value().err(), cursor.next_member().err()), (Some(fault), Some(fault)));
+            assert_eq!(cursor.next_element(), Err(fault));
         }
     }
 }

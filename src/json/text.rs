@@ -1,7 +1,6 @@
 //! The text of a JSON string that is still escaped.
 
-use super::fragments::Copied;
-use super::fragments::{Fragment, Fragments, Unescape};
+use super::fragments::{Copied, Fragment, Fragments};
 use crate::scan::unescape::{self, Progress};
 use crate::scan::{find, string::StringEnd, utf8};
 use crate::shown::show;
@@ -209,14 +208,8 @@ impl<'a> Text<'a> {
         Fragments::new(self.raw, self.lead, self.may(TextFlags::VERBATIM))
     }
 
-    /// Returns a reader that decodes into buffers, one after another.
-    #[inline]
-    pub fn unescape(&self) -> Unescape<'a> {
-        Unescape::new(self.fragments())
-    }
-
     /// Decodes as many whole code points as fit into `buffer`. To continue when the buffer is full, use
-    /// [`unescape`](Text::unescape).
+    /// [`take_to`](Text::take_to).
     pub fn copy_to(&self, buffer: &mut [u8]) -> Copied {
         if let Some(written) = self.copy_plain(buffer) {
             return Copied { written, complete: true, quirks: QuirkSet::EMPTY };
@@ -235,10 +228,22 @@ impl<'a> Text<'a> {
     /// registers.
     #[inline(never)]
     fn copy_fragments(&self, before: Progress, buffer: &mut [u8]) -> Copied {
-        let mut reader = self.unescape();
-        let written = reader.read_fragments(buffer.get_mut(before.wrote..).unwrap_or_default());
-        let written = before.wrote.saturating_add(written);
-        Copied { written, complete: reader.is_done(), quirks: before.quirks | reader.quirks() }
+        let (mut fragments, mut written, mut complete) = (self.fragments(), before.wrote, true);
+        for fragment in fragments.by_ref() {
+            let mut encoded = [0; 4];
+            let run = fragment.encode(&mut encoded);
+            let room = buffer.get_mut(written..).unwrap_or_default();
+            let len = fitting(run, room.len());
+            complete = len == run.len();
+            if let (Some(room), Some(run)) = (room.get_mut(..len), run.as_bytes().get(..len)) {
+                room.copy_from_slice(run);
+            }
+            written = written.saturating_add(len);
+            if !complete {
+                break;
+            }
+        }
+        Copied { written, complete, quirks: before.quirks | fragments.quirks() }
     }
 
     /// Returns the bytes of a word, decoded. If it has escapes and is longer than any known word, returns the first of its bytes.
@@ -250,7 +255,7 @@ impl<'a> Text<'a> {
         if self.is_literal() {
             return self.raw;
         }
-        let written = self.unescape().read_fragments(buffer);
+        let written = self.copy_fragments(Progress::default(), buffer).written;
         buffer.get(..written).unwrap_or_default()
     }
 
@@ -424,6 +429,17 @@ impl<'a> Text<'a> {
         }
         rest.is_empty()
     }
+}
+
+/// Returns the length of the longest beginning of `text` that has at most `room` bytes and ends between two code points.
+#[inline]
+pub(super) fn fitting(text: &str, room: usize) -> usize {
+    let mut len = room.min(text.len());
+    // Three steps at most: a code point has at most four bytes.
+    while !text.is_char_boundary(len) {
+        len = len.saturating_sub(1);
+    }
+    len
 }
 
 /// Compares the decoded text.

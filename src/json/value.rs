@@ -3,7 +3,6 @@
 use super::kind::Kind;
 use super::number::{of_digits, Number};
 use super::text::{Text, TextFlags};
-use super::walk::Walk;
 use crate::shown::show;
 use core::fmt;
 
@@ -105,47 +104,6 @@ impl<'a> Value<'a> {
     #[inline(never)]
     pub(crate) fn of_payload(payload: &'a [u8]) -> Self {
         Value::from_raw(payload.trim_ascii())
-    }
-
-    /// Returns the next element of an array. `at` must be 0 for the first call and is updated to the offset of the next
-    /// element. Being plain data, it can be stored where an iterator cannot. Returns `None` at the end, at malformed
-    /// bytes, and if this is not an array.
-    #[inline]
-    pub fn element_at(&self, at: &mut usize) -> Option<Value<'a>> {
-        let mut walk = self.walk_at(b'[', at)?;
-        if !walk.element() {
-            return None;
-        }
-        let value = self.read(&mut walk)?;
-        *at = walk.offset();
-        Some(value)
-    }
-
-    /// Returns the next member of an object, as name and value. `at` is used as in [`element_at`](Value::element_at).
-    #[inline]
-    pub fn member_at(&self, at: &mut usize) -> Option<(Text<'a>, Value<'a>)> {
-        let mut walk = self.walk_at(b'{', at)?;
-        let name = walk.member()?;
-        let name = Text::from_raw(name, walk.flags());
-        let value = self.read(&mut walk)?;
-        *at = walk.offset();
-        Some((name, value))
-    }
-
-    /// Starts a walk inside this container. Sets `at` to the end; the caller corrects it if there is another member or
-    /// element.
-    fn walk_at(&self, bracket: u8, at: &mut usize) -> Option<Walk<'a>> {
-        let offset = core::mem::replace(at, usize::MAX);
-        if offset > 0 {
-            return (self.raw.first() == Some(&bracket)).then(|| Walk::again(self.raw, offset));
-        }
-        let mut walk = Walk::new(self.raw, u32::MAX);
-        walk.begin(bracket).then_some(walk)
-    }
-
-    fn read(&self, walk: &mut Walk<'a>) -> Option<Value<'a>> {
-        let (start, end) = walk.value()?;
-        Some(Value::from_span(self.raw.get(start..end)?, walk.flags()))
     }
 }
 

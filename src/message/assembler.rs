@@ -393,9 +393,7 @@ impl Growable {
         let Room { choices, calls } = self.room;
         self.log.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
         let tables = Heap::new((Slot::EMPTY, choices), (CallSlot::EMPTY, calls)).ok_or(AssembleError::OutOfMemory)?;
-        let mut log = MessageLogOf::with_tables(tables);
-        log.set_limit(self.limit as usize);
-        self.log.push(log);
+        self.log.push(MessageLogOf::with_tables(tables, self.limit as usize));
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::chat::Owner;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The result of a step, which fails only if there is no memory.
+/// The result of a step. A step fails only if there is no memory.
 type Done = Result<(), AssembleError>;
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
@@ -20,10 +20,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let table = &self.state.table;
         let left_out = self.left_out().map(AssembleError::from);
         let mut completion = Completion { created: self.created(), left_out, ..Completion::default() };
+        completion.error = self.failure(buffer, kind::ERROR_JSON, 0)?;
         reserve(&mut completion.choices, table.slots().len())?;
         for (place, slot) in (0..).zip(table.slots()) {
             let mut choice = Choice { index: slot.index, ..Choice::default() };
-            self.open(place, slot, &mut choice)?;
+            self.begin_choice(place, slot, &mut choice)?;
+            choice.error = self.failure(buffer, kind::CHOICE_ERROR_JSON, place)?;
             if self.has_details(buffer, place) {
                 choice.reasoning_details.append(&collected(|put| self.put_details(buffer, place, put))?)?;
             }
@@ -31,9 +33,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         for record in self.records(buffer).filter(|record| table.is_live(record)) {
             if record.key.kind() < kind::ROLE {
-                member(&mut completion, &record)?;
+                add_to_completion(&mut completion, &record)?;
             } else if let Some(choice) = completion.choices.get_mut(usize::from(record.key.choice())) {
-                member_of_choice(choice, &record)?;
+                add_to_choice(choice, &record)?;
             }
         }
         for entry in self.entries(buffer) {
@@ -51,11 +53,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if self.is_native() {
             self.native(buffer, &mut completion)?;
         }
-        if table.knows(kind::ERROR_JSON) {
-            completion.error.get_or_insert_with(Failure::empty);
-        }
         completion.choices.sort_unstable_by_key(|choice| choice.index);
         Ok(completion)
+    }
+
+    /// Returns the first error of the API, or of a choice.
+    fn failure(&self, buffer: &[u8], json: u8, place: u16) -> Result<Option<Failure>, AssembleError> {
+        Ok(match self.error(buffer, json, place) {
+            Some(Ok(raw)) => Some(Failure::Json(RawJson::of(raw)?)),
+            Some(Err(text)) => Some(Failure::Text(string(text)?)),
+            None => None,
+        })
     }
 
     /// Reads what only a message of another protocol has: usage under two sets of names, and arguments that came without a
@@ -72,18 +80,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for choice in &mut completion.choices {
             let Some(place) = self.state.table.place(choice.index) else { continue };
             for call in choice.tool_calls.iter_mut().filter(|call| !call.custom && call.arguments.is_none()) {
-                let arguments = collected(|put| self.put_no_text(buffer, place, call.number, put))?;
+                let arguments = collected(|put| self.put_arguments(buffer, place, call.number, put))?;
                 append(&mut call.arguments, &arguments)?;
             }
         }
         Ok(())
     }
 
-    /// Reads what a choice has apart from texts. Its calls come in the order in which they are listed.
-    fn open(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
+    /// Sets what a choice has apart from texts. Its calls come in the order in which they are listed.
+    fn begin_choice(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
         choice.function_call = slot.has(flag::FUNCTION).then(FunctionCall::default);
         choice.logprobs = slot.has(flag::LOGPROBS).then(Logprobs::default);
-        choice.error = slot.has(flag::ERROR).then(Failure::empty);
         if slot.has(flag::AUDIO) {
             let expires_at = slot.has(flag::AUDIO_EXPIRES).then_some(slot.expires_at);
             choice.audio = Some(Audio { expires_at, ..Audio::default() });
@@ -133,7 +140,8 @@ fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&
     Some(if owner == Owner::Choice { &mut choice.members } else { &mut choice.message_members })
 }
 
-fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
+/// Adds a record of the top level to the completion.
+fn add_to_completion(completion: &mut Completion, record: &Record<'_>) -> Done {
     let text = match record.key.kind() {
         kind::ID => &mut completion.id,
         kind::OBJECT => &mut completion.object,
@@ -141,22 +149,19 @@ fn member(completion: &mut Completion, record: &Record<'_>) -> Done {
         kind::SYSTEM_FINGERPRINT => &mut completion.system_fingerprint,
         kind::SERVICE_TIER => &mut completion.service_tier,
         kind::PROVIDER => &mut completion.provider,
-        other => {
-            match other {
-                kind::USAGE => completion.usage = Some(RawJson::of(record.body)?),
-                kind::ERROR_JSON => completion.error = Some(Failure::Json(RawJson::of(record.body)?)),
-                kind::ERROR_TEXT => completion.error = Some(Failure::Text(string(record.body)?)),
-                _ => {}
-            }
+        kind::USAGE => {
+            completion.usage = Some(RawJson::of(record.body)?);
             return Ok(());
         }
+        _ => return Ok(()),
     };
     append(text, record.body)
 }
 
-fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
+/// Adds a record of a choice, or of one of its calls, to the choice.
+fn add_to_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
     if record.key.kind() >= kind::CALL_CUSTOM {
-        return member_of_call(choice, record);
+        return add_to_call(choice, record);
     }
     let function = |choice: &mut Choice, of: fn(&mut FunctionCall) -> &mut Option<String>| {
         choice.function_call.as_mut().map_or(Ok(()), |call| append(of(call), record.body))
@@ -168,18 +173,10 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
         kind::ROLE => append(&mut choice.role, record.body),
         kind::FINISH_REASON => append(&mut choice.finish_reason, record.body),
         kind::NATIVE_FINISH_REASON => append(&mut choice.native_finish_reason, record.body),
-        kind::CHOICE_ERROR_JSON => {
-            choice.error = Some(Failure::Json(RawJson::of(record.body)?));
-            Ok(())
-        }
-        kind::CHOICE_ERROR_TEXT => {
-            choice.error = Some(Failure::Text(string(record.body)?));
-            Ok(())
-        }
         kind::ANNOTATIONS => choice.annotations.append(record.body),
         kind::SIGNATURES => choice.signatures.append(record.body),
         kind::PARTS => choice.native_content.append(record.body),
-        kind::DETAILS => Ok(()),
+        kind::CHOICE_ERROR_JSON | kind::CHOICE_ERROR_TEXT | kind::DETAILS => Ok(()),
         kind::CONTENT => append(&mut choice.content, record.body),
         kind::REFUSAL => append(&mut choice.refusal, record.body),
         kind::REASONING => append(&mut choice.reasoning, record.body),
@@ -200,7 +197,8 @@ fn member_of_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
     }
 }
 
-fn member_of_call(choice: &mut Choice, record: &Record<'_>) -> Done {
+/// Adds a record of a call to that call.
+fn add_to_call(choice: &mut Choice, record: &Record<'_>) -> Done {
     let number = record.key.call();
     // This is nearly always the call that was opened last.
     let Some(call) = choice.tool_calls.iter_mut().rfind(|call| call.number == number) else { return Ok(()) };

@@ -189,13 +189,6 @@ pub enum Failure {
     Text(String),
 }
 
-impl Failure {
-    /// Returns an error in plain text without any text.
-    pub(super) fn empty() -> Self {
-        Failure::Text(String::new())
-    }
-}
-
 impl Logprobs {
     /// Returns the lists in the order of [`LISTS`].
     pub(super) fn lists(&mut self) -> [&mut Option<RawList>; LISTS.len()] {

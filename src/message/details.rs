@@ -46,8 +46,9 @@ impl<'b> Listed<'b> {
 pub(super) struct Listed<'b> {
     records: Records<'b>,
     key: Key,
-    /// The items of the current record (strict JSON with commas between them), and how far they were read.
+    /// The items of the current record: strict JSON with commas between them.
     items: &'b [u8],
+    /// How far they were read.
     at: usize,
 }
 

@@ -73,8 +73,9 @@ pub enum AssembleError {
     BadIndex,
     /// The allocator had no memory.
     OutOfMemory,
-    /// Updates came before any chunk: the handler that has the assembler does not pass [`Handler::chunk`](crate::Handler::chunk) on.
-    /// The message has no ID and no model; of other protocols than chat completions it lacks usage and arguments.
+    /// Updates came before any chunk: the handler that has the assembler does not pass
+    /// [`Handler::chunk`](crate::Handler::chunk) on. The message has no ID and no model; of other protocols than chat
+    /// completions it lacks usage and arguments.
     NoChunk,
 }
 

@@ -54,11 +54,11 @@ struct Json<'l, 'o, T: Rows + ?Sized> {
     /// Texts that replace those of the log.
     texts: &'l [(Key, &'l str)],
     out: Out<'o>,
-    /// Whether the container at hand already has an element.
+    /// Whether the current container already has an element.
     comma: bool,
 }
 
-/// Which kinds of records there are, one bit each.
+/// A set of kinds of records, one bit each.
 #[derive(Clone, Copy)]
 struct Kinds(u64);
 
@@ -255,7 +255,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.name("arguments");
             self.out.put(b"\"");
             let Json { log, buffer, out, .. } = self;
-            log.put_no_text(buffer, place, number, &mut |bytes| json::escape(bytes, |bytes| out.put(bytes)));
+            log.put_arguments(buffer, place, number, &mut |bytes| json::escape(bytes, |bytes| out.put(bytes)));
             out.put(b"\"");
         } else {
             self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));

@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Source};
 use super::table::{CallSlot, Rows, Slot, Table};
-use super::write::{appends, weight, Before, LogWriter, Piece, State};
+use super::write::{appends, weight, LogWriter, Piece, State};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
@@ -110,7 +110,7 @@ fn bound(weight: usize) -> usize {
     weight.saturating_mul(8).saturating_add(256)
 }
 
-/// Whether a member is `reasoning_details`, whose entries are joined. A value that is no array is one entry.
+/// Whether a member is `reasoning_details`, whose entries are joined.
 fn is_details(member: &OtherMember<'_>) -> bool {
     member.owner == Owner::Delta && member.name == "reasoning_details"
 }
@@ -134,26 +134,19 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// Creates a log that keeps at most `limit` bytes of texts and raw JSON. It asks for a buffer of at most four times that
     /// plus 64 KiB.
     pub const fn with_limit(limit: usize) -> Self {
-        MessageLogOf { limit, is_cut: false, left_out: None, state: State::new(Table::EMPTY) }
+        MessageLogOf::with_tables(Arrays { choices: [Slot::EMPTY; CHOICES], calls: [CallSlot::EMPTY; CALLS] }, limit)
     }
 }
 
 impl<T: Rows> MessageLogOf<T> {
-    /// Creates a log in these tables, bounded by its buffer alone.
+    /// Creates a log with these tables, which keeps at most `limit` bytes of texts and raw JSON.
     #[doc(hidden)]
-    pub const fn with_tables(tables: T) -> Self {
-        let state = State::new(Table::new(tables));
-        MessageLogOf { limit: usize::MAX, is_cut: false, left_out: None, state }
+    pub const fn with_tables(tables: T, limit: usize) -> Self {
+        MessageLogOf { limit, is_cut: false, left_out: None, state: State::new(Table::new(tables)) }
     }
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Changes the limit, at the start of a stream.
-    #[cfg(feature = "alloc")]
-    pub(super) fn set_limit(&mut self, limit: usize) {
-        self.limit = limit;
-    }
-
     /// Takes in no more updates that append to a text, because one was left out.
     #[cfg(feature = "alloc")]
     pub(super) fn cut(&mut self) {
@@ -189,20 +182,24 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// [`NeedStorage`](LogError::NeedStorage), pass the update once more; after any other error, go on with the next.
     #[inline(always)]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        match Piece::of(choice, update) {
-            Some(piece) if self.extend(buffer, &piece) => Ok(()),
+        match Piece::of(update) {
+            Some(piece) if self.extend(buffer, choice, &piece) => Ok(()),
             _ => self.put_any(buffer, choice, update),
         }
     }
 
-    /// Takes in a piece of a text if it continues the last record and fits, which it nearly always does. Returns `false`,
-    /// with nothing written, if not.
+    /// Appends a text to the last record if it continues that record and fits, which it nearly always does. Returns `false`,
+    /// with nothing written, if not. Whatever else a first piece changes was changed when the record began.
     #[inline(always)]
-    pub(super) fn extend(&mut self, buffer: &mut [u8], piece: &Piece<'_>) -> bool {
+    fn extend(&mut self, buffer: &mut [u8], choice: u32, piece: &Piece<'_>) -> bool {
         // The buffer and the limit bound how much may still be written.
-        let room = self.limit.saturating_sub(self.state.live);
-        let end = self.state.fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
-        !self.is_cut && self.state.extend(buffer, end, piece).is_some()
+        let State { fill, live, table, .. } = &mut self.state;
+        let room = self.limit.saturating_sub(*live);
+        let end = fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
+        let Some(place) = table.place(choice).filter(|_| !self.is_cut) else { return false };
+        let Some(len) = fill.extend(buffer, end, piece.key(place), piece.text) else { return false };
+        *live = live.saturating_add(len);
+        true
     }
 
     /// Does what [`extend`](Self::extend) does, with decoded bytes of a source that was noted (`note_source`).
@@ -249,13 +246,32 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Does what [`put`](Self::put) does, for an update that may not fit.
     #[inline(never)]
     fn put_near_the_end(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        let appends = appends(update);
+        let (call, appends) = (call_of(update), appends(update));
+        self.write(buffer, choice, call, appends, |mut log| log.put(choice, update))
+    }
+
+    /// Writes to the log by `write`, and undoes that if it does not fit. `write` may change only this choice and this call of
+    /// it. If it `appends` to a text or a list and does not fit, everything that appends is left out from here on.
+    fn write(
+        &mut self,
+        buffer: &mut [u8],
+        choice: u32,
+        call: u32,
+        appends: bool,
+        write: impl FnOnce(LogWriter<'_, T>),
+    ) -> Result<(), LogError> {
         if self.is_cut && appends {
             return Err(self.leave_out(LogError::TooLong));
         }
-        let before = self.state.save(choice, call_of(update));
-        LogWriter { state: &mut self.state, buffer }.put(choice, update);
-        let done = self.conclude(buffer, before);
+        let before = self.state.save(choice, call);
+        write(LogWriter { state: &mut self.state, buffer });
+        let done = match self.fits(buffer, self.len(), self.state.live) {
+            Ok(()) => self.state.settle(buffer).map_err(|error| self.leave_out(error)),
+            Err(error) => {
+                self.state.restore(before, buffer);
+                Err(error)
+            }
+        };
         self.is_cut |= appends && done == Err(LogError::TooLong);
         done
     }
@@ -330,25 +346,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         if member.owner == Owner::Call && member.name == "partialArgs" {
-            return self.put_partials(buffer, member);
-        }
-        if is_details(member) {
+            self.write(buffer, member.choice, member.call, true, |mut log| log.partials(member))
+        } else if is_details(member) {
             self.details_of_all(buffer, [*member].into_iter())
         } else {
             self.other(buffer, member)
         }
-    }
-
-    /// Takes in arguments of a call that came by path.
-    fn put_partials(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
-        if self.is_cut {
-            return Err(self.leave_out(LogError::TooLong));
-        }
-        let before = self.state.save(member.choice, member.call);
-        LogWriter { state: &mut self.state, buffer }.partials(member);
-        let done = self.conclude(buffer, before);
-        self.is_cut |= done == Err(LogError::TooLong);
-        done
     }
 
     /// Takes in usage whose members replace those of the usage before, if there is room for all of them.
@@ -379,25 +382,21 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     fn details_of_all<'a>(
         &mut self,
         buffer: &mut [u8],
-        members: impl Iterator<Item = OtherMember<'a>>,
+        mut members: impl Iterator<Item = OtherMember<'a>>,
     ) -> Result<(), LogError> {
-        let before = self.state.save(0, 0);
-        let mut is_any = false;
-        for member in members {
-            let place = self.state.table.place(member.choice);
-            if !member.in_message || !place.is_some_and(|place| self.has_details(buffer, place)) {
-                is_any = true;
-                if !self.is_cut {
-                    LogWriter { state: &mut self.state, buffer }.details(&member);
-                }
+        if self.is_cut {
+            let mut log = LogWriter { state: &mut self.state, buffer };
+            if !members.any(|member| log.is_new_of_details(&member)) {
+                return Ok(());
             }
         }
-        if is_any && self.is_cut {
-            return Err(self.leave_out(LogError::TooLong));
-        }
-        let done = self.conclude(buffer, before);
-        self.is_cut |= done == Err(LogError::TooLong);
-        done
+        self.write(buffer, 0, 0, true, |mut log| {
+            for member in members {
+                if log.is_new_of_details(&member) {
+                    log.details(&member);
+                }
+            }
+        })
     }
 
     /// Takes in a chunk that was pulled, with its deltas, which it tracks with `tracker`.
@@ -447,9 +446,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Takes in the first text of its kind.
     #[inline(never)]
     fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
-        let before = self.state.save(0, 0);
-        LogWriter { state: &mut self.state, buffer }.first(kind, text);
-        self.conclude(buffer, before)
+        self.write(buffer, 0, 0, false, |mut log| log.first(kind, text))
     }
 
     /// Whether `bound` more bytes certainly fit.
@@ -457,15 +454,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     fn has_room(&self, buffer: &[u8], bound: usize) -> bool {
         self.state.fill.len.saturating_add(bound) <= buffer.len().min(MAX_LEN)
             && self.state.live.saturating_add(bound) <= self.limit
-    }
-
-    /// Keeps what was written if it fits, otherwise undoes it.
-    fn conclude(&mut self, buffer: &mut [u8], before: Before) -> Result<(), LogError> {
-        if let Err(error) = self.fits(buffer, self.len(), self.state.live) {
-            self.state.restore(before, buffer);
-            return Err(error);
-        }
-        self.state.settle(buffer).map_err(|error| self.leave_out(error))
     }
 
     /// Checks that the log may be `need` bytes long, of which `live` bytes are texts and raw JSON that were not replaced.

@@ -168,8 +168,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Returns the members of an owner that no other field has (those of providers): their names, and their values as they
     /// came. If a member comes several times, the last value that is not null counts. `choice` is the index of the choice,
-    /// or 0 for the members of the chunk. `call` is the place of a call in the choice's list, and is ignored where it does
-    /// not matter.
+    /// or 0 for the members of the chunk. `call` is the position of a call in the choice's list, and is ignored where it
+    /// does not matter.
     pub fn members<'b>(
         &self,
         buffer: &'b [u8],

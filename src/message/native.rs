@@ -81,8 +81,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Whether the arguments of the call with this key came without a text, so that [`put_no_text`](Self::put_no_text)
-    /// writes them.
+    /// Whether the arguments with this key came without a text, so that [`put_arguments`](Self::put_arguments) writes them.
     pub(super) fn lacks_text(&self, buffer: &[u8], arguments: Key) -> bool {
         let custom = Key::new(kind::CALL_CUSTOM, arguments.choice(), arguments.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
@@ -90,7 +89,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Puts the arguments of a call that came without a text, as an object: those that came by path, or none.
-    pub(super) fn put_no_text(&self, buffer: &[u8], choice: u16, call: u32, put: &mut dyn FnMut(&[u8])) {
+    pub(super) fn put_arguments(&self, buffer: &[u8], choice: u16, call: u32, put: &mut dyn FnMut(&[u8])) {
         let pieces = self.listed(buffer, Key::new(kind::CALL_PARTIALS, choice, call));
         let mut paths = Paths { last: None, goes_on: false };
         put(b"{");

@@ -6,125 +6,114 @@ use super::table::{flag, Rows, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
 
-/// A text of a message, to be asked for with [`MessageLog::text`](super::MessageLog::text).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Field {
+/// Defines [`Field`] from one table of names, numbers in the C interface, and kinds of records. For an error, the kind is that
+/// of raw JSON.
+macro_rules! fields {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $kind:ident;)*) => {
+        /// A text of a message, to be asked for with [`MessageLog::text`](super::MessageLog::text).
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Field {
+            $($(#[$doc])* $name = $number,)*
+        }
+
+        impl Field {
+            /// Returns the field with this number in the C interface.
+            pub fn from_number(number: u32) -> Option<Field> {
+                match number {
+                    $($number => Some(Field::$name),)*
+                    _ => None,
+                }
+            }
+
+            /// Returns the kind of the field's records.
+            fn kind(self) -> u8 {
+                match self {
+                    $(Field::$name => kind::$kind,)*
+                }
+            }
+        }
+    };
+}
+
+fields! {
     /// `id`.
-    Id,
+    Id = 0, ID;
     /// `object`, as sent.
-    Object,
+    Object = 1, OBJECT;
     /// `model`.
-    Model,
+    Model = 2, MODEL;
     /// `system_fingerprint`.
-    SystemFingerprint,
+    SystemFingerprint = 3, SYSTEM_FINGERPRINT;
     /// `service_tier`.
-    ServiceTier,
+    ServiceTier = 4, SERVICE_TIER;
     /// `provider` (OpenRouter).
-    Provider,
+    Provider = 5, PROVIDER;
     /// `usage` as raw JSON: the last that was not empty. For another protocol than chat completions, its counts under the
     /// names of chat completions.
-    Usage,
+    Usage = 6, USAGE;
     /// For another protocol, its usage under its own names, as raw JSON.
-    NativeUsage,
+    NativeUsage = 32, USAGE;
     /// The first error that the API reported: raw JSON, or plain text.
-    Error,
+    Error = 7, ERROR_JSON;
     /// The message of that error: what happened, in words.
-    ErrorMessage,
+    ErrorMessage = 8, ERROR_JSON;
     /// The code of that error.
-    ErrorCode,
+    ErrorCode = 9, ERROR_JSON;
     /// The type of that error.
-    ErrorType,
+    ErrorType = 10, ERROR_JSON;
 
     /// A choice's role.
-    Role,
+    Role = 11, ROLE;
     /// A choice's content.
-    Content,
+    Content = 12, CONTENT;
     /// A choice's refusal.
-    Refusal,
+    Refusal = 13, REFUSAL;
     /// A choice's reasoning.
-    Reasoning,
+    Reasoning = 14, REASONING;
     /// The name of the member that a choice's first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or
     /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
-    ReasoningName,
+    ReasoningName = 31, REASONING_NAME;
     /// A choice's `reasoning_details`, an array. Consecutive entries of equal type and index are one: their `text` and
     /// `summary` are joined, and of any other member the last value that is not null counts. An entry with `data` stays as
     /// it is, and so does one without an index.
-    ReasoningDetails,
+    ReasoningDetails = 30, DETAILS;
     /// Why a choice finished. The last reason counts.
-    FinishReason,
+    FinishReason = 15, FINISH_REASON;
     /// A choice's finish reason from the model's own provider. For another protocol, the reason as sent.
-    NativeFinishReason,
+    NativeFinishReason = 16, NATIVE_FINISH_REASON;
     /// For another protocol, an array of a choice's signatures and its encrypted reasoning.
-    Signatures,
+    Signatures = 33, SIGNATURES;
     /// For another protocol, an array of the parts of a choice that no other field has.
-    NativeContent,
+    NativeContent = 34, PARTS;
     /// The first error of a choice alone: raw JSON, or plain text.
-    ChoiceError,
+    ChoiceError = 17, CHOICE_ERROR_JSON;
     /// The message of a choice's error: what happened, in words.
-    ChoiceErrorMessage,
+    ChoiceErrorMessage = 18, CHOICE_ERROR_JSON;
     /// The code of a choice's error.
-    ChoiceErrorCode,
+    ChoiceErrorCode = 19, CHOICE_ERROR_JSON;
     /// The type of a choice's error.
-    ChoiceErrorType,
+    ChoiceErrorType = 20, CHOICE_ERROR_JSON;
     /// The name of the function that a choice calls (deprecated form).
-    FunctionName,
+    FunctionName = 21, FUNCTION_NAME;
     /// The arguments of the function that a choice calls (deprecated form).
-    FunctionArguments,
+    FunctionArguments = 22, FUNCTION_ARGUMENTS;
     /// The ID of a choice's audio.
-    AudioId,
+    AudioId = 23, AUDIO_ID;
     /// A choice's audio: an array of the pieces that came, each base64. Each may be encoded by itself, with padding at its
     /// end: decode each, then join the bytes.
-    AudioData,
+    AudioData = 24, AUDIO_DATA;
     /// The transcript of a choice's audio.
-    AudioTranscript,
+    AudioTranscript = 25, AUDIO_TRANSCRIPT;
 
     /// A call's ID.
-    CallId,
+    CallId = 26, CALL_ID;
     /// A call's type, as sent.
-    CallType,
+    CallType = 27, CALL_TYPE;
     /// The name of the function or tool of a call.
-    CallName,
+    CallName = 28, CALL_NAME;
     /// A call's arguments, or the input of a custom tool.
-    CallArguments,
-}
-
-impl Field {
-    /// Returns the kind of the field's records. For an error, that is the kind of raw JSON.
-    fn kind(self) -> u8 {
-        match self {
-            Field::Id => kind::ID,
-            Field::Object => kind::OBJECT,
-            Field::Model => kind::MODEL,
-            Field::SystemFingerprint => kind::SYSTEM_FINGERPRINT,
-            Field::ServiceTier => kind::SERVICE_TIER,
-            Field::Provider => kind::PROVIDER,
-            Field::ReasoningName => kind::REASONING_NAME,
-            Field::Usage | Field::NativeUsage => kind::USAGE,
-            Field::Signatures => kind::SIGNATURES,
-            Field::NativeContent => kind::PARTS,
-            Field::Error | Field::ErrorMessage | Field::ErrorCode | Field::ErrorType => kind::ERROR_JSON,
-            Field::Role => kind::ROLE,
-            Field::Content => kind::CONTENT,
-            Field::Refusal => kind::REFUSAL,
-            Field::Reasoning => kind::REASONING,
-            Field::ReasoningDetails => kind::DETAILS,
-            Field::FinishReason => kind::FINISH_REASON,
-            Field::NativeFinishReason => kind::NATIVE_FINISH_REASON,
-            Field::ChoiceError | Field::ChoiceErrorMessage | Field::ChoiceErrorCode | Field::ChoiceErrorType => {
-                kind::CHOICE_ERROR_JSON
-            }
-            Field::FunctionName => kind::FUNCTION_NAME,
-            Field::FunctionArguments => kind::FUNCTION_ARGUMENTS,
-            Field::AudioId => kind::AUDIO_ID,
-            Field::AudioData => kind::AUDIO_DATA,
-            Field::AudioTranscript => kind::AUDIO_TRANSCRIPT,
-            Field::CallId => kind::CALL_ID,
-            Field::CallType => kind::CALL_TYPE,
-            Field::CallName => kind::CALL_NAME,
-            Field::CallArguments => kind::CALL_ARGUMENTS,
-        }
-    }
+    CallArguments = 29, CALL_ARGUMENTS;
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
@@ -149,7 +138,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.slot(choice).map_or(0, |(_, slot)| slot.calls)
     }
 
-    /// Whether a call (by its place in the list, from 0) calls a custom tool.
+    /// Whether a call (by its position in the list, from 0) calls a custom tool.
     pub fn is_custom(&self, buffer: &[u8], choice: u32, call: u32) -> bool {
         let key = self.slot(choice).and_then(|(place, _)| self.call_key(kind::CALL_CUSTOM, place, call));
         key.is_some_and(|key| self.pieces(buffer, key).next().is_some())
@@ -170,55 +159,67 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// except for an error in plain text without any.
     ///
     /// `buffer` is the one that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice` is the
-    /// index of a choice and `call` the place of a call in its list, from 0: by ascending index, or in order of appearance
+    /// index of a choice and `call` the position of a call in its list, from 0: by ascending index, or in order of appearance
     /// if two calls have one index or the protocol is not chat completions. Both are ignored where they do not matter. The log
     /// is read once to measure the text, and once more to write it.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
         let kind = field.kind();
         let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
-        if matches!(kind, kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) {
-            return error_text(self.error(buffer, kind, place)?, field, out);
-        }
-        if kind == kind::USAGE && (self.is_native() || field == Field::NativeUsage) {
-            return match (self.is_native(), field) {
-                (false, _) => None,
-                (_, Field::Usage) => written(|put| self.put_usage(buffer, put), out),
-                _ => written(|put| self.put_native_usage(buffer, put), out),
-            };
-        }
-        if kind == kind::DETAILS {
-            let is_any = self.has_details(buffer, place);
-            return is_any.then(|| array(|put| self.put_details(buffer, place, put), out));
-        }
-        if matches!(kind, kind::AUDIO_DATA | kind::SIGNATURES | kind::PARTS) {
-            let items = || self.pieces(buffer, Key::new(kind, place, 0));
-            items().next()?;
-            return Some(array(|put| put_list(items(), put), out));
-        }
         let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
-        if kind == kind::CALL_ARGUMENTS && self.lacks_text(buffer, key) {
-            let write = |put: &mut dyn FnMut(&[u8])| {
-                self.put_no_text(buffer, key.choice(), key.call(), put);
-                true
-            };
-            return written(write, out);
-        }
-        let pieces = || self.pieces(buffer, key).chain([self.lone_half(key).as_bytes()]);
-        let len = pieces().fold(0usize, |len, piece| len.saturating_add(piece.len()));
+        let mut len = 0usize;
+        self.put_text(buffer, field, key, &mut |bytes| len = len.saturating_add(bytes.len()))?;
         if let Some(bytes) = out.get_mut(..len) {
             let mut out = Out { bytes, len: 0 };
-            pieces().for_each(|piece| out.put(piece));
+            self.put_text(buffer, field, key, &mut |bytes| out.put(bytes));
         }
-        (len > 0).then_some(len)
+        Some(len)
     }
 
-    /// Returns the choice with this index, and its place.
+    /// Puts the text of a field whose records have this key. Returns `None` if there is no such text.
+    fn put_text(&self, buffer: &[u8], field: Field, key: Key, put: &mut dyn FnMut(&[u8])) -> Option<()> {
+        let place = key.choice();
+        let mut is_any = true;
+        match key.kind() {
+            json @ (kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) => {
+                put_error(self.error(buffer, json, place)?, field, put)?;
+            }
+            kind::USAGE if field == Field::NativeUsage => {
+                is_any = self.is_native() && self.put_native_usage(buffer, put);
+            }
+            kind::USAGE if self.is_native() => is_any = self.put_usage(buffer, put),
+            kind::DETAILS => {
+                is_any = self.has_details(buffer, place);
+                put(b"[");
+                self.put_details(buffer, place, &mut *put);
+                put(b"]");
+            }
+            kind::AUDIO_DATA | kind::SIGNATURES | kind::PARTS => {
+                is_any = self.pieces(buffer, key).next().is_some();
+                put(b"[");
+                put_list(self.pieces(buffer, key), put);
+                put(b"]");
+            }
+            kind::CALL_ARGUMENTS if self.lacks_text(buffer, key) => {
+                self.put_arguments(buffer, place, key.call(), put);
+            }
+            _ => {
+                is_any = false;
+                for piece in self.pieces(buffer, key).chain([self.lone_half(key).as_bytes()]) {
+                    is_any |= !piece.is_empty();
+                    put(piece);
+                }
+            }
+        }
+        is_any.then_some(())
+    }
+
+    /// Returns the choice with this index, and its place in the table.
     fn slot(&self, index: u32) -> Option<(u16, &Slot)> {
         let place = self.state.table.place(index)?;
         Some((place, self.state.table.slot(place)?))
     }
 
-    /// Returns the key of a call, by its place in the list.
+    /// Returns the key of a call, by its position in the list.
     fn call_key(&self, kind: u8, choice: u16, call: u32) -> Option<Key> {
         let table = &self.state.table;
         let mut calls =
@@ -227,7 +228,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Some(Key::new(kind, choice, number))
     }
 
-    /// Returns the number of a call, by its place in the list of the choice with this index.
+    /// Returns the number of a call, by its position in the list of the choice with this index.
     pub(super) fn call_number(&self, choice: u32, call: u32) -> Option<u32> {
         Some(self.call_key(0, self.slot(choice)?.0, call)?.call())
     }
@@ -294,34 +295,8 @@ pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn
     }
 }
 
-/// Returns the length of what `write` writes, in brackets, and writes that to `out` if there is room for all of it.
-fn array(write: impl Fn(&mut dyn FnMut(&[u8])), out: &mut [u8]) -> usize {
-    let mut len = 2usize;
-    write(&mut |bytes| len = len.saturating_add(bytes.len()));
-    if let Some([open, bytes @ .., close]) = out.get_mut(..len) {
-        (*open, *close) = (b'[', b']');
-        let mut out = Out { bytes, len: 0 };
-        write(&mut |bytes| out.put(bytes));
-    }
-    len
-}
-
-/// Returns the length of what `write` writes, and writes that to `out` if there is room for all of it. Returns `None` if
-/// `write` returns that there is nothing.
-fn written(write: impl Fn(&mut dyn FnMut(&[u8])) -> bool, out: &mut [u8]) -> Option<usize> {
-    let mut len = 0usize;
-    if !write(&mut |bytes| len = len.saturating_add(bytes.len())) {
-        return None;
-    }
-    if let Some(bytes) = out.get_mut(..len) {
-        let mut out = Out { bytes, len: 0 };
-        write(&mut |bytes| out.put(bytes));
-    }
-    Some(len)
-}
-
-/// Returns the length of a text of an error, and writes the text to `out` if there is room for all of it.
-fn error_text(error: Result<&[u8], &[u8]>, field: Field, out: &mut [u8]) -> Option<usize> {
+/// Puts a text of an error. Returns `None` if there is no such text.
+fn put_error(error: Result<&[u8], &[u8]>, field: Field, put: &mut dyn FnMut(&[u8])) -> Option<()> {
     let api = match error {
         Ok(raw) => ApiError::of(Value::from_span(raw, TextFlags::UNKNOWN)),
         Err(text) => ApiError::plain(text),
@@ -331,14 +306,10 @@ fn error_text(error: Result<&[u8], &[u8]>, field: Field, out: &mut [u8]) -> Opti
         Field::ErrorCode | Field::ChoiceErrorCode => api.code()?,
         Field::ErrorType | Field::ChoiceErrorType => api.kind()?,
         _ => {
-            let bytes = error.unwrap_or_else(|text| text);
-            copy(out.get_mut(..bytes.len()).unwrap_or_default(), bytes);
-            return Some(bytes.len());
+            put(error.unwrap_or_else(|text| text));
+            return Some(());
         }
     };
-    let len = text.decoded_len();
-    if let Some(room) = out.get_mut(..len) {
-        text.copy_to(room);
-    }
-    Some(len)
+    text.fragments().for_each(|fragment| put(fragment.encode(&mut [0; 4]).as_bytes()));
+    Some(())
 }

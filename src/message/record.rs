@@ -32,18 +32,18 @@ pub(super) mod kind {
     /// Raw JSON.
     pub(in crate::message) const CHOICE_ERROR_JSON: u8 = 14;
     pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 15;
-    /// Strict JSON with commas between the items, like the lists of log probabilities.
+    /// A list. Each list is strict JSON with commas between the items.
     pub(in crate::message) const ANNOTATIONS: u8 = 16;
-    /// The entries of `reasoning_details`, as such a list. Halves of surrogate pairs in it wait for their other half.
+    /// The list of the entries of `reasoning_details`. A half of a surrogate pair in it waits for its other half.
     pub(in crate::message) const DETAILS: u8 = 17;
-    /// The pieces of audio, as such a list of strings.
+    /// The list of the pieces of audio, which are strings.
     pub(in crate::message) const AUDIO_DATA: u8 = 18;
     /// The first of six lists of log probabilities.
     pub(in crate::message) const LISTS: u8 = 19;
 
-    /// Signatures, as such a list of strings.
+    /// The list of signatures, which are strings.
     pub(in crate::message) const SIGNATURES: u8 = 25;
-    /// Parts of another protocol that no other kind is for, as such a list.
+    /// The list of the parts of another protocol that have no kind of their own.
     pub(in crate::message) const PARTS: u8 = 26;
 
     pub(in crate::message) const CONTENT: u8 = 27;
@@ -62,7 +62,7 @@ pub(super) mod kind {
     pub(in crate::message) const CALL_TYPE: u8 = 37;
     pub(in crate::message) const CALL_NAME: u8 = 38;
     pub(in crate::message) const CALL_ARGUMENTS: u8 = 39;
-    /// The arguments of a call that came by path, as such a list of Gemini's `partialArgs`.
+    /// The list of Gemini's `partialArgs`: the arguments of a call that came by path.
     pub(in crate::message) const CALL_PARTIALS: u8 = 40;
 
     /// Returns the kind of an error in plain text that corresponds to this kind of one in raw JSON.
@@ -102,7 +102,7 @@ impl Key {
         (self.0 >> 32) as u32
     }
 
-    /// Whether a comma stands between its pieces.
+    /// Whether its records contain items of a list, with commas between them.
     fn is_list(self) -> bool {
         (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind()) || self.kind() == kind::CALL_PARTIALS
     }
@@ -116,7 +116,8 @@ pub(super) const HEADER: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
-    /// How many bytes one update wrote to bodies, without commas between items, since any number before it.
+    /// A running count of the bytes written to bodies, without the commas between items. An update wrote as many as the count
+    /// grew by.
     pub(super) texts: usize,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
@@ -129,7 +130,7 @@ struct Tail {
     at: u32,
     /// Length of its body in bytes.
     len: u32,
-    /// Which deltas continue it, once one did.
+    /// The source whose deltas continue the record, once one has.
     source: Option<Source>,
 }
 
@@ -141,7 +142,7 @@ impl Tail {
     }
 }
 
-/// What a delta says of its text: its kind, as a number, and which choice and call it belongs to.
+/// Where a text comes from: the kind of its delta, as a number, and the choice and the call that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) kind: u16,
@@ -152,7 +153,7 @@ pub(super) struct Source {
 impl Fill {
     pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None };
 
-    /// Begins a record, or continues the last one if that has this key.
+    /// Begins a record, or continues the last one if it has this key.
     #[inline]
     pub(super) fn begin(&mut self, buffer: &mut [u8], key: Key) {
         match &self.tail {
@@ -177,8 +178,8 @@ impl Fill {
         self.tail = Some(Tail { key, at: u32::try_from(at).unwrap_or(u32::MAX), len: 0, source: None });
     }
 
-    /// Appends a text, decoded, to the last record, if that has this key and all of the text fits before `end`. Returns how
-    /// many bytes it appended.
+    /// Appends a text, decoded, to the last record, if that record has this key and all of the text fits before `end`. Returns
+    /// how many bytes it appended.
     #[inline]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: Key, text: Text<'_>) -> Option<usize> {
         self.tail.as_ref().filter(|tail| tail.key == key)?;
@@ -192,7 +193,7 @@ impl Fill {
         Some(len)
     }
 
-    /// Notes that texts of this source continue the last record, if that has this key.
+    /// Notes that texts of this source continue the last record, if that record has this key.
     pub(super) fn note_source(&mut self, key: Key, source: Source) {
         if let Some(tail) = self.tail.as_mut().filter(|tail| tail.key == key) {
             tail.source = Some(source);

@@ -4,7 +4,7 @@ use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logpro
 use super::{RawJson, RawList};
 use crate::json::{Kind, Text, Value};
 use core::fmt;
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// How deep a value is followed, which is as deep as [`Limits::max_depth`](crate::Limits::max_depth) lets a payload nest.
 /// What lies deeper is written as null.
@@ -286,17 +286,11 @@ impl Serialize for Nested<'_> {
             Kind::Array | Kind::Object => {
                 let Some(levels) = self.levels.checked_sub(1) else { return serializer.serialize_unit() };
                 if value.kind() == Kind::Array {
-                    let mut seq = serializer.serialize_seq(None)?;
-                    for value in value.elements().map_while(Result::ok) {
-                        seq.serialize_element(&Nested { value, levels })?;
-                    }
-                    seq.end()
+                    let elements = value.elements().map_while(Result::ok);
+                    serializer.collect_seq(elements.map(|value| Nested { value, levels }))
                 } else {
-                    let mut map = serializer.serialize_map(None)?;
-                    for (name, value) in value.members().map_while(Result::ok) {
-                        map.serialize_entry(&name, &Nested { value, levels })?;
-                    }
-                    map.end()
+                    let members = value.members().map_while(Result::ok);
+                    serializer.collect_map(members.map(|(name, value)| (name, Nested { value, levels })))
                 }
             }
         }

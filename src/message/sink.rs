@@ -157,8 +157,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         };
         let Some(update) = update else { return Ok(()) };
         self.put(buffer, choice, &update)?;
-        if let Some(piece) = Piece::of(choice, &update) {
-            self.state.note_source(&piece, source_of(record));
+        if let (Some(piece), Some(place)) = (Piece::of(&update), self.state.table.place(choice)) {
+            self.state.fill.note_source(piece.key(place), source_of(record));
         }
         Ok(())
     }

@@ -1,15 +1,24 @@
-//! Finds what is new in a value that repeats everything so far: audio of whole messages, and log probabilities beside them.
+//! Finds what is new in a value that repeats everything so far: audio and `reasoning_details` of whole messages, and log
+//! probabilities beside them.
 
 use super::details::Listed;
 use super::record::{kind, Key, Records};
 use super::table::{Rows, Slot};
 use super::write::LogWriter;
+use crate::chat::OtherMember;
 use crate::json::{self, Text, Value};
 
 impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn records(&mut self) -> Records<'_> {
         self.state.fill.settle(self.buffer);
         Records::of(self.buffer.get(..self.state.fill.len).unwrap_or_default())
+    }
+
+    /// Whether these `reasoning_details` are new. Those of a whole `message` are not if the choice has any.
+    pub(super) fn is_new_of_details(&mut self, member: &OtherMember<'_>) -> bool {
+        let place = self.state.table.place(member.choice).filter(|_| member.in_message);
+        let has_any = |place| Listed::of(self.records(), Key::new(kind::DETAILS, place, 0)).next().is_some();
+        !place.is_some_and(has_any)
     }
 
     /// Returns the offset in `array` behind the elements that the log already has. Returns 0 if the array does not begin

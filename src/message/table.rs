@@ -2,10 +2,10 @@
 
 use super::record::{kind, Key, Record};
 use crate::dialect::Protocol;
-use crate::tables::{Arrays, Tables};
+use crate::tables::Tables;
 use core::fmt;
 
-/// What is known about a choice.
+/// Flags of a choice: what it has, and what was noted of it.
 pub(super) mod flag {
     /// Its calls are listed in the order in which they came: two have one index, or the message is of another protocol than chat
     /// completions, where the responses of a stream number their calls anew.
@@ -165,11 +165,6 @@ impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
         let Table { top, .. } = self;
         f.debug_struct("Table").field("top", top).field("choices", &self.slots()).field("calls", &self.calls()).finish()
     }
-}
-
-impl<const CHOICES: usize, const CALLS: usize> Table<Arrays<Slot, CallSlot, CHOICES, CALLS>> {
-    pub(super) const EMPTY: Self =
-        Table::new(Arrays { choices: [Slot::EMPTY; CHOICES], calls: [CallSlot::EMPTY; CALLS] });
 }
 
 impl<T: Rows> Table<T> {
@@ -355,7 +350,7 @@ impl<T: Rows + ?Sized> Table<T> {
         record.at >= self.begin(record.key) && record.key.kind() != kind::DEAD
     }
 
-    /// Notes that all records are live.
+    /// Notes that all records in the log are live, after the others were removed.
     pub(super) fn all_live(&mut self) {
         self.top.usage.begin = 0;
         for slot in self.rows.choices_mut() {

@@ -1,7 +1,7 @@
 //! Writes updates to a log.
 
 use super::error::LogError;
-use super::record::{kind, Fill, Key, Source};
+use super::record::{kind, Fill, Key};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
@@ -27,7 +27,7 @@ pub(super) struct State<T: Rows + ?Sized> {
     packed: usize,
     /// Quirks of the texts that no tracker read, since the caller last took them.
     pub(super) quirks: QuirkSet,
-    /// Why the update at hand was left out.
+    /// Why the current update was left out.
     fault: Option<LogError>,
     pub(super) table: Table<T>,
 }
@@ -68,23 +68,6 @@ impl<T: Rows + ?Sized> State<T> {
         }
     }
 
-    /// Appends a text to the last record, if it continues that record and fits, which it nearly always does. Returns `None`,
-    /// with nothing written, if not. Whatever else a first piece changes was changed when the record began.
-    #[inline(always)]
-    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, piece: &Piece<'_>) -> Option<()> {
-        let place = self.table.place(piece.choice)?;
-        let len = self.fill.extend(buffer, end, Key::new(piece.kind, place, piece.call), piece.text)?;
-        self.live = self.live.saturating_add(len);
-        Some(())
-    }
-
-    /// Notes that texts of this source continue the last record, if the piece, which is of that source, belongs to it.
-    pub(super) fn note_source(&mut self, piece: &Piece<'_>, source: Source) {
-        if let Some(place) = self.table.place(piece.choice) {
-            self.fill.note_source(Key::new(piece.kind, place, piece.call), source);
-        }
-    }
-
     /// Saves what an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Before {
         let State { fill, live, stale, quirks, .. } = *self;
@@ -119,7 +102,6 @@ impl<T: Rows + ?Sized> State<T> {
 pub(super) struct Piece<'a> {
     /// The kind of its records.
     pub(super) kind: u8,
-    pub(super) choice: u32,
     /// The number of its call, or 0 if the text belongs to no call.
     pub(super) call: u32,
     pub(super) text: Text<'a>,
@@ -128,7 +110,7 @@ pub(super) struct Piece<'a> {
 impl<'a> Piece<'a> {
     /// Returns the piece that an update appends, if it appends a text.
     #[inline(always)]
-    pub(super) fn of(choice: u32, update: &Update<'a>) -> Option<Self> {
+    pub(super) fn of(update: &Update<'a>) -> Option<Self> {
         let (kind, call, text) = match update {
             Update::Content(text) => (kind::CONTENT, 0, *text),
             Update::Reasoning(text) => (kind::REASONING, 0, *text),
@@ -137,7 +119,13 @@ impl<'a> Piece<'a> {
             Update::FunctionArguments(text) => (kind::FUNCTION_ARGUMENTS, 0, *text),
             _ => return None,
         };
-        Some(Piece { kind, choice, call, text })
+        Some(Piece { kind, call, text })
+    }
+
+    /// Returns the key of its records. `place` is that of its choice.
+    #[inline(always)]
+    pub(super) fn key(&self, place: u16) -> Key {
+        Key::new(self.kind, place, self.call)
     }
 }
 
@@ -174,7 +162,8 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
     }
 }
 
-/// Whether an update appends to what is there. If one is left out, those behind it must not close the gap.
+/// Whether an update appends to a text or a list. If such an update is left out, later ones must be left out, too, so that no
+/// text has a gap.
 pub(super) fn appends(update: &Update<'_>) -> bool {
     match update {
         Update::CallName { piece, .. } | Update::FunctionName { piece, .. } => *piece == NamePiece::Appends,
@@ -204,7 +193,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         self.state.fault.get_or_insert(fault);
     }
 
-    /// Appends what `write` writes. Returns how many bytes of text that were.
+    /// Counts what `write` appends to the log. Returns how many bytes of text it wrote.
     #[inline]
     fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8])) -> usize {
         let State { fill, live, .. } = &mut *self.state;
@@ -226,7 +215,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// Appends a text that no tracker read.
+    /// Appends a text that no tracker reads, so that its quirks are counted here.
     fn untracked(&mut self, key: Key, text: Text<'_>) -> usize {
         self.state.quirks |= text.quirks();
         self.text(key, text)
@@ -240,12 +229,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// Appends the elements of `array`, rewritten. A value that is no array is one item.
-    fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
-        if array.kind() != json::Kind::Array {
-            return self.item(key, array, rewrite);
+    /// Appends the elements of an array, rewritten. A value that is no array is one item.
+    fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) {
+        if array.kind() == json::Kind::Array {
+            self.list_from(0, key, array, rewrite);
+        } else {
+            self.item(key, array, rewrite);
         }
-        self.list_from(0, key, array, rewrite)
     }
 
     /// Appends the elements behind offset `at`, which is 0 or the end of an element.
@@ -260,15 +250,6 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 }
             }
         })
-    }
-
-    /// Appends the elements of an array, or a value that came by itself.
-    fn items(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) {
-        if value.kind() == json::Kind::Array {
-            self.list(key, value, rewrite);
-        } else {
-            self.item(key, value, rewrite);
-        }
     }
 
     /// Appends a value, rewritten, as one item.
@@ -298,7 +279,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// Notes that the records of `old` are replaced. Returns where the records that replace them begin.
+    /// Notes that the live records of a text are replaced. Returns where those that replace them begin.
     fn replace(&mut self, old: Live) -> Live {
         self.state.stale |= old.len > 0;
         self.state.live = self.state.live.saturating_sub(usize::try_from(old.len).unwrap_or(usize::MAX));
@@ -326,9 +307,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         let Some(place) = self.state.table.place_or_new(member.choice) else {
             return self.fail(LogError::TooManyChoices);
         };
-        self.items(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
-        // `has_details` reads the log, so the length of the last record must be written.
-        self.state.fill.settle(self.buffer);
+        self.list(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
     }
 
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
@@ -402,7 +381,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 }
             }
             Update::Logprobs(logprobs) => self.logprobs(place, slot, logprobs),
-            Update::Annotations(items) => self.items(key(kind::ANNOTATIONS), *items, json::rewrite),
+            Update::Annotations(items) => self.list(key(kind::ANNOTATIONS), *items, json::rewrite),
             Update::Signature(text) => self.text_item(key(kind::SIGNATURES), *text),
             Update::Media(part) | Update::Native(part) => {
                 self.item(key(kind::PARTS), *part, json::rewrite);
@@ -431,7 +410,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
             Update::Audio(audio) => self.audio(place, slot, audio),
             _ => {
-                if let Some(Piece { kind, text, .. }) = Piece::of(slot.index, update) {
+                if let Some(Piece { kind, text, .. }) = Piece::of(update) {
                     self.text(key(kind), text);
                 }
             }

@@ -171,9 +171,7 @@ impl EventBuffer {
         }
         if let Some(name) = next.name() {
             let (start, len) = name.range();
-            let at = storage.bytes().len().saturating_sub(len);
-            shift(storage.bytes_mut(), start, at, len);
-            self.name = Span::storage(at, len);
+            self.place_name(storage.bytes_mut(), start, len);
         }
     }
 
@@ -223,10 +221,7 @@ impl EventBuffer {
         }
         self.stage(storage, piece.value)?;
         if piece.last {
-            let len = self.staged as usize;
-            let at = storage.bytes().len().saturating_sub(len);
-            shift(storage.bytes_mut(), self.stage_start(), at, len);
-            self.name = Span::storage(at, len);
+            self.place_name(storage.bytes_mut(), self.stage_start(), self.staged as usize);
             self.staged = 0;
         }
         Ok(())

@@ -411,10 +411,10 @@ impl Reader {
         for byte in piece.value {
             self.digits = true;
             self.retry = match byte {
-                b'0'..=b'9' => self.retry.map(|time| {
+                b'0'..=b'9' => {
                     let digit = u64::from(byte.wrapping_sub(b'0'));
-                    time.checked_mul(10).and_then(|time| time.checked_add(digit)).unwrap_or(u64::MAX)
-                }),
+                    self.retry.map(|time| time.saturating_mul(10).saturating_add(digit))
+                }
                 _ => None,
             };
         }

@@ -81,10 +81,10 @@ impl StreamState {
     /// (`looked_at`), all of the storage may be.
     #[doc(hidden)]
     pub fn retained(&self, storage: &[u8], looked_at: bool) -> usize {
-        match self.after {
-            After::Trailing(_) => storage.len(),
-            _ if looked_at => storage.len(),
-            _ => self.buffer.retained(),
+        if self.is_fixed(looked_at) {
+            storage.len()
+        } else {
+            self.buffer.retained()
         }
     }
 
@@ -92,13 +92,8 @@ impl StreamState {
     #[doc(hidden)]
     pub fn relocate(&mut self, from: &[u8], to: &mut [u8], looked_at: bool) -> bool {
         if self.is_fixed(looked_at) {
-            return match to.get_mut(..from.len()) {
-                Some(to) => {
-                    to.copy_from_slice(from);
-                    true
-                }
-                None => false,
-            };
+            let to = to.get_mut(..from.len());
+            return to.map(|to| to.copy_from_slice(from)).is_some();
         }
         self.appendable = 0;
         self.buffer.relocate(from, to)

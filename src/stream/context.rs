@@ -1,6 +1,6 @@
 //! The context of a delta: its event as a view, and where the event's bytes lie.
 
-use super::found::Found;
+use super::found::{Found, Span};
 use super::state::StreamState;
 use super::{Event, Machine, Malformed};
 use crate::chat::{Chunk, Created, Index};
@@ -202,23 +202,13 @@ impl StreamState {
     ) -> Result<Option<Event<'a>>, Error> {
         // Nearly always.
         if let Found::Chunk(span) = found {
-            return Ok(Some(Event::Chunk(self.chunk(index, span.read(window, storage), window, storage))));
+            let (payload, name) = (span.of(window, storage), self.name.of(window, storage));
+            return Ok(Some(Event::Chunk(Chunk::from_parts(payload, index, name))));
         }
         if found == Found::NeedMore {
             return Ok(None);
         }
         self.other_event(index, storage, window, found)
-    }
-
-    #[inline(always)]
-    fn chunk<'a, S: Storage + ?Sized>(
-        &'a self,
-        index: &'a Index,
-        payload: &'a [u8],
-        window: &'a [u8],
-        storage: &'a S,
-    ) -> Chunk<'a> {
-        Chunk::from_parts(payload, index, self.name(window, storage))
     }
 
     #[inline(never)]
@@ -230,23 +220,20 @@ impl StreamState {
         found: Found,
     ) -> Result<Option<Event<'a>>, Error> {
         let (offset, _) = index.frame;
+        let bytes = |span: Span| span.of(window, storage);
+        let (name, id) = (bytes(self.name), self.last_event_id(storage.bytes()));
         Ok(Some(match found {
             Found::NeedMore => return Ok(None),
             Found::Error(quirk) => return Err(Error::Quirk { quirk, offset }),
-            Found::Chunk(span) => Event::Chunk(self.chunk(index, span.read(window, storage), window, storage)),
-            Found::Sse(span) => Event::Sse(sse::Event::new(
-                self.name(window, storage),
-                span.read(window, storage),
-                self.last_event_id(storage.bytes()),
-            )),
+            Found::Chunk(span) => Event::Chunk(Chunk::from_parts(bytes(span), index, name)),
+            Found::Sse(span) => Event::Sse(sse::Event::new(name, bytes(span), id)),
             Found::Done => Event::Done,
-            Found::Comment(span) => Event::Comment(span.read(window, storage)),
-            Found::KeepAlive(span) => Event::KeepAlive(span.read(window, storage)),
+            Found::Comment(span) => Event::Comment(bytes(span)),
+            Found::KeepAlive(span) => Event::KeepAlive(bytes(span)),
             Found::Retry(ms) => Event::Retry(ms),
-            Found::LastEventId => Event::LastEventId(self.last_event_id(storage.bytes())),
+            Found::LastEventId => Event::LastEventId(id),
             Found::Malformed(span, fault) => {
-                let (payload, name) = (span.read(window, storage), self.name(window, storage));
-                Event::Malformed(Malformed { payload, fault, name, frame: &index.frame })
+                Event::Malformed(Malformed { payload: bytes(span), fault, name, frame: &index.frame })
             }
             Found::TooLong => Event::TooLong { offset },
             Found::CommentTooLong => Event::CommentTooLong { offset },
@@ -288,26 +275,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Found::Chunk(_) => None,
             _ => self.other_event(&self.index, storage, window, found).ok().flatten(),
         };
-        let payload = found.payload().map_or(&[][..], |span| span.read(window, storage));
-        let name = Bytes::new(self.name(window, storage), self.name_span().offset_in_input(base));
+        let payload = found.payload().map_or(&[][..], |span| span.of(window, storage));
+        let name = Bytes::new(self.name.of(window, storage), self.name.offset_in_input(base));
         Rest { event, payload, name, id: self.last_event_id(storage.bytes()) }
     }
 
     /// The context of what the last step found.
     pub(super) fn context<'a>(&'a self, rest: &'a Rest<'a>, base: u32, found: Found) -> Context<'a> {
-        let (start, end) = self.frame();
+        let (start, end) = self.index_frame();
         let payload_at = found.payload().and_then(|span| span.offset_in_input(base)).map_or(NOWHERE, u64::from);
         let chunk = match found {
             Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
             _ => None,
         };
         Context { chunk, start, end, payload_at, repeats: false, follows_chunk: false, rest }
-    }
-
-    /// Where the event found last lies in the stream. Not inlined, so that the two words return in registers: one load of both
-    /// would wait for the two stores that a step has just made.
-    #[inline(never)]
-    pub(super) fn frame(&self) -> (u64, u64) {
-        self.index().frame
     }
 }

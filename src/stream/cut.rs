@@ -27,11 +27,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.begin_cut(storage, window, None).then(|| self.taken(window));
         }
         let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
-        let is_plain = !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next();
-        if is_over && is_plain && window.first() == Some(&b'\n') && self.buffer.is_stored() {
+        if is_over && self.is_plain_data() && window.first() == Some(&b'\n') && self.buffer.is_stored() {
             return Some(self.end_payload(storage, window, 1, Ended::Alone));
         }
         None
+    }
+
+    /// Whether the payload so far is data of an event within the limit, with nothing behind it.
+    fn is_plain_data(&self) -> bool {
+        !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next()
     }
 
     /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: whether the LF of
@@ -114,16 +118,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 }
 
 impl StreamState {
-    /// Appends a byte to the payload that a slice cut, as nearly every step does that gets slices of one byte. `false`: nothing
-    /// was done, because the byte ends a line, no payload is cut, or the storage has no room. Where a payload is cut, the step
-    /// before found nothing, so no event waits to be reported.
-    #[inline(always)]
-    pub(super) fn append_byte<S: Storage + ?Sized>(&mut self, storage: &mut S, byte: u8) -> bool {
-        self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte])
-    }
-
-    /// [`append_byte`](Machine::append_byte) for a caller that puts the byte into the storage, where
-    /// [`appends_at`](Machine::appends_at) says.
+    /// Notes a byte that the caller appends to the payload that a slice cut, where [`appends_at`](Self::appends_at) says. `false`:
+    /// nothing was done, because the byte ends a line or no payload is cut.
     #[doc(hidden)]
     #[inline(always)]
     pub fn notes_byte(&mut self, byte: u8) -> bool {
@@ -136,7 +132,7 @@ impl StreamState {
         is_more
     }
 
-    /// [`append`](Self::append) for a caller that copies the bytes itself, to where [`appends_at`](Self::appends_at) says.
+    /// Does the same for the bytes of `window` up to a line end, and returns how many they are: 0 if nothing was done.
     #[doc(hidden)]
     #[inline]
     pub fn notes_line(&mut self, window: &[u8]) -> usize {
@@ -167,24 +163,34 @@ impl StreamState {
         self.appendable = 0;
     }
 
-    /// Appends the bytes up to a line end to the payload that a slice cut, and returns how many they are. 0: nothing was done,
-    /// because a line ends there, no payload is cut, or the storage has no room. Where a payload is cut, no event waits to be
-    /// reported.
+    /// Takes the bytes at the front of `input`, up to a line end, and appends them to the payload that a slice cut; none, if a
+    /// line ends there, no payload is cut, or the storage has no room. Returns whether bytes were taken and none are left. Where a
+    /// payload is cut, the step before found nothing, so no event waits to be reported.
     #[inline(always)]
-    pub(super) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> usize {
+    pub(super) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
         if self.appendable == 0 {
-            return 0;
+            return false;
         }
-        self.append_line(storage, window)
+        if let [byte] = **input {
+            // Nearly every step that gets slices of one byte.
+            if !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte]) {
+                *input = &[];
+                return true;
+            }
+        }
+        self.append_line(storage, input)
     }
 
+    /// [`append`](Self::append) where a payload is cut.
     #[inline(never)]
-    fn append_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> usize {
-        let end = find::line_end(window).unwrap_or(window.len());
-        match window.get(..end) {
-            Some(more) if end <= self.appendable as usize && self.append_all(storage, more) => end,
-            _ => 0,
+    fn append_line<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
+        let end = find::line_end(input).unwrap_or(input.len());
+        let Some((more, rest)) = input.split_at_checked(end) else { return false };
+        if more.is_empty() || end > self.appendable as usize || !self.append_all(storage, more) {
+            return false;
         }
+        *input = rest;
+        rest.is_empty()
     }
 
     /// Appends bytes that have no line end and are at most `appendable`.
@@ -204,8 +210,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// end of the window, follow.
     pub(super) fn go_on_in_payload<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         let is_over = matches!(window.first(), Some(b'\n' | b'\r'));
-        let before = if is_over { 0 } else { self.append_line(storage, window) };
-        let rest = window.get(before..)?;
+        let mut rest = window;
+        if !is_over {
+            self.append_line(storage, &mut rest);
+        }
+        let before = window.len().wrapping_sub(rest.len());
         let (tail, ended) = match rest {
             [b'\n'] => {
                 self.lines.start_line(Ended::Alone);
@@ -228,10 +237,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_in_payload = self.line == Line::Payload
             && self.lines.is_in_data()
             && self.after == After::Nothing
-            && !self.block.skipping
-            && !self.block.raw
-            && !self.block.skim.is_on()
-            && !self.buffer.has_next()
+            && self.is_plain_data()
             && self.silent_next <= self.silent;
         // Spans are 32 bits wide.
         let most = if is_in_payload { self.buffer.appendable(storage) } else { 0 };

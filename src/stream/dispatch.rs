@@ -70,7 +70,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match quirk {
             Some(quirk) => {
                 self.after = After::Release;
-                self.break_off();
+                self.facts.broke_off = true;
                 Found::Error(quirk)
             }
             None => found,
@@ -117,7 +117,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (data, name_span) = self.buffer.end().unwrap_or((Span::EMPTY, Span::EMPTY));
         self.name = name_span;
         let span = data;
-        let payload = data.of(window, storage.bytes());
+        let payload = data.of(window, storage);
         if self.config.payload == Payload::Opaque {
             self.index.frame = frame;
             self.facts.foreign = true;
@@ -130,7 +130,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.done();
         }
         self.after_done();
-        let name = name_span.of(window, storage.bytes());
+        let name = name_span.of(window, storage);
         let hint = match self.block.error_field || name == b"error" {
             true => Hint::Error,
             false if is_body => Hint::Body,
@@ -466,7 +466,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         self.buffer.adopt(storage);
-        let payload = self.buffer.data_span().of(&[], storage.bytes());
+        let payload = self.buffer.data_span().of(&[], storage);
         if self.waits() {
             return Some(self.raw_is_over(storage, &[]));
         }
@@ -483,7 +483,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
-        let is_error = self.block.error_field || self.buffer.name_span().of(&[], storage.bytes()) == b"error";
+        let is_error = self.block.error_field || self.buffer.name_span().of(&[], storage) == b"error";
         let whole = trimmed == DONE
             || is_error && !trimmed.is_empty() && !is_cut_json(trimmed)
             || !is_error && {

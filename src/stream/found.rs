@@ -84,13 +84,3 @@ impl Recalled<'_> {
         Step { consumed: window.len().wrapping_sub(self.rest.len()), found }
     }
 }
-
-/// Whether bytes of what was found, or of its name, lie in that place.
-pub(super) fn in_place(found: Found, name: Span, place: Place) -> bool {
-    let there = |span: Span| span.place == place && span.len > 0;
-    match found {
-        Found::Chunk(span) | Found::Sse(span) | Found::Malformed(span, _) => there(span) || there(name),
-        Found::Comment(span) | Found::KeepAlive(span) => there(span),
-        _ => false,
-    }
-}

@@ -100,6 +100,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Where what was found last lies in the stream: offsets of its first byte, and of one past its last.
+    // Not inlined, so that the two words return in registers: one load of both would wait for the two stores that a step has
+    // just made.
+    #[inline(never)]
     pub fn index_frame(&self) -> (u64, u64) {
         self.index.frame
     }

@@ -272,27 +272,17 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.unpacked = NONE;
     }
 
-    /// Recognises the event at the front of `bytes`, and makes `index` its index. Gives how long it is.
+    /// Recognises the event at the front of `bytes`, and makes `index` its index.
     #[inline(always)]
-    fn find_event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<NonZeroUsize> {
+    pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<Hit> {
         if self.idle > 0 {
             self.idle = self.idle.wrapping_sub(1);
             return None;
         }
-        Target::best(FindEvent { memo: self, index, bytes, max_depth })
-    }
-
-    /// The same with what the caller wants to know of it.
-    #[inline(always)]
-    pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<Hit> {
-        self.find_event(index, bytes, max_depth).map(|end| self.hit(end.get()))
-    }
-
-    #[inline(always)]
-    fn hit(&self, end: usize) -> Hit {
+        let end = Target::best(FindEvent { memo: self, index, bytes, max_depth })?.get();
         let (start, tail) = (usize::from(self.lead), usize::from(self.tail));
         let len = end.wrapping_sub(start).wrapping_sub(tail);
-        Hit { start, len, end, ended: self.ended, is_native: Protocol::HAS_READERS && self.is_native }
+        Some(Hit { start, len, end, ended: self.ended, is_native: Protocol::HAS_READERS && self.is_native })
     }
 
     /// Recognises the payload that is the first `len` of these bytes, and makes `index` its index. What lies behind it does not
@@ -549,7 +539,7 @@ impl<const SLOTS: usize> Task for FindPayload<'_, SLOTS> {
     }
 }
 
-/// [`Memo::find_event`]. A function of its own, so that all registers are for it.
+/// The search of [`Memo::event`]. A function of its own, so that all registers are for it.
 struct FindEvent<'m, const SLOTS: usize> {
     memo: &'m mut Memo<SLOTS>,
     index: &'m mut Index,

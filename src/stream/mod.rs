@@ -22,7 +22,6 @@ mod found;
 mod frames;
 pub mod handler;
 mod handler_sink;
-mod head;
 #[cfg(test)]
 mod linear_tests;
 mod machine;
@@ -39,7 +38,6 @@ mod quick_tests;
 mod raw_json;
 #[cfg(all(test, feature = "alloc"))]
 mod raw_json_tests;
-mod record;
 mod records;
 mod run;
 mod sink;
@@ -62,8 +60,7 @@ pub use machine::Machine;
 pub use media::Media;
 pub use observer::Observer;
 pub use parser::{Parser, SharedParser};
-pub use record::{Record, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
-pub use records::Records;
+pub use records::{Record, Records, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use sink::{Put, Sink, Track};
 pub use state::StreamState;
 #[doc(hidden)]

@@ -33,7 +33,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.buffer.data(storage, window, piece, start).is_ok();
         }
         let had_loss = self.block.skim.has_loss();
-        let was_cut = if self.settle(storage, window) { self.skim(storage, piece) } else { None };
+        let was_cut = self.skim(storage, window, piece);
         if was_cut != Some(false) && !had_loss {
             // The caller discards the event, of which nothing was reported.
             self.block.skim = Skim::OFF;
@@ -87,7 +87,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (mut then, mut behind) = (skim, balance);
         let ahead = piece.value.get(..ahead).unwrap_or(piece.value);
         let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
-        let name = self.buffer.name_span().of(&[], storage.bytes());
+        let name = self.buffer.name_span().of(&[], storage);
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
         if known.is_err() || !then.has_response() || !is_typed {
@@ -102,7 +102,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Whether the event at hand, which goes over the limit with this piece, is passed over.
     fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, piece: &Piece<'_>) -> bool {
-        let stored = self.buffer.data_span().of(&[], storage.bytes());
+        let stored = self.buffer.data_span().of(&[], storage);
         let join: &[u8] = if piece.first && self.buffer.has_data() { b"\n" } else { b"" };
         let bytes = stored.iter().chain(join).chain(piece.value).take(self.buffer.allowance(storage));
         let (mut begin, mut len) = ([0; TYPE], 0usize);
@@ -136,7 +136,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.config.payload != Payload::Opaque
             && self.config.validate == Validate::Lazy
             && !self.block.error_field
-            && self.buffer.name_span().of(window, storage.bytes()) != b"error"
+            && self.buffer.name_span().of(window, storage) != b"error"
     }
 
     /// Reduces the bytes of the event in the storage to what is reported.
@@ -156,21 +156,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 *to = *byte;
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
-            let has_output = self.state.config.payload != Payload::Usage;
-            let StreamState { buffer, dialect: state, .. } = &mut self.state;
-            let mut out = Reduced { buffer, storage, state, has_output, was_cut: false };
             // The output is shorter than what was read, so it overwrites nothing that is not read yet.
-            skim.feed(balance, chunk, &mut out)?;
+            self.keep(storage, skim, balance, chunk)?;
         }
         Ok(())
     }
 
     /// Takes a piece of a data line of an event that is reduced.
     fn skim_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Next {
-        // The name goes to the storage first: it may need more storage, and then the step is taken back.
         let had_loss = self.block.skim.has_loss();
-        let was_cut = if self.settle(storage, window) { self.skim(storage, piece) } else { None };
-        match was_cut {
+        match self.skim(storage, window, piece) {
             None => Next::Found(self.too_long()),
             Some(false) => Next::Go,
             // The step ends here, because it overwrote bytes and cannot be taken back.
@@ -185,49 +180,46 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Keeps what is reported of a piece. Returns whether output items were removed to make room, or turned out to be lost, and
     /// `None` if the rest does not fit.
-    fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Option<bool> {
+    fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>) -> Option<bool> {
+        // The name goes to the storage first: it may need more storage, and then the step is taken back.
+        if !self.settle(storage, window) {
+            return None;
+        }
         self.buffer.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
-        let has_output = self.state.config.payload != Payload::Usage;
-        let StreamState { buffer, dialect: state, .. } = &mut self.state;
-        let mut out = Reduced { buffer, storage, state, has_output, was_cut: false };
+        let had_loss = skim.has_loss();
         let join: &[u8] = if piece.first { b"\n" } else { b"" };
-        let fed = skim.feed(&mut balance, join, &mut out);
-        let fed = fed.and_then(|()| skim.feed(&mut balance, piece.value, &mut out));
-        let (was_cut, had_loss) = (out.was_cut, self.block.skim.has_loss());
+        let joined = self.keep(storage, &mut skim, &mut balance, join);
+        let was_cut =
+            joined.and_then(|was_cut| Ok(was_cut | self.keep(storage, &mut skim, &mut balance, piece.value)?));
         (self.block.skim, self.block.balance) = (skim, balance);
-        if fed.is_err() && !had_loss {
+        if was_cut.is_err() && !had_loss {
             // Nothing of the event was reported.
             self.block.skim = Skim::OFF;
         }
-        fed.is_ok().then_some(was_cut || skim.has_loss() && !had_loss)
+        Some(was_cut.ok()? || skim.has_loss() && !had_loss)
+    }
+
+    /// Feeds bytes to a skim, whose output is the reduced event in the storage. Returns whether output items were removed.
+    fn keep<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        skim: &mut Skim,
+        balance: &mut Balance,
+        bytes: &[u8],
+    ) -> Result<bool, GiveUp> {
+        let has_output = self.state.config.payload != Payload::Usage;
+        let StreamState { buffer, dialect: state, .. } = &mut self.state;
+        let mut out = Reduced { buffer, storage, state, has_output, was_cut: false };
+        skim.feed(balance, bytes, &mut out)?;
+        Ok(out.was_cut)
     }
 }
 
 /// Discards the output, to look ahead.
 struct Nowhere;
 
-impl Out for Nowhere {
-    fn put(&mut self, _: &[u8]) -> bool {
-        true
-    }
-    fn len(&self) -> u32 {
-        0
-    }
-    fn cut(&mut self, _: u32, _: u32) -> bool {
-        true
-    }
-    fn is_reported(&self, _: u32) -> bool {
-        true
-    }
-    fn last(&self) -> Option<u8> {
-        None
-    }
-    fn ends_by_name(&self) -> Option<bool> {
-        None
-    }
-    fn calls(&mut self) {}
-}
+impl Out for Nowhere {}
 
 /// The reduced event in the storage.
 struct Reduced<'a, S: ?Sized> {
@@ -254,10 +246,10 @@ impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
         !self.has_output || self.state.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
-        self.buffer.data_span().of(&[], self.storage.bytes()).last().copied()
+        self.buffer.data_span().of(&[], self.storage).last().copied()
     }
     fn ends_by_name(&self) -> Option<bool> {
-        let name = self.buffer.name_span().of(&[], self.storage.bytes());
+        let name = self.buffer.name_span().of(&[], self.storage);
         name.starts_with(b"response.").then(|| ends_response(name).is_some())
     }
     fn calls(&mut self) {

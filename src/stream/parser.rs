@@ -151,21 +151,11 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         let window: &'i [u8] = input;
         if let Some(Recalled { payload, rest, is_native, .. }) = self.machine.recall(&mut self.storage, window) {
             *input = rest;
-            let name = if is_native { self.machine.name_span().within(window) } else { &[] };
+            let name = if is_native { self.machine.name.within(window) } else { &[] };
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
         }
-        if let [byte] = window {
-            if self.machine.append_byte(&mut self.storage, *byte) {
-                *input = &[];
-                return Ok(None);
-            }
-        }
-        let appended = self.machine.append(&mut self.storage, window);
-        if appended > 0 {
-            *input = window.get(appended..).unwrap_or(&[]);
-            if input.is_empty() {
-                return Ok(None);
-            }
+        if self.machine.append(&mut self.storage, input) {
+            return Ok(None);
         }
         self.next_read(input)
     }
@@ -248,13 +238,8 @@ impl<S: Storage, T> SharedParser<S, T> {
         if input.is_empty() && self.machine.rested {
             return Ok(None);
         }
-        let appended = self.machine.append(&mut self.storage, input);
-        if appended > 0 {
-            let window: &'i [u8] = input;
-            *input = window.get(appended..).unwrap_or(&[]);
-            if input.is_empty() {
-                return Ok(None);
-            }
+        if self.machine.append(&mut self.storage, input) {
+            return Ok(None);
         }
         let loan = workspace.lend(&mut self.machine, input);
         let (window, found) = advance(loan.machine, &mut self.storage, input, false);
@@ -372,17 +357,12 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
-        if let [byte] = input {
-            if self.machine.append_byte(&mut self.storage, *byte) {
-                return Fed { consumed: 1, stop: None };
-            }
-        }
         let Parser { machine, storage, tracker } = self;
-        let appended = machine.append(storage, input);
-        let rest = match input.get(appended..) {
-            Some(rest) if appended == 0 || !rest.is_empty() => rest,
-            _ => return Fed { consumed: appended, stop: None },
-        };
+        let mut rest = input;
+        if machine.append(storage, &mut rest) {
+            return Fed { consumed: input.len(), stop: None };
+        }
+        let appended = input.len().wrapping_sub(rest.len());
         fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
 
@@ -393,7 +373,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// Why it stopped before the end. After a pause call it again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Result<(), Stop> {
         let Parser { machine, storage, tracker } = self;
-        finished(machine, storage, tracker, handler)
+        fed((0, Emitter::new().finish(machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
     }
 }
 
@@ -406,11 +386,11 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         handler: &mut H,
     ) -> Fed {
         let Parser { machine, storage, tracker } = self;
-        let appended = machine.append(storage, input);
-        let rest = match input.get(appended..) {
-            Some(rest) if appended == 0 || !rest.is_empty() => rest,
-            _ => return Fed { consumed: appended, stop: None },
-        };
+        let mut rest = input;
+        if machine.append(storage, &mut rest) {
+            return Fed { consumed: input.len(), stop: None };
+        }
+        let appended = input.len().wrapping_sub(rest.len());
         let loan = workspace.lend(machine, rest);
         fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
@@ -426,31 +406,21 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         handler: &mut H,
     ) -> Result<(), Stop> {
         let Parser { machine, storage, tracker } = self;
-        finished(workspace.lend(machine, &[]).machine, storage, tracker, handler)
+        let loan = workspace.lend(machine, &[]);
+        fed((0, Emitter::new().finish(loan.machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
     }
 }
 
-/// What a call that was to feed a handler did, behind so many bytes that were consumed before.
+/// What a call did that was to feed a handler: how many bytes it consumed behind so many that were consumed before, and why it
+/// stopped.
 #[inline(always)]
 fn fed((consumed, outcome): (usize, Outcome), before: usize) -> Fed {
     let stop = match outcome {
         Outcome::Stopped(stop) => Some(stop),
         // A handler is never full, and the storage of a parser does not move.
-        _ => None,
+        Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => None,
     };
     Fed { consumed: consumed.saturating_add(before), stop }
-}
-
-fn finished<S: Storage, T: Track, H: Handler + ?Sized, const SLOTS: usize>(
-    machine: &mut Machine<SLOTS>,
-    storage: &mut S,
-    tracker: &mut T,
-    handler: &mut H,
-) -> Result<(), Stop> {
-    match Emitter::new().finish(machine, storage, tracker, &mut HandlerSink(handler)) {
-        Outcome::Stopped(stop) => Err(stop),
-        Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => Ok(()),
-    }
 }
 
 impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {

@@ -44,7 +44,7 @@ fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: 
     let StreamState { buffer, offset, silent, silent_next, block, retry, in_array, after, .. } = &machine.state;
     let StreamState { ending, facts, counts, .. } = &machine.state;
     let block = if *after == After::Release { format!("{:?}", block.quirks) } else { format!("{block:?}") };
-    let name = machine.name(window, storage);
+    let name = machine.name.of(window, storage);
     let chunk = match found {
         Found::Chunk(payload) => Some(machine.chunk(payload.of(window, storage), name)),
         _ => None,
@@ -222,13 +222,24 @@ fn a_line_end_inside_a_payload_ends_its_line() {
 #[test]
 fn more_of_a_payload_is_appended() {
     let (mut machine, mut storage) = (Machine::<0>::with_slots(Config::default()), [0; 16]);
-    assert_eq!(machine.append(&mut storage, b"{"), 0, "no payload was begun");
-    let _ = machine.step(&mut storage, b"data: {");
-    assert_eq!(machine.append(&mut storage, b"\n1"), 0, "the line ends");
-    assert_eq!((machine.append(&mut storage, b""), machine.append_byte(&mut storage, b'\n')), (0, false));
-    assert_eq!(machine.append(&mut storage, &[b' '; 16]), 0, "more than there is room for");
-    assert_eq!((machine.append(&mut storage, b" "), machine.append_byte(&mut storage, b' ')), (1, true));
-    assert_eq!(machine.append(&mut storage, b"}\r"), 1, "up to the line end");
+    let mut begun = false;
+    for (input, left, why) in [
+        (&b"{"[..], 1, "no payload was begun"),
+        (b"\n1", 2, "the line ends"),
+        (b"\n", 1, "the line ends"),
+        (b"", 0, "there is nothing"),
+        (&[b' '; 16], 16, "more than there is room for"),
+        (b" ", 0, ""),
+        (b" ", 0, ""),
+        (b"}\r", 1, "up to the line end"),
+    ] {
+        let mut rest = input;
+        let is_taken = machine.append(&mut storage, &mut rest);
+        assert_eq!((rest.len(), is_taken), (left, left == 0 && !input.is_empty()), "{why}");
+        if !core::mem::replace(&mut begun, true) {
+            let _ = machine.step(&mut storage, b"data: {");
+        }
+    }
     assert_eq!((machine.offset(), machine.appendable), (10, 12));
     let step = machine.step(&mut storage, b"\n\n");
     assert_eq!(step.consumed, 2);

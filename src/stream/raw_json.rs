@@ -107,7 +107,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Follows the brackets of the data, each byte once.
     fn follow_data<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) {
-        let payload = self.buffer.data_span().of(window, storage.bytes());
+        let payload = self.buffer.data_span().of(window, storage);
         let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
         self.block.balance.follow(fresh);
         self.block.scanned = payload.len() as u32;
@@ -401,7 +401,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return false;
         }
         self.memo.forget_shown();
-        let payload = self.buffer.data_span().of(window, storage.bytes());
+        let payload = self.buffer.data_span().of(window, storage);
         self.block.scanned = len;
         is_error_as_body(&mut self.index, payload, self.state.config.limits.max_depth)
     }

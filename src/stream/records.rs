@@ -1,14 +1,74 @@
-//! The sink that writes the records of a batch. Records have a fixed layout and no pointers; texts are offsets into the input
-//! or the scratch.
+//! The records of a batch, and the sink that writes them.
 
 use super::context::{Bytes, Context};
-use super::record::{Record, FLAG_TEXT_SCRATCH};
 use super::sink::{Put, Sink};
 use super::Event;
 use crate::chat::{Chunk, Created, Field};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
 use crate::json::Text;
 use crate::shown::shown;
+
+/// One thing of a batch: 64 bytes, no pointers, the layout of the C interface. Texts are offsets into the input or, where
+/// a flag is set, into the scratch; an absent one has length 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Record {
+    /// A [`Kind`](crate::delta::Kind), by its number.
+    pub kind: u16,
+    /// `FLAG_*`.
+    pub flags: u16,
+    /// The index of the choice.
+    pub choice: u32,
+    /// The number of the tool call among those of its choice.
+    pub call: u32,
+    /// A finish reason, a quirk, a fault, a limit, a count of choices: by the kind.
+    pub code: u32,
+    /// A tool call's index, a time, an offset, a set of kinds: by the kind.
+    pub number: u64,
+    /// Offset of the text.
+    pub text_off: u32,
+    /// Its length.
+    pub text_len: u32,
+    /// Offset of the second text.
+    pub aux_off: u32,
+    /// Its length.
+    pub aux_len: u32,
+    /// Offset of the third text.
+    pub extra_off: u32,
+    /// Its length.
+    pub extra_len: u32,
+    /// Stream offset of its first byte.
+    pub start: u64,
+    /// One past its last byte.
+    pub end: u64,
+}
+
+impl Record {
+    /// All 0.
+    pub(super) const NONE: Record = Record {
+        kind: 0,
+        flags: 0,
+        choice: 0,
+        call: 0,
+        code: 0,
+        number: 0,
+        text_off: 0,
+        text_len: 0,
+        aux_off: 0,
+        aux_len: 0,
+        extra_off: 0,
+        extra_len: 0,
+        start: 0,
+        end: 0,
+    };
+}
+
+/// The text lies in the scratch.
+pub const FLAG_TEXT_SCRATCH: u16 = 1;
+/// The second text lies in the scratch.
+pub const FLAG_AUX_SCRATCH: u16 = 2;
+/// The third text lies in the scratch.
+pub const FLAG_EXTRA_SCRATCH: u16 = 4;
 
 /// The array or the scratch is full.
 struct Full;
@@ -110,6 +170,15 @@ fn record_of(context: &Context<'_>, delta: &Delta) -> Record {
     let Delta { kind, flags, choice, call, code, number, .. } = *delta;
     let (start, end) = (context.start, context.end);
     Record { kind: kind as u16, flags, choice, call, code, number, start, end, ..Record::NONE }
+}
+
+/// The record of a chunk, without its texts.
+#[inline(always)]
+fn record_of_chunk(context: &Context<'_>, chunk: &Chunk<'_>, created: Option<u64>) -> Record {
+    let flags = chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 };
+    let (code, number) = (chunk.choice_count(), created.unwrap_or(0));
+    let (start, end) = (context.start, context.end);
+    Record { kind: Kind::Chunk as u16, flags, code, number, start, end, ..Record::NONE }
 }
 
 impl<'s> Records<'s> {
@@ -229,19 +298,7 @@ impl<'s> Records<'s> {
             return false;
         };
         let created = context.created(&mut self.created);
-        let record = Record {
-            kind: Kind::Chunk as u16,
-            flags: chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 },
-            code: chunk.choice_count(),
-            number: created.unwrap_or(0),
-            text_off,
-            text_len,
-            aux_off,
-            aux_len,
-            start: context.start,
-            end: context.end,
-            ..Record::NONE
-        };
+        let record = Record { text_off, text_len, aux_off, aux_len, ..record_of_chunk(context, chunk, created) };
         if let (Some([id, model]), Some(at)) = (chunk.fixed_segments(), payload.input()) {
             let from = |off: u32, len, segment| match len {
                 0 => 0,
@@ -259,13 +316,11 @@ impl<'s> Records<'s> {
         let payload = context.bytes();
         let record = record_of(context, delta);
         let (none, whole) = (Whole::NONE, |part: Part| Whole::part(part, payload));
-        let is_member = Meta::from_number(delta.code).is_some_and(Meta::is_member);
+        let is_member = delta.kind == Kind::Meta && Meta::from_number(delta.code).is_some_and(Meta::is_member);
         match delta.kind {
-            Kind::Meta if is_member => {
-                let input = payload.at(delta.text.start);
-                self.put_bytes(record, Bytes::new(delta.text.bytes(payload.bytes), input), taken, &none, &none)
-            }
-            Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta => {
+            Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta
+                if !is_member =>
+            {
                 self.put_whole(record, whole(delta.text), whole(delta.aux), none)
             }
             Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
@@ -278,6 +333,7 @@ impl<'s> Records<'s> {
             | Kind::ChoiceError
             | Kind::Usage
             | Kind::Error
+            | Kind::Meta
             | Kind::Payload => {
                 let input = payload.at(delta.text.start);
                 let bytes = Bytes::new(delta.text.bytes(payload.bytes), input);
@@ -299,9 +355,7 @@ impl<'s> Records<'s> {
                     let part = text.map_or(Part::NONE, |text| Part::of(context.payload(), text));
                     Whole::part(part, context.bytes())
                 });
-                let created = chunk.created();
-                let flags = chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 };
-                self.put_whole(Record { number: created.unwrap_or(0), flags, ..record }, text, model, name)
+                self.put_whole(record_of_chunk(context, &chunk, chunk.created()), text, model, name)
             }
             Some(Event::Sse(_)) => {
                 let name = if context.name().bytes.is_empty() { Whole::Bytes(b"message") } else { name };
@@ -388,19 +442,15 @@ impl<'s> Records<'s> {
         aux: &Whole<'_>,
         extra: &Whole<'_>,
     ) -> Result<(), Full> {
+        if let Some(off) = source.input() {
+            return self.put_whole(record, Whole::Input(off, source.bytes.len() as u32), *aux, *extra);
+        }
+        let beside = aux.scratch().saturating_add(extra.scratch());
         loop {
             if !self.has_slot() {
                 return Err(Full);
             }
-            let beside = aux.scratch().saturating_add(extra.scratch());
             let mut record = record;
-            if let Some(off) = source.input() {
-                self.reserve(beside, 0)?;
-                self.lay(&mut record, 0, &Whole::Input(off, source.bytes.len() as u32));
-                self.lay(&mut record, 1, aux);
-                self.lay(&mut record, 2, extra);
-                return self.put_record(record);
-            }
             let rest = source.bytes.get(*taken..).unwrap_or_default();
             // A piece is no shorter than what is copied beside it, so that the copying stays linear.
             self.reserve(beside, rest.len().min(beside.max(LEAST)))?;
@@ -448,7 +498,7 @@ impl<'s> Records<'s> {
 /// Offset and length of a text in the input. `None` if it does not decode to itself.
 #[inline(always)]
 fn plain(part: Part, payload: Bytes<'_>) -> Option<(u32, u32)> {
-    if part.len == 0 {
+    if part.is_empty() {
         return Some((0, 0));
     }
     part.stands(payload.bytes).then_some((payload.at(part.start)?, part.len))
@@ -477,13 +527,10 @@ impl<'a> Whole<'a> {
     }
 
     fn part(part: Part, payload: Bytes<'a>) -> Self {
-        if part.is_empty() {
-            return Whole::NONE;
+        if let Some((off, len)) = plain(part, payload) {
+            return Whole::Input(off, len);
         }
         let text = part.text(payload.bytes);
-        if let (Some(str), Some(off)) = (text.as_str(), payload.at(part.start)) {
-            return Whole::Input(off, str.len() as u32);
-        }
         Whole::Text(text, text.decoded_len())
     }
 

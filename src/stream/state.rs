@@ -3,14 +3,14 @@
 use super::config::{Config, Payload};
 use super::end::End;
 use super::facts::Facts;
-use super::found::{in_place, Found, Place, Span};
+use super::found::{Found, Place, Span};
 use crate::chat::TokenCounts;
 use crate::dialect::{Protocol, Skim, State};
 use crate::json::{Balance, Bare};
 use crate::shown::shown;
 use crate::sse::buffer::EventBuffer;
 use crate::sse::Lines;
-use crate::{Quirk, QuirkSet, Storage};
+use crate::{Quirk, QuirkSet};
 
 /// The current block of lines.
 #[derive(Clone, Debug)]
@@ -217,10 +217,6 @@ impl StreamState {
         Protocol::read_here(self.dialect.protocol).is_some()
     }
 
-    pub(crate) fn name<'a, S: Storage + ?Sized>(&self, window: &'a [u8], storage: &'a S) -> &'a [u8] {
-        self.name.read(window, storage)
-    }
-
     /// Whether the frame of what was found last is over: its block ended, or there was none.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
@@ -249,19 +245,16 @@ impl StreamState {
         }
     }
 
-    /// Whether bytes of what the last step found are in that place.
+    /// Whether bytes of what the last step found, or of its name, lie in that place.
     pub fn is_borrowed(&self, found: Found, place: Place) -> bool {
-        in_place(found, self.name, place)
+        let is_there = |span: Span| span.place == place && span.len > 0;
+        let has_name = matches!(found, Found::Chunk(_) | Found::Sse(_) | Found::Malformed(..));
+        found.payload().is_some_and(is_there) || has_name && is_there(self.name)
     }
 
     /// The ID of the last event, in the storage's bytes.
     pub fn last_event_id<'a>(&self, storage: &'a [u8]) -> &'a [u8] {
         self.buffer.id(storage)
-    }
-
-    /// Where the name of the event found last lies.
-    pub(crate) fn name_span(&self) -> Span {
-        self.name
     }
 
     pub(crate) fn count(&mut self, quirks: QuirkSet) {
@@ -273,15 +266,5 @@ impl StreamState {
                 *count = count.saturating_add(1);
             }
         }
-    }
-
-    /// A handler broke off in an event.
-    pub(super) fn break_off(&mut self) {
-        self.facts.broke_off = true;
-    }
-
-    /// Deltas of an event were left out.
-    pub(super) fn leave_out(&mut self) {
-        self.facts.left_out = self.facts.left_out.saturating_add(1);
     }
 }

@@ -132,7 +132,7 @@ impl<const SLOTS: usize> Workspace<SLOTS> {
     #[inline]
     pub fn lend<'l>(&'l mut self, parked: &'l mut Parked, window: &[u8]) -> Loan<'l, SLOTS> {
         let Workspace { machine } = self;
-        let protocol = parked.dialect.protocol.filter(|_| parked.facts.chat && parked.dialect.may_share());
+        let protocol = parked.dialect.protocol.filter(|_| parked.facts.chat && !parked.dialect.is_odd);
         machine.memo.lend(Terms::shared(&parked.config), protocol, parked.hints);
         if machine.memo.may_know(window.len()) {
             machine.memo.prepare(&mut machine.index);

@@ -1,4 +1,4 @@
-//! What a message is made from: callbacks, or the events of a batch.
+//! Adds to a message: by callbacks, or from the events of a batch.
 
 use super::{enter, look, size_for, State};
 use crate::block::slide;
@@ -13,14 +13,15 @@ use deltawire::message::{appends_pieces, LogError};
 use deltawire::stream::{Protocol, Record};
 use deltawire::Update;
 
-/// Whether an assembler takes pieces of a text of this kind one by one; of a name the others are put behind the first.
+/// Whether an assembler adds pieces of a text of this kind one by one. The pieces of a name are appended to the first.
 fn takes_pieces(kind: u16) -> bool {
     let kind = Kind::from_number(u32::from(kind));
     kind.is_some_and(|kind| appends_pieces(kind) || matches!(kind, Kind::ToolName | Kind::FunctionName))
 }
 
 impl State {
-    /// The status for the log's answer, if `beside` bytes of the buffer are not the log's. The log notes what it leaves out.
+    /// Returns the status for the log's answer. `beside` bytes of the buffer are in use, but do not belong to the log. What the
+    /// log leaves out is no error here: the log notes it.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
         let Err(LogError::NeedStorage { need }) = added else {
             self.note_fit();
@@ -36,13 +37,14 @@ impl State {
         (self.full, self.need) = (false, 0);
     }
 
-    /// Takes in what nearly every text is: [`MessageLogOf::put_usual_record`](deltawire::message::MessageLogOf).
+    /// Takes in a text that continues the last one, as nearly every text does. Returns `false`, with nothing changed, if it
+    /// does not.
     #[inline(always)]
     fn put_usual(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
         self.staged == 0 && self.log.put_usual_record(buffer, record, text)
     }
 
-    /// Takes in an event of a batch, or what a callback was given.
+    /// Takes in an event of a batch, or the event of a callback as a record.
     #[inline(never)]
     fn add(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> deltawire_status {
         let more = u32::from(record.flags) & DELTAWIRE_EVF_MORE != 0;
@@ -53,7 +55,7 @@ impl State {
         self.add_piece(buffer, record, text, more)
     }
 
-    /// Adds a piece of a text that the log takes whole.
+    /// Adds a piece of a text that the log takes in only whole.
     #[inline(never)]
     fn add_piece(&mut self, buffer: &mut [u8], record: &Record, piece: &[u8], more: bool) -> deltawire_status {
         let start = self.log.len();
@@ -70,7 +72,7 @@ impl State {
             self.staged = staged;
             return self.conclude(Ok(()), 0);
         }
-        // Whole: it goes to the end of the buffer, so that the log can be written before it.
+        // The text is whole. It moves to the end of the buffer, so that the log can write before it.
         let end = buffer.len().saturating_sub(staged);
         slide(buffer, start, end, staged);
         let (log, text) = buffer.split_at_mut_checked(end).unwrap_or_default();
@@ -85,7 +87,7 @@ impl State {
     }
 }
 
-/// Takes in what a callback was given.
+/// Enters an assembler for a callback, and converts the status of `add` to the callback's answer.
 ///
 /// # Safety
 /// `user` is an assembler.
@@ -98,14 +100,14 @@ unsafe fn take(user: *mut c_void, add: impl FnOnce(&mut State, &mut [u8]) -> del
     }
 }
 
-/// The record of what a callback was given.
+/// Returns the argument of a callback as a record without texts.
 fn record_of(at: &deltawire_at) -> Record {
     let deltawire_at { kind, flags, choice, call, code, number, start, end, .. } = *at;
     let (kind, flags) = (kind as u16, (flags & !DELTAWIRE_EVF_TEXT_SCRATCH) as u16);
     Record { kind, flags, choice, call, code, number, start, end, ..Record::default() }
 }
 
-/// Takes in what a callback was given, with its text.
+/// Takes in the event of a callback, with its text.
 ///
 /// # Safety
 /// `user` is an assembler.
@@ -123,7 +125,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
     // SAFETY: as the caller promises.
     unsafe {
         match enter(user.cast()) {
-            // Nearly always. Apart from the rest, so that it saves no registers.
+            // Nearly always. The rest is a function of its own, so that this saves no registers.
             Ok((state, _)) if state.log.has_head() && !(*at).chunk.is_null() => {
                 state.note_fit();
                 DELTAWIRE_GO_ON
@@ -133,7 +135,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
     }
 }
 
-/// Takes in what all chunks have.
+/// Takes in the members that all chunks have: ID, model and time.
 #[inline(never)]
 unsafe fn head(user: *mut c_void, at: *const deltawire_at) -> i32 {
     // SAFETY: as the caller promises. A chunk lies in no assembler's block.
@@ -240,7 +242,6 @@ pub extern "C" fn deltawire_message_callbacks() -> *const deltawire_callbacks {
 
 /// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| u32::from(state.full))
@@ -253,7 +254,6 @@ pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) 
 /// limit are left out (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN,
 /// E_STATE, E_RANGE (`n`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_add(
     m: *mut deltawire_message,
     events: *const deltawire_event,
@@ -286,7 +286,7 @@ pub unsafe extern "C" fn deltawire_message_add(
             let record = &*events.cast::<Record>().add(added);
             let (kind, flags) = (u32::from(record.kind), u32::from(record.flags));
             if kind == DELTAWIRE_EV_CHUNK && state.staged == 0 && state.log.has_head() {
-                // Nearly every chunk. Its texts are not asked for.
+                // Nearly every chunk. Nothing in it is new, so its texts are not read.
                 added = added.saturating_add(1);
                 continue;
             }

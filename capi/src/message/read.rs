@@ -1,4 +1,4 @@
-//! What a message contains.
+//! Reads a message: its texts, its JSON, its members.
 
 use super::look;
 use crate::convert::{bytes, copy_out, give};
@@ -9,7 +9,6 @@ use deltawire::message::{Detail, Field, LogError};
 
 /// How many choices the message has; 0 if this is not an assembler.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.choices() as u32)
@@ -18,7 +17,6 @@ pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) 
 /// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
 /// ABSENT, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_choice_index(
     m: *const deltawire_message,
     n: u32,
@@ -26,17 +24,16 @@ pub unsafe extern "C" fn deltawire_message_choice_index(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        match look(m) {
-            Ok(_) if out.is_null() => DELTAWIRE_E_NULL,
-            Ok((state, _)) => state.log.choice_index(n as usize).map_or(DELTAWIRE_ABSENT, |index| give(out, index)),
-            Err(status) => status,
+        let (state, _) = ok!(look(m));
+        if out.is_null() {
+            return DELTAWIRE_E_NULL;
         }
+        state.log.choice_index(n as usize).map_or(DELTAWIRE_ABSENT, |index| give(out, index))
     }
 }
 
 /// How many tool calls the choice with this index has.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, choice: u32) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.calls(choice))
@@ -44,7 +41,6 @@ pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, ch
 
 /// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     let left_out = unsafe { look(m) }.ok().and_then(|(state, _)| state.log.left_out());
@@ -57,54 +53,12 @@ pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) ->
     }
 }
 
-fn field_of(field: u32) -> Option<Field> {
-    Some(match field {
-        DELTAWIRE_M_ID => Field::Id,
-        DELTAWIRE_M_OBJECT => Field::Object,
-        DELTAWIRE_M_MODEL => Field::Model,
-        DELTAWIRE_M_SYSTEM_FINGERPRINT => Field::SystemFingerprint,
-        DELTAWIRE_M_SERVICE_TIER => Field::ServiceTier,
-        DELTAWIRE_M_PROVIDER => Field::Provider,
-        DELTAWIRE_M_USAGE => Field::Usage,
-        DELTAWIRE_M_ERROR => Field::Error,
-        DELTAWIRE_M_ERROR_MESSAGE => Field::ErrorMessage,
-        DELTAWIRE_M_ERROR_CODE => Field::ErrorCode,
-        DELTAWIRE_M_ERROR_TYPE => Field::ErrorType,
-        DELTAWIRE_M_ROLE => Field::Role,
-        DELTAWIRE_M_CONTENT => Field::Content,
-        DELTAWIRE_M_REFUSAL => Field::Refusal,
-        DELTAWIRE_M_REASONING => Field::Reasoning,
-        DELTAWIRE_M_FINISH => Field::FinishReason,
-        DELTAWIRE_M_NATIVE_FINISH => Field::NativeFinishReason,
-        DELTAWIRE_M_CHOICE_ERROR => Field::ChoiceError,
-        DELTAWIRE_M_CHOICE_ERROR_MESSAGE => Field::ChoiceErrorMessage,
-        DELTAWIRE_M_CHOICE_ERROR_CODE => Field::ChoiceErrorCode,
-        DELTAWIRE_M_CHOICE_ERROR_TYPE => Field::ChoiceErrorType,
-        DELTAWIRE_M_FUNCTION_NAME => Field::FunctionName,
-        DELTAWIRE_M_FUNCTION_ARGUMENTS => Field::FunctionArguments,
-        DELTAWIRE_M_AUDIO_ID => Field::AudioId,
-        DELTAWIRE_M_AUDIO_DATA => Field::AudioData,
-        DELTAWIRE_M_AUDIO_TRANSCRIPT => Field::AudioTranscript,
-        DELTAWIRE_M_CALL_ID => Field::CallId,
-        DELTAWIRE_M_CALL_TYPE => Field::CallType,
-        DELTAWIRE_M_CALL_NAME => Field::CallName,
-        DELTAWIRE_M_CALL_ARGUMENTS => Field::CallArguments,
-        DELTAWIRE_M_REASONING_DETAILS => Field::ReasoningDetails,
-        DELTAWIRE_M_REASONING_NAME => Field::ReasoningName,
-        DELTAWIRE_M_NATIVE_USAGE => Field::NativeUsage,
-        DELTAWIRE_M_SIGNATURES => Field::Signatures,
-        DELTAWIRE_M_NATIVE_CONTENT => Field::NativeContent,
-        _ => return None,
-    })
-}
-
 /// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
 /// `call` the position of a call among that choice's calls in the finished message; give 0 where the
 /// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
 /// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
 /// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_text(
     m: *const deltawire_message,
     field: u32,
@@ -117,7 +71,7 @@ pub unsafe extern "C" fn deltawire_message_text(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let (state, buffer) = ok!(look(m));
-        let Some(field) = field_of(field) else { return DELTAWIRE_E_RANGE };
+        let Some(field) = Field::from_number(field) else { return DELTAWIRE_E_RANGE };
         let Some(len) = state.log.text(buffer, field, choice, call, &mut []) else { return DELTAWIRE_ABSENT };
         copy_out(len, buf, cap, need, |out| {
             state.log.text(buffer, field, choice, call, out);
@@ -131,7 +85,6 @@ pub unsafe extern "C" fn deltawire_message_text(
 /// a choice. `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_RANGE (`flags`), E_SMALL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_json(
     m: *const deltawire_message,
     flags: u32,
@@ -159,7 +112,6 @@ pub unsafe extern "C" fn deltawire_message_json(
 /// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. As `deltawire_message_text`.
 /// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 #[no_mangle]
-#[allow(clippy::missing_safety_doc)] // The header is the manual.
 pub unsafe extern "C" fn deltawire_message_member(
     m: *const deltawire_message,
     owner: u32,
@@ -175,12 +127,9 @@ pub unsafe extern "C" fn deltawire_message_member(
     unsafe {
         let (state, buffer) = ok!(look(m));
         let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };
-        let name = match bytes(name.cast(), name_len) {
-            Ok(name) => core::str::from_utf8(name).ok(),
-            Err(status) => return status,
-        };
+        let name = core::str::from_utf8(ok!(bytes(name.cast(), name_len))).ok();
         let member = name.and_then(|name| state.log.member(buffer, owner, choice, call, name));
-        // As for a member that is there.
+        // A call for an absent member checks the buffer as well.
         if buf.is_null() && cap > 0 {
             return DELTAWIRE_E_NULL;
         }

@@ -26,7 +26,7 @@ pub const DELTAWIRE_CFG_SHARED: u32 = 8;
 
 /// How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct deltawire_config {
     /// `sizeof(deltawire_config)`; `DELTAWIRE_CONFIG_INIT` sets it.
     pub size: u32,

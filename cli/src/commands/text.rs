@@ -74,11 +74,11 @@ impl Printing<'_> {
         choice == self.options.choice && (channel == Channel::Content || self.options.reasoning)
     }
 
-    fn prints_reasoning(&self, choice: u32) -> bool {
-        self.wants(choice, Channel::Reasoning)
-    }
-
-    fn put(&mut self, channel: Channel, text: &str) -> Flow {
+    fn delta(&mut self, choice: u32, channel: Channel, text: Text<'_>) -> Flow {
+        if !self.wants(choice, channel) {
+            return Flow::Continue(());
+        }
+        let text = text.to_cow();
         let parted = self.last.is_some_and(|last| last != channel);
         self.last = Some(channel);
         self.ends_line = text.ends_with('\n');
@@ -91,15 +91,6 @@ impl Printing<'_> {
         })
     }
 
-    fn delta(&mut self, choice: u32, channel: Channel, text: Text<'_>) -> Flow {
-        if !self.wants(choice, channel) {
-            return Flow::Continue(());
-        }
-        self.put(channel, &text.to_cow())
-    }
-}
-
-impl Printing<'_> {
     /// Reports what else there was, so that an empty or a short output is no riddle: of the printed choice, and of the others,
     /// each thing once.
     fn report(&self) {
@@ -123,7 +114,7 @@ impl Printing<'_> {
     fn report_of(&self, of: impl Fn(u32) -> bool + Copy) {
         let only_reasons = |answer: &Answer| answer.reasoning && !answer.text;
         if let Some((choice, _, more)) =
-            self.first(of, only_reasons).filter(|(choice, ..)| !self.prints_reasoning(*choice))
+            self.first(of, only_reasons).filter(|(choice, ..)| !self.wants(*choice, Channel::Reasoning))
         {
             let option = if choice == self.options.choice { String::new() } else { format!("--choice {choice} ") };
             complain(format_args!("choice {choice} has reasoning but no text ({option}--reasoning prints it){more}"));

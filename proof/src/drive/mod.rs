@@ -55,9 +55,9 @@ impl Hash {
         let copied = text.copy_to(&mut buffer);
         self.bytes(buffer.get(..copied.written).unwrap_or_default());
         self.byte(u8::from(copied.complete));
-        let mut reader = text.unescape();
-        while !reader.is_done() {
-            let written = reader.read(&mut buffer);
+        let mut rest = *text;
+        while !rest.is_empty() {
+            let written = rest.take_to(&mut buffer);
             self.bytes(buffer.get(..written).unwrap_or_default());
         }
         self.number(text.decoded_len() as u64);

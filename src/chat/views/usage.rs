@@ -25,47 +25,55 @@ pub struct TokenCounts {
     pub counts: [u64; 10],
 }
 
-/// The accessors, and what Debug prints.
-macro_rules! named {
-    ($($(#[$doc:meta])* $name:ident = $place:literal,)+) => {
+/// The objects of a usage that contain counts.
+const DETAILS: [&str; 2] = ["prompt_tokens_details", "completion_tokens_details"];
+
+/// Defines the accessors of both types, and what `Debug` prints of [`TokenCounts`], from one table: a method, its place in
+/// [`TokenCounts::counts`], the name of the member, and which of the [`DETAILS`] contains it.
+macro_rules! counts {
+    ($($(#[$doc:meta])* $method:ident = $place:literal: $name:literal $(in $object:literal)?;)+) => {
+        /// The object and the name of each count. The object is empty if the count is a member of the usage itself.
+        const NAMES: [(&str, &str); 10] = [$((concat!($($object)?), $name),)+];
+
         impl TokenCounts {
             $(
-                $(#[$doc])*
-                pub fn $name(&self) -> Option<u64> {
+                #[doc = concat!("The same as [`Usage::", stringify!($method), "`].")]
+                pub fn $method(&self) -> Option<u64> {
                     self.get($place)
+                }
+            )+
+        }
+
+        impl Usage<'_> {
+            $(
+                #[doc = concat!("Returns `", $($object, ".",)? $name, "`.")]
+                $(#[$doc])*
+                pub fn $method(&self) -> Option<u64> {
+                    self.count($place)
                 }
             )+
         }
 
         impl core::fmt::Debug for TokenCounts {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.debug_struct("TokenCounts")$(.field(stringify!($name), &self.$name()))+.finish()
+                f.debug_struct("TokenCounts")$(.field(stringify!($method), &self.$method()))+.finish()
             }
         }
     };
 }
 
-named! {
-    /// The same as [`Usage::prompt_tokens`].
-    prompt_tokens = 0,
-    /// The same as [`Usage::completion_tokens`].
-    completion_tokens = 1,
-    /// The same as [`Usage::total_tokens`].
-    total_tokens = 2,
-    /// The same as [`Usage::reasoning_tokens`].
-    reasoning_tokens = 3,
-    /// The same as [`Usage::cached_tokens`].
-    cached_tokens = 4,
-    /// The same as [`Usage::prompt_audio_tokens`].
-    prompt_audio_tokens = 5,
-    /// The same as [`Usage::completion_audio_tokens`].
-    completion_audio_tokens = 6,
-    /// The same as [`Usage::accepted_prediction_tokens`].
-    accepted_prediction_tokens = 7,
-    /// The same as [`Usage::rejected_prediction_tokens`].
-    rejected_prediction_tokens = 8,
-    /// The same as [`Usage::cache_write_tokens`].
-    cache_write_tokens = 9,
+counts! {
+    prompt_tokens = 0: "prompt_tokens";
+    completion_tokens = 1: "completion_tokens";
+    total_tokens = 2: "total_tokens";
+    reasoning_tokens = 3: "reasoning_tokens" in "completion_tokens_details";
+    cached_tokens = 4: "cached_tokens" in "prompt_tokens_details";
+    prompt_audio_tokens = 5: "audio_tokens" in "prompt_tokens_details";
+    completion_audio_tokens = 6: "audio_tokens" in "completion_tokens_details";
+    accepted_prediction_tokens = 7: "accepted_prediction_tokens" in "completion_tokens_details";
+    rejected_prediction_tokens = 8: "rejected_prediction_tokens" in "completion_tokens_details";
+    /// These tokens of the prompt were written to a cache, which some vendors bill at a higher price.
+    cache_write_tokens = 9: "cache_write_tokens" in "prompt_tokens_details";
 }
 
 impl TokenCounts {
@@ -83,24 +91,20 @@ impl TokenCounts {
         self.counts.get(place as usize).copied().filter(|_| has)
     }
 
-    /// Reads the counts that an object has under these names. Passes any other member to `other`. Returns `false` if the
-    /// object is malformed; then no count was read.
-    fn read<'a>(
-        &mut self,
-        object: Value<'a>,
-        names: &[(&str, usize)],
-        other: &mut dyn FnMut(Text<'a>, Value<'a>),
-    ) -> bool {
+    /// Reads the counts in `value`, which is the usage, or this `object` of it. Passes any other member to `other`. Returns
+    /// `false` if the value is malformed; then no count was read.
+    fn read<'a>(&mut self, value: Value<'a>, object: &str, other: &mut dyn FnMut(Text<'a>, Value<'a>)) -> bool {
         let mut read = *self;
-        for member in object.members() {
+        for member in value.members() {
             let Ok((name, value)) = member else { return false };
-            let Some((_, place)) = names.iter().find(|(known, _)| name.is_word(known)) else {
+            let is_it = |(of, known): &(&str, &str)| name.is_word(known) && *of == object;
+            let Some(place) = NAMES.iter().position(is_it) else {
                 other(name, value);
                 continue;
             };
             let (count, bit) = (whole_number(value), 1 << (place & 31));
             read.has = if count.is_some() { read.has | bit } else { read.has & !bit };
-            if let Some(slot) = read.counts.get_mut(*place) {
+            if let Some(slot) = read.counts.get_mut(place) {
                 *slot = count.unwrap_or(0);
             }
         }
@@ -154,64 +158,15 @@ impl<'a> Usage<'a> {
         Some(TokenCounts::of(counts.canonical(protocol).unwrap_or_default()))
     }
 
-    fn count(&self, name: &str) -> Option<u64> {
-        member_of(self.value, name).and_then(whole_number)
-    }
-
-    fn detail(&self, object: &str, name: &str) -> Option<u64> {
-        member_of(member_of(self.value, object)?, name).and_then(whole_number)
-    }
-
-    /// Returns `prompt_tokens`.
-    pub fn prompt_tokens(&self) -> Option<u64> {
-        self.native().map_or_else(|| self.count("prompt_tokens"), |counts| counts.get(0))
-    }
-
-    /// Returns `completion_tokens`.
-    pub fn completion_tokens(&self) -> Option<u64> {
-        self.native().map_or_else(|| self.count("completion_tokens"), |counts| counts.get(1))
-    }
-
-    /// Returns `total_tokens`.
-    pub fn total_tokens(&self) -> Option<u64> {
-        self.native().map_or_else(|| self.count("total_tokens"), |counts| counts.get(2))
-    }
-
-    /// Returns `completion_tokens_details.reasoning_tokens`.
-    pub fn reasoning_tokens(&self) -> Option<u64> {
-        self.native()
-            .map_or_else(|| self.detail("completion_tokens_details", "reasoning_tokens"), |counts| counts.get(3))
-    }
-
-    /// Returns `completion_tokens_details.audio_tokens`.
-    pub fn completion_audio_tokens(&self) -> Option<u64> {
-        self.detail("completion_tokens_details", "audio_tokens")
-    }
-
-    /// Returns `completion_tokens_details.accepted_prediction_tokens`.
-    pub fn accepted_prediction_tokens(&self) -> Option<u64> {
-        self.detail("completion_tokens_details", "accepted_prediction_tokens")
-    }
-
-    /// Returns `completion_tokens_details.rejected_prediction_tokens`.
-    pub fn rejected_prediction_tokens(&self) -> Option<u64> {
-        self.detail("completion_tokens_details", "rejected_prediction_tokens")
-    }
-
-    /// Returns `prompt_tokens_details.cached_tokens`.
-    pub fn cached_tokens(&self) -> Option<u64> {
-        self.native().map_or_else(|| self.detail("prompt_tokens_details", "cached_tokens"), |counts| counts.get(4))
-    }
-
-    /// Returns `prompt_tokens_details.cache_write_tokens`: those of the prompt that were written to a cache, which some
-    /// vendors bill at a higher price.
-    pub fn cache_write_tokens(&self) -> Option<u64> {
-        self.native().map_or_else(|| self.detail("prompt_tokens_details", "cache_write_tokens"), |counts| counts.get(9))
-    }
-
-    /// Returns `prompt_tokens_details.audio_tokens`.
-    pub fn prompt_audio_tokens(&self) -> Option<u64> {
-        self.detail("prompt_tokens_details", "audio_tokens")
+    /// Returns the count at this place of [`NAMES`].
+    #[inline(always)]
+    fn count(&self, place: usize) -> Option<u64> {
+        if let Some(counts) = self.native() {
+            return counts.get(place as u32);
+        }
+        let (object, name) = *NAMES.get(place)?;
+        let value = if object.is_empty() { self.value } else { member_of(self.value, object)? };
+        member_of(value, name).and_then(whole_number)
     }
 
     /// Returns all counts, to keep. Reads each object once.
@@ -219,26 +174,17 @@ impl<'a> Usage<'a> {
         if let Some(counts) = self.native() {
             return counts;
         }
-        let (mut prompt, mut completion) = (None, None);
-        let mut counts = TokenCounts::default();
-        let top = [("prompt_tokens", 0), ("completion_tokens", 1), ("total_tokens", 2)];
-        let is_sound = counts.read(self.value, &top, &mut |name, value| {
-            if name == "prompt_tokens_details" {
-                prompt = Some(value);
-            } else if name == "completion_tokens_details" {
-                completion = Some(value);
+        let (mut counts, mut details) = (TokenCounts::default(), [None; DETAILS.len()]);
+        let is_sound = counts.read(self.value, "", &mut |name, value| {
+            if let Some(slot) =
+                DETAILS.iter().zip(&mut details).find_map(|(known, slot)| (name == **known).then_some(slot))
+            {
+                *slot = Some(value);
             }
         });
-        let of_prompt = [("cached_tokens", 4), ("audio_tokens", 5), ("cache_write_tokens", 9)];
-        let of_completion = [
-            ("reasoning_tokens", 3),
-            ("audio_tokens", 6),
-            ("accepted_prediction_tokens", 7),
-            ("rejected_prediction_tokens", 8),
-        ];
-        for (details, names) in [(prompt, &of_prompt[..]), (completion, &of_completion[..])] {
-            if let Some(details) = details.filter(|_| is_sound) {
-                counts.read(details, names, &mut |_, _| {});
+        for (object, value) in DETAILS.iter().zip(details) {
+            if let Some(value) = value.filter(|_| is_sound) {
+                counts.read(value, object, &mut |_, _| {});
             }
         }
         counts

@@ -44,6 +44,23 @@ impl EventBuffer {
         }
     }
 
+    /// Moves the bytes at the far end to the end of a storage of `len` bytes.
+    fn move_tail(&mut self, storage: &mut [u8], len: usize) {
+        let tail = self.tail_len();
+        if tail > 0 {
+            let at = len.saturating_sub(tail);
+            shift(storage, self.tail_start(), at, tail);
+            self.tail_moved(at);
+        }
+    }
+
+    /// Moves bytes of the storage to its far end, as the event name.
+    pub(super) fn place_name(&mut self, storage: &mut [u8], start: usize, len: usize) {
+        let at = storage.len().saturating_sub(len);
+        shift(storage, start, at, len);
+        self.name = Span::storage(at, len);
+    }
+
     /// Notes that the bytes at the far end were moved to `start`.
     pub(super) fn tail_moved(&mut self, start: usize) {
         if self.next.is_set() {
@@ -73,12 +90,11 @@ impl EventBuffer {
 
     /// Moves the stored bytes to another storage. Returns `false`, with no effect, if they do not fit.
     pub(crate) fn relocate(&mut self, from: &[u8], to: &mut [u8]) -> bool {
-        let front = self.front();
-        let tail = self.tail_len();
-        if front.saturating_add(tail) > to.len() {
+        if self.retained() > to.len() {
             return false;
         }
-        copy(to, 0, from.get(..front).unwrap_or(&[]));
+        copy(to, 0, from.get(..self.front()).unwrap_or(&[]));
+        let tail = self.tail_len();
         if tail > 0 {
             let at = to.len().saturating_sub(tail);
             copy(to, at, Span::storage(self.tail_start(), tail).of(&[], from));
@@ -90,15 +106,10 @@ impl EventBuffer {
     /// Adapts the layout to a storage that now has `len` bytes. The storage contains both its old and its new extent. Returns
     /// `false`, with no effect, if the stored bytes do not fit.
     pub(crate) fn resize(&mut self, storage: &mut [u8], len: usize) -> bool {
-        let tail = self.tail_len();
-        if self.front().saturating_add(tail) > len {
+        if self.retained() > len {
             return false;
         }
-        if tail > 0 {
-            let at = len.saturating_sub(tail);
-            shift(storage, self.tail_start(), at, tail);
-            self.tail_moved(at);
-        }
+        self.move_tail(storage, len);
         true
     }
 
@@ -175,19 +186,15 @@ impl EventBuffer {
     /// end.
     #[inline]
     pub(super) fn reserve<S: Storage + ?Sized>(&mut self, storage: &mut S, front: usize) -> Result<(), NoRoom> {
-        let tail = self.tail_len();
-        let need = front.saturating_add(tail);
+        let need = front.saturating_add(self.tail_len());
         if need <= storage.bytes().len() {
             return Ok(());
         }
         if !storage.grow(need) {
             return Err(NoRoom);
         }
-        if tail > 0 {
-            let at = storage.bytes().len().saturating_sub(tail);
-            shift(storage.bytes_mut(), self.tail_start(), at, tail);
-            self.tail_moved(at);
-        }
+        let len = storage.bytes().len();
+        self.move_tail(storage.bytes_mut(), len);
         Ok(())
     }
 

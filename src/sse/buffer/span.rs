@@ -50,14 +50,6 @@ impl Span {
         (Span { len, ..self }, rest)
     }
 
-    /// Does what [`of`](Self::of) does, and asks the storage for its bytes only if the span refers to it.
-    pub(crate) fn read<'a, S: Storage + ?Sized>(self, window: &'a [u8], storage: &'a S) -> &'a [u8] {
-        match self.place {
-            Place::Input => self.within(window),
-            Place::Storage => self.within(storage.bytes()),
-        }
-    }
-
     /// Returns the offset of its first byte, and its length.
     pub(crate) fn range(self) -> (usize, usize) {
         (self.start as usize, self.len as usize)
@@ -70,11 +62,11 @@ impl Span {
     }
 
     /// Returns the span's bytes.
-    pub(crate) fn of<'a>(self, input: &'a [u8], storage: &'a [u8]) -> &'a [u8] {
-        self.within(match self.place {
-            Place::Input => input,
-            Place::Storage => storage,
-        })
+    pub(crate) fn of<'a, S: Storage + ?Sized>(self, input: &'a [u8], storage: &'a S) -> &'a [u8] {
+        match self.place {
+            Place::Input => self.within(input),
+            Place::Storage => self.within(storage.bytes()),
+        }
     }
 
     /// Returns the span's bytes. For a span of the input, it adds up to `more` of the bytes that follow.

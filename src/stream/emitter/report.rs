@@ -2,13 +2,12 @@
 
 use super::{Emitter, Env, Full, Outcome, Stage};
 use crate::chat::{meta_bit, Chunk, Update};
-use crate::delta::{Delta, Kind, Meta, Part};
+use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER, FLAG_PLAIN};
 use crate::json::Text;
 use crate::stream::context::Context;
 use crate::stream::found::Found;
 use crate::stream::frames::{Frame, Frames};
 use crate::stream::handler::Stop;
-use crate::stream::head::{head, payload_delta};
 use crate::stream::progress::Progress;
 use crate::stream::sink::{Muted, Sink, Track};
 use crate::{Error, QuirkSet};
@@ -30,10 +29,10 @@ impl Emitter {
         let machine = &mut *env.machine;
         machine.count(quirks);
         if self.limit.is_some() {
-            machine.leave_out();
+            machine.facts.left_out = machine.facts.left_out.saturating_add(1);
         }
         if self.stop.is_some() {
-            machine.break_off();
+            machine.facts.broke_off = true;
         }
         let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
         self.outcome(quirks.and(machine.config().errors), offset, env.sink)
@@ -207,7 +206,13 @@ impl Emitter {
             self.put_delta(context, delta, sink)?;
         }
         if context.chunk().is_none() {
-            return self.flush_surrogates(context, tracker, sink);
+            // Only at the end of the stream, unpaired high surrogates become U+FFFD.
+            while self.found == Found::NeedMore {
+                let Some(delta) = tracker.flush(None, &mut self.quirks) else { break };
+                self.frames.add(delta.kind);
+                self.put_delta(context, delta, sink)?;
+            }
+            return Ok(());
         }
         let Emitter { cursor, taken, quirks, frames, .. } = *self;
         let mut state = Progress { cursor, taken: taken as usize, quirks, frames };
@@ -244,23 +249,6 @@ impl Emitter {
         }
     }
 
-    /// Flushes unpaired high surrogates as U+FFFD.
-    fn flush_surrogates(
-        &mut self,
-        context: &Context<'_>,
-        tracker: &mut dyn Track,
-        sink: &mut dyn Sink,
-    ) -> Result<(), Full> {
-        if self.found != Found::NeedMore {
-            return Ok(());
-        }
-        while let Some(delta) = tracker.flush(None, &mut self.quirks) {
-            self.frames.add(delta.kind);
-            self.put_delta(context, delta, sink)?;
-        }
-        Ok(())
-    }
-
     /// Gives the sink a delta that the tracker took in; keeps it if the sink is full.
     fn put_delta(&mut self, context: &Context<'_>, delta: Delta, sink: &mut dyn Sink) -> Result<(), Full> {
         let result = self.put(context, delta, Stage::Deltas, sink);
@@ -269,4 +257,46 @@ impl Emitter {
         }
         result
     }
+}
+
+/// The delta of a chunk's raw payload.
+#[inline(never)]
+fn payload_delta(context: &Context<'_>) -> Delta {
+    let (is_error, is_plain) =
+        context.chunk().map_or((false, false), |chunk| (chunk.is_whole_error(), chunk.is_plain_text()));
+    Delta {
+        code: u32::from(is_error),
+        flags: if is_plain { FLAG_PLAIN } else { 0 },
+        text: whole(context),
+        ..Delta::new(Kind::Payload)
+    }
+}
+
+/// The range of a context's whole payload.
+pub(super) fn whole(context: &Context<'_>) -> Part {
+    Part { len: context.payload().len() as u32, ..Part::NONE }
+}
+
+/// The delta of the event itself.
+fn head(context: &Context<'_>, found: Found) -> Option<Delta> {
+    let bytes = |kind| Delta { text: whole(context), ..Delta::new(kind) };
+    let number = |delta: Delta, number| Delta { number, flags: FLAG_NUMBER, ..delta };
+    Some(match found {
+        Found::NeedMore | Found::Error(_) => return None,
+        Found::Chunk(_) => {
+            let (code, flags) = context.chunk().map_or((0, 0), |chunk| (chunk.choice_count(), chunk.flags()));
+            Delta { code, flags, ..Delta::new(Kind::Chunk) }
+        }
+        Found::Sse(_) => bytes(Kind::Sse),
+        Found::Done => Delta::new(Kind::Done),
+        Found::Comment(_) => bytes(Kind::Comment),
+        Found::KeepAlive(_) => bytes(Kind::KeepAlive),
+        Found::Retry(ms) => number(Delta::new(Kind::Retry), ms),
+        Found::LastEventId => Delta::new(Kind::LastEventId),
+        Found::Malformed(_, fault) => {
+            Delta { code: fault.kind.number(), ..number(bytes(Kind::Malformed), fault.offset as u64) }
+        }
+        Found::TooLong => Delta::new(Kind::TooLong),
+        Found::CommentTooLong => Delta::new(Kind::CommentTooLong),
+    })
 }

@@ -3,12 +3,12 @@
 //!
 //! Nearly every event comes this way, so it is compiled for each sink; the rest of the emitter is compiled once.
 
+use super::report::whole;
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
 use crate::stream::context::{Bytes, Context, Rest, NOWHERE};
 use crate::stream::found::{Found, Place, Recalled, Span};
-use crate::stream::head::whole;
 use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
@@ -66,10 +66,10 @@ impl Emitter {
         let skips = if NATIVE { machine.skips() } else { None };
         let first_place = read.map(|(payload, _)| payload.place);
         let mut first = read.map(|(span, consumed)| Recalled {
-            payload: span.read(input, &*storage),
+            payload: span.of(input, storage),
             at: span.start,
             rest: input.get(consumed..).unwrap_or_default(),
-            frame: machine.index_frame(),
+            frame: machine.index().frame,
             repeats: false,
             is_native: false,
             is_unread: false,
@@ -112,7 +112,7 @@ impl Emitter {
             let stage = if NATIVE && is_unread && is_odd {
                 self.odd_of(found(), state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
-                let (name, base) = (machine.name_span(), base_of_window);
+                let (name, base) = (machine.name, base_of_window);
                 let name = Bytes::new(name.within(window), name.offset_in_input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(storage.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
@@ -126,7 +126,7 @@ impl Emitter {
             } else {
                 let named;
                 let (beside, flags) = if is_native {
-                    let name = machine.name_span();
+                    let name = machine.name;
                     named = Rest::of_chunk(Bytes::new(name.within(window), name.offset_in_input(base_of_window)));
                     (&named, FLAG_NATIVE)
                 } else {
