@@ -182,6 +182,9 @@ impl Seen {
                     &mut taken,
                 )
             };
+            // SAFETY: a valid message.
+            let is_full = unsafe { deltawire_message_is_full(self.message.at().cast()) } != 0;
+            assert_eq!(is_full, status == DELTAWIRE_NEED_STORAGE, "a message is full: {status}");
             events = &events[taken..];
             match status {
                 DELTAWIRE_OK => break,
