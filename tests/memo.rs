@@ -15,7 +15,7 @@ use crate::common::thin::thin;
 use crate::common::{drive, edit, native, stream};
 use deltawire::stream::{Payload, Protocol};
 use deltawire::track::Tracker;
-use deltawire::{Config, Framing, Limits, Parser, Quirk, QuirkSet, Validate};
+use deltawire::{Config, Framing, Limits, Parser, Validate};
 use proptest::prelude::*;
 
 /// The logs of one stream by pull, by push and by batch.
@@ -403,7 +403,7 @@ fn events_that_are_alike_emit_the_same() {
     }
 }
 
-/// A recording with each event several times over, and a few of its bytes changed.
+/// Returns a recording with each event repeated a few times and some bytes changed.
 fn mutated(bytes: &[u8], seed: u64) -> Vec<u8> {
     const BYTES: &[u8] = b"\"\\{}[]:, 0179anx\n";
     let mut random = Random::new(seed);
@@ -505,7 +505,7 @@ fn one(control: &[u8], body: &[u8]) {
     let (mut from, mut body) = (Source::new(control), Source::new(body));
     let mut bytes = stream::stream(&mut body);
     edit::edit(&mut bytes, &mut from);
-    let config = config(&mut from);
+    let config = input::config(&mut from);
     let cuts = input::cuts(&mut from, bytes.len());
     let how =
         How { shake: from.once_in(2), records: from.pick(&[7, 1, 2, 64]), scratch: from.pick(&[256, 0, 64]), ..BATCH };
@@ -535,31 +535,12 @@ fn one_of_any_protocol(control: &[u8], body: &[u8], changes: &[(usize, u8)]) {
         edit::edit(&mut bytes, &mut from);
     }
     let payload = from.pick(&[Payload::Chunks, Payload::Chunks, Payload::Chunks, Payload::Usage]);
-    let config = config(&mut from).with_payload(payload);
+    let config = input::config(&mut from).with_payload(payload);
     let cuts = input::cuts(&mut from, bytes.len());
     let (pause, seed) = (from.below(4), from.u64());
     let store = if from.once_in(4) { Store::Fixed(256) } else { Store::Growing };
     let ask = Ask { pause, store, ..Ask::new(config, &bytes, &cuts) };
     ask.compare_shared("made", &other, seed, &ask.read::<0>());
-}
-
-fn config(from: &mut Source<'_>) -> Config {
-    let limits = Limits::new().with_max_event_len(match from.below(8) {
-        0..=5 => Limits::DEFAULT.max_event_len(),
-        6 => 150 + 2 * u32::from(from.u8()),
-        _ => u32::from(from.u8()),
-    });
-    let limits = limits.with_max_depth(from.pick(&[128, 128, 128, 128, 8, 7, 6, 5, 4, 3, 2, 1])).unwrap();
-    let errors = match from.below(8) {
-        7 => QuirkSet::ALL,
-        6 => (0..3).map(|_| from.pick(Quirk::ALL)).collect(),
-        _ => QuirkSet::EMPTY,
-    };
-    Config::new()
-        .with_limits(limits)
-        .with_errors(errors)
-        .with_validate(if from.once_in(3) { Validate::Strict } else { Validate::Lazy })
-        .with_framing(if from.once_in(4) { Framing::Spec } else { Framing::Lenient })
 }
 
 proptest! {

@@ -60,8 +60,8 @@ pub fn seldom(nth: usize) -> bool {
     nth < 64 || nth % 16 == 0
 }
 
-/// Where frames end, and how many bytes had come when that was emitted, one more at the end of the stream. `input` comes in
-/// slices of so many bytes.
+/// Returns where each frame of a stream ends, and how many bytes had come when it was emitted, one more at the end of the stream. The
+/// stream comes in slices of `slice` bytes.
 pub fn frames(input: &[u8], slice: usize) -> Vec<(usize, usize)> {
     let (mut frames, room) = (Vec::new(), Room { records: 8, scratch: 64 });
     let (tracker, pieces) = (&mut Tracker::<8, 32>::new(), input.chunks(slice));
@@ -290,7 +290,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     fn chunk(&mut self, record: &Record, id: &[u8], model: &[u8], name: &[u8]) {
         let payload = std::mem::take(&mut self.payload);
         if record.flags & delta::FLAG_NATIVE != 0 {
-            // It takes the events before to read it.
+            // An event of another protocol cannot be read again without the events before it.
             let some = |text| Some(Text::verbatim(text)).filter(|text| !text.is_empty());
             let created = (record.flags & delta::FLAG_NUMBER != 0).then_some(record.number);
             return self.logs.head(record.start..record.end, name, some(id), some(model), created);

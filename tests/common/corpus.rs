@@ -24,7 +24,7 @@ pub fn folder(test: &str) -> Option<PathBuf> {
     folder
 }
 
-/// Returns the recorded streams, none if [`folder`] does not know of any.
+/// Returns the recorded streams, or none if [`folder`] has none.
 pub fn recorded(test: &str) -> Vec<Stream> {
     folder(test).map_or(Vec::new(), |folder| read(&folder.join("streams")))
 }

@@ -1,4 +1,4 @@
-//! A message in each way that its updates reach a log: pulled, pushed, from an emitter, from the records of a batch.
+//! Builds a message in each way that its updates can reach a log: pulled, pushed, from an emitter, from the records of a batch.
 
 use super::records::{each_record, Room};
 use deltawire::chat::{Chunk, Index, Owner};

@@ -1,5 +1,5 @@
-//! A naive reader of streams of other protocols than chat completions: whole buffers, `serde_json`'s values, strings. And the log
-//! of a batch of the library, in the same lines.
+//! A naive reader of streams of other protocols than chat completions, which takes whole buffers and reads `serde_json`'s values; and
+//! the library's deltas, by batch, in the same lines.
 //!
 //! It gives up where it takes the library's own limits, or its rules for chat completions, to say what is meant.
 

@@ -22,7 +22,7 @@ struct Other<'b> {
     at: usize,
 }
 
-/// Needs nothing.
+/// A handler that needs nothing.
 struct Quiet;
 
 impl Handler for Quiet {}

@@ -167,7 +167,7 @@ fn the_same_foreign_event_counts_each_time() {
     }
 }
 
-/// Each text of a stream (its kind, code, slot and decoded text), of a batch; a call's arguments by the number of the call.
+/// Returns the texts of a stream by batch: kind, code, slot and decoded text of each. The slot of arguments is the number of their call.
 pub(super) fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> {
     let (tracker, room) = (&mut Tracker::<8, 32>::new(), Room { records: 64, scratch: 4096 });
     let (mut texts, config) = (Vec::new(), Config::default());

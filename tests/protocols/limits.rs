@@ -10,7 +10,7 @@ pub(super) fn read_limited(bytes: &[u8], limit: usize, name: &str) -> Read {
     read_with(bytes, limited(limit), name)
 }
 
-/// Of each event of a recording how long it is, name and data, and whether it has a `response`.
+/// Returns for each event of a recording the length of its name and its data, and whether it has a `response`.
 pub(super) fn lengths(bytes: &[u8]) -> Vec<(usize, bool)> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let value = |line: &str, field: &str| Some(line.strip_prefix(field)?.strip_prefix(' ').unwrap_or_default().len());

@@ -1,4 +1,4 @@
-//! Usage alone.
+//! The observer, which reads usage alone, against a whole reading.
 
 use super::*;
 
@@ -22,7 +22,7 @@ pub(super) fn observe(bytes: &[u8], size: usize, config: Config) -> Observed {
     (seen, finish, usage, parser.end())
 }
 
-/// The same of a whole reading: by pull, with usage merged by serde_json.
+/// Returns what an observer should see, from a whole reading by pull, with usage merged by serde_json.
 pub(super) fn observed_by_pull(bytes: &[u8]) -> Observed {
     let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
     let (mut seen, mut finish, mut usage) = (Vec::new(), vec![None; 9], None);
