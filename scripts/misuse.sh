@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Misuse of the C library: every function of the header with wrong arguments, in wrong orders, from callbacks, with
-# structs of other versions, and on random walks. Each call must return a status that the function's documentation
+# structs of other versions, and on random walks of an assembler. Each call must return a status that the function's documentation
 # names, and change nothing.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
@@ -11,12 +11,11 @@ out=$TARGET/misuse
 tests=ffi-tests/misuse
 mkdir -p "$out"
 python3 $tests/generate.py include/deltawire.h "$out/misuse.c"
-python3 $tests/streams.py tests/quirks "$out/streams"
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' capi/Cargo.toml)
 
 # build NAME SUFFIX COMPILER...: builds one program with the library and the shared parts.
 build() {
-  local sources=("$tests/common.c" "$tests/chance.c")
+  local sources=("$tests/common.c")
   case $1 in
     misuse) sources+=("$out/misuse.c") ;;
     version) sources=(ffi-tests/header/version.c) ;;
@@ -28,7 +27,7 @@ build() {
 # run SUFFIX COMPILER...
 run() {
   local program pids=()
-  for program in version versions order sizes walk messages misuse; do
+  for program in version versions order sizes messages misuse; do
     build "$program" "$@" &
     pids+=($!)
   done
@@ -36,7 +35,7 @@ run() {
   # On a crash the program itself reports which case it was.
   export ASAN_OPTIONS=handle_segv=0:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   "$out/version-$1" "$version" || fail "the versions differ"
-  for program in versions order sizes walk messages misuse; do "$out/$program-$1" "$out/streams" || fail "$program-$1 found faults"; done
+  for program in versions order sizes messages misuse; do "$out/$program-$1" || fail "$program-$1 found faults"; done
 }
 run gcc gcc -O1
 # Control: a library with three errors must be detected.
@@ -54,7 +53,7 @@ if ! have clang; then
 fi
 # Not optimised: the generated program is large, and its own code is not under test.
 run sanitizers clang -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-for program in versions order sizes walk messages misuse; do
+for program in versions order sizes messages misuse; do
   nm "$out/$program-sanitizers" | grep __asan_init >/dev/null || fail "$program was built without the sanitizer"
 done
 pass misuse-sanitizers

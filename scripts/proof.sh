@@ -21,7 +21,7 @@ mkdir -p "$out"
 link() {
   printf 'EXPORT(%s)\n' "$@" >"$out/exports.def"
   gcc -std=c11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-stack-protector -fno-tree-loop-distribute-patterns \
-    -fno-pie -I "$out" -c proof/main.c -o "$out/main.o" &&
+    -fno-pie -Wno-cast-function-type -I "$out" -c proof/main.c -o "$out/main.o" &&
     gcc -nostartfiles -nostdlib -static -no-pie -Wl,--gc-sections "$out/main.o" "$lib" ${control:+"$control"} -o "$out/proof"
 }
 mapfile -t exports <proof/exports.txt

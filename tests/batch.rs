@@ -4,10 +4,12 @@ use crate::common::batch::{batch, How};
 use crate::common::case;
 use crate::common::event_log::{Detail, Logs};
 use crate::common::log::{escaped, same};
+use crate::common::random::Random;
+use crate::common::records::{each_record, Room};
 use deltawire::delta::Kind;
-use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
+use deltawire::stream::{self, Record};
 use deltawire::track::Tracker;
-use deltawire::{Config, Movable, QuirkSet};
+use deltawire::{Config, QuirkSet};
 
 /// Reads by batch, on a storage of the given size, or on one that grows from almost nothing.
 fn read(input: &[u8], cuts: &[usize], config: Config, store: Option<usize>, records: usize, scratch: usize) -> Logs {
@@ -154,13 +156,8 @@ fn streams_at_random() {
         "\u{e9}", "abcdefghijklmnopqrstuvw", " ", "id", "{\"error\":{\"message\":\"no\"}}",
         "{\"message\":\"no\"}", "[]",
     ];
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % bound as u64) as usize
-    };
+    let mut numbers = Random::new(1);
+    let mut random = |bound| numbers.below(bound);
     let mut runs = 0;
     for _ in 0..20_000 {
         let mut input = Vec::new();
@@ -189,45 +186,15 @@ fn streams_at_random() {
 }
 
 /// Returns the contents of each record, wherever its bytes lie, for a batch with the kinds in `mask`.
-fn records(bytes: &[u8], mask: u64, cap: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
-    let (mut machine, mut tracker, mut emitter) =
-        (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Emitter::new());
-    let (mut store, mut scratch) = (vec![0; 1 << 20], vec![0; 1 << 20]);
-    let mut records = vec![Record::default(); cap];
+fn records(bytes: &[u8], mask: u64, records: usize, cut: usize) -> Vec<(Record, [Vec<u8>; 3])> {
+    let (tracker, room) = (&mut Tracker::<8, 32>::new(), Room { records, scratch: 1 << 20 });
     let mut found = Vec::new();
-    let mut pieces: Vec<Option<&[u8]>> = bytes.chunks(cut).map(Some).collect();
-    pieces.push(None);
-    for mut piece in pieces {
-        loop {
-            let given = piece.unwrap_or_default();
-            let mut sink = Records::new(&mut records, &mut scratch, mask);
-            let mut movable = Movable::new(&mut store, false);
-            let (spent, outcome) = match piece {
-                Some(_) => emitter.run(&mut machine, &mut movable, &mut tracker, given, 0, &mut sink),
-                None => (0, emitter.finish(&mut machine, &mut movable, &mut tracker, &mut sink)),
-            };
-            let written = sink.written();
-            for record in &records[..written] {
-                let bytes = |flag: u16, off: u32, len: u32| match len {
-                    0 => Vec::new(),
-                    _ if record.flags & flag != 0 => scratch[off as usize..][..len as usize].to_vec(),
-                    _ => given[off as usize..][..len as usize].to_vec(),
-                };
-                let text = bytes(stream::FLAG_TEXT_SCRATCH, record.text_off, record.text_len);
-                let aux = bytes(stream::FLAG_AUX_SCRATCH, record.aux_off, record.aux_len);
-                let extra = bytes(stream::FLAG_EXTRA_SCRATCH, record.extra_off, record.extra_len);
-                let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
-                let flags = record.flags & !places;
-                found.push((Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record }, [text, aux, extra]));
-            }
-            piece = piece.map(|_| &given[spent..]);
-            match outcome {
-                Outcome::Done => break,
-                Outcome::Full => assert!(written > 0 || spent > 0, "no progress"),
-                outcome => panic!("{outcome:?}"),
-            }
-        }
-    }
+    each_record::<2>(Config::default(), tracker, bytes.chunks(cut), mask, room, |record, texts, _| {
+        let places = stream::FLAG_TEXT_SCRATCH | stream::FLAG_AUX_SCRATCH | stream::FLAG_EXTRA_SCRATCH;
+        let flags = record.flags & !places;
+        let record = Record { flags, text_off: 0, aux_off: 0, extra_off: 0, ..*record };
+        found.push((record, texts.map(<[u8]>::to_vec)));
+    });
     found
 }
 

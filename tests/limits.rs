@@ -2,14 +2,13 @@
 //! pull, push and batch: what is accepted, what is reported about the rest, and that the stream continues.
 #![cfg(feature = "alloc")]
 
+use crate::common::batch;
 use crate::common::event_log::{Detail, Logs};
 use crate::common::log::{escaped, quoted, same};
 use crate::common::made::{call_event, calls, choices, event, payload, FRAME};
-use crate::common::read::{How, Store};
+use crate::common::read::{pull, push, How, Store};
 use crate::common::thin::thin;
-use crate::common::{batch, drive};
-use deltawire::track::Tracker;
-use deltawire::{Config, Growing, Limits, Parser, Quirk, Storage, Validate};
+use deltawire::{Config, Growing, Limits, Parser, Quirk, Validate};
 
 fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
     let limits = Limits::new().with_max_event_len(max_event_len).with_max_id_len(max_id_len);
@@ -19,21 +18,9 @@ fn config(max_event_len: u32, max_id_len: u32, max_depth: u32) -> Config {
 /// Storages large enough not to limit anything, one of each kind.
 const AMPLE: [Store; 2] = [Store::Fixed(32768), Store::Growing];
 
-fn read_in_all_ways(config: Config, input: &[u8], cuts: &[usize], store: Store) -> [Logs; 2] {
-    let pull = |storage: &mut dyn Storage| {
-        let mut parser = Parser::<_, 2, _>::with_slots(storage, config, ());
-        drive::pull(&mut parser, input, cuts, Detail::States, |_| ())
-    };
-    let push = |storage: &mut dyn Storage| {
-        let mut parser = Parser::<_, 2, _>::with_slots(storage, config, Tracker::<8, 32>::new());
-        drive::push(&mut parser, input, cuts, usize::MAX, Detail::States)
-    };
-    [store.with(pull), store.with(push)]
-}
-
 /// Returns the log lines of those kinds.
 fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<String> {
-    let all = crate::common::read::pull(input, &How::whole(store, config)).lines();
+    let all = pull(input, &How::whole(store, config)).lines();
     all.into_iter().filter(|line| kinds.contains(&line.split(' ').next().unwrap())).collect()
 }
 
@@ -49,7 +36,8 @@ fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[S
         let singles = (0..input.len()).step_by(thin()).map(|cut| vec![cut]);
         let mut first: Option<Logs> = None;
         for cuts in singles.chain([each, Vec::new()]) {
-            let [pulled, pushed] = read_in_all_ways(config, input, &cuts, store);
+            let how = How { cuts: &cuts, detail: Detail::States, ..How::whole(store, config) };
+            let (pulled, pushed) = (pull(input, &how), push(input, &how));
             let (store, can_move) = match store {
                 Store::Fixed(len) => (len, false),
                 Store::Growing => (24, true),
@@ -385,7 +373,7 @@ fn default_and_maximum_depth() {
                 let singles = (0..stream.len()).step_by(thin()).map(|cut| vec![cut]);
                 for cuts in singles.chain([vec![3 + effective], each]) {
                     let how = How { cuts: &cuts, ..How::whole(Store::Growing, config) };
-                    let all = crate::common::read::pull(stream.as_bytes(), &how).lines();
+                    let all = pull(stream.as_bytes(), &how).lines();
                     let outcomes: Vec<_> = all
                         .into_iter()
                         .filter(|line| line.starts_with("content") || line.starts_with("malformed"))

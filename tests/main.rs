@@ -3,13 +3,7 @@
 #![allow(missing_docs, dead_code, unreachable_pub)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-#[path = "common/cases.rs"]
-#[cfg(feature = "alloc")]
-mod cases;
 mod common;
-#[path = "common/logged.rs"]
-#[cfg(feature = "serde")]
-mod logged;
 
 mod alloc;
 mod batch;

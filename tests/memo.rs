@@ -2,19 +2,20 @@
 //! whatever number of shapes it remembers, and whoever shares them.
 #![cfg(feature = "alloc")]
 
-use crate::cases::cases;
 use crate::common::batch::{self, How};
+use crate::common::cases::cases;
 use crate::common::corpus::{recorded, recorded_of_other_protocols, samples, Stream};
 use crate::common::event_log::{Detail, Logs};
 use crate::common::input::{self, Source};
 use crate::common::log::{escaped, same};
+use crate::common::random::Random;
 use crate::common::read::Store;
 use crate::common::shared::{Sharing, Turns};
 use crate::common::thin::thin;
 use crate::common::{drive, edit, native, stream};
 use deltawire::stream::{Payload, Protocol};
 use deltawire::track::Tracker;
-use deltawire::{Config, Framing, Limits, Parser, Quirk, QuirkSet, Validate};
+use deltawire::{Config, Framing, Limits, Parser, Validate};
 use proptest::prelude::*;
 
 /// The logs of one stream by pull, by push and by batch.
@@ -402,27 +403,21 @@ fn events_that_are_alike_emit_the_same() {
     }
 }
 
-/// A recording with each event several times over, and a few of its bytes changed.
+/// Returns a recording with each event repeated a few times and some bytes changed.
 fn mutated(bytes: &[u8], seed: u64) -> Vec<u8> {
     const BYTES: &[u8] = b"\"\\{}[]:, 0179anx\n";
-    let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut below = |bound: usize| {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
-        (random >> 33) as usize % bound
-    };
+    let mut random = Random::new(seed);
     let mut out = Vec::new();
     let text = bytes.windows(2).position(|pair| pair == b"\r\n").map_or(&b"\n\n"[..], |_| b"\r\n\r\n");
     let mut from = 0;
     while let Some(len) = memchr::memmem::find(&bytes[from..], text) {
         let event = &bytes[from..from + len + text.len()];
-        for _ in 0..1 + below(4) {
+        for _ in 0..1 + random.below(4) {
             let start = out.len();
             out.extend_from_slice(event);
-            if event.len() < 2000 && below(6) == 0 {
-                let at = start + below(event.len());
-                out[at] = BYTES[below(BYTES.len())];
+            if event.len() < 2000 && random.below(6) == 0 {
+                let at = start + random.below(event.len());
+                out[at] = random.pick(BYTES);
             }
         }
         from += len + text.len();
@@ -510,7 +505,7 @@ fn one(control: &[u8], body: &[u8]) {
     let (mut from, mut body) = (Source::new(control), Source::new(body));
     let mut bytes = stream::stream(&mut body);
     edit::edit(&mut bytes, &mut from);
-    let config = config(&mut from);
+    let config = input::config(&mut from);
     let cuts = input::cuts(&mut from, bytes.len());
     let how =
         How { shake: from.once_in(2), records: from.pick(&[7, 1, 2, 64]), scratch: from.pick(&[256, 0, 64]), ..BATCH };
@@ -540,31 +535,12 @@ fn one_of_any_protocol(control: &[u8], body: &[u8], changes: &[(usize, u8)]) {
         edit::edit(&mut bytes, &mut from);
     }
     let payload = from.pick(&[Payload::Chunks, Payload::Chunks, Payload::Chunks, Payload::Usage]);
-    let config = config(&mut from).with_payload(payload);
+    let config = input::config(&mut from).with_payload(payload);
     let cuts = input::cuts(&mut from, bytes.len());
     let (pause, seed) = (from.below(4), from.u64());
     let store = if from.once_in(4) { Store::Fixed(256) } else { Store::Growing };
     let ask = Ask { pause, store, ..Ask::new(config, &bytes, &cuts) };
     ask.compare_shared("made", &other, seed, &ask.read::<0>());
-}
-
-fn config(from: &mut Source<'_>) -> Config {
-    let limits = Limits::new().with_max_event_len(match from.below(8) {
-        0..=5 => Limits::DEFAULT.max_event_len(),
-        6 => 150 + 2 * u32::from(from.u8()),
-        _ => u32::from(from.u8()),
-    });
-    let limits = limits.with_max_depth(from.pick(&[128, 128, 128, 128, 8, 7, 6, 5, 4, 3, 2, 1])).unwrap();
-    let errors = match from.below(8) {
-        7 => QuirkSet::ALL,
-        6 => (0..3).map(|_| from.pick(Quirk::ALL)).collect(),
-        _ => QuirkSet::EMPTY,
-    };
-    Config::new()
-        .with_limits(limits)
-        .with_errors(errors)
-        .with_validate(if from.once_in(3) { Validate::Strict } else { Validate::Lazy })
-        .with_framing(if from.once_in(4) { Framing::Spec } else { Framing::Lenient })
 }
 
 proptest! {

@@ -1,11 +1,11 @@
 //! What a message keeps: members of providers, calls, audio, `reasoning_details`, errors; the same in each way that it is made.
 #![cfg(feature = "serde")]
 
-use crate::logged::{batched, delta, each_chunk, pushed, Counts, Logged};
+use crate::common::logged::{batched, delta, each_chunk, pushed, Counts, Logged};
+use crate::common::records::{each_record, Room};
 use deltawire::chat::Owner;
 use deltawire::delta::{Kind, FLAG_WHOLE};
 use deltawire::message::{Assembler, Completion, Detail, Field, LogError, Member, MessageLog};
-use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, FLAG_TEXT_SCRATCH};
 use deltawire::track::Tracker;
 use deltawire::{handler, Config, Event, Flow, Growing, Parser, Update};
 use serde_json::Value;
@@ -143,10 +143,10 @@ fn each_choice_has_its_own_name_of_reasoning() {
     );
     let mut counts = Counts::default();
     counts.stream("names of reasoning", stream.as_bytes(), Config::default());
-    let names = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+    let names = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
     let names: Vec<_> = names.choices.iter().map(|choice| choice.reasoning_name.as_deref().unwrap()).collect();
     assert_eq!(names, ["reasoning", "thinking", "reasoning_content"]);
-    let json = batched(stream.as_bytes(), Config::default()).json(Detail::Extended);
+    let json = batched(stream.as_bytes(), usize::MAX, 3, Config::default()).json(Detail::Extended);
     for (place, name, text) in [(0, "reasoning", "ae"), (1, "thinking", "d"), (2, "reasoning_content", "b")] {
         assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["choices"][place]["message"][name], text, "{json}");
     }
@@ -157,7 +157,7 @@ fn message_of_calls(arrays: &[&str]) -> Completion {
     let chunk = |calls: &&str| format!("data: {}\n\n", delta(1, &format!(r#""tool_calls":{calls}"#)));
     let stream: String = arrays.iter().map(chunk).collect();
     Counts::default().stream("members of calls", stream.as_bytes(), Config::default());
-    pushed(stream.as_bytes(), Config::default()).message().unwrap()
+    pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap()
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_call_of_a_whole_message_keeps_its_members() {
     };
     let stream = chunk("c", 1) + &chunk("cd", 2);
     Counts::default().stream("members of messages", stream.as_bytes(), Config::default());
-    let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+    let message = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
     assert_eq!(message.choices[0].tool_calls[0].members[0].value.as_bytes(), b"2");
 }
 
@@ -265,7 +265,7 @@ fn a_character_in_two_entries_of_reasoning_details_is_joined() {
         let chunks = entries.iter().map(|entries| delta(0, &format!(r#""reasoning_details":[{entries}]"#)));
         let stream: String = chunks.map(|chunk| format!("data: {chunk}\n\n")).collect();
         Counts::default().stream("halves", stream.as_bytes(), Config::default());
-        let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+        let message = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
         let texts = message.choices[0].reasoning_details.iter().map(|entry| entry.get("text").unwrap().unwrap());
         texts.map(|text| text.as_text().unwrap().to_cow().into_owned()).collect()
     };
@@ -357,31 +357,16 @@ fn what_is_asked_for_changes_no_choice() {
     expected.extend((0..8).map(|place: u32| seen(place * 5 % 12, &'\u{fffd}')));
     let all = Kind::ALL.iter().fold(0, |kinds, kind| kinds | kind.bit());
     for kinds in [Kind::DEFAULT, Kind::DEFAULT | Kind::Meta.bit(), Kind::MESSAGE, all] {
-        let (mut machine, mut emitter) = (Machine::<2>::with_slots(Config::default()), Emitter::new());
-        let (mut store, mut tracker) = (Growing::new(), Tracker::<8, 32>::new());
-        let (mut array, mut scratch) = ([Record::default(); 100], [0; 1000]);
-        let mut got = Vec::new();
-        let mut names = 0;
-        for rest in [Some(stream.as_bytes()), None] {
-            let mut records = Records::new(&mut array, &mut scratch, kinds);
-            let outcome = match rest {
-                Some(input) => emitter.run(&mut machine, &mut store, &mut tracker, input, 0, &mut records).1,
-                None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut records),
-            };
-            assert_eq!(outcome, Outcome::Done);
-            let written = records.written();
-            for record in &array[..written] {
-                let source =
-                    if record.flags & FLAG_TEXT_SCRATCH != 0 { &scratch[..] } else { rest.unwrap_or_default() };
-                let text = &source[record.text_off as usize..][..record.text_len as usize];
-                match Kind::from_number(record.kind.into()).unwrap() {
-                    Kind::Content | Kind::Reasoning => got.push(seen(record.choice, &String::from_utf8_lossy(text))),
-                    Kind::Limit => got.push(seen(record.choice, &"limit")),
-                    Kind::Meta if text == b"reasoning" => names += 1,
-                    _ => {}
-                }
+        let (tracker, room) = (&mut Tracker::<8, 32>::new(), Room { records: 100, scratch: 1000 });
+        let (mut got, mut names, config) = (Vec::new(), 0, Config::default());
+        each_record::<2>(config, tracker, [stream.as_bytes()].into_iter(), kinds, room, |record, [text, ..], _| {
+            match Kind::from_number(record.kind.into()).unwrap() {
+                Kind::Content | Kind::Reasoning => got.push(seen(record.choice, &String::from_utf8_lossy(text))),
+                Kind::Limit => got.push(seen(record.choice, &"limit")),
+                Kind::Meta if text == b"reasoning" => names += 1,
+                _ => {}
             }
-        }
+        });
         // The flushed halves are in the order of the table: that in which the choices came.
         assert_eq!(got, expected, "{kinds:x}");
         assert_eq!(names, if kinds & Kind::Meta.bit() == 0 { 0 } else { 4 });
@@ -427,12 +412,13 @@ fn a_choice_with_nothing_but_other_members_is_listed() {
         "data: {\"choices\":[{\"index\":2,\"delta\":{\"content\":\"c\"}}]}\n\n",
     );
     Counts::default().stream("other members alone", stream.as_bytes(), Config::default());
-    let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+    let message = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
     let members =
         |choice: &deltawire::message::Choice| (choice.index, choice.members.len(), choice.message_members.len());
     assert_eq!(message.choices.iter().map(members).collect::<Vec<_>>(), [(0, 1, 0), (1, 0, 1), (2, 0, 0)]);
     let json: Value =
-        serde_json::from_str(&batched(stream.as_bytes(), Config::default()).json(Detail::Extended)).unwrap();
+        serde_json::from_str(&batched(stream.as_bytes(), usize::MAX, 3, Config::default()).json(Detail::Extended))
+            .unwrap();
     assert_eq!(
         (&json["choices"][0]["filter"]["a"], &json["choices"][1]["message"]["x"]),
         (&1.into(), &Value::Array(vec![]))
@@ -445,7 +431,7 @@ fn a_character_in_two_transcripts_of_audio_is_joined() {
         let chunk = |piece: &&str| format!("data: {}\n\n", delta(0, &format!(r#""audio":{{"transcript":"{piece}"}}"#)));
         let stream: String = pieces.iter().map(chunk).collect();
         Counts::default().stream("transcripts", stream.as_bytes(), Config::default());
-        let mut assembler = pushed(stream.as_bytes(), Config::default());
+        let mut assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
         let transcript = |assembler: &Assembler| {
             let message = assembler.message().unwrap();
             message.choices[0].audio.as_ref().unwrap().transcript.clone().unwrap()
@@ -473,7 +459,7 @@ fn reasoning_details_that_are_no_array_are_one_entry() {
         let chunk = |value: &&str| format!("data: {}\n\n", delta(0, &format!(r#""reasoning_details":{value}"#)));
         let stream: String = values.iter().map(chunk).collect();
         Counts::default().stream("details", stream.as_bytes(), Config::default());
-        let json = batched(stream.as_bytes(), Config::default()).json(Detail::Extended);
+        let json = batched(stream.as_bytes(), usize::MAX, 3, Config::default()).json(Detail::Extended);
         assert_eq!(json.matches("reasoning_details").count(), 1, "{json}");
         serde_json::from_str::<Value>(&json).unwrap()["choices"][0]["message"]["reasoning_details"].to_string()
     };
@@ -491,7 +477,7 @@ fn annotations_of_messages_so_far_are_appended() {
         };
         let stream: String = arrays.iter().map(chunk).collect();
         Counts::default().stream("annotations", stream.as_bytes(), Config::default());
-        let message = pushed(stream.as_bytes(), Config::default()).message().unwrap();
+        let message = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
         String::from_utf8(message.choices[0].annotations.value().raw().to_vec()).unwrap()
     };
     assert_eq!(annotations(&[r#"[{"a":1}]"#, r#"[{"a":1},{"b":2}]"#, r#"[{"a":1},{"b":2}]"#]), r#"[{"a":1},{"b":2}]"#);
@@ -505,7 +491,7 @@ fn audio_and_log_probabilities_of_messages_so_far_are_kept_once() {
         let chunk = |choice: &String| format!("data: {{\"choices\":[{{{choice}}}]}}\n\n");
         let stream: String = choices.iter().map(chunk).collect();
         Counts::default().stream("so far", stream.as_bytes(), Config::default());
-        let assembler = pushed(stream.as_bytes(), Config::default());
+        let assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
         let json: Value = serde_json::from_slice(&assembler.json(Detail::Extended).unwrap()).unwrap();
         json["choices"][0].clone()
     };
@@ -578,15 +564,11 @@ fn what_a_whole_message_has_of_audio_and_log_probabilities_is_flagged() {
         // Without a tracker only log probabilities are known to be new in the second.
         assert_eq!(pulled, if is_whole { vec![true; 3] } else { vec![false; 4] }, "{member}");
 
-        let mut machine: Machine = Machine::new(Config::default());
-        let (mut store, mut array, mut scratch) = ([0; 512], [Record::default(); 32], [0; 512]);
-        let mut records = Records::new(&mut array, &mut scratch, Kind::Audio.bit() | Kind::Logprobs.bit());
-        let mut tracker: Tracker = Tracker::new();
-        let (_, outcome) =
-            Emitter::new().run(&mut machine, &mut store, &mut tracker, bytes.as_bytes(), 0, &mut records);
-        assert_eq!(outcome, Outcome::Done);
-        let written = records.written();
-        let flags: Vec<_> = array[..written].iter().map(|record| record.flags & FLAG_WHOLE != 0).collect();
+        let (tracker, room) = (&mut Tracker::<8, 32>::new(), Room { records: 32, scratch: 512 });
+        let (kinds, mut flags, config) = (Kind::Audio.bit() | Kind::Logprobs.bit(), Vec::new(), Config::default());
+        each_record::<2>(config, tracker, [bytes.as_bytes()].into_iter(), kinds, room, |record, _, _| {
+            flags.push(record.flags & FLAG_WHOLE != 0);
+        });
         assert_eq!(flags, [is_whole; 4], "{member}");
     }
 }

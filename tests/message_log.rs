@@ -3,7 +3,8 @@
 #![cfg(feature = "serde")]
 
 use crate::common::corpus::{recorded, samples};
-use crate::logged::{delta, each_chunk, pushed, Counts};
+use crate::common::logged::{delta, each_chunk, pushed, Counts};
+use crate::common::random::Random;
 use deltawire::message::{Field, LogError, MessageLog};
 use deltawire::track::Tracker;
 use deltawire::Config;
@@ -44,7 +45,7 @@ fn calls_under_one_index_are_listed_as_they_appeared() {
     let mut counts = Counts::default();
     counts.stream("calls", stream.as_bytes(), Config::default());
     counts.print("calls under one index");
-    let assembler = pushed(stream.as_bytes(), Config::default());
+    let assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
     let calls = &assembler.message().unwrap().choices[0].tool_calls;
     assert_eq!(calls.iter().map(|call| call.id.as_deref()).collect::<Vec<_>>(), [None, Some("c"), None, Some("d")]);
 }
@@ -170,13 +171,8 @@ fn random_payload(random: &mut impl FnMut(usize) -> usize) -> String {
 #[test]
 fn generated_streams() {
     let mut counts = Counts::default();
-    let mut state = 11u64;
-    let mut random = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % bound as u64) as usize
-    };
+    let mut numbers = Random::new(11);
+    let mut random = |bound| numbers.below(bound);
     for run in (0..2000).step_by(crate::common::thin::thin()) {
         let payloads: Vec<String> = (0..2 + random(30)).map(|_| random_payload(&mut random)).collect();
         let stream: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();

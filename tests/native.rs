@@ -2,16 +2,15 @@
 
 #![cfg(feature = "dialects")]
 
-use crate::cases::cases;
-use crate::common::batch::{batch, How};
+use crate::common::cases::cases;
 use crate::common::event_log::Detail;
 use crate::common::input::{self, Source};
 use crate::common::log::escaped;
+use crate::common::read::{pull, push, How, Store};
 use crate::common::thin::thin;
-use crate::common::{drive, edit, naive_native, native};
+use crate::common::{batch, edit, naive_native, native};
 use deltawire::stream::Protocol;
-use deltawire::track::Tracker;
-use deltawire::{Config, Parser, Validate};
+use deltawire::{Config, Validate};
 use proptest::prelude::*;
 use std::cell::Cell;
 
@@ -39,19 +38,15 @@ fn one(control: &[u8], body: &[u8], edits: bool) {
         COMPARED.set(compared);
     }
     // By the other calls, cut.
-    let storage = || vec![0; bytes.len() + 4096];
-    let (mut one, mut two, mut three) = (storage(), storage(), storage());
-    let pull = |memory: &mut Vec<u8>, cuts: &[usize]| {
-        let mut parser: Parser<_, 2, ()> = Parser::with_slots(&mut memory[..], config, ());
-        drive::pull(&mut parser, &bytes, cuts, Detail::Lines, |_| ())
-    };
-    let whole = pull(&mut one, &[]);
-    whole.across(&pull(&mut two, &cuts), "pull", context);
-    let mut parser = Parser::<_, 2, _>::with_slots(&mut three[..], config, Tracker::<8, 32>::new());
-    whole.across(&drive::push(&mut parser, &bytes, &cuts, from.below(3), Detail::Lines), "push", context);
     let store = bytes.len() + 4096;
-    let how = How { store, can_move: false, shake: false, records, scratch: 4096, base: 0, detail: Detail::Lines };
-    whole.across(&batch(config, &bytes, &cuts, how), "batch", context);
+    let whole = How::whole(Store::Fixed(store), config);
+    let cut = How { cuts: &cuts, pause: from.once_in(2), ..whole };
+    let whole = pull(&bytes, &whole);
+    whole.across(&pull(&bytes, &cut), "pull", context);
+    whole.across(&push(&bytes, &cut), "push", context);
+    let how =
+        batch::How { store, can_move: false, shake: false, records, scratch: 4096, base: 0, detail: Detail::Lines };
+    whole.across(&batch::batch(config, &bytes, &cuts, how), "batch", context);
 }
 
 #[test]

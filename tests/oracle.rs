@@ -2,7 +2,7 @@
 //! whitespace, escapes, line ends, odd types, interleaved choices and calls, any cuts.
 #![cfg(feature = "alloc")]
 
-use crate::cases::cases;
+use crate::common::cases::cases;
 use crate::common::corpus::{recorded, samples, Stream};
 use crate::common::event_log::Detail;
 use crate::common::log::{escaped, quoted};

@@ -3,17 +3,16 @@
 
 #![cfg(all(feature = "serde", feature = "dialects"))]
 
+use crate::common::corpus::{self, Stream};
 use crate::common::naive_native::Naive;
+use crate::common::records::{each_record, Room};
 use deltawire::chat::{TokenCounts, Usage};
-use deltawire::delta::{FinishKind, Kind, FLAG_MORE};
-use deltawire::message::{Assembler, Detail, LogError, MessageLog};
-use deltawire::stream::{
-    Emitter, Machine, Observer, Outcome, Payload, Protocol, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH,
-};
+use deltawire::delta::{FinishKind, Kind};
+use deltawire::message::{Assembler, Detail};
+use deltawire::stream::{Observer, Payload, Protocol};
 use deltawire::track::Tracker;
 use deltawire::{Config, End, Event, Flow, Growing, Limits, Parser, Quirk, Update, Verdict};
 use serde_json::{json, Map, Value};
-use std::path::PathBuf;
 
 mod events;
 mod fixtures;

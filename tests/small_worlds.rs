@@ -3,19 +3,15 @@
 #![cfg(feature = "alloc")]
 
 use crate::common::json_walk::json;
+use crate::common::log::escaped;
 use crate::common::naive_sse::{Answer, Naive, Reader};
 use crate::common::worlds::{cuttings, each, hash, number, pieces, Cuts, Tried, Ways};
 use crate::common::{batch, naive_json, naive_raw_json};
 use deltawire::json::Text;
-use deltawire::sse::Decoder;
-use deltawire::stream::{Event, Payload};
+use deltawire::stream::Event;
 use deltawire::{Config, Flow, Framing, Growing, Handler, Limits, Parser, Quirk, Storage, Validate};
 use std::cell::RefCell;
 use std::time::Instant;
-
-fn show(bytes: &[u8]) -> String {
-    bytes.escape_ascii().to_string()
-}
 
 fn print(world: &str, tried: Tried, started: Instant) {
     let Tried { strings, runs } = tried;
@@ -25,57 +21,12 @@ fn print(world: &str, tried: Tried, started: Instant) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Event streams
 
-/// Whether a decoder returns `wanted`.
-fn decodes<S: Storage>(storage: S, bytes: &[u8], cuts: Cuts, want: &Answer) -> bool {
-    let mut decoder = Decoder::with_limits(storage, Limits::DEFAULT);
-    let mut items = want.items.iter();
-    for mut piece in pieces(bytes, cuts) {
-        while let Some(item) = decoder.next(&mut piece) {
-            if !items.next().is_some_and(|wanted| wanted.is_item(&item)) {
-                return false;
-            }
-        }
-        if !piece.is_empty() {
-            return false;
-        }
-    }
-    if items.next().is_some() || decoder.last_event_id() != want.id || decoder.offset() != bytes.len() as u64 {
-        return false;
-    }
-    let mut rest = want.rest.iter();
-    while let Some(item) = decoder.finish() {
-        if !rest.next().is_some_and(|wanted| wanted.is_item(&item)) {
-            return false;
-        }
-    }
-    rest.next().is_none() && decoder.last_event_id() == want.rest_id
+fn decoded<S: Storage>(storage: S, bytes: &[u8], cuts: Cuts) -> Answer {
+    Answer::of_decoder(storage, Limits::DEFAULT, pieces(bytes, cuts))
 }
 
-/// Whether a parser with `Payload::Opaque` returns `wanted`.
-fn parses<S: Storage>(storage: S, framing: Framing, bytes: &[u8], cuts: Cuts, want: &Answer) -> bool {
-    let config = Config::new().with_framing(framing).with_payload(Payload::Opaque);
-    let mut parser = Parser::<_, 0, _>::with_slots(storage, config, ());
-    let mut events = want.items.iter();
-    for mut piece in pieces(bytes, cuts) {
-        while let Some(event) = parser.next(&mut piece).unwrap() {
-            if !events.next().is_some_and(|wanted| wanted.is_event(&event)) {
-                return false;
-            }
-        }
-        if !piece.is_empty() {
-            return false;
-        }
-    }
-    if events.next().is_some() || parser.last_event_id() != want.id || parser.offset() != bytes.len() as u64 {
-        return false;
-    }
-    let mut rest = want.rest.iter();
-    while let Some(event) = parser.finish().unwrap() {
-        if !rest.next().is_some_and(|wanted| wanted.is_event(&event)) {
-            return false;
-        }
-    }
-    rest.next().is_none() && parser.last_event_id() == want.rest_id
+fn parsed<S: Storage>(storage: S, framing: Framing, bytes: &[u8], cuts: Cuts) -> Answer {
+    Answer::of_parser(storage, framing, Limits::DEFAULT, pieces(bytes, cuts))
 }
 
 /// Enough for three IDs as long as the longest line here.
@@ -101,8 +52,8 @@ fn event_stream(turn: usize, bytes: &[u8], ways: Ways, stores: Stores) -> u64 {
     let tight = [Reader::Decoder, Reader::Parser].map(|reader| read(reader, TIGHT));
     let mut runs = 0;
     let cuts = cuttings(bytes.len(), ways, |cuts| {
-        let mut check = |what: &str, sound: bool, want: &Answer| {
-            assert!(sound, "{what}, cut by {cuts:b}: b\"{}\" is not {want:?}", show(bytes));
+        let mut check = |what: &str, got: Answer, want: &Answer| {
+            assert_eq!(got, *want, "{what}, cut by {cuts:b}: b\"{}\"", escaped(bytes));
             runs += 1;
         };
         let turn = match stores {
@@ -112,20 +63,20 @@ fn event_stream(turn: usize, bytes: &[u8], ways: Ways, stores: Stores) -> u64 {
         };
         let is = |kind| turn.is_none_or(|turn| turn == kind);
         if is(0) {
-            check("decoder, array", decodes([0xAA; ROOM], bytes, cuts, &decoder), &decoder);
-            check("parser, array", parses([0xAA; ROOM], Framing::Lenient, bytes, cuts, &parser), &parser);
+            check("decoder, array", decoded([0xAA; ROOM], bytes, cuts), &decoder);
+            check("parser, array", parsed([0xAA; ROOM], Framing::Lenient, bytes, cuts), &parser);
         }
         if is(1) {
-            check("decoder, slice", decodes(&mut [0x55; ROOM][..], bytes, cuts, &decoder), &decoder);
-            check("parser, slice", parses(&mut [0x55; ROOM][..], Framing::Spec, bytes, cuts, &parser), &parser);
+            check("decoder, slice", decoded(&mut [0x55; ROOM][..], bytes, cuts), &decoder);
+            check("parser, slice", parsed(&mut [0x55; ROOM][..], Framing::Spec, bytes, cuts), &parser);
         }
         if is(2) {
-            check("decoder, growing", decodes(Growing::new(), bytes, cuts, &decoder), &decoder);
-            check("parser, growing", parses(Growing::new(), Framing::Lenient, bytes, cuts, &parser), &parser);
+            check("decoder, growing", decoded(Growing::new(), bytes, cuts), &decoder);
+            check("parser, growing", parsed(Growing::new(), Framing::Lenient, bytes, cuts), &parser);
         }
         if is(3) || stores == Stores::Two {
-            check("decoder, tight", decodes([0xAA; TIGHT], bytes, cuts, &tight[0]), &tight[0]);
-            check("parser, tight", parses([0xAA; TIGHT], Framing::Lenient, bytes, cuts, &tight[1]), &tight[1]);
+            check("decoder, tight", decoded([0xAA; TIGHT], bytes, cuts), &tight[0]);
+            check("parser, tight", parsed([0xAA; TIGHT], Framing::Lenient, bytes, cuts), &tight[1]);
         }
     });
     let each = match stores {
@@ -279,7 +230,7 @@ fn framed(parts: [&[u8]; 3], ways: Ways, validate: Validate, judge: impl Fn(&[u8
                 _ => (cuts > 0, cuts.count_ones() != 1),
             };
             let mut check = |what: &str, cut: &[u8]| {
-                assert!(cut == *whole, "{what} cut by {cuts:b} of b\"{}\": {cut:?}, uncut {whole:?}", show(stream));
+                assert!(cut == *whole, "{what} cut by {cuts:b} of b\"{}\": {cut:?}, uncut {whole:?}", escaped(stream));
                 runs += 1;
             };
             if without {
@@ -314,12 +265,12 @@ fn payload(bytes: &[u8], ways: Option<Ways>) -> u64 {
     let ways_of_strict = if might { ways } else { Some(Ways::Within(0, 0)) };
     let mut runs = framed(parts, ways.unwrap_or_else(|| one(parts)), Validate::Lazy, |whole| {
         let kind = whole[0];
-        assert!(!sound || kind == b'{' && whole[1..].starts_with(bytes), "no chunk: b\"{}\"", show(bytes));
-        assert!(kind != b'{' || might || bytes.starts_with(b"null"), "a chunk: b\"{}\"", show(bytes));
+        assert!(!sound || kind == b'{' && whole[1..].starts_with(bytes), "no chunk: b\"{}\"", escaped(bytes));
+        assert!(kind != b'{' || might || bytes.starts_with(b"null"), "a chunk: b\"{}\"", escaped(bytes));
     });
     if might || ways.is_some() {
         runs += framed(parts, ways_of_strict.unwrap_or_else(|| one(parts)), Validate::Strict, |whole| {
-            assert_eq!(whole[0] == b'{', sound || null, "strict: b\"{}\"", show(bytes));
+            assert_eq!(whole[0] == b'{', sound || null, "strict: b\"{}\"", escaped(bytes));
         });
     }
     let event = parts.concat();
@@ -346,7 +297,7 @@ fn no_chunk(bytes: &[u8]) -> u64 {
             cut.starts_with(&expected) && cut[end..end + 2] == [0, stream.len() as u8],
             "cut by {:b} of b\"{}\": {cut:?}",
             1 << place,
-            show(stream)
+            escaped(stream)
         );
     });
     1
@@ -434,7 +385,7 @@ fn numbers() {
                             whole[0] == b'{',
                             naive_json::is_json(bytes).is_ok(),
                             "strict: b\"{}\"",
-                            show(bytes)
+                            escaped(bytes)
                         );
                     })
                 }
@@ -467,7 +418,7 @@ fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut take = |event: Event<'_>| match event {
         Event::Chunk(chunk) => out.push(chunk.payload().to_vec()),
         Event::Malformed(malformed) => out.push(malformed.payload().to_vec()),
-        event => panic!("{event:?}: b\"{}\"", show(bytes)),
+        event => panic!("{event:?}: b\"{}\"", escaped(bytes)),
     };
     let mut input = bytes;
     while let Some(event) = parser.next(&mut input).unwrap() {
@@ -483,7 +434,7 @@ fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
 #[test]
 fn raw_json() {
     json_world("raw JSON", &[b"{", b"}", b"[", b"]", b",", b"\"", b"\\", b"\n"], 6, |bytes, _| {
-        assert_eq!(payloads(bytes), naive_raw_json::payloads(bytes), "b\"{}\"", show(bytes));
+        assert_eq!(payloads(bytes), naive_raw_json::payloads(bytes), "b\"{}\"", escaped(bytes));
         1 + raw(bytes, b"", Some(Ways::Each))
     });
     // There is no naive reader for raw JSON among fields: cuts must not matter.
@@ -497,9 +448,9 @@ fn frames_of_raw_json() {
     let alphabet: [&[u8]; 9] = [b"{}", b"{", b"}", b"[", b"[DONE]", b",", b"\n", b"\r", b" "];
     json_world("frames of raw JSON", &alphabet, 6, |bytes, _| {
         let naive = naive_raw_json::frames(bytes);
-        assert_eq!(batch::frames(bytes, 1), naive, "b\"{}\"", show(bytes));
+        assert_eq!(batch::frames(bytes, 1), naive, "b\"{}\"", escaped(bytes));
         let ends = |frames: Vec<(usize, usize)>| frames.into_iter().map(|(end, _)| end).collect::<Vec<_>>();
-        assert_eq!(ends(batch::frames(bytes, usize::MAX)), ends(naive), "b\"{}\"", show(bytes));
+        assert_eq!(ends(batch::frames(bytes, usize::MAX)), ends(naive), "b\"{}\"", escaped(bytes));
         2
     });
 }
@@ -545,7 +496,7 @@ fn content_in_two_deltas() {
                     assert_eq!(parser.feed(piece, &mut content).stop, None);
                 }
                 assert_eq!(parser.finish_into(&mut content), Ok(()));
-                assert_eq!(content.0, wanted, "b\"{}\" in reads of {size}", show(&stream));
+                assert_eq!(content.0, wanted, "b\"{}\" in reads of {size}", escaped(&stream));
                 runs += 1;
             }
         }

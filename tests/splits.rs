@@ -259,14 +259,16 @@ fn finish<S: Storage>(parser: &mut Parser<S>, hasher: &mut Hasher) -> Hash {
 // ---------------------------------------------------------------------------------------------------------------------
 // Cuts
 
-/// Compares every cut of a stream with the whole, on storages of one kind. Returns the number of runs.
+/// Compares a stream with itself cut at every `step`th position, and from each on cut once more at every position up to `near` bytes
+/// further, on storages of one kind. Returns the number of runs.
 ///
-/// Each run continues from a clone of the parser behind the last event before the cut.
-fn singles<S: Storage + Clone>(
+/// Each run continues from a clone of the parser behind the last event before the first cut.
+fn continued<S: Storage + Clone>(
     storage: impl Fn() -> S,
     stream: &Stream,
     config: Config,
     step: usize,
+    near: usize,
 ) -> Result<u64, String> {
     let bytes = &stream.bytes[..];
     let fresh = || Parser::with_config(storage(), config);
@@ -276,89 +278,90 @@ fn singles<S: Storage + Clone>(
         finish(&mut parser, &mut hasher)
     };
     // With a pause at each event, so that the events are complete one by one.
-    let (mut base, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: true });
-    let mut from = 0;
+    let (mut base, mut emitted, mut from) = (fresh(), Hash::NEW, 0);
     let mut runs = 1;
-    for cut in (0..=bytes.len()).step_by(step * thin()) {
+    for first in (0..=bytes.len()).step_by(step * thin()) {
         // Move the base past everything that is complete before the cut.
-        let ahead = loop {
-            let mut parser = base.clone();
-            let mut next = Hasher { hash: hasher.hash, pause: true };
-            let Fed { consumed, stop, .. } = parser.feed(&bytes[from..cut], &mut next);
+        let (parser, hash) = loop {
+            let (mut parser, mut next) = (base.clone(), Hasher { hash: emitted, pause: true });
+            let Fed { consumed, stop, .. } = parser.feed(&bytes[from..first], &mut next);
             if let Some(Stop::Error(error)) = stop {
                 next.hash.bytes(format!("{error:?}").as_bytes());
             }
             if stop.is_none() {
-                break (parser, next);
+                break (parser, next.hash);
             }
-            (base, hasher) = (parser, next);
+            (base, emitted) = (parser, next.hash);
             from += consumed;
         };
-        let (mut parser, mut next) = ahead;
-        next.pause = false;
-        feed(&mut parser, &bytes[cut..], &mut next);
-        let hash = finish(&mut parser, &mut next);
-        runs += 1;
-        if hash != whole {
-            let (kind, len) = (std::any::type_name::<S>(), storage().max_len());
-            return Err(format!("{} on {kind} of {len} with {config:?}: cut at {cut}", stream.name));
+        for second in (first..=bytes.len().min(first + near)).step_by(thin()) {
+            let (mut parser, mut next) = (parser.clone(), Hasher { hash, pause: false });
+            feed(&mut parser, &bytes[first..second], &mut next);
+            feed(&mut parser, &bytes[second..], &mut next);
+            runs += 1;
+            if finish(&mut parser, &mut next) != whole {
+                let (kind, len) = (std::any::type_name::<S>(), storage().max_len());
+                return Err(format!("{} on {kind} of {len} with {config:?}: cut at {first}, {second}", stream.name));
+            }
         }
     }
     Ok(runs)
 }
 
-/// The same on a borrowed storage, always from the start.
-fn whole_and_cut(memory: &mut [u8], bytes: &[u8], config: Config, cuts: &[usize]) -> Hash {
-    memory.fill(0x55);
-    let mut parser: Parser<&mut [u8]> = Parser::with_config(memory, config);
-    let mut hasher = Hasher { hash: Hash::NEW, pause: false };
-    for piece in crate::common::input::pieces(bytes, cuts) {
-        feed(&mut parser, piece, &mut hasher);
+fn singles<S: Storage + Clone>(
+    storage: impl Fn() -> S,
+    stream: &Stream,
+    config: Config,
+    step: usize,
+) -> Result<u64, String> {
+    continued(storage, stream, config, step, 0)
+}
+
+/// Compares a stream with itself cut in each of these ways, always read from the start, on a borrowed storage. Returns the number of
+/// runs.
+fn from_start(
+    len: usize,
+    stream: &Stream,
+    config: Config,
+    ways: impl Iterator<Item = Vec<usize>>,
+) -> Result<u64, String> {
+    let mut memory = vec![0; len];
+    let mut read = |cuts: &[usize]| {
+        memory.fill(0x55);
+        let mut parser: Parser<&mut [u8]> = Parser::with_config(&mut memory, config);
+        let mut hasher = Hasher { hash: Hash::NEW, pause: false };
+        for piece in crate::common::input::pieces(&stream.bytes, cuts) {
+            feed(&mut parser, piece, &mut hasher);
+        }
+        finish(&mut parser, &mut hasher)
+    };
+    let whole = read(&[]);
+    let mut runs = 1;
+    for cuts in ways {
+        runs += 1;
+        if read(&cuts) != whole {
+            let cuts = &cuts[..cuts.len().min(3)];
+            return Err(format!("{} on &mut [u8] of {len} with {config:?}: cut at {cuts:?}…", stream.name));
+        }
     }
-    finish(&mut parser, &mut hasher)
+    Ok(runs)
 }
 
 fn borrowed(len: usize, stream: &Stream, config: Config, step: usize) -> Result<u64, String> {
-    let mut memory = vec![0; len];
-    let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
-    let mut runs = 1;
-    for cut in (0..=stream.bytes.len()).step_by(step * thin()) {
-        runs += 1;
-        if whole_and_cut(&mut memory, &stream.bytes, config, &[cut]) != whole {
-            return Err(format!("{} on &mut [u8] of {len} with {config:?}: cut at {cut}", stream.name));
-        }
-    }
-    Ok(runs)
+    let cuts = (0..=stream.bytes.len()).step_by(step * thin());
+    from_start(len, stream, config, cuts.map(|cut| vec![cut]))
 }
 
 fn pairs(len: usize, stream: &Stream, config: Config) -> Result<u64, String> {
-    let mut memory = vec![0; len];
-    let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
-    let mut runs = 1;
-    for first in (0..=stream.bytes.len()).step_by(thin()) {
-        for second in (first..=stream.bytes.len()).step_by(thin()) {
-            runs += 1;
-            if whole_and_cut(&mut memory, &stream.bytes, config, &[first, second]) != whole {
-                return Err(format!("{} with {config:?}: cut at {first} and {second}", stream.name));
-            }
-        }
-    }
-    Ok(runs)
+    let end = stream.bytes.len();
+    let behind = |first| (first..=end).step_by(thin()).map(move |second| vec![first, second]);
+    from_start(len, stream, config, (0..=end).step_by(thin()).flat_map(behind))
 }
 
 /// Reads of one size throughout.
 fn sizes(len: usize, stream: &Stream, config: Config) -> Result<u64, String> {
-    let mut memory = vec![0; len];
-    let whole = whole_and_cut(&mut memory, &stream.bytes, config, &[]);
-    let mut runs = 1;
-    for size in [1, 2, 3, 7, 16, 63, 64, 65, 1448, 4096, 65536] {
-        let cuts: Vec<usize> = (size..stream.bytes.len()).step_by(size).collect();
-        runs += 1;
-        if whole_and_cut(&mut memory, &stream.bytes, config, &cuts) != whole {
-            return Err(format!("{} with {config:?}: reads of {size}", stream.name));
-        }
-    }
-    Ok(runs)
+    let sizes = [1, 2, 3, 7, 16, 63, 64, 65, 1448, 4096, 65536].into_iter();
+    from_start(len, stream, config, sizes.map(|size| (size..stream.bytes.len()).step_by(size).collect()))
 }
 
 /// By pull, with a separate tracker, in reads of one size: texts and events equal those of one read.
@@ -480,38 +483,6 @@ fn reads_of_every_size_by_push_and_by_pull() {
 /// Maximum distance of a pair of cuts: cuts further apart do not fall into one event of a sample or adjacent ones.
 const NEAR: usize = 160;
 
-/// Tests pairs of cuts that are near each other.
-fn near_pairs(stream: &Stream, config: Config) -> Result<u64, String> {
-    let bytes = &stream.bytes[..];
-    let fresh = || Parser::with_config([0xAA; 4096], config);
-    let (mut parser, mut hasher) = (fresh(), Hasher { hash: Hash::NEW, pause: false });
-    feed(&mut parser, bytes, &mut hasher);
-    let whole = finish(&mut parser, &mut hasher);
-    let (mut base, mut emitted, mut from) = (fresh(), Hash::NEW, 0);
-    let mut runs = 1;
-    for first in (0..=bytes.len()).step_by(thin()) {
-        let (parser, hash) = loop {
-            let (mut parser, mut next) = (base.clone(), Hasher { hash: emitted, pause: true });
-            let Fed { consumed, stop, .. } = parser.feed(&bytes[from..first], &mut next);
-            if stop.is_none() {
-                break (parser, next.hash);
-            }
-            (base, emitted) = (parser, next.hash);
-            from += consumed;
-        };
-        for second in (first..=bytes.len().min(first + NEAR)).step_by(thin()) {
-            let (mut parser, mut next) = (parser.clone(), Hasher { hash, pause: false });
-            feed(&mut parser, &bytes[first..second], &mut next);
-            feed(&mut parser, &bytes[second..], &mut next);
-            runs += 1;
-            if finish(&mut parser, &mut next) != whole {
-                return Err(format!("{} with {config:?}: cut at {first} and {second}", stream.name));
-            }
-        }
-    }
-    Ok(runs)
-}
-
 /// Tests each pair of cuts of cases and short samples, and near pairs of longer samples.
 #[test]
 fn every_pair_of_cuts() {
@@ -524,7 +495,7 @@ fn every_pair_of_cuts() {
     }
     let short = by_size(short);
     let cases = short.len() + long.len() - samples;
-    let near = spread(&long, |stream| near_pairs(stream, Config::default()));
+    let near = spread(&long, |stream| continued(|| [0xAA; 4096], stream, Config::default(), 1, NEAR));
     let runs = spread(&short, |stream| {
         let mut runs = pairs(4096, stream, Config::default())?;
         if stream.bytes.len() < 200 {

@@ -2,7 +2,10 @@
 //!
 //! `DELTAWIRE_CORPUS` names the folder that holds `sse/cases.json`.
 
+use crate::common::corpus;
+use crate::common::log::escaped;
 use crate::common::naive_sse::{Answer, Naive, Reader, Seen};
+use crate::common::random::Random;
 use crate::common::thin::thin;
 use deltawire::sse::{Decoder, Item};
 use deltawire::{Limits, Storage};
@@ -74,18 +77,14 @@ fn check<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], pairs: bo
             assert_eq!(
                 got,
                 want,
-                "{kind:?}: {:?} cut as {:?}",
-                show(bytes),
+                "{kind:?}: b\"{}\" cut as {:?}",
+                escaped(bytes),
                 cuts.iter().map(|c| c.len()).collect::<Vec<_>>()
             );
             runs += 1;
         });
     }
     runs
-}
-
-fn show(bytes: &[u8]) -> String {
-    bytes.escape_ascii().to_string()
 }
 
 fn limits(max_event_len: u32, max_id_len: u32) -> Limits {
@@ -123,13 +122,9 @@ fn unhex(hex: &str) -> Vec<u8> {
 
 #[test]
 fn conformance_cases() {
-    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
-        eprintln!("SKIP sse_cases: DELTAWIRE_CORPUS is not set");
-        assert_ne!(std::env::var("REQUIRE_ALL").as_deref(), Ok("1"), "nothing may be skipped");
-        return;
-    };
-    let path = std::path::Path::new(&corpus).join("sse/cases.json");
-    let file: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let Some(corpus) = corpus::folder("sse_cases") else { return };
+    let file = std::fs::read(corpus.join("sse/cases.json")).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&file).unwrap();
     let cases = file["cases"].as_array().unwrap();
     let (mut ran, mut runs, mut pending) = (0, 0, 0);
     for case in cases {
@@ -182,25 +177,13 @@ fn check_chunks<const N: usize>(bytes: &[u8], limits: Limits, kinds: &[Kind], si
     for kind in kinds {
         let want = Naive::read(bytes, Reader::Decoder, limits, kind.max_len::<N>());
         for cuts in [vec![bytes], bytes.chunks(size).collect()] {
-            assert_eq!(kind.answer::<N>(limits, &cuts), want, "{kind:?}: {:?} in slices of {size}", show(bytes));
+            assert_eq!(kind.answer::<N>(limits, &cuts), want, "{kind:?}: b\"{}\" in slices of {size}", escaped(bytes));
         }
     }
     2 * kinds.len()
 }
 
-/// Pseudo-random numbers, the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 33) as usize % sides
-    }
-}
-
-fn stream(dice: &mut Dice) -> Vec<u8> {
+fn stream(random: &mut Random) -> Vec<u8> {
     const TOKENS: [&[u8]; 34] = [
         b"data: ",
         b"data:",
@@ -238,24 +221,24 @@ fn stream(dice: &mut Dice) -> Vec<u8> {
         b"d",
     ];
     let mut bytes = Vec::new();
-    for _ in 0..dice.roll(18) {
-        bytes.extend_from_slice(TOKENS[dice.roll(TOKENS.len())]);
+    for _ in 0..random.below(18) {
+        bytes.extend_from_slice(random.pick(&TOKENS));
     }
     bytes
 }
 
 #[test]
 fn random_streams_within_random_limits() {
-    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new(1);
     let mut runs = 0;
     for round in (0..4000).step_by(thin()) {
-        let bytes = stream(&mut dice);
+        let bytes = stream(&mut random);
         let pairs = round % 8 == 0 && bytes.len() < 60;
         runs += check::<4096>(&bytes, Limits::default(), KINDS, pairs);
-        let small = limits(dice.roll(40) as u32, dice.roll(12) as u32);
+        let small = limits(random.below(40) as u32, random.below(12) as u32);
         runs += check::<4096>(&bytes, small, KINDS, pairs);
         // Storages so small that IDs and events compete for space.
-        let loose = limits(1000, 1 + dice.roll(30) as u32);
+        let loose = limits(1000, 1 + random.below(30) as u32);
         runs += match round % 6 {
             0 => check::<0>(&bytes, loose, KINDS, pairs),
             1 => check::<3>(&bytes, loose, KINDS, pairs),
@@ -270,13 +253,13 @@ fn random_streams_within_random_limits() {
 
 #[test]
 fn long_streams_in_slices_of_every_size() {
-    let mut dice = Dice(42);
+    let mut random = Random::new(42);
     for _ in (0..60).step_by(thin()) {
         let mut bytes = Vec::new();
         while bytes.len() < 4000 {
-            bytes.extend(stream(&mut dice));
-            if dice.roll(4) == 0 {
-                bytes.extend(std::iter::repeat_n(b'x', dice.roll(900)));
+            bytes.extend(stream(&mut random));
+            if random.below(4) == 0 {
+                bytes.extend(std::iter::repeat_n(b'x', random.below(900)));
             }
         }
         for size in (1..80).chain([100, 511, 512, 513, 1000, 4096]) {

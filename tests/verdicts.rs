@@ -2,6 +2,7 @@
 //! `docs/quirks.md` (F12, F18 to F28, C25) and `Verdict`. It reads values with `serde_json`.
 
 use crate::common::log::escaped;
+use crate::common::random::Random;
 use deltawire::stream::{Media, Payload, Pending, Protocol};
 use deltawire::{Config, Event, Limits, Parser, Update, Verdict};
 use serde_json::Value;
@@ -55,18 +56,6 @@ const PIECES: &[&str] = &[
     "upstream connect error\n",
     "{not json}\n",
 ];
-
-/// Xorshift: the same streams in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
-}
 
 fn stream(random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -397,7 +386,7 @@ fn the_end_in_words_names_a_body() {
 
 #[test]
 fn verdicts_of_random_streams() {
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let mut random = Random::new(1);
     let mut met = BTreeSet::new();
     let mut wrong = 0;
     for _ in 0..(1_000_000 / crate::common::thin::thin()).max(5_000) {

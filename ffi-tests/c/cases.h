@@ -17,7 +17,6 @@ typedef struct {
 typedef struct {
     quirk_case *list;
     size_t n;
-    size_t files;
 } cases;
 
 /* Reads all *.case files of a directory. Ends the program if one is invalid. */

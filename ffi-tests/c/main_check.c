@@ -454,7 +454,7 @@ int main(int argc, char **argv)
             part = strtoul(argv[++i], NULL, 10);
             if (!part) die("--part N");
         } else if (!strcmp(what, "cases")) {
-            cases all = {NULL, 0, 0};
+            cases all = {NULL, 0};
             size_t c;
             cases_load(&all, argv[i]);
             for (c = 0; c < all.n; c++) check_case(&all.list[c]);

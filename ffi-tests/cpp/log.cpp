@@ -1,7 +1,6 @@
 // log cases FOLDER...         reads every case in every way and compares the logs
 // log streams LOGS FILE...    compares the logs of streams with LOGS/NAME.log, and with every quirk an error with
 //                             LOGS/NAME.strict.log
-// log print FILE              prints the log of a stream
 #include "log.hpp"
 
 #include <iostream>
@@ -138,7 +137,7 @@ int run(const std::vector<std::string> &args) {
         }
     }
     if (words.size() < 2) {
-        std::cerr << "log cases FOLDER | log streams LOGS FILE... | log print FILE\n";
+        std::cerr << "log cases FOLDER | log streams LOGS FILE...\n";
         return 1;
     }
     tally sum;
@@ -169,10 +168,6 @@ int run(const std::vector<std::string> &args) {
             }
         }
         std::cout << "streams: " << words.size() - 2 << ", runs: " << sum.runs << ", wrong: " << sum.wrong << "\n";
-    } else if (words[0] == "print") {
-        how h;
-        h.cuts = {};
-        for (const std::string &line : test::log_of(test::read_file(words[1]), h)) std::cout << line << "\n";
     } else {
         return 1;
     }

@@ -206,7 +206,7 @@ impl<'s> Walk<'s> {
                     assert_eq!(unsafe { deltawire_reset(self.p()) }, DELTAWIRE_OK);
                     (self.fed, self.ending, self.stuck, self.committed) = (0, false, false, false);
                     // From here on it must emit the same as a new parser.
-                    *self.seen = Seen::new(false, lossless, self.seen.state);
+                    *self.seen = Seen::new(false, lossless, self.seen.random.number());
                 }
                 45 => self.misuse(),
                 _ => self.getters(),

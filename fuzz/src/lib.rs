@@ -16,6 +16,8 @@ pub mod halves;
 #[path = "../../tests/common/input.rs"]
 pub mod input;
 pub mod json;
+#[path = "../../tests/common/json_walk.rs"]
+pub mod json_walk;
 #[path = "../../tests/common/log.rs"]
 pub mod log;
 #[path = "../../tests/common/logged.rs"]
@@ -32,7 +34,11 @@ pub mod naive_native;
 pub mod naive_sse;
 #[path = "../../tests/common/native.rs"]
 pub mod native;
+#[path = "../../tests/common/random.rs"]
+pub mod random;
 pub mod raw_json;
+#[path = "../../tests/common/records.rs"]
+pub mod records;
 #[path = "../../tests/common/shared.rs"]
 pub mod shared;
 pub mod split;

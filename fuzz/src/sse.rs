@@ -4,7 +4,7 @@ use crate::input;
 use crate::log::{escaped, same, Log};
 use crate::naive_sse::{Answer, Naive, Reader};
 use deltawire::sse::{Field, Lines};
-use deltawire::{Growing, Limits};
+use deltawire::{Framing, Growing, Limits};
 
 /// Limits that no input reaches.
 const WIDE: Limits = Limits::new().with_max_event_len(1 << 30).with_max_id_len(1 << 30);
@@ -21,7 +21,7 @@ pub fn sse(data: &[u8]) {
                 format!("cuts {cuts:?}, stream b\"{}\"", escaped(bytes))
             })
         }
-        1 => (Reader::Parser, WIDE, usize::MAX, Answer::of_parser(Growing::new(), WIDE, pieces())),
+        1 => (Reader::Parser, WIDE, usize::MAX, Answer::of_parser(Growing::new(), Framing::Spec, WIDE, pieces())),
         2 => (Reader::Decoder, WIDE, 65536, Answer::of_decoder([0; 65536], WIDE, pieces())),
         3 => (Reader::Decoder, small, 64, Answer::of_decoder([0; 64], small, pieces())),
         4 => (Reader::Decoder, small, usize::MAX, Answer::of_decoder(Growing::new(), small, pieces())),

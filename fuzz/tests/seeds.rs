@@ -1,5 +1,6 @@
 //! Runs each target on its seeds, and on mutated seeds, without a fuzzer.
 
+use deltawire_fuzz::random::Random;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -9,13 +10,8 @@ fn seeds(name: &str, target: fn(&[u8])) -> usize {
     let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a seed").path()).collect();
     paths.sort();
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut random = |bound: usize| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state % bound as u64) as usize
-    };
+    let mut numbers = Random::new(1);
+    let mut random = |bound| numbers.below(bound);
     let mut runs = 0;
     for path in paths {
         let seed = std::fs::read(&path).expect("a seed");

@@ -3,6 +3,7 @@
 use super::drive::most_events;
 use super::event_log::{Detail, Logs, Seen};
 use super::input::pieces;
+use super::records::{each_record, Room};
 use deltawire::chat::{CallUpdate, Chunk, Index, NamePiece};
 use deltawire::delta::{self, Kind, Meta};
 use deltawire::json::Text;
@@ -59,34 +60,15 @@ pub fn seldom(nth: usize) -> bool {
     nth < 64 || nth % 16 == 0
 }
 
-/// Where frames end, and how many bytes had come when that was emitted, one more at the end of the stream. `input` comes in
-/// slices of so many bytes.
+/// Returns where each frame of a stream ends, and how many bytes had come when it was emitted, one more at the end of the stream. The
+/// stream comes in slices of `slice` bytes.
 pub fn frames(input: &[u8], slice: usize) -> Vec<(usize, usize)> {
-    let (mut machine, mut tracker, mut emitter) =
-        (Machine::<2>::new(Config::default()), Tracker::<8, 32>::new(), Emitter::new());
-    let (mut store, mut records, mut scratch) = (vec![0; 4096], [Record::default(); 8], [0; 64]);
-    let (mut out, mut came) = (Vec::new(), 0);
-    for piece in input.chunks(slice).map(Some).chain([None]) {
-        came += piece.map_or(1, <[u8]>::len);
-        let mut given = piece.unwrap_or_default();
-        loop {
-            let mut sink = Records::new(&mut records, &mut scratch, Kind::Frame.bit());
-            let mut store = Movable::new(&mut store, false);
-            let (spent, outcome) = match piece {
-                Some(_) => emitter.run(&mut machine, &mut store, &mut tracker, given, 0, &mut sink),
-                None => (0, emitter.finish(&mut machine, &mut store, &mut tracker, &mut sink)),
-            };
-            let written = sink.written();
-            out.extend(records[..written].iter().map(|frame| (frame.end as usize, came)));
-            given = &given[spent..];
-            match outcome {
-                Outcome::Done => break,
-                Outcome::Full => assert!(written > 0 || spent > 0, "no progress"),
-                outcome => panic!("{outcome:?}"),
-            }
-        }
-    }
-    out
+    let (mut frames, room) = (Vec::new(), Room { records: 8, scratch: 64 });
+    let (tracker, pieces) = (&mut Tracker::<8, 32>::new(), input.chunks(slice));
+    each_record::<2>(Config::default(), tracker, pieces, Kind::Frame.bit(), room, |frame, _, came| {
+        frames.push((frame.end as usize, came));
+    });
+    frames
 }
 
 /// Like [`batch`], with a machine that remembers `SLOTS` shapes.
@@ -308,7 +290,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
     fn chunk(&mut self, record: &Record, id: &[u8], model: &[u8], name: &[u8]) {
         let payload = std::mem::take(&mut self.payload);
         if record.flags & delta::FLAG_NATIVE != 0 {
-            // It takes the events before to read it.
+            // An event of another protocol cannot be read again without the events before it.
             let some = |text| Some(Text::verbatim(text)).filter(|text| !text.is_empty());
             let created = (record.flags & delta::FLAG_NUMBER != 0).then_some(record.number);
             return self.logs.head(record.start..record.end, name, some(id), some(model), created);

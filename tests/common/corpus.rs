@@ -13,25 +13,25 @@ pub fn samples() -> Vec<Stream> {
     read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("samples"))
 }
 
-/// Returns the recorded streams. If there are none, prints that the test is skipped, or fails if `REQUIRE_ALL` is 1.
+/// Returns the folder of recorded streams and conformance cases. If there is none, prints that the test is skipped, or fails if
+/// `REQUIRE_ALL` is 1.
+pub fn folder(test: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("DELTAWIRE_CORPUS").map(PathBuf::from);
+    if folder.is_none() {
+        assert!(std::env::var_os("REQUIRE_ALL").is_none_or(|all| all != "1"), "DELTAWIRE_CORPUS is not set");
+        eprintln!("SKIP {test} (corpus): DELTAWIRE_CORPUS is not set");
+    }
+    folder
+}
+
+/// Returns the recorded streams, or none if [`folder`] has none.
 pub fn recorded(test: &str) -> Vec<Stream> {
-    in_corpus(test, "streams")
+    folder(test).map_or(Vec::new(), |folder| read(&folder.join("streams")))
 }
 
 /// Returns the recorded streams of other protocols than chat completions, as [`recorded`] does those.
 pub fn recorded_of_other_protocols(test: &str) -> Vec<Stream> {
-    in_corpus(test, "protocols")
-}
-
-fn in_corpus(test: &str, part: &str) -> Vec<Stream> {
-    match std::env::var_os("DELTAWIRE_CORPUS") {
-        Some(folder) => read(&PathBuf::from(folder).join(part)),
-        None => {
-            assert!(std::env::var_os("REQUIRE_ALL").is_none_or(|all| all != "1"), "DELTAWIRE_CORPUS is not set");
-            eprintln!("SKIP {test} (corpus): DELTAWIRE_CORPUS is not set");
-            Vec::new()
-        }
-    }
+    folder(test).map_or(Vec::new(), |folder| read(&folder.join("protocols")))
 }
 
 /// Returns streams of other protocols: generated ones, and the recorded ones.
@@ -42,10 +42,7 @@ pub fn native(test: &str) -> Vec<Stream> {
         Stream { name: format!("native-{seed}"), bytes: super::native::stream(&mut super::input::Source::new(&body)).1 }
     });
     let mut streams: Vec<Stream> = generated.collect();
-    if !recorded(test).is_empty() {
-        let folder = PathBuf::from(std::env::var_os("DELTAWIRE_CORPUS").unwrap_or_default()).join("protocols");
-        streams.extend(read(&folder));
-    }
+    streams.extend(recorded_of_other_protocols(test));
     streams
 }
 

@@ -153,7 +153,7 @@ impl Pull {
     }
 }
 
-/// Handles a tracker's quirks as `feed` does.
+/// Logs the first quirk of a tracker that the configuration makes an error, as `feed` reports it.
 fn stop(logs: &mut Logs, quirks: QuirkSet, errors: QuirkSet, offset: u64) {
     if let Some(quirk) = quirks.and(errors).iter().next() {
         logs.error(&Error::Quirk { quirk, offset });

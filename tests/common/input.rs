@@ -3,6 +3,7 @@
 //! A missing byte reads as 0, and 0 always selects the plain case. So `\0` followed by a stream is a good seed: that
 //! stream, the default configuration, no cuts.
 
+use super::random::Random;
 use arbitrary::Unstructured;
 use deltawire::stream::Payload;
 use deltawire::{Config, Framing, Limits, Quirk, QuirkSet, Validate};
@@ -112,14 +113,11 @@ pub fn cuts(from: &mut Source<'_>, len: usize) -> Vec<usize> {
         }
         3 => {
             // Pieces of any length, from one number.
-            let mut state = from.u64() | 1;
-            let most = 2 + from.below(400) as u64;
+            let mut random = Random::new(from.u64());
+            let most = 2 + from.below(400);
             let mut at = 0;
             std::iter::from_fn(|| {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                at += (state % most) as usize;
+                at += random.below(most);
                 (at < len).then_some(at)
             })
             // Empty pieces too, but not forever.

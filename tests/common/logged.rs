@@ -1,12 +1,12 @@
-//! A message in each way that its updates reach a log: pulled, pushed, from an emitter, from the records of a batch.
-#![allow(dead_code, missing_docs, unreachable_pub)]
+//! Builds a message in each way that its updates can reach a log: pulled, pushed, from an emitter, from the records of a batch.
 
+use super::records::{each_record, Room};
 use deltawire::chat::{Chunk, Index, Owner};
 use deltawire::delta::{Kind, FLAG_MORE};
 use deltawire::message::{
     appends_pieces, AssembleError, Assembler, Completion, Detail, Failure, Field, LogError, LogSink, Member, MessageLog,
 };
-use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, FLAG_AUX_SCRATCH, FLAG_TEXT_SCRATCH};
+use deltawire::stream::{Emitter, Machine, Outcome};
 use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Parser};
 use serde_json::Value;
@@ -264,16 +264,17 @@ pub struct Counts {
     pub small: u64,
 }
 
-/// Builds the message of a stream by push.
-pub fn pushed(bytes: &[u8], config: Config) -> Assembler {
+/// Builds the message of a stream, in slices of `size`, by push.
+pub fn pushed(bytes: &[u8], size: usize, config: Config) -> Assembler {
     let mut assembler = Assembler::new();
     let mut parser: Parser<Growing, 2, Wide> = Parser::with_slots(Growing::new(), config, Tracker::new());
-    let mut rest = bytes;
-    loop {
-        let fed = parser.feed(rest, &mut assembler);
-        rest = &rest[fed.consumed..];
-        if fed.stop.is_none() {
-            break;
+    for mut slice in bytes.chunks(size) {
+        loop {
+            let fed = parser.feed(slice, &mut assembler);
+            slice = &slice[fed.consumed..];
+            if fed.stop.is_none() {
+                break;
+            }
         }
     }
     while parser.finish_into(&mut assembler).is_err() {}
@@ -314,56 +315,28 @@ pub fn emitted(bytes: &[u8], config: Config) -> Logged<128, 256> {
     }
 }
 
-/// Builds the message of a stream from the records of batches, with the smallest possible scratch.
-pub fn batched(bytes: &[u8], config: Config) -> Logged<128, 256> {
+/// Builds the message of a stream, in slices of `size`, from batches of so many records, with the smallest possible scratch.
+pub fn batched(bytes: &[u8], size: usize, records: usize, config: Config) -> Logged<128, 256> {
     let mut logged: Logged<128, 256> = Logged::new(0);
-    let (mut machine, mut emitter) = (Machine::<2>::with_slots(config), Emitter::new());
-    let (mut store, mut tracker) = (Growing::new(), Wide::new());
-    let (mut array, mut scratch) = ([Record::default(); 3], vec![0; 64]);
+    let (kinds, room) = (Kind::MESSAGE | Kind::Limit.bit(), Room { records, scratch: 64 });
     let mut staged = Vec::new();
-    let mut rest = Some(bytes);
-    loop {
-        let mut records = Records::new(&mut array, &mut scratch, Kind::MESSAGE | Kind::Limit.bit());
-        let given = rest.unwrap_or_default();
-        let outcome = match rest {
-            Some(input) => {
-                let (spent, outcome) = emitter.run(&mut machine, &mut store, &mut tracker, input, 0, &mut records);
-                rest = Some(&input[spent..]);
-                outcome
-            }
-            None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut records),
-        };
-        let (written, need) = (records.written(), records.need());
-        for record in &array[..written] {
-            let bytes = |off: u32, len: u32, flag: u16| {
-                let source = if record.flags & flag != 0 { &scratch[..] } else { given };
-                &source[off as usize..][..len as usize]
-            };
-            let text = bytes(record.text_off, record.text_len, FLAG_TEXT_SCRATCH);
-            let aux = bytes(record.aux_off, record.aux_len, FLAG_AUX_SCRATCH);
-            if appends_pieces(Kind::from_number(record.kind.into()).unwrap()) {
-                // As C does it: first the short way.
-                logged.with(|log, buffer| match log.put_usual_record(buffer, record, text) {
-                    true => Ok(()),
-                    false => log.put_record(buffer, record, text, aux),
-                });
-                continue;
-            }
-            staged.extend_from_slice(text);
-            if record.flags & FLAG_MORE == 0 {
-                let is_whole = record.kind != Kind::Chunk as u16;
-                logged.write(is_whole, |log, buffer| log.put_record(buffer, record, &staged, aux));
-                staged.clear();
-            }
+    each_record::<2>(config, &mut Wide::new(), bytes.chunks(size), kinds, room, |record, [text, aux, _], _| {
+        if appends_pieces(Kind::from_number(record.kind.into()).unwrap()) {
+            // As C does it: first the short way.
+            logged.with(|log, buffer| match log.put_usual_record(buffer, record, text) {
+                true => Ok(()),
+                false => log.put_record(buffer, record, text, aux),
+            });
+            return;
         }
-        match outcome {
-            Outcome::Done if rest.is_some() => rest = None,
-            Outcome::Done => return logged,
-            Outcome::Full => scratch.resize(need.max(scratch.len()), 0),
-            Outcome::Stopped(_) => {}
-            outcome => panic!("{outcome:?}"),
+        staged.extend_from_slice(text);
+        if record.flags & FLAG_MORE == 0 {
+            let is_whole = record.kind != Kind::Chunk as u16;
+            logged.write(is_whole, |log, buffer| log.put_record(buffer, record, &staged, aux));
+            staged.clear();
         }
-    }
+    });
+    logged
 }
 
 impl Counts {
@@ -407,12 +380,12 @@ impl Counts {
         assembler.finish().unwrap();
         assert_eq!((ample.finish(&mut wide), tiny.finish(&mut wide_too)), (None, None), "{what}");
         let message = assembler.message().unwrap();
-        for log in [&ample, &tiny, &emitted(bytes, config), &batched(bytes, config)] {
+        for log in [&ample, &tiny, &emitted(bytes, config), &batched(bytes, usize::MAX, 3, config)] {
             self.texts += log.compare(&message, what);
             assert_eq!(assembler.json(Detail::Extended).unwrap(), log.json(Detail::Extended).into_bytes(), "{what}");
             assert_eq!(log.log.left_out(), assembler.error().map(as_log_error), "{what}");
         }
-        let pushed = pushed(bytes, config);
+        let pushed = pushed(bytes, usize::MAX, config);
         assert_eq!((pushed.message(), pushed.error()), (Ok(message.clone()), assembler.error()), "{what}");
         assert_eq!(ample.grown, 0);
         // A member that a chunk has twice is written once more after a move.

@@ -4,6 +4,8 @@
 
 pub mod batch;
 pub mod case;
+#[cfg(feature = "alloc")]
+pub mod cases;
 pub mod corpus;
 pub mod drive;
 pub mod edit;
@@ -13,6 +15,8 @@ pub mod input;
 #[cfg(feature = "alloc")]
 pub mod json_walk;
 pub mod log;
+#[cfg(feature = "serde")]
+pub mod logged;
 pub mod made;
 #[cfg(feature = "alloc")]
 pub mod naive_chat;
@@ -21,7 +25,9 @@ pub mod naive_native;
 pub mod naive_raw_json;
 pub mod naive_sse;
 pub mod native;
+pub mod random;
 pub mod read;
+pub mod records;
 #[cfg(feature = "alloc")]
 pub mod shared;
 pub mod stream;

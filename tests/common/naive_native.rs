@@ -1,57 +1,32 @@
-//! A naive reader of streams of other protocols than chat completions: whole buffers, `serde_json`'s values, strings. And the log
-//! of a batch of the library, in the same lines.
+//! A naive reader of streams of other protocols than chat completions, which takes whole buffers and reads `serde_json`'s values; and
+//! the library's deltas, by batch, in the same lines.
 //!
 //! It gives up where it takes the library's own limits, or its rules for chat completions, to say what is meant.
 
 use super::halves::{self, is_half, HALVES};
 use super::input::pieces;
+use super::records::{each_record, Room};
 use deltawire::delta::{self, FinishKind, Kind, Meta};
-use deltawire::stream::{self, Emitter, Machine, Outcome, Record, Records};
+use deltawire::stream::Record;
 use deltawire::track::Tracker;
-use deltawire::{Config, Movable, Quirk};
+use deltawire::{Config, Quirk};
 use serde_json::{json, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The log of the library
 
-/// The lines of the deltas of a stream, from batches of `room` records, by a machine that remembers `SLOTS` shapes.
-pub fn lines<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], room: usize) -> Vec<String> {
-    let (mut machine, mut emitter) = (Machine::<SLOTS>::with_slots(config), Emitter::new());
-    let (mut tracker, mut memory) = (Tracker::<8, 32>::new(), vec![0; input.len() + 4096]);
-    let (mut array, mut scratch) = (vec![Record::default(); room], vec![0; 256 + 48 * room]);
+/// The lines of the deltas of a stream, from batches of so many records, by a machine that remembers `SLOTS` shapes.
+pub fn lines<const SLOTS: usize>(config: Config, input: &[u8], cuts: &[usize], records: usize) -> Vec<String> {
+    let (tracker, kinds) = (&mut Tracker::<8, 32>::new(), Kind::DEFAULT | Kind::MESSAGE);
+    let room = Room { records, scratch: 256 + 48 * records };
     let (mut lines, mut open) = (Vec::new(), Vec::new());
-    let mask = Kind::DEFAULT | Kind::MESSAGE;
-    for piece in pieces(input, cuts).map(Some).chain([None]) {
-        let mut given = piece.unwrap_or_default();
-        loop {
-            let mut records = Records::new(&mut array, &mut scratch, mask);
-            let mut store = Movable::new(&mut memory, false);
-            let (spent, outcome) = match piece {
-                Some(_) => emitter.run(&mut machine, &mut store, &mut tracker, given, 0, &mut records),
-                None => (0, emitter.finish(&mut machine, &mut store, &mut tracker, &mut records)),
-            };
-            let (written, need) = (records.written(), records.need());
-            for record in &array[..written] {
-                let from = if record.flags & stream::FLAG_TEXT_SCRATCH != 0 { &scratch[..] } else { given };
-                open.extend_from_slice(&from[record.text_off as usize..][..record.text_len as usize]);
-                if record.flags & delta::FLAG_MORE == 0 {
-                    lines.extend(line(record, &std::mem::take(&mut open)));
-                }
-            }
-            given = &given[spent..];
-            if need > scratch.len() {
-                scratch.resize(need, 0);
-            }
-            match outcome {
-                Outcome::Done => break,
-                // A call that there is no room for stops it, once.
-                Outcome::Full | Outcome::Stopped(_) => {}
-                other => panic!("{other:?}"),
-            }
+    each_record::<SLOTS>(config, tracker, pieces(input, cuts), kinds, room, |record, [text, ..], _| {
+        open.extend_from_slice(text);
+        if record.flags & delta::FLAG_MORE == 0 {
+            lines.extend(line(record, &std::mem::take(&mut open)));
         }
-        assert!(given.is_empty(), "done, and bytes are left");
-    }
+    });
     lines
 }
 

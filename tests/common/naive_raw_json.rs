@@ -43,7 +43,7 @@ pub fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     out
 }
 
-/// One past the bracket that closes the first one; line ends are not part of the value.
+/// Returns the end of a value: one past the bracket that closes its first one. Line ends are no part of the value.
 fn value_end(bytes: &[u8]) -> Option<usize> {
     let (mut depth, mut quoted, mut escaped) = (0, false, false);
     for (at, byte) in bytes.iter().enumerate() {
@@ -63,8 +63,8 @@ fn value_end(bytes: &[u8]) -> Option<usize> {
     None
 }
 
-/// Where frames end, and how many bytes must have come for that to be known (one more than there are: the end of the stream),
-/// of whole buffers in which there are no fields and comments.
+/// Returns where each frame of a whole buffer without fields and comments ends, and how many bytes must have come before that is known
+/// (one more than there are: the end of the stream).
 pub fn frames(bytes: &[u8]) -> Vec<(usize, usize)> {
     let (mut out, mut at, mut in_array) = (Vec::new(), 0, false);
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');

@@ -42,31 +42,6 @@ impl Seen {
             other => panic!("unknown event {other:?}"),
         }
     }
-
-    /// Whether a decoder's item equals this.
-    pub fn is_item(&self, item: &Item<'_>) -> bool {
-        match (self, item) {
-            (Seen::Event { name, data, id }, Item::Event(event)) => {
-                name == event.name() && data == event.data() && id == event.last_event_id()
-            }
-            (Seen::Comment(text), Item::Comment(got)) => text == got,
-            (Seen::Retry(time), Item::Retry(got)) => time == got,
-            (Seen::TooLong(at), Item::TooLong { offset }) => at == offset,
-            _ => false,
-        }
-    }
-
-    /// Whether an event of a parser with `Payload::Opaque` equals this.
-    pub fn is_event(&self, event: &Event<'_>) -> bool {
-        match (self, event) {
-            (_, Event::Sse(event)) => self.is_item(&Item::Event(*event)),
-            (Seen::Comment(text), Event::Comment(got)) => text == got,
-            (Seen::Retry(time), Event::Retry(got)) => time == got,
-            (Seen::TooLong(at), Event::TooLong { offset } | Event::CommentTooLong { offset }) => at == offset,
-            (Seen::LastEventId(id), Event::LastEventId(got)) => id == got,
-            _ => false,
-        }
-    }
 }
 
 /// What a reader returned, each with the ID in force: before the end of the stream, and at the end.
@@ -105,16 +80,25 @@ impl Answer {
         answer
     }
 
-    /// What a parser with `Payload::Opaque` returns for them, by the framing of the standard.
-    pub fn of_parser<'p, S: Storage>(storage: S, limits: Limits, pieces: impl Iterator<Item = &'p [u8]>) -> Answer {
-        let config = Config::new().with_limits(limits).with_framing(Framing::Spec).with_payload(Payload::Opaque);
-        let mut parser = Parser::with_tracker(storage, config, ());
+    /// What a parser with `Payload::Opaque` returns for them.
+    pub fn of_parser<'p, S: Storage>(
+        storage: S,
+        framing: Framing,
+        limits: Limits,
+        pieces: impl Iterator<Item = &'p [u8]>,
+    ) -> Answer {
+        let config = Config::new().with_limits(limits).with_framing(framing).with_payload(Payload::Opaque);
+        let mut parser = Parser::<_, 0, _>::with_slots(storage, config, ());
         let mut answer = Answer::default();
-        for mut piece in pieces {
-            while let Some(event) = parser.next(&mut piece).expect("no quirk is an error") {
+        let mut offset = 0;
+        for piece in pieces {
+            let mut rest = piece;
+            while let Some(event) = parser.next(&mut rest).expect("no quirk is an error") {
                 answer.items.push(Seen::of_event(event));
             }
-            assert!(piece.is_empty(), "next said None and left bytes");
+            assert!(rest.is_empty(), "next said None and left bytes");
+            offset += piece.len() as u64;
+            assert_eq!(parser.offset(), offset);
         }
         answer.id = parser.last_event_id().to_vec();
         while let Some(event) = parser.finish().expect("no quirk is an error") {

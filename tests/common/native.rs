@@ -185,7 +185,7 @@ fn gemini(from: &mut Source<'_>) -> Vec<Value> {
     events
 }
 
-/// The `nth` response of a stream, and sometimes another.
+/// Returns the events of the `nth` response of a stream, sometimes followed by those of another response.
 fn responses(from: &mut Source<'_>, nth: u32) -> Vec<Value> {
     const USAGE: &[&str] = &["input_tokens", "output_tokens", "total_tokens"];
     let mut events = vec![json!({"type": "response.created", "response": {"id": text(from), "model": "m"}})];
@@ -284,7 +284,7 @@ fn responses(from: &mut Source<'_>, nth: u32) -> Vec<Value> {
     events
 }
 
-/// Changes events: servers that are not the vendor's, proxies, protocols to come.
+/// Changes events as other servers than the vendor's, proxies and later versions of a protocol may.
 fn change(events: &mut Vec<Value>, from: &mut Source<'_>) {
     for _ in 0..1 + from.below(4) {
         let at = from.below(events.len().max(1));

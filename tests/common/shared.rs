@@ -1,6 +1,7 @@
 //! Parsers in turn on one workspace.
 
 use super::event_log::Reader;
+use super::random::Random;
 use deltawire::chat::TokenCounts;
 use deltawire::stream::{Fed, Track};
 use deltawire::track::Tracker;
@@ -11,7 +12,7 @@ use std::ops::Range;
 pub struct Turns<'b, const SLOTS: usize> {
     workspace: Workspace<SLOTS>,
     others: Vec<Other<'b>>,
-    random: u64,
+    random: Random,
 }
 
 /// A parser that reads a stream over and over.
@@ -21,7 +22,7 @@ struct Other<'b> {
     at: usize,
 }
 
-/// Needs nothing.
+/// A handler that needs nothing.
 struct Quiet;
 
 impl Handler for Quiet {}
@@ -35,20 +36,13 @@ impl<'b, const SLOTS: usize> Turns<'b, SLOTS> {
             at: 0,
         };
         let others = others.iter().map(other).collect();
-        Turns { workspace: Workspace::with_slots(), others, random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 }
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        (self.random >> 33) as usize % bound.max(1)
+        Turns { workspace: Workspace::with_slots(), others, random: Random::new(seed) }
     }
 
     /// Lets others read a little, or end or begin anew in the middle. Returns the workspace.
     fn pass(&mut self) -> &mut Workspace<SLOTS> {
-        for _ in 0..self.below(3) {
-            let (which, how) = (self.below(self.others.len()), self.below(20));
+        for _ in 0..self.random.below(3) {
+            let (which, how) = (self.random.below(self.others.len()), self.random.below(20));
             let Some(other) = self.others.get_mut(which) else { continue };
             match how {
                 0 => self.workspace.clear(),

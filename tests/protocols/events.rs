@@ -167,30 +167,17 @@ fn the_same_foreign_event_counts_each_time() {
     }
 }
 
-/// Each text of a stream (its kind, code, slot and decoded text), of a batch; a call's arguments by the number of the call.
+/// Returns the texts of a stream by batch: kind, code, slot and decoded text of each. The slot of arguments is the number of their call.
 pub(super) fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> {
-    let (mut machine, mut emitter) = (Machine::<2>::new(Config::default()), Emitter::new());
-    let (mut tracker, mut memory) = (Tracker::<8, 32>::new(), vec![0; bytes.len() + 64]);
-    let (mut array, mut scratch, mut texts) = ([Record::default(); 64], [0; 4096], Vec::new());
-    for piece in bytes.chunks(size).map(Some).chain([None]) {
-        let mut records = Records::new(&mut array, &mut scratch, Kind::DEFAULT);
-        let (mut store, input) = (&mut memory[..], piece.unwrap_or_default());
-        let outcome = match piece {
-            Some(piece) => emitter.run(&mut machine, &mut store, &mut tracker, piece, 0, &mut records).1,
-            None => emitter.finish(&mut machine, &mut store, &mut tracker, &mut records),
-        };
-        assert_eq!(outcome, Outcome::Done);
-        let written = records.written();
-        for record in &array[..written] {
-            let from = if record.flags & FLAG_TEXT_SCRATCH != 0 { &scratch[..] } else { input };
-            let kind = Kind::from_number(record.kind.into()).unwrap();
-            let slot = if kind == Kind::ToolArguments { record.call.into() } else { record.number };
-            if [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::ToolArguments].contains(&kind) {
-                let text = &from[record.text_off as usize..][..record.text_len as usize];
-                texts.push((kind, record.code, slot, String::from_utf8(text.to_vec()).unwrap()));
-            }
+    let (tracker, room) = (&mut Tracker::<8, 32>::new(), Room { records: 64, scratch: 4096 });
+    let (mut texts, config) = (Vec::new(), Config::default());
+    each_record::<2>(config, tracker, bytes.chunks(size), Kind::DEFAULT, room, |record, [text, ..], _| {
+        let kind = Kind::from_number(record.kind.into()).unwrap();
+        let slot = if kind == Kind::ToolArguments { record.call.into() } else { record.number };
+        if [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::ToolArguments].contains(&kind) {
+            texts.push((kind, record.code, slot, String::from_utf8(text.to_vec()).unwrap()));
         }
-    }
+    });
     texts
 }
 

@@ -1,7 +1,7 @@
 //! Generated streams: each way of reading comes to the same message, which is what a naive reader's deltas come to.
 
 use super::*;
-use crate::cases::cases;
+use crate::common::cases::cases;
 use crate::common::input::Source;
 use crate::common::native;
 use crate::common::thin::thin;
@@ -25,8 +25,8 @@ fn one(body: &[u8], sizes: &[usize], room: usize) {
     }
     let cut = pull(&stream, sizes, None);
     assert_eq!((&cut.message, cut.end), (&whole.message, whole.end), "cut by {sizes:?}: {name}");
-    assert_eq!(push(&stream, sizes[0]), whole.message, "{name}");
-    assert_eq!(batch(&stream, sizes[0], room), whole.message, "{name}");
+    assert_eq!(push(&stream, sizes[0], Config::default()), whole.message, "{name}");
+    assert_eq!(batch(&stream, sizes[0], room, Config::default()), whole.message, "{name}");
 }
 
 /// Of Gemini: another choice than the first, and arguments that are in no delta.

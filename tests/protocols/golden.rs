@@ -1,4 +1,4 @@
-//! What a golden result has, and a message, and the lines of the naive reader.
+//! The facts that tests compare: those of a golden result, of a message, and of the lines of the naive reader.
 
 use super::*;
 use crate::common::halves;
@@ -47,7 +47,7 @@ pub(super) fn facts_of_message(message: &Value) -> Value {
     })
 }
 
-/// Arguments as the JSON that they are, if they are; none are `{}`. Halves of surrogate pairs are hidden.
+/// Returns arguments as JSON, or as a string if they are no JSON. Empty arguments are `{}`. Halves of surrogate pairs are hidden.
 pub(super) fn arguments_of(text: &str) -> Value {
     let text = halves::hide(text).unwrap_or_else(|| text.to_string());
     match &text[..] {
@@ -67,7 +67,8 @@ pub(super) fn without_nulls(value: &Value) -> Value {
     }
 }
 
-/// The same of the lines of the naive reader of deltas. `merges`: of the usages each member's last value counts, not the last usage.
+/// Returns the facts in the lines of the naive reader of deltas. If `merges`, the last value of each member of a usage counts, otherwise
+/// the last usage.
 pub(super) fn facts_of_lines(lines: &[String], merges: bool) -> Value {
     let mut texts: BTreeMap<&str, String> = BTreeMap::new();
     let (mut calls, mut finish, mut usage, mut error) = (Vec::<[String; 3]>::new(), Value::Null, Map::new(), false);

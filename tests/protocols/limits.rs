@@ -6,25 +6,11 @@ pub(super) fn limited(limit: usize) -> Config {
     Config::new().with_limits(Limits::new().with_max_event_len(limit as u32))
 }
 
-/// Reads with a limit in every way; each must report the same.
 pub(super) fn read_limited(bytes: &[u8], limit: usize, name: &str) -> Read {
-    let whole = pull_with(bytes, &[bytes.len().max(1)], limited(limit));
-    for size in [1, 7, 1448] {
-        let cut = pull_with(bytes, &[size], limited(limit));
-        assert_eq!(
-            (cut.message, cut.end, cut.quirks),
-            (whole.message.clone(), whole.end, whole.quirks.clone()),
-            "{name}"
-        );
-    }
-    for size in [31, bytes.len().max(1)] {
-        assert_eq!(push_with(bytes, size, limited(limit)), whole.message, "{name}, pushed in reads of {size}");
-        assert_eq!(batch_with(bytes, size, 3, limited(limit)), whole.message, "{name}, batch in reads of {size}");
-    }
-    whole
+    read_with(bytes, limited(limit), name)
 }
 
-/// Of each event of a recording how long it is, name and data, and whether it has a `response`.
+/// Returns for each event of a recording the length of its name and its data, and whether it has a `response`.
 pub(super) fn lengths(bytes: &[u8]) -> Vec<(usize, bool)> {
     let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
     let value = |line: &str, field: &str| Some(line.strip_prefix(field)?.strip_prefix(' ').unwrap_or_default().len());
@@ -36,28 +22,23 @@ pub(super) fn lengths(bytes: &[u8]) -> Vec<(usize, bool)> {
 
 #[test]
 fn recordings_lose_nothing_that_counts_to_a_small_limit() {
-    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
-        println!("SKIP recordings with a small limit: DELTAWIRE_CORPUS is not set");
+    let mut streams = corpus::recorded_of_other_protocols("recordings with a small limit");
+    if streams.is_empty() {
         return;
-    };
+    }
+    streams.retain(|stream| stream.name.starts_with("responses-") && stream.name.ends_with(".sse"));
     let (mut over, mut read_all) = (0, 0);
-    for entry in std::fs::read_dir(PathBuf::from(corpus).join("protocols")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if !name.starts_with("responses-") || !name.ends_with(".sse") {
-            continue;
-        }
-        let bytes = std::fs::read(&path).unwrap();
-        let whole = pull(&bytes, &[bytes.len()], None);
-        let lengths = lengths(&bytes);
+    for Stream { name, bytes } in &streams {
+        let whole = pull(bytes, &[bytes.len()], None);
+        let lengths = lengths(bytes);
         let others = lengths.iter().filter(|(_, repeats)| !repeats).map(|(len, _)| *len).max().unwrap();
         let limit = others.max(2048);
         over += lengths.iter().filter(|(len, _)| *len > limit).count();
-        let read = read_limited(&bytes, limit, name);
+        let read = read_limited(bytes, limit, name);
         assert_eq!((&read.message, read.end), (&whole.message, whole.end), "{name} at {limit}");
         // Whatever the limit: how it ended does not depend on how it was cut, and is known from some limit on.
         for limit in (600..limit).step_by(499) {
-            let read = read_limited(&bytes, limit, name);
+            let read = read_limited(bytes, limit, name);
             if limit >= 1400 {
                 assert_eq!(read.end.verdict, whole.end.verdict, "{name} at {limit}");
                 assert_eq!(read.message["native_usage"], whole.message["native_usage"], "{name} at {limit}");
@@ -99,7 +80,7 @@ fn a_huge_event_that_repeats_the_response_is_reduced() {
                 let cut = pull_with(&stream, &[size], limited(4096));
                 assert_eq!((&cut.message, cut.end), (&message, end), "reads of {size}");
             }
-            assert_eq!(push_with(&stream, 1448, limited(4096)), message);
+            assert_eq!(push(&stream, 1448, limited(4096)), message);
             assert_eq!((end.verdict, end.too_long, end.is_complete()), (Verdict::Done, lost, lost == 0));
             assert_eq!((&message["native_usage"], &message["id"], quirks), (&usage, &json!("r"), Vec::new()));
             let choice = &message["choices"][0];

@@ -1,4 +1,4 @@
-//! Usage alone.
+//! The observer, which reads usage alone, against a whole reading.
 
 use super::*;
 
@@ -22,7 +22,7 @@ pub(super) fn observe(bytes: &[u8], size: usize, config: Config) -> Observed {
     (seen, finish, usage, parser.end())
 }
 
-/// The same of a whole reading: by pull, with usage merged by serde_json.
+/// Returns what an observer should see, from a whole reading by pull, with usage merged by serde_json.
 pub(super) fn observed_by_pull(bytes: &[u8]) -> Observed {
     let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
     let (mut seen, mut finish, mut usage) = (Vec::new(), vec![None; 9], None);
@@ -63,38 +63,31 @@ pub(super) fn observed_by_pull(bytes: &[u8]) -> Observed {
 
 #[test]
 fn an_observer_sees_what_a_whole_reading_does() {
-    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
-        println!("SKIP recordings by an observer: DELTAWIRE_CORPUS is not set");
+    let mut streams = corpus::recorded("observer");
+    if streams.is_empty() {
         return;
-    };
+    }
+    streams.extend(corpus::recorded_of_other_protocols("observer"));
     let config = Config::new().with_payload(Payload::Usage);
     let (mut with_usage, mut unread) = ([0; 9], 0u64);
-    for folder in ["streams", "protocols"] {
-        for entry in std::fs::read_dir(PathBuf::from(&corpus).join(folder)).unwrap() {
-            let path = entry.unwrap().path();
-            let name = path.display();
-            if path.extension().is_none_or(|extension| extension != "sse") {
-                continue;
-            }
-            let bytes = std::fs::read(&path).unwrap();
-            let whole = observed_by_pull(&bytes);
-            if whole.0.is_empty() {
-                continue;
-            }
-            with_usage[whole.3.dialect.map_or(0, |dialect| dialect as usize)] += 1;
-            for size in [1, 7, 1448, bytes.len()] {
-                assert_eq!(observe(&bytes, size, config), whole, "{name} in reads of {size}");
-            }
-            let step = 97 * (1 + bytes.len() / 100_000);
-            for end in (0..bytes.len()).step_by(step) {
-                let cut = &bytes[..end];
-                assert_eq!(observe(cut, 1448, config), observed_by_pull(cut), "{name} cut at {end}");
-            }
-            let mut parser = Parser::with_config(Growing::new(), config);
-            let mut rest = &bytes[..];
-            while let Some(event) = parser.next(&mut rest).unwrap() {
-                unread += u64::from(matches!(event, Event::Sse(_)));
-            }
+    for Stream { name, bytes } in streams {
+        let whole = observed_by_pull(&bytes);
+        if whole.0.is_empty() {
+            continue;
+        }
+        with_usage[whole.3.dialect.map_or(0, |dialect| dialect as usize)] += 1;
+        for size in [1, 7, 1448, bytes.len()] {
+            assert_eq!(observe(&bytes, size, config), whole, "{name} in reads of {size}");
+        }
+        let step = 97 * (1 + bytes.len() / 100_000);
+        for end in (0..bytes.len()).step_by(step) {
+            let cut = &bytes[..end];
+            assert_eq!(observe(cut, 1448, config), observed_by_pull(cut), "{name} cut at {end}");
+        }
+        let mut parser = Parser::with_config(Growing::new(), config);
+        let mut rest = &bytes[..];
+        while let Some(event) = parser.next(&mut rest).unwrap() {
+            unread += u64::from(matches!(event, Event::Sse(_)));
         }
     }
     println!("with usage: {with_usage:?}; events that were not read: {unread}");

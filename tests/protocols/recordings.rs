@@ -4,11 +4,8 @@ use super::*;
 
 #[test]
 fn recordings_equal_their_goldens() {
-    let Some(corpus) = std::env::var_os("DELTAWIRE_CORPUS") else {
-        println!("SKIP recordings of other protocols: DELTAWIRE_CORPUS is not set");
-        return;
-    };
-    let folder = PathBuf::from(corpus).join("protocols");
+    let Some(corpus) = corpus::folder("recordings of other protocols") else { return };
+    let folder = corpus.join("protocols");
     let manifest = std::fs::read_to_string(folder.join("MANIFEST.tsv")).unwrap();
     let (mut read_all, mut expected, mut by_their_names, mut naively) = (0, 0, 0, 0);
     for row in manifest.lines().skip(1) {

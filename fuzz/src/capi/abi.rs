@@ -116,6 +116,7 @@ extern "C" {
         out: *mut *mut deltawire_message,
     ) -> i32;
     pub fn deltawire_message_need(m: *const deltawire_message) -> usize;
+    pub fn deltawire_message_is_full(m: *const deltawire_message) -> u32;
     pub fn deltawire_message_callbacks() -> *const deltawire_callbacks;
     pub fn deltawire_message_add(
         m: *mut deltawire_message,

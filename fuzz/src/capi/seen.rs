@@ -2,6 +2,7 @@
 
 use super::abi::*;
 use crate::log::{escaped, Log};
+use crate::random::Random;
 use deltawire_capi::types::*;
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
@@ -28,8 +29,8 @@ pub struct Seen {
     pub came: Log,
     /// The text of the current event, which comes in pieces.
     pub open: Option<Vec<u8>>,
-    /// Random state for the return values of callbacks.
-    pub state: u64,
+    /// For the return values of callbacks.
+    pub random: Random,
     /// Whether callbacks always return "go on".
     pub calm: bool,
     pub lossless: bool,
@@ -39,7 +40,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub fn new(calm: bool, lossless: bool, state: u64) -> Self {
+    pub fn new(calm: bool, lossless: bool, seed: u64) -> Self {
         // SAFETY: the block has the stated size.
         let message = unsafe {
             let mut message = Block::new(deltawire_message_size(null(), 0));
@@ -47,14 +48,20 @@ impl Seen {
             assert_eq!(status, DELTAWIRE_OK);
             message
         };
-        Seen { came: Log::default(), open: None, state: state | 1, calm, lossless, p: null_mut(), message, sum: 0 }
+        Seen {
+            came: Log::default(),
+            open: None,
+            random: Random::new(seed),
+            calm,
+            lossless,
+            p: null_mut(),
+            message,
+            sum: 0,
+        }
     }
 
-    pub fn chance(&mut self, of: u64) -> bool {
-        self.state ^= self.state << 13;
-        self.state ^= self.state >> 7;
-        self.state ^= self.state << 17;
-        !self.calm && self.state % of == 0
+    pub fn chance(&mut self, of: usize) -> bool {
+        !self.calm && self.random.below(of) == 0
     }
 
     pub fn answer(&mut self) -> i32 {
@@ -175,6 +182,9 @@ impl Seen {
                     &mut taken,
                 )
             };
+            // SAFETY: a valid message.
+            let is_full = unsafe { deltawire_message_is_full(self.message.at().cast()) } != 0;
+            assert_eq!(is_full, status == DELTAWIRE_NEED_STORAGE, "a message is full: {status}");
             events = &events[taken..];
             match status {
                 DELTAWIRE_OK => break,
