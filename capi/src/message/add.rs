@@ -2,9 +2,10 @@
 
 use super::{enter, look, size_for, State};
 use crate::block::slide;
-use crate::convert::{bytes, chunk, given, put_out, Given};
+use crate::convert::{bytes, chunk, put_out};
 use crate::feed::SILENT;
 use crate::types::*;
+use crate::value::text_of;
 use core::ffi::{c_char, c_void};
 use core::mem::size_of;
 use deltawire::chat::CallUpdate;
