@@ -157,7 +157,8 @@ typedef int32_t deltawire_status;
 // The block is too small. A parser answers this for an event that a read cut (only with
 // `DELTAWIRE_CFG_GROW`), an assembler for a message. Give it a block of `deltawire_need` or
 // `deltawire_message_need` bytes: after `realloc` call `deltawire_resize`, or call `deltawire_move`
-// with another block. Then call again with the bytes from `consumed` on.
+// with another block. Then call again with the bytes from `consumed` on. The events of a batch that
+// came before it are written: process them first.
 #define DELTAWIRE_NEED_STORAGE 3
 
 // A getter's answer: there is no such value, or it has another type.
@@ -401,10 +402,11 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 #define DELTAWIRE_EV_ROLE 7
 
 // Content. Text. The message of a body that was not streamed comes as content, and as the kinds
-// below, too.
+// below, too. `number` of other protocols than chat completions: the slot of the text, which tells
+// the parts of an output apart.
 #define DELTAWIRE_EV_CONTENT 8
 
-// Reasoning. Text.
+// Reasoning. Text. `number`: as in `DELTAWIRE_EV_CONTENT`. `code` 1: a summary (Responses).
 #define DELTAWIRE_EV_REASONING 9
 
 // A refusal. Text.
@@ -443,8 +445,9 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // two. Without the flag the message does not continue the one before, and nothing of it follows.
 #define DELTAWIRE_EV_MESSAGE 18
 
-// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
-// twice; the last finish reason counts.
+// A choice finished. Text: the finish reason, which a callback may get in pieces
+// (`DELTAWIRE_EVF_MORE`), a batch not. `code`: `DELTAWIRE_FINISH_*`. A choice may finish twice; the
+// last finish reason counts.
 #define DELTAWIRE_EV_FINISH 19
 
 // A choice failed. Text: JSON.
@@ -504,8 +507,9 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // an event of its own. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_ANNOTATION 31
 
-// A signature of reasoning, or reasoning that is encrypted (other protocols). Text. Off unless
-// `events` or a callback asks for it.
+// A signature of reasoning, or the encrypted reasoning of Responses (that of Anthropic,
+// `redacted_thinking`, is `DELTAWIRE_EV_NATIVE`). Text. `number`: as in `DELTAWIRE_EV_CONTENT`. Off
+// unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_SIGNATURE 34
 
 // An image or another medium (other protocols). Text: JSON. Off unless `events` or a callback asks
@@ -691,7 +695,7 @@ const char *deltawire_fault_name(uint32_t fault);
 #define DELTAWIRE_META_MESSAGE_MEMBER 9
 
 // `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
-// in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
+// in: `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`.
 #define DELTAWIRE_META_REASONING_NAME 10
 
 // `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
@@ -815,9 +819,10 @@ typedef int32_t (*deltawire_value_fn)(void *user,
                                       const deltawire_at *at,
                                       const deltawire_value *value);
 
-// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are
-// strings if this event is the first to contain them, else of type `DELTAWIRE_T_NONE`. Both are
-// valid until the callback returns.
+// A callback for a tool call that opens, or whose ID or type arrives later. If this event is the
+// first to contain them, `id` and `type` are strings, or a number or boolean as it was sent, which
+// `deltawire_value_text` reads all the same; else they are of type `DELTAWIRE_T_NONE`, and so is the
+// `type` of other protocols than chat completions. Both are valid until the callback returns.
 typedef int32_t (*deltawire_call_fn)(void *user,
                                      const deltawire_at *at,
                                      const deltawire_value *id,
@@ -905,7 +910,7 @@ typedef struct {
     deltawire_text_fn on_meta;
     // Annotations of the content.
     deltawire_value_fn on_annotations;
-    // A signature of reasoning, or reasoning that is encrypted.
+    // A signature of reasoning, or the encrypted reasoning of Responses.
     deltawire_text_fn on_signature;
     // An image or another medium.
     deltawire_value_fn on_media;
@@ -1155,7 +1160,8 @@ deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
 #define DELTAWIRE_VERDICT_DONE 4
 
 // The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini,
-// and a chat stream that was cut behind its finish reasons: its usage may be missing.
+// a chat stream that was cut behind its finish reasons, whose usage may be missing, and one of
+// Anthropic that was cut before `message_stop`.
 #define DELTAWIRE_VERDICT_FINISHED 5
 
 // The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
@@ -1280,8 +1286,8 @@ typedef struct {
     uint32_t left_out;
     // 1: all of the response arrived, or would have if the stream ended now. That needs its end
     // (`DELTAWIRE_VERDICT_DONE`) or a finish reason of every choice or a whole body, and besides:
-    // nothing malformed, too long or left out; no status of -100 or below; and, unless `[DONE]`
-    // came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
+    // no error of the API; nothing malformed, too long or left out; no status of -100 or below; and,
+    // unless `[DONE]` came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
     // In mode SSE: the stream ended between events, and nothing was too long. Whether the model
     // finished its answer is the finish reason: `DELTAWIRE_FINISH_LENGTH` and
     // `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a call's arguments with it.
@@ -1572,6 +1578,8 @@ deltawire_status deltawire_error_field(const deltawire_value *error,
 typedef struct deltawire_message deltawire_message;
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
+// All from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` but `DELTAWIRE_EV_MESSAGE`, and
+// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
 #define DELTAWIRE_MESSAGE_EVENTS 329713975232
 
 // Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
@@ -1739,7 +1747,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a call: its ID.
 #define DELTAWIRE_M_CALL_ID 26
 
-// Field of a call: its type.
+// Field of a call: its type, as sent. Absent in other protocols than chat completions, whose events
+// tell by `DELTAWIRE_EVF_CUSTOM`.
 #define DELTAWIRE_M_CALL_TYPE 27
 
 // Field of a call: its name.
@@ -1753,7 +1762,7 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 #define DELTAWIRE_M_REASONING_DETAILS 30
 
 // Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
-// `reasoning`, `thinking` or `thought`. Absent if reasoning came in `reasoning_details` or in parts
+// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in `reasoning_details` or in parts
 // of the content alone.
 #define DELTAWIRE_M_REASONING_NAME 31
 
@@ -1768,7 +1777,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 #define DELTAWIRE_M_NATIVE_CONTENT 34
 
 // Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
-// `call` the position of a call among that choice's calls in the finished message; give 0 where the
+// `call` the position of a call among that choice's calls in the finished message, which lists those
+// of chat completions by index: it may differ from `call` of an event. Give 0 where the
 // field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
 // fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
 // ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
@@ -1907,7 +1917,7 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C32: a known member came twice in one object.
 #define DELTAWIRE_QUIRK_DUPLICATE_MEMBER 22
 
-// C32: the string "None" came instead of null.
+// C32: the string "None" or "null" came instead of null.
 #define DELTAWIRE_QUIRK_NONE_STRING 23
 
 // C33: a string contained a raw control character.

@@ -1065,7 +1065,7 @@ private:
 //     on_frame(at)
 //     on_meta(at, string_view)               at.code(): `DELTAWIRE_META_*`
 //     on_annotations(at, value)
-//     on_signature(at, string_view)          of reasoning, or reasoning that is encrypted
+//     on_signature(at, string_view)          of reasoning, or Responses' encrypted reasoning
 //     on_media, on_native(at, value)
 //
 // A text may come in several pieces; all but the last have at.more().

@@ -162,7 +162,7 @@ pub enum Meta {
     /// Like `Member`, of a `message`.
     MessageMember = 9,
     /// Of a choice, once, before its first reasoning: the name of the member that this is in, `reasoning_content`,
-    /// `reasoning`, `thinking` or `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
+    /// `reasoning`, `thinking`, `thought` or `reasoning_text`. Reasoning in `reasoning_details` or in parts of the content has none.
     ReasoningName = 10,
     /// The same as [`Member`](Meta::Member) of a tool call ([`Delta::call`]), behind its arguments: `extra_content`, …
     CallMember = 11,

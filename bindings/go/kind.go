@@ -94,9 +94,10 @@ const (
 	// come as often as they are sent, as raw JSON ([Event.Member]); [Assembler.Member] and [Message] keep the last of each.
 	KindMeta Kind = 30
 	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array;
-	// of a message so far that has more than the one before each that is new, in an event of its own.
+	// of other protocols than chat completions, and of a message so far that has more than the one before, each that is new,
+	// in an event of its own.
 	KindAnnotation Kind = 31
-	// KindSignature is a signature of reasoning, or reasoning that is encrypted, of other protocols than chat completions; only
+	// KindSignature is a signature of reasoning, or encrypted reasoning of Responses, of other protocols than chat completions; only
 	// [WithEvents] turns it on. Text.
 	KindSignature Kind = 34
 	// KindMedia is an image or another medium, of other protocols; only [WithEvents] turns it on. Text: JSON.

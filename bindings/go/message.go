@@ -33,7 +33,7 @@ const (
 	FieldSystemFingerprint Field = 3
 	FieldServiceTier       Field = 4
 	FieldProvider          Field = 5
-	FieldUsage             Field = 6  // JSON; the last one
+	FieldUsage             Field = 6  // JSON; the last one; of another protocol, its counts under the names of chat completions
 	FieldNativeUsage       Field = 32 // JSON; of another protocol, under its own names
 	FieldError             Field = 7  // the first error, JSON or plain text
 	FieldErrorMessage      Field = 8
@@ -49,7 +49,7 @@ const (
 	FieldNativeContent      Field = 34 // JSON, an array: what no other field has
 	FieldRefusal            Field = 13
 	FieldFinish             Field = 15 // the last finish reason
-	FieldNativeFinish       Field = 16 // the finish reason that the model's own provider gave
+	FieldNativeFinish       Field = 16 // the finish reason that the model's own provider gave, or that of another protocol as sent
 	FieldChoiceError        Field = 17 // the first error of this choice alone, JSON
 	FieldChoiceErrorMessage Field = 18
 	FieldChoiceErrorCode    Field = 19

@@ -24,7 +24,7 @@ pub enum Update<'a> {
     /// Content, or the `text` of legacy completions.
     Content(Text<'a>),
     /// Reasoning, by whichever name it came first in: `reasoning_content`, `reasoning`, `reasoning_details`,
-    /// `thinking`, `thought`, or a thinking part of the content.
+    /// `thinking`, `thought`, `reasoning_text`, or a thinking part of the content.
     Reasoning(Text<'a>),
     /// A refusal.
     Refusal(Text<'a>),
@@ -61,7 +61,7 @@ pub enum Update<'a> {
     /// Annotations of the content (citations and the like), as raw JSON: an array. In other protocols, and if a message so
     /// far has more of them than the one before, each comes by itself, as an object.
     Annotations(Value<'a>),
-    /// A signature of reasoning, or reasoning that is encrypted (other protocols).
+    /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols).
     Signature(Text<'a>),
     /// An image or another medium, as raw JSON (other protocols).
     Media(Value<'a>),

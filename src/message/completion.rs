@@ -76,7 +76,8 @@ pub struct Choice {
     pub refusal: Option<String>,
     /// Its reasoning.
     pub reasoning: Option<String>,
-    /// The name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or `thought`;
+    /// The name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking`, `thought` or
+    /// `reasoning_text`;
     /// `None` if reasoning only came in other ways. `Completion::extended` (feature `serde`) writes the reasoning under this
     /// name.
     pub reasoning_name: Option<String>,

@@ -71,8 +71,8 @@ fields! {
     Refusal = 13, REFUSAL;
     /// A choice's reasoning.
     Reasoning = 14, REASONING;
-    /// The name of the member that a choice's first reasoning was in: `reasoning_content`, `reasoning`, `thinking` or
-    /// `thought`. Reasoning in `reasoning_details` or in parts of the content has none.
+    /// The name of the member that a choice's first reasoning was in: `reasoning_content`, `reasoning`, `thinking`,
+    /// `thought` or `reasoning_text`. Reasoning in `reasoning_details` or in parts of the content has none.
     ReasoningName = 31, REASONING_NAME;
     /// A choice's `reasoning_details`, an array. Consecutive entries of equal type and index are one: their `text` and
     /// `summary` are joined, and of any other member the last value that is not null counts. An entry with `data` stays as

@@ -207,7 +207,7 @@ pub trait Handler {
     fn annotations(&mut self, choice: u32, annotations: Value<'_>) -> Flow {
         Flow::Continue(())
     }
-    /// A signature of reasoning, or reasoning that is encrypted (other protocols than chat completions).
+    /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols than chat completions).
     fn signature(&mut self, choice: u32, text: Text<'_>) -> Flow {
         Flow::Continue(())
     }

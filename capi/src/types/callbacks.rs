@@ -45,9 +45,10 @@ pub type deltawire_text_fn =
 /// and its bytes are valid until the callback returns.
 pub type deltawire_value_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at, value: *const deltawire_value) -> i32>;
-/// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are
-/// strings if this event is the first to contain them, else of type `DELTAWIRE_T_NONE`. Both are
-/// valid until the callback returns.
+/// A callback for a tool call that opens, or whose ID or type arrives later. If this event is the
+/// first to contain them, `id` and `type` are strings, or a number or boolean as it was sent, which
+/// `deltawire_value_text` reads all the same; else they are of type `DELTAWIRE_T_NONE`, and so is the
+/// `type` of other protocols than chat completions. Both are valid until the callback returns.
 pub type deltawire_call_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -144,7 +145,7 @@ pub struct deltawire_callbacks {
     pub on_meta: deltawire_text_fn,
     /// Annotations of the content.
     pub on_annotations: deltawire_value_fn,
-    /// A signature of reasoning, or reasoning that is encrypted.
+    /// A signature of reasoning, or the encrypted reasoning of Responses.
     pub on_signature: deltawire_text_fn,
     /// An image or another medium.
     pub on_media: deltawire_value_fn,

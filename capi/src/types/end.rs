@@ -11,7 +11,8 @@ pub const DELTAWIRE_VERDICT_API_ERROR: u32 = 3;
 /// complete: ask `complete`.
 pub const DELTAWIRE_VERDICT_DONE: u32 = 4;
 /// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini,
-/// and a chat stream that was cut behind its finish reasons: its usage may be missing.
+/// a chat stream that was cut behind its finish reasons, whose usage may be missing, and one of
+/// Anthropic that was cut before `message_stop`.
 pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
 /// The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
 /// or its `object` is `chat.completion` or `text_completion`.
@@ -102,8 +103,8 @@ pub struct deltawire_end {
     pub left_out: u32,
     /// 1: all of the response arrived, or would have if the stream ended now. That needs its end
     /// (`DELTAWIRE_VERDICT_DONE`) or a finish reason of every choice or a whole body, and besides:
-    /// nothing malformed, too long or left out; no status of -100 or below; and, unless `[DONE]`
-    /// came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
+    /// no error of the API; nothing malformed, too long or left out; no status of -100 or below; and,
+    /// unless `[DONE]` came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
     /// In mode SSE: the stream ended between events, and nothing was too long. Whether the model
     /// finished its answer is the finish reason: `DELTAWIRE_FINISH_LENGTH` and
     /// `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a call's arguments with it.

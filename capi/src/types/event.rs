@@ -20,9 +20,10 @@ pub const DELTAWIRE_EV_CHUNK: u32 = 6;
 /// The role, once for each choice. Text.
 pub const DELTAWIRE_EV_ROLE: u32 = 7;
 /// Content. Text. The message of a body that was not streamed comes as content, and as the kinds
-/// below, too.
+/// below, too. `number` of other protocols than chat completions: the slot of the text, which tells
+/// the parts of an output apart.
 pub const DELTAWIRE_EV_CONTENT: u32 = 8;
-/// Reasoning. Text.
+/// Reasoning. Text. `number`: as in `DELTAWIRE_EV_CONTENT`. `code` 1: a summary (Responses).
 pub const DELTAWIRE_EV_REASONING: u32 = 9;
 /// A refusal. Text.
 pub const DELTAWIRE_EV_REFUSAL: u32 = 10;
@@ -51,8 +52,9 @@ pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
 /// `DELTAWIRE_EVF_WHOLE` what is new in it follows as events of the same choice: read one of the
 /// two. Without the flag the message does not continue the one before, and nothing of it follows.
 pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
-/// A choice finished. Text: the finish reason. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
-/// twice; the last finish reason counts.
+/// A choice finished. Text: the finish reason, which a callback may get in pieces
+/// (`DELTAWIRE_EVF_MORE`), a batch not. `code`: `DELTAWIRE_FINISH_*`. A choice may finish twice; the
+/// last finish reason counts.
 pub const DELTAWIRE_EV_FINISH: u32 = 19;
 /// A choice failed. Text: JSON.
 pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
@@ -99,8 +101,9 @@ pub const DELTAWIRE_EV_META: u32 = 30;
 /// chat completions, and of a message so far that has more than the one before, each that is new, in
 /// an event of its own. Off unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
-/// A signature of reasoning, or reasoning that is encrypted (other protocols). Text. Off unless
-/// `events` or a callback asks for it.
+/// A signature of reasoning, or the encrypted reasoning of Responses (that of Anthropic,
+/// `redacted_thinking`, is `DELTAWIRE_EV_NATIVE`). Text. `number`: as in `DELTAWIRE_EV_CONTENT`. Off
+/// unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_SIGNATURE: u32 = 34;
 /// An image or another medium (other protocols). Text: JSON. Off unless `events` or a callback asks
 /// for it.
@@ -120,6 +123,8 @@ pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
+/// All from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` but `DELTAWIRE_EV_MESSAGE`, and
+/// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
 pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0x4c_c47b_ffc0;
 
 /// `code` of a `DELTAWIRE_EV_META`: `object`.
@@ -143,7 +148,7 @@ pub const DELTAWIRE_META_DELTA_MEMBER: u32 = 8;
 /// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
 pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
 /// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
-/// in: `reasoning_content`, `reasoning`, `thinking` or `thought`.
+/// in: `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`.
 pub const DELTAWIRE_META_REASONING_NAME: u32 = 10;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
 /// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`. The call may open later.

@@ -58,7 +58,8 @@ pub const DELTAWIRE_M_AUDIO_DATA: u32 = 24;
 pub const DELTAWIRE_M_AUDIO_TRANSCRIPT: u32 = 25;
 /// Field of a call: its ID.
 pub const DELTAWIRE_M_CALL_ID: u32 = 26;
-/// Field of a call: its type.
+/// Field of a call: its type, as sent. Absent in other protocols than chat completions, whose events
+/// tell by `DELTAWIRE_EVF_CUSTOM`.
 pub const DELTAWIRE_M_CALL_TYPE: u32 = 27;
 /// Field of a call: its name.
 pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
@@ -68,7 +69,7 @@ pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
 /// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
 pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
 /// Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
-/// `reasoning`, `thinking` or `thought`. Absent if reasoning came in `reasoning_details` or in parts
+/// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in `reasoning_details` or in parts
 /// of the content alone.
 pub const DELTAWIRE_M_REASONING_NAME: u32 = 31;
 /// Field of a message of another protocol than chat completions: its usage under its own names,

@@ -16,7 +16,8 @@ pub const DELTAWIRE_MORE: i32 = 2;
 /// The block is too small. A parser answers this for an event that a read cut (only with
 /// `DELTAWIRE_CFG_GROW`), an assembler for a message. Give it a block of `deltawire_need` or
 /// `deltawire_message_need` bytes: after `realloc` call `deltawire_resize`, or call `deltawire_move`
-/// with another block. Then call again with the bytes from `consumed` on.
+/// with another block. Then call again with the bytes from `consumed` on. The events of a batch that
+/// came before it are written: process them first.
 pub const DELTAWIRE_NEED_STORAGE: i32 = 3;
 /// A getter's answer: there is no such value, or it has another type.
 pub const DELTAWIRE_ABSENT: i32 = 10;
