@@ -455,6 +455,20 @@ fn a_function_that_is_there_twice_counts_once() {
 }
 
 #[test]
+fn cached_tokens_may_be_a_count_of_the_usage_itself() {
+    for (usage, expected) in [
+        (r#"{"prompt_tokens":9,"prompt_cache_hit_tokens":4}"#, Some(4)),
+        (r#"{"cached_tokens":5,"prompt_tokens":9,"prompt_tokens_details":null}"#, Some(5)),
+        (r#"{"cached_tokens":5,"prompt_tokens_details":{"cached_tokens":6}}"#, Some(6)),
+        (r#"{"prompt_tokens_details":{"cached_tokens":6},"prompt_cache_hit_tokens":4}"#, Some(6)),
+        (r#"{"prompt_tokens_details":{"prompt_cache_hit_tokens":6}}"#, None),
+    ] {
+        let usage = Usage::of(crate::json::parse_lazy(usage.as_bytes()).unwrap()).unwrap();
+        assert_eq!((usage.cached_tokens(), usage.counts().cached_tokens()), (expected, expected), "{usage:?}");
+    }
+}
+
+#[test]
 fn parts_that_are_known_are_not_flagged() {
     let parts = [
         r#""a""#,

@@ -364,6 +364,12 @@ fn each_protocol_has_its_end() {
         (&[r#"data: {"event_type":"interaction.created"}"#], OtherProtocol),
         (&[r#"{"model":"m","done":false,"message":{}}"#], OtherProtocol),
         (&[r#"data: {"usageMetadata":{}}"#, r#"data: {"candidates":[{"finishReason":"STOP"}]}"#], Finished),
+        (&[r#"data: {"type":"response.cancelled","response":{"status":"cancelled"}}"#], ApiError),
+        // Usage alone makes no chat completion of the events before it (Cloudflare).
+        (
+            &[r#"data: {"response":"Hi"}"#, r#"data: {"response":"","usage":{"prompt_tokens":1}}"#, "data: [DONE]"],
+            OtherProtocol,
+        ),
     ];
     for (lines, verdict) in rows {
         let stream = lines.iter().map(|line| format!("{line}\n\n")).collect::<String>();
