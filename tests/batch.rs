@@ -60,6 +60,19 @@ fn cases() {
     assert!(runs > 50_000);
 }
 
+/// Compares log, quirks and frames of a stream, cut at every pair of positions, with those of the whole.
+fn every_pair_of_cuts(input: &[u8], config: Config, store: Option<usize>) {
+    let whole = read(input, &[], config, store, 64, 64);
+    for first in 0..=input.len() {
+        for second in first..=input.len() {
+            for records in [1, 64] {
+                let cut = read(input, &[first, second], config, store, records, 64);
+                whole.equal(&cut, "batch", || format!("cut at {first} and {second}: {}", escaped(input)));
+            }
+        }
+    }
+}
+
 /// Frames do not depend on how a raw value that is too long, and the bytes after it, are cut.
 #[test]
 fn frames_of_oversized_values() {
@@ -70,15 +83,7 @@ fn frames_of_oversized_values() {
         b"{\"a\":1}{\"b\":2}\n{\"c\":3}\nretry: y\n\n",
         b"data: 12345\n\nretry: x\n\n: c\n",
     ] {
-        let whole = read(input, &[], config, Some(64), 64, 64);
-        for first in 0..=input.len() {
-            for second in first..=input.len() {
-                for cap in [1, 64] {
-                    let cut = read(input, &[first, second], config, Some(64), cap, 64);
-                    whole.equal(&cut, "batch", || format!("cut at {first} and {second}: {}", escaped(input)));
-                }
-            }
-        }
+        every_pair_of_cuts(input, config, Some(64));
     }
 }
 
@@ -111,13 +116,7 @@ fn frames_of_raw_json() {
             }
         }
         assert_eq!(crate::common::batch::frames(&input, 1), expected, "{}", escaped(&input));
-        let whole = read(&input, &[], Config::default(), None, 64, 64);
-        for first in 0..=input.len() {
-            for second in first..=input.len() {
-                let cut = read(&input, &[first, second], Config::default(), None, 1 + first % 2 * 63, 64);
-                whole.equal(&cut, "batch", || format!("cut at {first} and {second}: {}", escaped(&input)));
-            }
-        }
+        every_pair_of_cuts(&input, Config::default(), None);
     }
 }
 
@@ -133,14 +132,7 @@ fn frames_of_what_waits() {
         "event: error\n[]\ndata: {\"message\":\"m\"}\n\n",
         "id: 1\n[\n]\n\n",
     ] {
-        let input = input.as_bytes();
-        let whole = read(input, &[], Config::default(), None, 64, 64);
-        for first in 0..=input.len() {
-            for second in first..=input.len() {
-                let cut = read(input, &[first, second], Config::default(), None, 1 + first % 2 * 63, 64);
-                whole.equal(&cut, "batch", || format!("cut at {first} and {second}: {}", escaped(input)));
-            }
-        }
+        every_pair_of_cuts(input.as_bytes(), Config::default(), None);
     }
 }
 

@@ -6,7 +6,6 @@
 
 pub mod clock;
 pub mod contenders;
-pub mod floors;
 pub mod input;
 #[cfg(feature = "peers")]
 pub mod real;

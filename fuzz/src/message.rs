@@ -34,7 +34,7 @@ pub fn message(data: &[u8]) {
 fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     let mut assembler = Assembler::new();
     let mut naive = Some(Naive::default());
-    let quirks = chunks(config, bytes, &[], |chunk| {
+    let parser = chunks(config, bytes, &[], |chunk| {
         let is_whole = assembler.add(&Event::Chunk(*chunk)).is_ok() && !chunk.is_plain_text();
         let text = String::from_utf8_lossy;
         if !is_whole
@@ -45,7 +45,7 @@ fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     });
     assembler.finish().expect("nothing can be too long");
     let naive = naive.filter(|naive| !naive.has_messages());
-    if let Some(naive) = naive.filter(|_| (quirks | assembler.quirks()).iter().all(is_harmless)) {
+    if let Some(naive) = naive.filter(|_| (parser.quirks() | assembler.quirks()).iter().all(is_harmless)) {
         let (expected, got) = (naive.close().0.into_message(), Answer::of_message(&message_of(&assembler)));
         assert!(got == expected, "got {got:?}\n expected {expected:?}\n {}", context());
         COMPARED.fetch_add(1, Ordering::Relaxed);
@@ -129,9 +129,14 @@ fn message_of(assembler: &Assembler) -> Completion {
     assembler.message().expect("there is memory")
 }
 
-/// Passes each chunk of a stream, and the quirks of the parser, to `each`.
-fn chunks(config: Config, bytes: &[u8], cuts: &[usize], mut each: impl FnMut(&Chunk<'_>)) -> QuirkSet {
-    let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), config, ());
+/// Passes each chunk of a stream to `each`. Returns the parser, which has read it to its end.
+pub(crate) fn chunks(
+    config: Config,
+    bytes: &[u8],
+    cuts: &[usize],
+    mut each: impl FnMut(&Chunk<'_>),
+) -> Parser<Growing, 0, ()> {
+    let mut parser = Parser::with_slots(Growing::new(), config, ());
     for mut piece in input::pieces(bytes, cuts) {
         while let Some(event) = parser.next(&mut piece).expect("no quirk is an error") {
             if let Event::Chunk(chunk) = event {
@@ -144,7 +149,7 @@ fn chunks(config: Config, bytes: &[u8], cuts: &[usize], mut each: impl FnMut(&Ch
             each(&chunk);
         }
     }
-    parser.quirks()
+    parser
 }
 
 /// Returns the length of a message's texts in bytes.

@@ -9,6 +9,7 @@ use crate::drive;
 use crate::event_log::Detail;
 use crate::input::{self, Source};
 use crate::log::escaped;
+use crate::message::chunks;
 use deltawire::stream::Event;
 use deltawire::{Config, Framing, Growing, Parser, Quirk, QuirkSet, Validate};
 
@@ -132,24 +133,13 @@ impl Made {
     }
 
     fn read(&self, config: Config, cuts: &[usize], len: usize) -> (Came, u32) {
-        let mut parser = Parser::with_tracker(Growing::new(), config, ());
-        let mut chunks = Vec::new();
-        for mut piece in input::pieces(&self.bytes[..len], cuts) {
-            while let Some(event) = parser.next(&mut piece).expect("no quirk is an error") {
-                if let Event::Chunk(chunk) = event {
-                    let range = chunk.wire_range();
-                    chunks.push((chunk.payload().to_vec(), (range.start, range.end)));
-                }
-            }
-        }
-        while let Some(event) = parser.finish().expect("no quirk is an error") {
-            if let Event::Chunk(chunk) = event {
-                let range = chunk.wire_range();
-                chunks.push((chunk.payload().to_vec(), (range.start, range.end)));
-            }
-        }
+        let mut came = Vec::new();
+        let parser = chunks(config, &self.bytes[..len], cuts, |chunk| {
+            let range = chunk.wire_range();
+            came.push((chunk.payload().to_vec(), (range.start, range.end)));
+        });
         let end = parser.end();
-        (Came { chunks, quirks: parser.quirks(), done: end.done }, end.malformed)
+        (Came { chunks: came, quirks: parser.quirks(), done: end.done }, end.malformed)
     }
 
     /// With the standard's framing, only fields count.
