@@ -260,7 +260,7 @@ pub(super) fn read<'a>(
                 if text(members_of(item, ["name"])[0]).is_some() {
                     state.output.items().add(number, NAME);
                 }
-                if let Some(input) = text(input(item)) {
+                if let Some(input) = begun_input(item) {
                     state.output.items().add(number, ARGUMENTS);
                     if client(members_of(item, ["type"])[0]) == Some(true) || is_whole_json(input) {
                         state.output.items().add(number, BEGAN_WHOLE);
@@ -323,6 +323,12 @@ fn is_odd_call(class: Class, item: Value<'_>) -> bool {
 fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
     let [arguments, input] = members_of(item, ["arguments", "input"]);
     arguments.or(input)
+}
+
+/// Returns the arguments, or the beginning of them, that an item has when it begins. An empty object, also as a text, is no
+/// arguments, but a place for them.
+fn begun_input<'a>(item: Value<'a>) -> Option<Text<'a>> {
+    text(input(item)).filter(|input| *input != "{}")
 }
 
 /// See [`super::read::next`].
@@ -434,8 +440,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<WalkStep> {
             let [kind, role, id, name, summary] = members_of(value, ["type", "role", "call_id", "name", "summary"]);
             if let Some(is_custom) = client(kind) {
                 walk.sub = 4;
-                // An empty object in the beginning of a call is no arguments, but a place for them.
-                let arguments = if is_whole { arguments(input(value)) } else { text(input(value)) };
+                let arguments = if is_whole { arguments(input(value)) } else { begun_input(value) };
                 let arguments = arguments.filter(|_| !reported(ARGUMENTS));
                 if reported(CALL) {
                     let name = name.filter(|name| text(Some(*name)).is_some() && !reported(NAME));

@@ -788,7 +788,8 @@ impl Naive {
         if kind == "function_call" || kind == "custom_tool_call" {
             self.called.insert(0);
             let input = ["arguments", "input"].iter().map(|name| &item[*name]).find(|input| !input.is_null());
-            let input = input.filter(|_| !self.reported.contains(&arguments));
+            let is_place = |input: &Value| !is_whole && input == "{}";
+            let input = input.filter(|input| !self.reported.contains(&arguments) && !is_place(input));
             let has_name = full(&item["name"]).is_some() && !self.reported.contains(&(index, true, 1));
             if !self.reported.contains(&(index, true, 0)) {
                 self.open(0, index, &item["call_id"], &item["name"], kind == "custom_tool_call")?;
