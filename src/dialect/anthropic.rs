@@ -13,13 +13,13 @@ pub(super) fn read<'a>(
     event: Value<'a>,
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
-) -> ReadEvent<'a> {
-    let mut seen = ReadEvent::default();
+    seen: &mut ReadEvent<'a>,
+) {
     if kind == "message_start" || kind == "message" {
         seen.is_body = kind == "message";
         let [message] = members_of(event, ["message"]);
         let message = if seen.is_body { Some(event) } else { object(message) };
-        let Some(message) = message else { return seen };
+        let Some(message) = message else { return };
         let [id, model, usage, content, reason] =
             members_of(message, ["id", "model", "usage", "content", "stop_reason"]);
         (seen.id, seen.model, seen.usage) = (id, model, object(usage));
@@ -58,7 +58,6 @@ pub(super) fn read<'a>(
         state.ended = true;
         seen.others = true;
     }
-    seen
 }
 
 /// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.

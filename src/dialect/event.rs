@@ -8,13 +8,13 @@ use super::protocol::Protocol;
 use super::read::read;
 use super::reported::{Class, ItemPart};
 use super::responses;
-use super::state::{Plan, ReadEvent, State, TextPiece};
+use super::state::{ReadEvent, State, TextPiece};
 use super::value::{number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, Text, TextFlags, Value};
 
-/// Reads an event of the protocol that `state` has: where its JSON value ends, and what it says. `None`: it takes more than
-/// one walk to know, and nothing was changed.
+/// Reads an event of the protocol that `state` has into `seen`, which is empty. Returns where its JSON value ends, or `None`, with
+/// nothing changed, if it takes more than one walk to know.
 #[inline]
 pub(crate) fn read_known<'a>(
     state: &mut State,
@@ -22,7 +22,8 @@ pub(crate) fn read_known<'a>(
     name: &[u8],
     max_depth: u32,
     choice: &mut dyn FnMut(u32, bool),
-) -> Option<(usize, ReadEvent<'a>)> {
+    seen: &mut ReadEvent<'a>,
+) -> Option<usize> {
     let mut steps = Steps::new(payload, 0, max_depth);
     let protocol = Protocol::read_here(state.protocol)?;
     if protocol == Protocol::Gemini {
@@ -35,38 +36,30 @@ pub(crate) fn read_known<'a>(
         let kind = if chunk.is_thought { Kind::Reasoning } else { Kind::Content };
         let piece = TextPiece { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
         choice(0, false);
-        let (id, model, usage) = (chunk.id, chunk.model, object(chunk.usage));
-        let plan = Plan { protocol: Some(protocol), ..Plan::NONE };
-        if let Some(usage) = usage {
+        (seen.id, seen.model, seen.usage) = (chunk.id, chunk.model, object(chunk.usage));
+        if let Some(usage) = seen.usage {
             state.usage.add(protocol, usage);
         }
-        let seen = ReadEvent {
-            plan,
-            id,
-            model,
-            usage,
-            piece: Some(piece),
-            others: true,
-            is_body: true,
-            ..ReadEvent::default()
-        };
-        return Some((steps.offset(), seen));
+        (seen.plan.protocol, seen.piece) = (Some(protocol), Some(piece));
+        (seen.others, seen.is_body) = (true, true);
+        return Some(steps.offset());
     }
     let event = TypedEvent::walk(&mut steps)?;
     let kind = event.kind?.as_text().filter(|kind| !kind.parts().0.any(TextFlags::ESCAPED))?;
     if Protocol::of_type(kind.raw()) != Some(protocol) {
         return None;
     }
-    let piece = match protocol {
+    seen.piece = match protocol {
         Protocol::Anthropic => event.anthropic(state, kind.raw()),
         _ => event.responses(state, kind.raw()),
     };
-    if piece.is_none() {
-        return Some((steps.offset(), read(state, payload, kind, choice)));
+    if seen.piece.is_some() {
+        choice(0, false);
+        seen.plan.protocol = Some(protocol);
+    } else {
+        read(state, payload, kind, choice, seen);
     }
-    choice(0, false);
-    let plan = Plan { protocol: Some(protocol), ..Plan::NONE };
-    Some((steps.offset(), ReadEvent { plan, piece, ..ReadEvent::default() }))
+    Some(steps.offset())
 }
 
 /// Walks the object that comes next, and calls `each` to read the value of each member. Returns `None` if the object is
@@ -311,13 +304,15 @@ mod tests {
         let bytes = payload.as_bytes();
         let mut lines = Vec::new();
         let mut choice = |index, finished| lines.push(format!("choice {index} {finished}"));
-        let (end, seen) = if slowly {
+        let mut seen = ReadEvent::default();
+        let end = if slowly {
             let event = Value::of_payload(bytes);
             let [kind] = crate::json::members_of(event, ["type"]);
             let kind = kind.and_then(|kind| kind.as_text()).unwrap_or(Text::verbatim(b""));
-            (bytes.trim_ascii_end().len(), read(state, bytes, kind, &mut choice))
+            read(state, bytes, kind, &mut choice, &mut seen);
+            bytes.trim_ascii_end().len()
         } else {
-            read_known(state, bytes, b"", 128, &mut choice)?
+            read_known(state, bytes, b"", 128, &mut choice, &mut seen)?
         };
         let mut index = Index::new();
         index.take(bytes, &seen);

@@ -8,17 +8,22 @@ use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 
 /// See [`super::read::read`].
-pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnMut(u32, bool)) -> ReadEvent<'a> {
+pub(super) fn read<'a>(
+    state: &mut State,
+    event: Value<'a>,
+    choice: &mut dyn FnMut(u32, bool),
+    seen: &mut ReadEvent<'a>,
+) {
     let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"];
     let [candidates, feedback, usage, model, id] = members_of(event, names);
-    let mut seen = ReadEvent { id, model, usage: object(usage), others: true, ..ReadEvent::default() };
+    (seen.id, seen.model, seen.usage, seen.others) = (id, model, object(usage), true);
     let mut calls = state.output.calls();
     (seen.plan.what, seen.plan.opened) = (What::Candidates { continues: calls.continues }, calls.opened);
     if blocked(feedback).is_some() {
         seen.is_body = true;
         choice(0, true);
     }
-    let Some(candidates) = array(candidates) else { return seen };
+    let Some(candidates) = array(candidates) else { return };
     let mut list = Container::of(candidates.raw(), Some(candidates));
     while let Some(candidate) = list.next(candidates.raw()) {
         let [index, content, reason] = members_of(candidate, ["index", "content", "finishReason"]);
@@ -38,7 +43,6 @@ pub(super) fn read<'a>(state: &mut State, event: Value<'a>, choice: &mut dyn FnM
         seen.is_body = true;
         choice(number(index), text(reason).is_some());
     }
-    seen
 }
 
 /// Whether a call is a new one, not the continuation of the last.

@@ -7,29 +7,29 @@ use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
 
-/// Reads an event of the protocol that `state` has. `kind` is its type, or its name. Calls `choice` for each choice in the event,
-/// with its index and whether it finished.
+/// Reads an event of the protocol that `state` has into `seen`, which is empty. `kind` is its type, or its name. Calls `choice` for
+/// each choice in the event, with its index and whether it finished.
 #[inline]
 pub(crate) fn read<'a>(
     state: &mut State,
     payload: &'a [u8],
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
-) -> ReadEvent<'a> {
+    seen: &mut ReadEvent<'a>,
+) {
     let event = Value::of_payload(payload);
     let protocol = Protocol::read_here(state.protocol);
-    let mut seen = match protocol {
-        Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice),
-        Some(Protocol::Responses) => responses::read(state, event, kind, choice),
-        Some(Protocol::Gemini) => gemini::read(state, event, choice),
-        _ => ReadEvent::default(),
-    };
+    match protocol {
+        Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice, seen),
+        Some(Protocol::Responses) => responses::read(state, event, kind, choice, seen),
+        Some(Protocol::Gemini) => gemini::read(state, event, choice, seen),
+        _ => {}
+    }
     seen.plan.protocol = protocol;
     (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);
     if let (Some(protocol), Some(usage)) = (protocol, seen.usage) {
         state.usage.add(protocol, usage);
     }
-    seen
 }
 
 /// Returns the next delta of an event.

@@ -152,8 +152,8 @@ pub(super) fn read<'a>(
     event: Value<'a>,
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
-) -> ReadEvent<'a> {
-    let mut seen = ReadEvent::default();
+    seen: &mut ReadEvent<'a>,
+) {
     let mut buffer = [0; LONGEST_WORD];
     let kind = kind.word(&mut buffer);
     let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
@@ -173,11 +173,11 @@ pub(super) fn read<'a>(
         (seen.id, seen.model, seen.created) = (id, model, created);
         if is_body && (is(status, "queued") || is(status, "in_progress")) {
             // The response has no output yet.
-            return seen;
+            return;
         }
         choice(0, false);
         if !is_body && ended.is_none() {
-            return seen;
+            return;
         }
         let is_status = |word| text(status).map_or(ended == Some(word), |status| status == *word);
         let is_failure = is_status("failed") || is_status("cancelled");
@@ -213,7 +213,7 @@ pub(super) fn read<'a>(
         let is_over = is_status("completed") || is_status("incomplete");
         state.ended |= is_over;
         choice(0, is_over);
-        return seen;
+        return;
     }
     if kind.starts_with(b"response.") {
         choice(0, false);
@@ -223,7 +223,7 @@ pub(super) fn read<'a>(
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let class = Class::of_piece(piece.kind);
         let mut address = Address { class, index: index_of(index), id: Id::of([id]) };
-        let item = find(state, &mut seen, &address, false);
+        let item = find(state, seen, &address, false);
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
         let is_open = piece.kind != Kind::ToolArguments || state.takes_arguments(item);
@@ -242,12 +242,12 @@ pub(super) fn read<'a>(
         }
         state.output.items().describe(item, &address);
     } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
-        let Some(item) = object(item) else { return seen };
+        let Some(item) = object(item) else { return };
         let is_done = kind == b"response.output_item.done";
         let (class, id) = identity(item);
         let index = index_of(members_of(event, ["output_index"])[0]);
         let address = Address { class, index, id };
-        let number = find(state, &mut seen, &address, !is_done);
+        let number = find(state, seen, &address, !is_done);
         state.called |= u64::from(class == Class::Call);
         if is_done {
             seen.plan.what = What::WholeItem;
@@ -272,11 +272,10 @@ pub(super) fn read<'a>(
     } else if kind == b"response.output_text.annotation.added" {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of([id]) };
-        let item = find(state, &mut seen, &address, false);
+        let item = find(state, seen, &address, false);
         state.output.items().describe(item, &address);
         seen.plan.what = What::Annotation;
     }
-    seen
 }
 
 /// Whether a text is a JSON object, array or string, all of it.

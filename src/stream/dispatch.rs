@@ -10,7 +10,7 @@ use super::state::{After, Block, Ending, StreamState};
 use crate::chat::index::{top, ChoiceSet, Hint, Read, Seen};
 use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
-use crate::dialect::{self, Protocol};
+use crate::dialect::{self, Protocol, ReadEvent};
 use crate::json::{JsonError, JsonErrorKind, Text};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
@@ -312,7 +312,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let max_depth = self.config.limits.max_depth;
         let mut seen = Seen::default();
         let mut choice = |index, finished| seen.add(index, finished);
-        let (end, event) = dialect::read_known(&mut self.dialect, payload, name, max_depth, &mut choice)?;
+        let mut event = ReadEvent::default();
+        let end = dialect::read_known(&mut self.dialect, payload, name, max_depth, &mut choice, &mut event)?;
         self.state.note_protocol(self.state.dialect.protocol);
         self.index.clear();
         self.take(payload, &event);
@@ -320,7 +321,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Fills the index with an event of another protocol than chat completions, and notes the facts that the event adds.
-    fn take(&mut self, payload: &[u8], event: &dialect::ReadEvent<'_>) {
+    fn take(&mut self, payload: &[u8], event: &ReadEvent<'_>) {
         if event.begins {
             self.facts.finished = ChoiceSet::EMPTY;
         }
@@ -425,7 +426,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or(Text::verbatim(name));
         let seen = &mut read.seen;
         let mut choice = |index, finished| seen.add(index, finished);
-        let mut event = dialect::read(&mut self.dialect, payload, kind, &mut choice);
+        let mut event = ReadEvent::default();
+        dialect::read(&mut self.dialect, payload, kind, &mut choice, &mut event);
         if has_error {
             event.error = self.index.top(payload, top::ERROR);
         }
