@@ -821,8 +821,8 @@ typedef int32_t (*deltawire_value_fn)(void *user,
 
 // A callback for a tool call that opens, or whose ID or type arrives later. If this event is the
 // first to contain them, `id` and `type` are strings, or a number or boolean as it was sent, which
-// `deltawire_value_text` reads all the same; else they are of type `DELTAWIRE_T_NONE`, and so is the
-// `type` of other protocols than chat completions. Both are valid until the callback returns.
+// `deltawire_value_text` reads all the same. Else they are of type `DELTAWIRE_T_NONE`, and so is
+// the `type` of other protocols than chat completions. Both are valid until the callback returns.
 typedef int32_t (*deltawire_call_fn)(void *user,
                                      const deltawire_at *at,
                                      const deltawire_value *id,
@@ -1286,11 +1286,12 @@ typedef struct {
     uint32_t left_out;
     // 1: all of the response arrived, or would have if the stream ended now. That needs its end
     // (`DELTAWIRE_VERDICT_DONE`) or a finish reason of every choice or a whole body, and besides:
-    // no error of the API; nothing malformed, too long or left out; no status of -100 or below; and,
-    // unless `[DONE]` came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
-    // In mode SSE: the stream ended between events, and nothing was too long. Whether the model
-    // finished its answer is the finish reason: `DELTAWIRE_FINISH_LENGTH` and
-    // `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a call's arguments with it.
+    // no error of the API; nothing malformed, too long or left out; no status of -100 or below;
+    // and, unless `[DONE]` came, nothing pending. Ask after `deltawire_finish`: before it nobody
+    // knows what is pending. In mode SSE: the stream ended between events, and nothing was too
+    // long. Whether the model finished its answer is the finish reason:
+    // `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a
+    // call's arguments with it.
     uint32_t complete;
     // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
     uint32_t media;
@@ -1357,7 +1358,8 @@ typedef struct {
     uint64_t total;
     // `completion_tokens_details.reasoning_tokens`.
     uint64_t reasoning;
-    // `prompt_tokens_details.cached_tokens`.
+    // `prompt_tokens_details.cached_tokens`, or else `prompt_cache_hit_tokens` (DeepSeek) or
+    // `cached_tokens` (Moonshot) of the usage itself.
     uint64_t cached;
     // `prompt_tokens_details.audio_tokens`.
     uint64_t prompt_audio;
@@ -1551,10 +1553,11 @@ deltawire_status deltawire_value_usage(const deltawire_value *v, deltawire_usage
 // Part of an error: the message for a reader.
 #define DELTAWIRE_ERROR_MESSAGE 0
 
-// Part of an error: `code`, a string or a number.
+// Part of an error: `code`, `status_code` or `statusCode`, a string or a number, or the code of the
+// first of its `errors`.
 #define DELTAWIRE_ERROR_CODE 1
 
-// Part of an error: `type`.
+// Part of an error: `type`, unless that is just `error`, or `error_type`, or `status` in words.
 #define DELTAWIRE_ERROR_TYPE 2
 
 // Part of an error: `param`.
@@ -1762,8 +1765,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 #define DELTAWIRE_M_REASONING_DETAILS 30
 
 // Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
-// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in `reasoning_details` or in parts
-// of the content alone.
+// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in
+// `reasoning_details` or in parts of the content alone.
 #define DELTAWIRE_M_REASONING_NAME 31
 
 // Field of a message of another protocol than chat completions: its usage under its own names,
@@ -1777,8 +1780,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 #define DELTAWIRE_M_NATIVE_CONTENT 34
 
 // Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
-// `call` the position of a call among that choice's calls in the finished message, which lists those
-// of chat completions by index: it may differ from `call` of an event. Give 0 where the
+// `call` the position of a call among that choice's calls in the finished message, which lists
+// those of chat completions by index: it may differ from `call` of an event. Give 0 where the
 // field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
 // fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
 // ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).

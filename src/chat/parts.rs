@@ -86,7 +86,9 @@ impl PartsCursor {
                     }
                 }
                 Some(true) => {
-                    let thought = ["thinking", "text", "summary"].iter().find_map(|name| member_of(part, name));
+                    let has_text = |value: &Value<'_>| value.kind() == Kind::Array || string_of(*value).is_some();
+                    let names = ["thinking", "text", "summary"];
+                    let thought = names.iter().find_map(|name| member_of(part, name).filter(has_text));
                     match thought {
                         Some(value) if value.kind() == Kind::Array => {
                             self.inner = Some((Part::raw(array.raw(), value), 0));

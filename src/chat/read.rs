@@ -3,7 +3,7 @@
 use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
-use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of};
+use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of, whole_number};
 use crate::json::{members_of, JsonError, Kind, Value};
 
 /// Reads the payload that `payload` begins with into `index`.
@@ -107,8 +107,8 @@ fn member_error<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
     let of_base = || {
         index.top(payload, top::CHOICES).filter(|choices| choices.is_null())?;
         let base = member_of(Value::of_payload(payload), "base_resp")?;
-        let code = member_of(base, "status_code").and_then(text_of)?;
-        (code != "0").then_some(base)
+        let code = member_of(base, "status_code").and_then(whole_number)?;
+        (code != 0).then_some(base)
     };
     own.or_else(of_groq).or_else(of_base)
 }

@@ -151,8 +151,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Walk
         0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot).into(),
         1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot).into(),
         0 if is(kind, "tool_use") => {
-            let object = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
-            let arguments = object.or_else(|| text(input));
+            let arguments = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
             WalkStep::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot).into(),

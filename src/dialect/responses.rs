@@ -226,7 +226,9 @@ pub(super) fn read<'a>(
         let item = find(state, seen, &address, false);
         // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
         // item.
-        let is_open = piece.kind != Kind::ToolArguments || state.takes_arguments(item);
+        let is_call = piece.kind == Kind::ToolArguments;
+        let is_open = !is_call || state.takes_arguments(item);
+        seen.repeats_arguments = is_call && piece.name == "delta" && state.output.reported().began_whole(item);
         let words = words(event, piece.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
@@ -261,8 +263,9 @@ pub(super) fn read<'a>(
                     state.output.items().add(number, NAME);
                 }
                 if let Some(input) = begun_input(item) {
-                    state.output.items().add(number, ARGUMENTS);
-                    if client(members_of(item, ["type"])[0]) == Some(true) || is_whole_json(input) {
+                    let is_more = state.output.items().add(number, ARGUMENTS);
+                    // The input of a custom tool is any text: nothing shows that it is whole.
+                    if !is_more && client(members_of(item, ["type"])[0]) == Some(false) && is_whole_object(input) {
                         state.output.items().add(number, BEGAN_WHOLE);
                     }
                 }
@@ -278,13 +281,15 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Whether a text is a JSON object, array or string, all of it.
-fn is_whole_json(text: Text<'_>) -> bool {
-    let (mut balance, mut buffer) = (Balance::NOTHING, [0; 4]);
+/// Whether a text is a JSON object with members, all of it.
+fn is_whole_object(text: Text<'_>) -> bool {
+    let (mut balance, mut buffer, mut has_colon) = (Balance::NOTHING, [0; 4], false);
     text.fragments().for_each(|fragment| {
-        let _ = balance.feed_value(fragment.encode(&mut buffer).as_bytes());
+        let bytes = fragment.encode(&mut buffer).as_bytes();
+        has_colon |= bytes.contains(&b':');
+        let _ = balance.feed(bytes);
     });
-    balance.is_closed()
+    has_colon && balance.is_closed()
 }
 
 /// Returns the index that an event has of its output item.

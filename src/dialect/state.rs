@@ -295,6 +295,8 @@ pub(crate) struct ReadEvent<'a> {
     pub(crate) has_odd_item: bool,
     /// Arguments are JSON, not a text.
     pub(crate) has_odd_arguments: bool,
+    /// The arguments of a call go on after they came whole. They are not reported.
+    pub(crate) repeats_arguments: bool,
 }
 
 #[cfg(test)]

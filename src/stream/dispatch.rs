@@ -332,6 +332,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             (event.has_paths, Quirk::PartialArguments),
             (event.has_odd_item, Quirk::OddItemIndex),
             (event.has_odd_arguments, Quirk::ArgumentsNotText),
+            (event.repeats_arguments, Quirk::ArgumentsAfterEnd),
         ] {
             if is_there {
                 self.block.quirks.insert(quirk);

@@ -437,7 +437,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &Seen) -> Option<()> {
-        if self.is_shared() && (index.facts.error || index.has_native_arguments()) {
+        if index.facts.error || self.is_shared() && index.has_native_arguments() {
             // Their reading depends on the events before them.
             return Some(());
         }

@@ -365,7 +365,8 @@ impl Naive {
                 Some("text" | "output_text") => choice.content += part["text"].as_str().unwrap_or(""),
                 Some("thinking" | "reasoning") => {
                     let thought = ["thinking", "text", "summary"].map(|name| &part[name]);
-                    let Some(thought) = thought.into_iter().find(|thought| !thought.is_null()) else { continue };
+                    let has_text = |value: &&Value| value.is_array() || filled(value).is_some();
+                    let Some(thought) = thought.into_iter().find(has_text) else { continue };
                     choice.reasoning += thought.as_str().unwrap_or("");
                     for part in thought.as_array().into_iter().flatten() {
                         choice.reasoning += part.as_str().or(part["text"].as_str()).unwrap_or("");

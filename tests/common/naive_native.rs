@@ -509,8 +509,6 @@ impl Naive {
                 self.open(0, index, &block["id"], &block["name"], false)?;
                 if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
                     self.object(0, index, &block["input"])?;
-                } else if let Some(input) = full(&block["input"]) {
-                    self.arguments(0, index, input)?;
                 }
             }
             _ => self.raw(0, Kind::Native, index, block),
@@ -577,7 +575,7 @@ impl Naive {
     // OpenAI Responses
 
     /// The number of the item that an event belongs to, by row C37 of the table of quirks.
-    fn item_of(&mut self, event: &Value, class: &str, id: &str, begins: bool) -> u64 {
+    fn item_of(&mut self, event: &Value, class: &str, id: &str, begins: bool) -> Result<u64, GiveUp> {
         let is_item = event["item"].is_object() || class.is_empty();
         let index = event["output_index"].as_u64();
         let fits = |item: &Item| item.class == class || item.class.is_empty() || class.is_empty();
@@ -621,7 +619,8 @@ impl Naive {
         if item.id.is_none() && (is_item || !is_usual) {
             item.id = Some(id.to_string());
         }
-        number
+        // The library tracks eight items at a time.
+        (number < 8).then_some(number).ok_or(GiveUp)
     }
 
     /// The number of the item at a position of a whole response.
@@ -699,7 +698,7 @@ impl Naive {
             ("function_call_arguments", "done") => (Some(Kind::ToolArguments), false, "arguments"),
             ("custom_tool_call_input", "done") => (Some(Kind::ToolArguments), false, "input"),
             ("output_text.annotation", "added") => {
-                let index = self.item_of(event, "", event["item_id"].as_str().unwrap_or(""), false);
+                let index = self.item_of(event, "", event["item_id"].as_str().unwrap_or(""), false)?;
                 if !event["annotation"].is_null() {
                     self.raw(0, Kind::Annotation, index << 32 | part, &event["annotation"]);
                 }
@@ -707,7 +706,7 @@ impl Naive {
             }
             ("output_item", "added" | "done") if event["item"].is_object() => {
                 let item = &event["item"];
-                let index = self.item_of(event, &class(&item["type"]), id_of(item), step == "added");
+                let index = self.item_of(event, &class(&item["type"]), id_of(item), step == "added")?;
                 return self.item(index, item, step == "done");
             }
             _ => return Ok(()),
@@ -721,7 +720,7 @@ impl Naive {
         };
         let known: BTreeSet<u64> =
             self.items.iter().filter(|item| item.class == "reasoning").map(|item| item.number).collect();
-        let index = self.item_of(event, class, event["item_id"].as_str().unwrap_or(""), false);
+        let index = self.item_of(event, class, event["item_id"].as_str().unwrap_or(""), false)?;
         if kind == Kind::Content && known.contains(&index) {
             kind = Kind::Reasoning;
         }
@@ -810,7 +809,7 @@ impl Naive {
             }
             if let Some(text) = input.and_then(full) {
                 self.reported.insert(arguments);
-                if kind == "custom_tool_call" || is_whole_json(text)? {
+                if kind == "function_call" && !is_whole && is_whole_object(text)? {
                     self.began_whole.insert(index);
                 }
             }
@@ -934,13 +933,13 @@ fn word_of(word: &str, called: bool) -> FinishKind {
     table.get(word).copied().unwrap_or(FinishKind::Other)
 }
 
-/// Whether a text is an object, an array or a string.
-fn is_whole_json(text: &str) -> Result<bool, GiveUp> {
+/// Whether a text is an object with members.
+fn is_whole_object(text: &str) -> Result<bool, GiveUp> {
     let text = text.trim_start();
     match serde_json::Deserializer::from_str(text).into_iter::<Value>().next() {
-        Some(Ok(value)) => Ok(value.is_object() || value.is_array() || value.is_string()),
+        Some(Ok(value)) => Ok(value.as_object().is_some_and(|members| !members.is_empty())),
         // It may be balanced all the same.
-        Some(Err(fault)) if !fault.is_eof() && text.starts_with(['{', '[', '"']) => Err(GiveUp),
+        Some(Err(fault)) if !fault.is_eof() && text.starts_with('{') => Err(GiveUp),
         _ => Ok(false),
     }
 }

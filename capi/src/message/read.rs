@@ -54,8 +54,8 @@ pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) ->
 }
 
 /// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
-/// `call` the position of a call among that choice's calls in the finished message, which lists those
-/// of chat completions by index: it may differ from `call` of an event. Give 0 where the
+/// `call` the position of a call among that choice's calls in the finished message, which lists
+/// those of chat completions by index: it may differ from `call` of an event. Give 0 where the
 /// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
 /// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
 /// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).

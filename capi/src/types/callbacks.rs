@@ -47,8 +47,8 @@ pub type deltawire_value_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at, value: *const deltawire_value) -> i32>;
 /// A callback for a tool call that opens, or whose ID or type arrives later. If this event is the
 /// first to contain them, `id` and `type` are strings, or a number or boolean as it was sent, which
-/// `deltawire_value_text` reads all the same; else they are of type `DELTAWIRE_T_NONE`, and so is the
-/// `type` of other protocols than chat completions. Both are valid until the callback returns.
+/// `deltawire_value_text` reads all the same. Else they are of type `DELTAWIRE_T_NONE`, and so is
+/// the `type` of other protocols than chat completions. Both are valid until the callback returns.
 pub type deltawire_call_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,

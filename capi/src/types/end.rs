@@ -103,11 +103,12 @@ pub struct deltawire_end {
     pub left_out: u32,
     /// 1: all of the response arrived, or would have if the stream ended now. That needs its end
     /// (`DELTAWIRE_VERDICT_DONE`) or a finish reason of every choice or a whole body, and besides:
-    /// no error of the API; nothing malformed, too long or left out; no status of -100 or below; and,
-    /// unless `[DONE]` came, nothing pending. Ask after `deltawire_finish`: before it nobody knows what is pending.
-    /// In mode SSE: the stream ended between events, and nothing was too long. Whether the model
-    /// finished its answer is the finish reason: `DELTAWIRE_FINISH_LENGTH` and
-    /// `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a call's arguments with it.
+    /// no error of the API; nothing malformed, too long or left out; no status of -100 or below;
+    /// and, unless `[DONE]` came, nothing pending. Ask after `deltawire_finish`: before it nobody
+    /// knows what is pending. In mode SSE: the stream ended between events, and nothing was too
+    /// long. Whether the model finished its answer is the finish reason:
+    /// `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a
+    /// call's arguments with it.
     pub complete: u32,
     /// `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
     pub media: u32,

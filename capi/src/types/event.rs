@@ -329,7 +329,8 @@ pub struct deltawire_usage {
     pub total: u64,
     /// `completion_tokens_details.reasoning_tokens`.
     pub reasoning: u64,
-    /// `prompt_tokens_details.cached_tokens`.
+    /// `prompt_tokens_details.cached_tokens`, or else `prompt_cache_hit_tokens` (DeepSeek) or
+    /// `cached_tokens` (Moonshot) of the usage itself.
     pub cached: u64,
     /// `prompt_tokens_details.audio_tokens`.
     pub prompt_audio: u64,

@@ -69,8 +69,8 @@ pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
 /// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
 pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
 /// Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
-/// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in `reasoning_details` or in parts
-/// of the content alone.
+/// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in
+/// `reasoning_details` or in parts of the content alone.
 pub const DELTAWIRE_M_REASONING_NAME: u32 = 31;
 /// Field of a message of another protocol than chat completions: its usage under its own names,
 /// JSON.

@@ -58,11 +58,11 @@ impl<'a> ApiError<'a> {
             ErrorPart::Kind => &["type", "error_type", "status"],
             ErrorPart::Param => &["param"],
         };
-        // The type of an event that is an error says no more than that.
-        let is_kind = |value: &Value<'a>| value.as_text().is_some_and(|text| text != "error");
+        // The type of an event that is an error says no more than that. A status may be a number: a code.
+        let is_kind = |name, value: Value<'a>| value.as_text().map_or(name == "type", |text| text != "error");
         let named = names.iter().find_map(|name| {
             let value = member_of(whole, name).filter(says)?;
-            (part != ErrorPart::Kind || is_kind(&value)).then_some(value)
+            (part != ErrorPart::Kind || is_kind(*name, value)).then_some(value)
         });
         named.or_else(|| match part {
             ErrorPart::Message => nested_words(member_of(whole, "errors"), member_of(whole, "detail")),

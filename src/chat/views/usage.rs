@@ -100,6 +100,15 @@ impl TokenCounts {
         self.counts.get(place as usize).copied().filter(|_| has)
     }
 
+    /// Sets the count at this place, or removes it.
+    fn set(&mut self, place: usize, count: Option<u64>) {
+        let bit = 1 << (place & 31);
+        self.has = if count.is_some() { self.has | bit } else { self.has & !bit };
+        if let Some(slot) = self.counts.get_mut(place) {
+            *slot = count.unwrap_or(0);
+        }
+    }
+
     /// Reads the counts in `value`, which is the usage, or this `object` of it. Passes any other member to `other`. Returns
     /// `false` if the value is malformed; then no count was read.
     fn read<'a>(&mut self, value: Value<'a>, object: &str, other: &mut dyn FnMut(Text<'a>, Value<'a>)) -> bool {
@@ -107,17 +116,11 @@ impl TokenCounts {
         for member in value.members() {
             let Ok((name, value)) = member else { return false };
             let is_it = |(of, known): &(&str, &str)| name.is_word(known) && *of == object;
-            let own = NAMES.iter().position(is_it);
-            let cached = || (object.is_empty() && CACHED.iter().any(|known| name == **known)).then_some(CACHED_PLACE);
-            let Some(place) = own.or_else(cached) else {
+            let Some(place) = NAMES.iter().position(is_it) else {
                 other(name, value);
                 continue;
             };
-            let (count, bit) = (whole_number(value), 1 << (place & 31));
-            read.has = if count.is_some() { read.has | bit } else { read.has & !bit };
-            if let Some(slot) = read.counts.get_mut(place) {
-                *slot = count.unwrap_or(0);
-            }
+            read.set(place, whole_number(value));
         }
         *self = read;
         true
@@ -178,8 +181,13 @@ impl<'a> Usage<'a> {
         let (object, name) = *NAMES.get(place)?;
         let value = if object.is_empty() { Some(self.value) } else { member_of(self.value, object) };
         let own = value.and_then(|value| member_of(value, name)).and_then(whole_number);
-        let cached = || CACHED.iter().find_map(|name| member_of(self.value, name).and_then(whole_number));
-        own.or_else(|| if place == CACHED_PLACE { cached() } else { None })
+        own.or_else(|| if place == CACHED_PLACE { self.cached() } else { None })
+    }
+
+    /// Returns the tokens that were read from a cache as servers without `prompt_tokens_details` send them.
+    #[inline(never)]
+    fn cached(&self) -> Option<u64> {
+        CACHED.iter().find_map(|name| member_of(self.value, name).and_then(whole_number))
     }
 
     /// Returns all counts, to keep. Reads each object once.
@@ -199,6 +207,11 @@ impl<'a> Usage<'a> {
             if let Some(value) = value.filter(|_| is_sound) {
                 counts.read(value, object, &mut |_, _| {});
             }
+        }
+        if let Some(cached) =
+            counts.get(CACHED_PLACE as u32).is_none().then(|| self.cached()).flatten().filter(|_| is_sound)
+        {
+            counts.set(CACHED_PLACE, Some(cached));
         }
         counts
     }
