@@ -7,6 +7,7 @@ use crate::memo::decode;
 use crate::naive_chat::{Answer, Naive};
 use deltawire::chat::Chunk;
 use deltawire::message::{Assembler, Completion};
+use deltawire::stream::Protocol;
 use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Limits, Parser, Quirk, QuirkSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +36,8 @@ fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
     let mut assembler = Assembler::new();
     let mut naive = Some(Naive::default());
     let parser = chunks(config, bytes, &[], |chunk| {
-        let is_whole = assembler.add(&Event::Chunk(*chunk)).is_ok() && !chunk.is_plain_text();
+        let is_chat = chunk.protocol() == Protocol::Chat && !chunk.is_plain_text();
+        let is_whole = assembler.add(&Event::Chunk(*chunk)).is_ok() && is_chat;
         let text = String::from_utf8_lossy;
         if !is_whole
             || naive.as_mut().and_then(|naive| naive.event(&text(chunk.event_name()), &text(chunk.payload()))).is_none()

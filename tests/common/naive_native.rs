@@ -755,6 +755,9 @@ impl Naive {
                 .zip(elements(&response["output"]))
                 .map(|(at, item)| self.item_at(at, item, &response["output"]))
                 .collect();
+            if numbers.iter().any(|number| *number >= 8) {
+                return Err(GiveUp);
+            }
             for (number, item) in numbers.into_iter().zip(elements(&response["output"])) {
                 self.item(number, item, true)?;
                 if self.items.iter().all(|own| own.number != number) {
