@@ -195,23 +195,24 @@ impl<'a> Usage<'a> {
         if let Some(counts) = self.native() {
             return counts;
         }
-        let (mut counts, mut details) = (TokenCounts::default(), [None; DETAILS.len()]);
+        let (mut counts, mut details, mut cached) =
+            (TokenCounts::default(), [None; DETAILS.len()], [None; CACHED.len()]);
         let is_sound = counts.read(self.value, "", &mut |name, value| {
-            if let Some(slot) =
-                DETAILS.iter().zip(&mut details).find_map(|(known, slot)| (name == **known).then_some(slot))
-            {
-                *slot = Some(value);
+            let mut places = DETAILS.iter().zip(&mut details).chain(CACHED.iter().zip(&mut cached));
+            if let Some(place) = places.find_map(|(known, place)| (name == **known).then_some(place)) {
+                *place = Some(value);
             }
         });
+        if !is_sound {
+            return counts;
+        }
         for (object, value) in DETAILS.iter().zip(details) {
-            if let Some(value) = value.filter(|_| is_sound) {
+            if let Some(value) = value {
                 counts.read(value, object, &mut |_, _| {});
             }
         }
-        if let Some(cached) =
-            counts.get(CACHED_PLACE as u32).is_none().then(|| self.cached()).flatten().filter(|_| is_sound)
-        {
-            counts.set(CACHED_PLACE, Some(cached));
+        if counts.get(CACHED_PLACE as u32).is_none() {
+            counts.set(CACHED_PLACE, cached.into_iter().flatten().find_map(whole_number));
         }
         counts
     }
