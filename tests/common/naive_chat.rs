@@ -263,7 +263,9 @@ impl Naive {
             alone.role = String::new();
             *seen |= alone != Choice::default();
         }
-        if let (Some(text), false) = (value["text"].as_str(), value["delta"]["content"].is_string()) {
+        let content = &value["delta"]["content"];
+        let has_content = filled(content).is_some() || content.is_array();
+        if let (Some(text), false) = (value["text"].as_str(), has_content) {
             choice.content += text;
             *seen |= !text.is_empty();
         }
