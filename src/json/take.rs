@@ -1,7 +1,7 @@
 //! Takes a text piece by piece, into small buffers.
 
 use super::fragments::{Fragment, Fragments};
-use super::text::{fitting, Text};
+use super::text::{copy_fitting, Text};
 use crate::scan::unescape;
 
 /// A buffer smaller than this is filled piece by piece.
@@ -44,11 +44,7 @@ fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
     let mut fragments = Fragments::new(near, text.half(), text.is_verbatim());
     let Some(fragment) = fragments.next() else { return 0 };
     let mut encoded = [0; 4];
-    let run = fragment.encode(&mut encoded);
-    let len = fitting(run, room.len());
-    if let (Some(room), Some(run)) = (room.get_mut(..len), run.as_bytes().get(..len)) {
-        room.copy_from_slice(run);
-    }
+    let len = copy_fitting(fragment.encode(&mut encoded), room);
     if len == 0 {
         return 0;
     }

@@ -232,12 +232,8 @@ impl<'a> Text<'a> {
         for fragment in fragments.by_ref() {
             let mut encoded = [0; 4];
             let run = fragment.encode(&mut encoded);
-            let room = buffer.get_mut(written..).unwrap_or_default();
-            let len = fitting(run, room.len());
+            let len = copy_fitting(run, buffer.get_mut(written..).unwrap_or_default());
             complete = len == run.len();
-            if let (Some(room), Some(run)) = (room.get_mut(..len), run.as_bytes().get(..len)) {
-                room.copy_from_slice(run);
-            }
             written = written.saturating_add(len);
             if !complete {
                 break;
@@ -431,13 +427,16 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Returns the length of the longest beginning of `text` that has at most `room` bytes and ends between two code points.
+/// Copies the longest beginning of `text` that fits into `room` and ends between two code points. Returns its length in bytes.
 #[inline]
-pub(super) fn fitting(text: &str, room: usize) -> usize {
-    let mut len = room.min(text.len());
+pub(super) fn copy_fitting(text: &str, room: &mut [u8]) -> usize {
+    let mut len = room.len().min(text.len());
     // Three steps at most: a code point has at most four bytes.
     while !text.is_char_boundary(len) {
         len = len.saturating_sub(1);
+    }
+    if let (Some(room), Some(text)) = (room.get_mut(..len), text.as_bytes().get(..len)) {
+        room.copy_from_slice(text);
     }
     len
 }
