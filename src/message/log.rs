@@ -207,11 +207,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
         let State { fill, live, .. } = &mut self.state;
         let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
-        let lives = live.saturating_add(bytes.len());
-        if self.is_cut || lives > self.limit || fill.extend_verbatim(buffer, source, bytes).is_none() {
+        let room = self.limit.saturating_sub(*live);
+        if self.is_cut || bytes.len() > room || fill.extend_verbatim(buffer, source, bytes).is_none() {
             return false;
         }
-        *live = lives;
+        *live = live.wrapping_add(bytes.len());
         true
     }
 
@@ -219,7 +219,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[inline]
     pub fn has_head(&self) -> bool {
         let table = &self.state.table;
-        table.top.created.is_some() && table.knows(kind::ID) && table.knows(kind::MODEL)
+        table.top.created.is_some() && table.missing() & (1 << kind::ID | 1 << kind::MODEL) == 0
     }
 
     #[inline(never)]

@@ -8,6 +8,7 @@ use crate::types::*;
 use crate::value::text_of;
 use core::ffi::{c_char, c_void};
 use core::mem::size_of;
+use core::slice;
 use deltawire::chat::CallUpdate;
 use deltawire::delta::Kind;
 use deltawire::message::{appends_pieces, LogError};
@@ -279,27 +280,31 @@ pub unsafe extern "C" fn deltawire_message_add(
                 _ => bytes(base.cast::<u8>().add(off as usize).cast(), len as usize),
             }
         };
-        let (mut status, mut added) = (DELTAWIRE_OK, 0);
-        while status == DELTAWIRE_OK && added < n {
-            let record = &*events.cast::<Record>().add(added);
-            let (kind, flags) = (u32::from(record.kind), u32::from(record.flags));
-            if kind == DELTAWIRE_EV_CHUNK && state.staged == 0 && state.log.has_head() {
+        let events = if n > 0 { slice::from_raw_parts(events.cast::<Record>(), n) } else { &[] };
+        let (mut status, mut added, mut rest) = (DELTAWIRE_OK, n, events.iter());
+        while let Some(record) = rest.next() {
+            let kind = u32::from(record.kind);
+            let lies_in_scratch = |flag| u32::from(record.flags) & flag != 0;
+            if kind == DELTAWIRE_EV_CHUNK && state.log.has_head() {
                 // Nearly every chunk. Nothing in it is new, so its texts are not read.
-                added = added.saturating_add(1);
                 continue;
             }
-            status = match bytes_of(record.text_off, record.text_len, flags & DELTAWIRE_EVF_TEXT_SCRATCH != 0) {
-                Ok(text) if state.put_usual(buffer, record, text) => DELTAWIRE_OK,
+            status = match bytes_of(record.text_off, record.text_len, lies_in_scratch(DELTAWIRE_EVF_TEXT_SCRATCH)) {
+                Ok(text) if state.put_usual(buffer, record, text) => continue,
                 Ok(text) if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 => {
-                    match bytes_of(record.aux_off, record.aux_len, flags & DELTAWIRE_EVF_AUX_SCRATCH != 0) {
+                    match bytes_of(record.aux_off, record.aux_len, lies_in_scratch(DELTAWIRE_EVF_AUX_SCRATCH)) {
                         Ok(aux) => state.add(buffer, record, text, aux),
                         Err(status) => status,
                     }
                 }
-                Ok(_) => DELTAWIRE_OK,
+                Ok(_) => continue,
                 Err(status) => status,
             };
-            added = added.saturating_add(usize::from(status == DELTAWIRE_OK));
+            if status != DELTAWIRE_OK {
+                // This one was not added.
+                added = added.saturating_sub(rest.len()).saturating_sub(1);
+                break;
+            }
         }
         if added > 0 && status != DELTAWIRE_NEED_STORAGE {
             state.note_fit();
