@@ -167,7 +167,7 @@ impl<'r> Reader<'r, '_> {
                     Some(span) if span.first_byte(self.payload) == Some(b'"') => {
                         self.string(span, *kind, *is_fallback);
                     }
-                    Some(_) if member == delta::CONTENT => self.content_parts(spans),
+                    Some(_) if member == delta::CONTENT => self.odd_content(spans),
                     _ => {}
                 },
                 _ => self.container_of_delta(fields, member),
@@ -175,10 +175,14 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
+    /// Puts a content that is no string: a list of parts, or a number, which is emitted as it is written (Cloudflare).
     #[inline(never)]
-    fn content_parts(&mut self, spans: &Spans<{ delta::COUNT }>) {
-        if self.first_byte(spans, delta::CONTENT) == Some(b'[') {
-            self.container(spans, delta::CONTENT, Kind::Content, How::Parts);
+    fn odd_content(&mut self, spans: &Spans<{ delta::COUNT }>) {
+        let Some(value) = self.value(spans, delta::CONTENT) else { return };
+        match value.kind() {
+            Json::Array => self.put_value(Kind::Content, How::Parts, value),
+            Json::Number => self.put_text(Kind::Content, How::Text, Text::verbatim(value.raw()), false),
+            _ => {}
         }
     }
 

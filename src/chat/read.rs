@@ -99,13 +99,16 @@ pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>
     own.or_else(of_groq).or_else(of_choice)
 }
 
-/// The member that contains the error of a payload: `error`, `x_groq.error` or, where the choices are null, a `base_resp`
-/// that reports a failure (MiniMax).
+/// The member that contains the error of a payload: `error`, `x_groq.error` or, where there are no choices, a `base_resp` that
+/// reports a failure (MiniMax).
 fn member_error<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
     let own = index.top(payload, top::ERROR).filter(|value| is_error(*value));
     let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "error").filter(|value| is_error(*value));
     let of_base = || {
-        index.top(payload, top::CHOICES).filter(|choices| choices.is_null())?;
+        let choices = index.top(payload, top::CHOICES);
+        if choices.is_some_and(|choices| choices.element_at(&mut 0).is_some()) {
+            return None;
+        }
         let base = member_of(Value::of_payload(payload), "base_resp")?;
         let code = member_of(base, "status_code").and_then(whole_number)?;
         (code != 0).then_some(base)

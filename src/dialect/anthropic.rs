@@ -24,7 +24,7 @@ pub(super) fn read<'a>(
             members_of(message, ["id", "model", "usage", "content", "stop_reason"]);
         (seen.id, seen.model, seen.usage) = (id, model, object(usage));
         if !seen.is_body {
-            (seen.begins, seen.forgets) = (true, state.begin_response());
+            state.begin_response(id, seen);
         }
         seen.plan.what = if seen.is_body { What::Body } else { What::Start };
         seen.others = seen.is_body;

@@ -23,7 +23,7 @@ pub(super) struct Reported([Item; ITEMS]);
 struct Item {
     /// The number of the item, or [`FREE`] if the place is not in use.
     number: u16,
-    /// Its class in the lowest three bits, and its [`Id`].
+    /// Its class in the lowest three bits, its [`Id`], and its [`Mark`]s.
     tag: [u8; 3],
     /// `output_index` as sent, as far as a byte has it.
     index: u8,
@@ -35,6 +35,19 @@ struct Item {
 }
 
 const FREE: u16 = u16::MAX;
+
+/// A bit of what is noted about an item, in the last byte of its tag.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+pub(super) enum Mark {
+    /// Deltas of a content came, and no event that ended the text.
+    OpenText = 0x20,
+    /// The same, and no event that ended the part.
+    OpenPart = 0x40,
+    /// Annotations of it were reported.
+    Annotated = 0x80,
+}
+const MARKS: u8 = Mark::OpenText as u8 | Mark::OpenPart as u8 | Mark::Annotated as u8;
 
 impl Item {
     const NONE: Item = Item { number: FREE, tag: [0; 3], index: 0, contents: 0, summaries: 0 };
@@ -49,12 +62,28 @@ impl Item {
 
     fn id(&self) -> Id {
         let [low, middle, high] = self.tag.map(u32::from);
-        Id((high << 16 | middle << 8 | low) >> 3)
+        Id((high << 16 | middle << 8 | low) >> 3 & Id::MAX)
     }
 
     fn set(&mut self, class: Class, id: Id) {
         let [low, middle, high, _] = (id.0 << 3 | class as u32).to_le_bytes();
-        self.tag = [low, middle, high];
+        let [_, _, marks] = self.tag;
+        self.tag = [low, middle, high | marks & MARKS];
+    }
+
+    fn is_marked(&self, mark: Mark) -> bool {
+        let [_, _, marks] = self.tag;
+        marks & mark as u8 != 0
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        let [_, _, marks] = &mut self.tag;
+        *marks |= mark as u8;
+    }
+
+    fn unmark(&mut self, mark: Mark) {
+        let [_, _, marks] = &mut self.tag;
+        *marks &= !(mark as u8);
     }
 }
 
@@ -86,7 +115,7 @@ impl Class {
     }
 }
 
-/// A hash of an item's ID, of 21 bits.
+/// A hash of an item's ID, of 18 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Id(u32);
 
@@ -95,12 +124,18 @@ impl Id {
     pub(super) const UNKNOWN: Id = Id(0);
     /// The item began without an ID.
     const NONE: Id = Id(1);
+    const MAX: u32 = 0x3_ffff;
 
     /// The first of these IDs that is there and not empty.
     pub(super) fn of<const N: usize>(ids: [Option<Value<'_>>; N]) -> Self {
         let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
         let hash = fnv(id.raw());
-        Id(((hash >> 21 ^ hash) & 0x1f_ffff).max(2))
+        Id(((hash >> 18 ^ hash) & Id::MAX).max(2))
+    }
+
+    /// Returns 16 bits of the hash.
+    pub(super) fn short(self) -> u16 {
+        self.0 as u16
     }
 
     fn is(self, other: Id) -> bool {
@@ -119,6 +154,14 @@ pub(super) struct Address {
     /// `output_index`.
     pub(super) index: Option<u32>,
     pub(super) id: Id,
+}
+
+/// What a whole response says of one of its items.
+pub(super) struct Whole {
+    pub(super) class: Class,
+    pub(super) id: Id,
+    /// Whether it is a message without text. Some servers add one, and nothing of it is reported.
+    pub(super) is_empty_message: bool,
 }
 
 /// A part of an item.
@@ -262,9 +305,19 @@ impl Reported {
         claims.beside = claims.beside.saturating_add(1).max(next);
     }
 
-    /// Returns the number of the item at this position of a whole response.
+    /// Returns the number of the item at this position of a whole response. `taken` has a bit for each tracked item that an item
+    /// before this one was.
     #[inline(never)]
-    pub(super) fn find_whole(&self, position: u32, class: Class, id: Id, claims: &Claims) -> u32 {
+    pub(super) fn find_whole(&self, position: u32, found: Option<&Whole>, claims: &Claims, taken: &mut u8) -> u32 {
+        let number = found.map_or(position, |found| self.find_in_response(position, found, claims, *taken));
+        if !found.is_some_and(|found| found.is_empty_message) && self.item(number).is_some() {
+            *taken |= 1 << (number % ITEMS as u32);
+        }
+        number
+    }
+
+    fn find_in_response(&self, position: u32, found: &Whole, claims: &Claims, taken: u8) -> u32 {
+        let Whole { class, id, is_empty_message } = *found;
         let there = self.item(position);
         if there.is_some_and(|item| item.id().is(id) && item.class().fits(class)) {
             return position;
@@ -272,12 +325,24 @@ impl Reported {
         if let Some(item) = self.known(class, id) {
             return u32::from(item.number);
         }
-        let is_claimed = |item: &Item| claims.places >> (item.number % ITEMS as u16) & 1 != 0;
-        match there {
-            Some(item) if is_claimed(item) || !item.class().fits(class) => {
-                position.saturating_add(claims.beside.into())
+        let is_free = |item: &Item| (claims.places | taken) >> (item.number % ITEMS as u16) & 1 == 0;
+        let fits = |item: &Item| is_free(item) && item.class().fits(class);
+        let is_beside = there.is_some_and(|item| !fits(item));
+        // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of the
+        // events, the second the second, and so on; unless some of these are no longer tracked.
+        if self.items().count() < ITEMS && !is_empty_message {
+            let first = |is_wanted: &dyn Fn(&Item) -> bool| {
+                self.items().filter(|item| fits(item) && is_wanted(item)).map(|item| item.number).min()
+            };
+            let has_text = |item: &Item| class != Class::Message || !item.is_empty();
+            if let Some(number) = first(&has_text).or_else(|| first(&|_| true)) {
+                return u32::from(number);
             }
-            _ => position,
+        }
+        if is_beside {
+            position.saturating_add(claims.beside.into())
+        } else {
+            position
         }
     }
 
@@ -379,6 +444,42 @@ impl Reported {
         had
     }
 
+    /// Notes that a delta of a part of an item is reported.
+    pub(super) fn add_delta(&mut self, number: u32, of: ItemPart) {
+        if let Some(item) = self.track(number) {
+            item.add(of);
+            if let ItemPart::Content(_) = of {
+                item.mark(Mark::OpenText);
+                item.mark(Mark::OpenPart);
+            }
+        }
+    }
+
+    /// Notes the end of a part of an item or of its text (`open`). Returns whether it was reported before, and whether it was
+    /// under another index: the part whose deltas came had not ended.
+    pub(super) fn add_end(&mut self, number: u32, of: ItemPart, open: Mark) -> (bool, bool) {
+        let Some(item) = self.track(number) else { return (true, false) };
+        let had = item.has(of);
+        item.add(of);
+        let was_open = matches!(of, ItemPart::Content(_)) && item.is_marked(open);
+        if was_open {
+            item.unmark(open);
+        }
+        (had || was_open, was_open && !had)
+    }
+
+    /// Notes that an annotation of an item is reported.
+    pub(super) fn add_annotation(&mut self, number: u32) {
+        if let Some(item) = self.track(number) {
+            item.mark(Mark::Annotated);
+        }
+    }
+
+    /// Whether annotations of an item were reported.
+    pub(super) fn has_annotations(&self, number: u32) -> bool {
+        self.has_all(number) || self.item(number).is_some_and(|item| item.is_marked(Mark::Annotated))
+    }
+
     /// Notes that all of an item is reported.
     pub(super) fn add_all(&mut self, number: u32) {
         if let Some(item) = self.track(number) {
@@ -389,7 +490,7 @@ impl Reported {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Class, Id, ItemPart, Reported, ARGUMENTS, CALL, ITEMS};
+    use super::{Address, Class, Id, ItemPart, Mark, Reported, Whole, ARGUMENTS, CALL, ITEMS};
     use crate::json::Value;
 
     #[test]
@@ -465,7 +566,46 @@ mod tests {
             // Another item of the response has the ID of item 0.
             (0, Class::Reasoning, "\"other\"", 5),
         ] {
-            assert_eq!(reported.find_whole(position, class, id(own), &claims), expected, "{position} {class:?} {own}");
+            let found = Whole { class, id: id(own), is_empty_message: false };
+            let number = reported.find_whole(position, Some(&found), &claims, &mut 0);
+            assert_eq!(number, expected, "{position} {class:?} {own}");
         }
+    }
+
+    /// Without known IDs, the order tells, also where an item is missing or an empty message was added.
+    #[test]
+    fn a_whole_response_has_the_items_in_their_order() {
+        let mut reported = Reported::NOTHING;
+        for (number, class) in
+            [Class::Reasoning, Class::Message, Class::Call, Class::Message, Class::Call].into_iter().enumerate()
+        {
+            reported.describe(number as u32, &address(class, Some(number as u32), "\"events\""));
+            reported.add(number as u32, ItemPart::Content(0));
+        }
+        let id = address(Class::Unknown, None, "\"response\"").id;
+        let mut taken = 0;
+        let classes =
+            [Class::Call, Class::Message, Class::Message, Class::Message, Class::Call, Class::Call, Class::Reasoning];
+        for (position, (class, expected)) in (0..).zip(classes.into_iter().zip([2, 1, 2, 3, 4, 5, 0])) {
+            let found = Whole { class, id, is_empty_message: position == 2 };
+            let number = reported.find_whole(position, Some(&found), &super::Claims::NONE, &mut taken);
+            assert_eq!(number, expected, "{position} {class:?}");
+        }
+    }
+
+    /// A part ends under the index of its deltas, unless the server counts on.
+    #[test]
+    fn a_part_may_end_under_another_index() {
+        let mut reported = Reported::NOTHING;
+        for ended in [Mark::OpenText, Mark::OpenPart] {
+            reported.add_delta(0, ItemPart::Content(0));
+            assert_eq!(reported.add_end(0, ItemPart::Content(0), ended), (true, false));
+        }
+        assert_eq!(reported.add_end(0, ItemPart::Content(1), Mark::OpenText), (true, true));
+        assert_eq!(reported.add_end(0, ItemPart::Content(2), Mark::OpenText), (false, false));
+        reported.add_delta(0, ItemPart::Content(3));
+        assert_eq!(reported.add_end(0, ItemPart::Content(4), Mark::OpenText), (true, true));
+        assert_eq!(reported.add_end(0, ItemPart::Content(5), Mark::OpenPart), (true, true));
+        assert_eq!(reported.add_end(0, ItemPart::Content(6), Mark::OpenPart), (false, false));
     }
 }

@@ -1,7 +1,7 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Class, Id, ItemPart, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
+use super::reported::{Address, Class, Id, ItemPart, Mark, Whole, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{Plan, ReadEvent, State, What};
 use super::value::{arguments, array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
@@ -15,6 +15,8 @@ struct EventText {
     is_custom: bool,
     /// The member that contains the text.
     name: &'static str,
+    /// What the event ends, if it is no delta.
+    ends: Mark,
 }
 
 /// What a text is a part of, without its index.
@@ -38,7 +40,7 @@ impl PartKind {
 
 /// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
 /// part that is done its type says.
-static PIECES: [(&str, Kind, PartKind, &str); 15] = [
+static PIECES: [(&str, Kind, PartKind, &str); 16] = [
     ("output_text.delta", Kind::Content, PartKind::Content, "delta"),
     ("output_text.done", Kind::Content, PartKind::Content, "text"),
     ("function_call_arguments.delta", Kind::ToolArguments, PartKind::Arguments, "delta"),
@@ -50,14 +52,17 @@ static PIECES: [(&str, Kind, PartKind, &str); 15] = [
     ("reasoning_summary_part.done", Kind::Reasoning, PartKind::Summary, "text"),
     ("reasoning_text.delta", Kind::Reasoning, PartKind::Content, "delta"),
     ("reasoning_text.done", Kind::Reasoning, PartKind::Content, "text"),
-    ("reasoning_part.done", Kind::Reasoning, PartKind::Content, "text"),
+    (REASONING_PART_DONE, Kind::Reasoning, PartKind::Content, "text"),
     ("refusal.delta", Kind::Refusal, PartKind::Content, "delta"),
     ("refusal.done", Kind::Refusal, PartKind::Content, "refusal"),
     (PART_DONE, Kind::Content, PartKind::Content, ""),
+    // OpenRouter.
+    ("content_part.delta", Kind::Content, PartKind::Content, "delta"),
 ];
 const CUSTOM_DELTA: &str = "custom_tool_call_input.delta";
 const CUSTOM_DONE: &str = "custom_tool_call_input.done";
 const PART_DONE: &str = "content_part.done";
+const REASONING_PART_DONE: &str = "reasoning_part.done";
 
 /// Returns the row of [`PIECES`] for events of this type, or the number of rows if there is none.
 fn row(kind: &[u8]) -> u8 {
@@ -81,7 +86,8 @@ fn piece(row: u8, event: Value<'_>) -> Option<EventText> {
         (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
     }
     let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
-    Some(EventText { kind, of, is_custom, name })
+    let ends = if [PART_DONE, REASONING_PART_DONE].contains(&event_name) { Mark::OpenPart } else { Mark::OpenText };
+    Some(EventText { kind, of, is_custom, name, ends })
 }
 
 /// Returns the number by which pieces of one part are told apart: its output item and its index there.
@@ -143,7 +149,8 @@ fn class(kind: Option<Value<'_>>) -> Class {
 /// Returns the status with which an event of this type ends a response, or `None` if it ends none.
 pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
     let own = kind.strip_prefix(b"response.")?;
-    ["completed", "incomplete", "failed", "cancelled"].into_iter().find(|word| own == word.as_bytes())
+    // `done` (OpenRouter) leaves the status to the response.
+    ["completed", "incomplete", "failed", "cancelled", "done"].into_iter().find(|word| own == word.as_bytes())
 }
 
 /// See [`super::read::read`].
@@ -157,12 +164,12 @@ pub(super) fn read<'a>(
     let mut buffer = [0; LONGEST_WORD];
     let kind = kind.word(&mut buffer);
     let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
+    let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
     if kind == b"response.created" || is_under_way && state.ended {
         // A gateway that runs tools itself sends the response after that in the same stream.
-        (seen.begins, seen.forgets) = (true, state.begin_response());
+        state.begin_response(own.and_then(|response| members_of(response, ["id"])[0]), seen);
     }
     seen.plan.reported = *state.output.reported();
-    let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
     let is_body = !kind.starts_with(b"response.") && status.is_some() && array(output).is_some();
     let ended = ends(kind);
     let response = if is_body { Some(event) } else { object(own).or(ended.is_some().then_some(event)) };
@@ -199,10 +206,12 @@ pub(super) fn read<'a>(
                 let (class, id) = identity(item);
                 seen.plan.reported.claim(class, id, &mut seen.plan.claims);
             }
+            let mut taken = 0;
             while let Some(item) = list.next(output.raw()) {
-                let (class, id) = identity(item);
+                let whole = whole(item);
+                let number = seen.plan.reported.find_whole(index, whole.as_ref(), &seen.plan.claims, &mut taken);
+                let (class, id) = whole.map_or((Class::Other, Id::UNKNOWN), |whole| (whole.class, whole.id));
                 state.called |= u64::from(class == Class::Call);
-                let number = seen.plan.reported.find_whole(index, class, id, &seen.plan.claims);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
                 state.output.items().add_all(number);
@@ -210,7 +219,7 @@ pub(super) fn read<'a>(
                 index = index.saturating_add(1);
             }
         }
-        let is_over = is_status("completed") || is_status("incomplete");
+        let is_over = ["completed", "incomplete", "requires_action", "done"].into_iter().any(is_status);
         state.ended |= is_over;
         choice(0, is_over);
         return;
@@ -232,10 +241,14 @@ pub(super) fn read<'a>(
         let words = words(event, piece.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
-            state.output.items().add(item, piece.of);
+            state.output.items().add_delta(item, piece.of);
             seen.plan.what = What::More;
-        } else if has_text && !state.output.items().add(item, piece.of) {
-            seen.plan.what = What::More;
+        } else if has_text {
+            let (was_reported, is_elsewhere) = state.output.items().add_end(item, piece.of, piece.ends);
+            seen.has_odd_item |= is_elsewhere;
+            if !was_reported {
+                seen.plan.what = What::More;
+            }
         }
         seen.has_odd_arguments = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
         if !seen.has_odd_item {
@@ -276,6 +289,7 @@ pub(super) fn read<'a>(
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of([id]) };
         let item = find(state, seen, &address, false);
+        state.output.items().add_annotation(item);
         state.output.items().describe(item, &address);
         seen.plan.what = What::Annotation;
     }
@@ -301,6 +315,22 @@ fn index_of(index: Option<Value<'_>>) -> Option<u32> {
 fn identity(item: Value<'_>) -> (Class, Id) {
     let [kind, id, own, call] = members_of(item, ["type", "id", "item_id", "call_id"]);
     (class(kind), Id::of([id, own, call]))
+}
+
+/// Returns what an item of a whole response is, or `None` if a value stands in the place of one that was reported or lost.
+fn whole(item: Value<'_>) -> Option<Whole> {
+    let (class, id) = identity(object(Some(item))?);
+    let is_empty_message = class == Class::Message && {
+        let content = array(members_of(item, ["content"])[0]);
+        let (mut parts, raw) = (Container::of(item.raw(), content), item.raw());
+        loop {
+            let Some(part) = parts.next(raw) else { break true };
+            if members_of(part, ["text", "refusal"]).into_iter().any(|words| text(words).is_some()) {
+                break false;
+            }
+        }
+    };
+    Some(Whole { class, id, is_empty_message })
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
@@ -366,9 +396,8 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
                 return finish(payload, plan).into();
             };
             walk.count = walk.count.wrapping_add(1);
-            let (class, id) = identity(item);
-            walk.number =
-                u16::try_from(plan.reported.find_whole(walk.count, class, id, &plan.claims)).unwrap_or(u16::MAX);
+            let number = plan.reported.find_whole(walk.count, whole(item).as_ref(), &plan.claims, &mut walk.taken);
+            walk.number = u16::try_from(number).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
             WalkStep::More
         }
@@ -404,7 +433,7 @@ fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
 
 /// Returns the delta of a piece of a text or of arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
-    let EventText { kind, of, is_custom, name } = piece(plan.row, event)?;
+    let EventText { kind, of, is_custom, name, .. } = piece(plan.row, event)?;
     let words = words(event, name);
     if kind == Kind::ToolArguments {
         let arguments = arguments(words);
@@ -475,10 +504,18 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<WalkStep> {
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()
             }
             None => {
-                // Behind the summaries come the contents. These are walked once more for their annotations.
-                let [content] = members_of(value, ["content"]);
-                let count = plan.reported.count(index, ARGUMENTS);
-                walk.sub = if walk.sub == 1 { 2 } else { 5 };
+                // Behind the summaries come the contents. These are walked once more for their annotations, all of them if no
+                // event of its own had one.
+                let [content, summary] = members_of(value, ["content", "summary"]);
+                let is_for_texts = walk.sub == 1;
+                walk.sub = if is_for_texts { 2 } else { 5 };
+                // LiteLLM: what came as a summary is content here.
+                let is_summary = walk.is_reasoning
+                    && plan.reported.count(index, CALL) > 0
+                    && array(summary).is_none_or(|list| list.element_at(&mut 0).is_none());
+                let content = content.filter(|_| !(is_for_texts && is_summary));
+                let is_reported = is_for_texts || plan.reported.has_annotations(index);
+                let count = if is_reported { plan.reported.count(index, ARGUMENTS) } else { 0 };
                 (walk.inner, walk.part) = (parts(payload, content, count), u32::MAX);
                 WalkStep::More
             }
@@ -488,7 +525,8 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<WalkStep> {
                 walk.part = walk.part.wrapping_add(1);
                 let annotations = array(members_of(part, ["annotations"])[0]);
                 let annotations = annotations.filter(|list| list.element_at(&mut 0).is_some());
-                let annotations = annotations.filter(|_| !reported(ItemPart::Content(walk.part)));
+                let is_reported = plan.reported.has_annotations(index) && reported(ItemPart::Content(walk.part));
+                let annotations = annotations.filter(|_| !is_reported);
                 walk.raw(payload, Kind::Annotation, annotations, slot(index, walk.part)).into()
             }
             None => {

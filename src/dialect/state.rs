@@ -20,6 +20,8 @@ pub(crate) struct State {
     pub(crate) usage: Counts,
     /// One bit for each choice that has a tool call of the client. All choices from 63 on share one.
     pub(super) called: u64,
+    /// A hash of the ID of the response.
+    response: u16,
     /// Whether another response came before.
     pub(super) is_later: bool,
     /// Responses: an event had no index, or not that of its item. From then on no template may recognise an event.
@@ -100,6 +102,7 @@ impl State {
             ended: false,
             usage: Counts::NOTHING,
             called: 0,
+            response: 0,
             is_later: false,
             is_odd: false,
             output: Output::NOTHING,
@@ -117,8 +120,8 @@ impl State {
         reported.has(item, CALL) && !reported.began_whole(item)
     }
 
-    /// Notes that a response begins, whose items or blocks are numbered anew. Returns whether parts of another were reported.
-    pub(super) fn begin_response(&mut self) -> bool {
+    /// Notes that a response with this ID begins, whose items or blocks are numbered anew.
+    pub(super) fn begin_response(&mut self, id: Option<Value<'_>>, seen: &mut ReadEvent<'_>) {
         let was_another = match &mut self.output {
             Output::Items(reported) => core::mem::replace(reported, Reported::NOTHING).has_any(),
             Output::Blocks(blocks) => {
@@ -127,9 +130,11 @@ impl State {
             }
             Output::Calls(_) => false,
         };
-        self.is_later |= was_another;
+        let id = Id::of([id]).short();
+        (seen.begins, seen.forgets) = (true, was_another);
+        seen.breaks_off = was_another && !self.ended && self.response != id;
+        (self.response, self.is_later) = (id, self.is_later || was_another);
         (self.ended, self.failed, self.called, self.is_odd) = (false, false, 0, false);
-        was_another
     }
 
     /// Returns the number of the item that an event belongs to, or, if it `begins` one, of that; and whether that is the index of the
@@ -147,10 +152,10 @@ impl State {
         !self.is_odd && self.output.reported().may_be(index, class)
     }
 
-    /// Notes that a part of the item with this index is reported, of which all events are usual (Responses).
+    /// Notes that a delta of the item with this index is reported, of which all events are usual (Responses).
     pub(super) fn add_usual(&mut self, index: u32, class: Class, of: ItemPart) {
         let items = self.output.items();
-        items.add(index, of);
+        items.add_delta(index, of);
         items.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
     }
 
@@ -286,6 +291,8 @@ pub(crate) struct ReadEvent<'a> {
     pub(crate) others: bool,
     /// Whether a response begins, maybe behind another one.
     pub(crate) begins: bool,
+    /// Whether a response begins before another one, of which parts were reported, has ended.
+    pub(crate) breaks_off: bool,
     /// Whether the memo must forget its templates, because the same bytes would be read differently now: a block is no longer a
     /// tool call of the client, or a response begins of which no part was reported.
     pub(crate) forgets: bool,

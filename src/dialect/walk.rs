@@ -22,6 +22,8 @@ pub(crate) struct Walk {
     /// Responses: the number of the output item at hand in a whole response, and whether an item is reasoning.
     pub(super) number: u16,
     pub(super) is_reasoning: bool,
+    /// Responses: the tracked items that items before this one were, a bit each.
+    pub(super) taken: u8,
     /// How many elements came, or the index of the element at hand.
     pub(super) count: u32,
     /// How many tool calls came.
@@ -99,6 +101,7 @@ impl Walk {
         flags: 0,
         number: 0,
         is_reasoning: false,
+        taken: 0,
         choice: 0,
         count: 0,
         calls: 0,

@@ -112,7 +112,8 @@ pub struct End {
     pub malformed: u32,
     /// How many events and comments were over a limit and discarded.
     pub too_long: u32,
-    /// How many messages so far were other than what was reported of the ones before, as far as a tracker saw them
+    /// How many messages so far were other than what was reported of the ones before, as far as a tracker saw them, and how many
+    /// responses of Responses and Anthropic began before the one before had ended
     /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)). The verdict does not count them.
     pub replaced: u32,
     /// How many events had deltas that were left out, because a table was full or an index out of range.

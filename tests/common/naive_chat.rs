@@ -264,7 +264,7 @@ impl Naive {
             *seen |= alone != Choice::default();
         }
         let content = &value["delta"]["content"];
-        let has_content = filled(content).is_some() || content.is_array();
+        let has_content = filled(content).is_some() || content.is_array() || content.is_number();
         if let (Some(text), false) = (value["text"].as_str(), has_content) {
             choice.content += text;
             *seen |= !text.is_empty();
@@ -362,6 +362,9 @@ impl Naive {
             choice.role += filled(&delta["role"]).unwrap_or("");
         }
         choice.content += delta["content"].as_str().unwrap_or("");
+        if delta["content"].is_number() {
+            choice.content += &delta["content"].to_string();
+        }
         for part in delta["content"].as_array().into_iter().flatten() {
             match part["type"].as_str() {
                 Some("text" | "output_text") => choice.content += part["text"].as_str().unwrap_or(""),

@@ -157,6 +157,10 @@ pub struct Naive {
     began_whole: BTreeSet<u64>,
     /// Of Responses: the items so far.
     items: Vec<Item>,
+    /// Of Responses: the items with a content whose deltas came and no end of the text, or (`true`) of the part; and those of which
+    /// annotations were reported.
+    open: BTreeSet<(u64, bool)>,
+    annotated: BTreeSet<u64>,
 }
 
 /// An output item of Responses.
@@ -432,6 +436,8 @@ impl Naive {
         self.reported.clear();
         self.began_whole.clear();
         self.items.clear();
+        self.open.clear();
+        self.annotated.clear();
         self.clients.clear();
         self.called.clear();
         self.calls.iter_mut().for_each(|call| call.index = u64::MAX);
@@ -623,35 +629,44 @@ impl Naive {
         (number < 8).then_some(number).ok_or(GiveUp)
     }
 
-    /// The number of the item at a position of a whole response.
-    fn item_at(&self, position: u64, item: &Value, output: &Value) -> u64 {
+    /// The number of the item at a position of a whole response. `taken`: the items that those before it were.
+    fn item_at(&self, position: u64, item: &Value, output: &Value, taken: &mut BTreeSet<u64>) -> u64 {
         let fits = |own: &Item, item: &Value| own.class == class(&item["type"]) || own.class.is_empty();
+        let has_id = |own: &Item, item: &Value| own.id.as_deref().is_some_and(|id| !id.is_empty() && id == id_of(item));
         let by_id = |item: &Value| {
-            let is_it = |own: &&Item| own.id.as_deref().is_some_and(|id| !id.is_empty() && id == id_of(item));
-            self.items.iter().filter(|own| is_it(own) && fits(own, item)).map(|own| own.number).max()
+            self.items.iter().filter(|own| has_id(own, item) && fits(own, item)).map(|own| own.number).max()
         };
-        // The position decides only if no other item of the response has the ID of the one there.
-        let is_free = || elements(output).all(|other| by_id(other) != Some(position));
         let there = self.items.iter().find(|own| own.number == position);
-        let may_be = there.is_none_or(|own| fits(own, item) && is_free());
-        let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
-        let beside = next.max(1) + elements(output).count() as u64 - 1;
-        let is_same = |own: &&Item| {
-            own.number == position
-                && fits(own, item)
-                && own.id.as_deref().is_some_and(|id| !id.is_empty() && id == id_of(item))
+        let claimed: BTreeSet<u64> = elements(output).filter_map(by_id).collect();
+        let is_free = |own: &Item| !claimed.contains(&own.number) && !taken.contains(&own.number) && fits(own, item);
+        let is_message = class(&item["type"]) == "message";
+        let has_text = elements(&item["content"]).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
+        let is_empty = is_message && !has_text;
+        let first = |is_wanted: &dyn Fn(u64) -> bool| {
+            let free = self.items.iter().filter(|own| is_free(own) && is_wanted(own.number));
+            free.map(|own| own.number).min().filter(|_| !is_empty && self.items.len() < 8)
         };
-        if self.items.iter().any(|own| is_same(&own)) {
-            return position;
+        let was_reported = |number| !is_message || self.reported.iter().any(|(own, ..)| *own == number);
+        let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
+        let beside = position + next.max(1) + elements(output).count() as u64 - 1;
+        let number = there
+            .filter(|own| has_id(own, item) && fits(own, item))
+            .map(|_| position)
+            .or(by_id(item))
+            .or(first(&was_reported))
+            .or(first(&|_| true))
+            .unwrap_or(if there.is_none_or(is_free) { position } else { beside });
+        if !is_empty && self.items.iter().any(|own| own.number == number) {
+            taken.insert(number);
         }
-        by_id(item).unwrap_or(if may_be { position } else { position + beside })
+        number
     }
 
     fn responses(&mut self, kind: &str, event: &Value) -> Done {
         let index = number(&event["output_index"]);
         let is_body = !kind.starts_with("response.") && !event["status"].is_null() && event["output"].is_array();
         let own = kind.strip_prefix("response.").unwrap_or_default();
-        let ended = ["completed", "incomplete", "failed", "cancelled"].into_iter().find(|word| *word == own);
+        let ended = ["completed", "incomplete", "failed", "cancelled", "done"].into_iter().find(|word| *word == own);
         let response = match &event["response"] {
             _ if is_body => event,
             response if response.is_object() => response,
@@ -685,6 +700,7 @@ impl Naive {
             ("output_text", "done") | ("refusal", "done") | ("reasoning_text", "done") => {
                 (content(about), false, if about == "refusal" { "refusal" } else { "text" })
             }
+            ("content_part", "delta") => (Some(Kind::Content), false, "delta"),
             ("reasoning_part", "done") => (Some(Kind::Reasoning), false, "text"),
             ("content_part", "done") => {
                 let kind = content(event["part"]["type"].as_str().unwrap_or_default());
@@ -699,6 +715,7 @@ impl Naive {
             ("custom_tool_call_input", "done") => (Some(Kind::ToolArguments), false, "input"),
             ("output_text.annotation", "added") => {
                 let index = self.item_of(event, "", event["item_id"].as_str().unwrap_or(""), false)?;
+                self.annotated.insert(index);
                 if !event["annotation"].is_null() {
                     self.raw(0, Kind::Annotation, index << 32 | part, &event["annotation"]);
                 }
@@ -732,7 +749,13 @@ impl Naive {
         }
         let place = if is_summary { summary } else { part };
         let is_new = self.reported.insert((index, is_summary, if is_call { 0 } else { place }));
-        if !is_delta && !is_new {
+        let is_content = !is_call && !is_summary;
+        // The content whose deltas came ends, even if under another index.
+        if is_content && is_delta {
+            self.open.extend([(index, false), (index, true)]);
+        }
+        let was_open = is_content && !is_delta && self.open.remove(&(index, about.ends_with("_part")));
+        if !is_delta && (!is_new || was_open) {
             return Ok(());
         }
         if is_object {
@@ -751,9 +774,10 @@ impl Naive {
             return Err(GiveUp);
         }
         if !self.ended {
+            let mut taken = BTreeSet::new();
             let numbers: Vec<_> = (0..)
                 .zip(elements(&response["output"]))
-                .map(|(at, item)| self.item_at(at, item, &response["output"]))
+                .map(|(at, item)| self.item_at(at, item, &response["output"], &mut taken))
                 .collect();
             if numbers.iter().any(|number| *number >= 8) {
                 return Err(GiveUp);
@@ -775,7 +799,7 @@ impl Naive {
             self.finish(0, &word, &|word, called| responses_word(word, &reason, called), false);
         }
         let status = full(&response["status"]).or(ended).unwrap_or_default();
-        self.ended |= status == "completed" || status == "incomplete";
+        self.ended |= ["completed", "incomplete", "requires_action", "done"].contains(&status);
         self.usage(&response["usage"]);
         if response["error"].is_object() && !self.failed {
             self.push("error".to_string());
@@ -822,10 +846,18 @@ impl Naive {
             self.reported.insert((index, true, 0));
         } else if kind == "message" || kind == "reasoning" {
             self.role(0, &item["role"]);
+            let has_all =
+                (0..8).all(|place| [true, false].iter().all(|is| self.reported.contains(&(index, *is, place))));
+            let is_annotated = has_all || self.annotated.contains(&index);
             for (name, is_summary) in [("summary", true), ("content", false)].into_iter().filter(|_| is_whole) {
                 let known = self.reported.iter().filter(|(own, is, _)| (*own, *is) == (index, is_summary)).count();
                 // Their positions need not be the indexes that they were reported by.
-                if elements(&item[name]).count() <= known {
+                // What came as a summary may be content here.
+                let was_summary = item["type"] == "reasoning"
+                    && elements(&item["summary"]).next().is_none()
+                    && self.reported.iter().any(|(own, is, _)| (*own, *is) == (index, true));
+                let has_more = elements(&item[name]).count() > known && !(was_summary && !is_summary);
+                if !has_more && (is_summary || is_annotated) {
                     continue;
                 }
                 let had = self.reported.clone();
@@ -836,7 +868,7 @@ impl Naive {
                     }
                     if !is_summary
                         && elements(&part["annotations"]).count() > 0
-                        && !had.contains(&(index, false, place))
+                        && !(is_annotated && had.contains(&(index, false, place)))
                     {
                         annotations.push((index << 32 | place, &part["annotations"]));
                     }
@@ -844,7 +876,7 @@ impl Naive {
                     let text = if kind == Kind::Refusal { &part["refusal"] } else { &part["text"] };
                     let in_thoughts = item["type"] == "reasoning" && kind == Kind::Content;
                     let kind = if in_thoughts { Kind::Reasoning } else { kind };
-                    if !had.contains(&(index, is_summary, place)) {
+                    if has_more && !had.contains(&(index, is_summary, place)) {
                         self.text(0, kind, is_summary.into(), index << 32 | place, text);
                     }
                 }
@@ -852,9 +884,7 @@ impl Naive {
                     self.raw(0, Kind::Annotation, slot, annotations);
                 }
             }
-            let is_new =
-                (0..8).any(|place| [true, false].iter().any(|is| !self.reported.contains(&(index, *is, place))));
-            if is_whole && is_new {
+            if is_whole && !has_all {
                 self.signature(0, index << 32, &item["encrypted_content"]);
             }
         } else if is_whole && item.is_object() && !self.reported.contains(&arguments) {

@@ -302,6 +302,7 @@ fn the_last_event_of_responses_has_the_finish_reason() {
     let text = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "x"});
     for (word, finish, verdict) in [
         ("completed", "stop", Verdict::Done),
+        ("done", "done", Verdict::Done),
         ("incomplete", "incomplete", Verdict::Done),
         ("failed", "error", Verdict::ApiError),
     ] {
@@ -328,17 +329,23 @@ fn an_item_that_is_reported_whole_has_its_annotations() {
     let message = json!({"type": "message", "role": "assistant", "content": [part("A"), part("B")]});
     let reasoning = json!({"type": "reasoning", "summary": [], "encrypted_content": "enc"});
     let delta = json!({"type": "response.output_text.delta", "output_index": 1, "content_index": 0, "delta": "A"});
+    let delta_b = json!({"type": "response.output_text.delta", "output_index": 1, "content_index": 1, "delta": "B"});
     let done =
         |index: u32, item: &Value| json!({"type": "response.output_item.done", "output_index": index, "item": item});
     let response = json!({"object": "response", "status": "completed", "output": [reasoning, message]});
     let last = json!({"type": "response.completed", "response": response});
-    let (all, behind) = (json!([{"url": "A"}, {"n": 2}, {"url": "B"}, {"n": 2}]), json!([{"url": "B"}, {"n": 2}]));
+    let all = json!([{"url": "A"}, {"n": 2}, {"url": "B"}, {"n": 2}]);
+    let added =
+        json!({"type": "response.output_text.annotation.added", "output_index": 1, "annotation": {"url": "own"}});
+    let (own, behind) = (json!([{"url": "own"}]), json!([{"url": "own"}, {"url": "B"}, {"n": 2}]));
     for (stream, annotations) in [
         (response.to_string().into_bytes(), &all),
         (unnamed(std::slice::from_ref(&last)), &all),
         (unnamed(&[done(0, &reasoning), done(1, &message), last.clone()]), &all),
-        // Whoever sends texts in pieces sends annotations in events.
-        (unnamed(&[done(0, &reasoning), delta, last]), &behind),
+        (unnamed(&[done(0, &reasoning), delta.clone(), last.clone()]), &all),
+        // An annotation that has an event of its own is not reported again; those of a part that no event had are reported.
+        (unnamed(&[done(0, &reasoning), delta.clone(), added.clone(), last.clone()]), &behind),
+        (unnamed(&[delta, delta_b, added, done(1, &message), last]), &own),
     ] {
         let Read { message, end, .. } = read(&stream, "annotations");
         let own = &message["choices"][0]["message"];

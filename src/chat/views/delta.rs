@@ -4,7 +4,7 @@ use super::ToolCalls;
 use crate::chat::choices::delta_at;
 use crate::chat::index::{delta, DeltaIndex, Fields};
 use crate::chat::parts::{ContentParts, ReasoningDetails};
-use crate::chat::scalar::{input_of, member_of, text_of, whole_number};
+use crate::chat::scalar::{input_of, member_of, string_of, text_of, whole_number};
 use crate::json::{Kind, Text, Value};
 use crate::shown::shown;
 
@@ -69,10 +69,15 @@ impl<'a> DeltaView<'a> {
         self.text(delta::ROLE)
     }
 
-    /// Returns `content`, if it is a text and not empty. An array is in [`content_parts`](Self::content_parts).
+    /// Returns `content`, if it is a text and not empty, or a number, as it is written (Cloudflare). An array is in
+    /// [`content_parts`](Self::content_parts).
     #[inline]
     pub fn content(&self) -> Option<Text<'a>> {
-        self.text(delta::CONTENT)
+        let content = self.member(delta::CONTENT)?;
+        match content.kind() {
+            Kind::Number => Some(Text::verbatim(content.raw())),
+            _ => string_of(content),
+        }
     }
 
     /// Returns `content`, if it is an array: texts and thoughts in order, without unknown parts (Mistral).
