@@ -69,13 +69,13 @@ grep -hE '[0-9]+ streams, [0-9]+ runs' "$work/go-logs.log" | sed 's/^ *[^ ]* /NO
 pass go-logs
 
 run go-test -bench . -benchtime 1x
-ran go-test TestQuirkCases TestOracleSamples TestMessageSamples TestLayout TestHTTP TestNames TestFeed TestTee TestCopies \
+ran go-test TestQuirkCases TestMessageSamples TestLayout TestHTTP TestNames TestFeed TestTee TestCopies \
   TestProxy Example_reverseProxy
 grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /NOTE /' || true
 pass go-test
 ran go-test TestSteadyState TestSmallArray
 pass go-allocs
-[ -z "${DELTAWIRE_CORPUS:-}" ] || { ran go-test TestOracleCorpus TestMessageCorpus TestProtocolCorpus TestSSECases && pass go-corpus; }
+[ -z "${DELTAWIRE_CORPUS:-}" ] || { ran go-test TestMessageCorpus TestProtocolCorpus TestSSECases && pass go-corpus; }
 
 tested=./adapter run go-adapter
 ran go-adapter TestDecoder TestEventReader TestFault TestOptions ExampleNewDecoder ExampleNewEventReader
