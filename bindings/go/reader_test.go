@@ -15,22 +15,6 @@ import (
 	"testing/iotest"
 )
 
-func TestLayout(t *testing.T) {
-	l := layoutNow()
-	if l.event != 64 || l.eventText != 24 || l.eventStart != 48 {
-		t.Errorf("an event: %+v", l)
-	}
-	if l.config != 64 || l.configErrors != 24 || l.end != 64 || l.usage != 88 || l.result != 32 {
-		t.Errorf("sizes: %+v", l)
-	}
-	if l.smallest == 0 || l.smallest > l.state || l.smallestMessage == 0 || l.smallestMessage > l.messageState {
-		t.Errorf("blocks: %+v", l)
-	}
-	if l.version != l.libVersion || l.abi != l.libABI {
-		t.Errorf("versions: %+v", l)
-	}
-}
-
 // A loop that is left early has not seen all of the response, although the read had it.
 func TestLeftEarly(t *testing.T) {
 	const stream = `data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}` + "\n\n" +
