@@ -36,11 +36,11 @@ samples=(samples/*.sse samples/body.json samples/error-body.json)
 streams=() protocols=()
 if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
   streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
-  protocols=("$DELTAWIRE_CORPUS"/protocols/*.sse)
+  mapfile -t protocols < <(find "$DELTAWIRE_CORPUS/protocols" -name '*.sse' -o -name '*.json' ! -name '*.expected.json' | sort)
 fi
 python3 -B "$src/make_streams.py" "$out/made" samples/*.sse
 made=("$out"/made/*.sse)
-event_log "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
+event_log "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 corpus_or_skip() {
   [ "${#streams[@]}" -gt 0 ] || echo "SKIP $1 (corpus): DELTAWIRE_CORPUS is not set, ../shared/corpus is not there"
 }
@@ -61,14 +61,7 @@ corpus_or_skip ffi-c-shared
 pass ffi-c-shared
 
 python3 -B "$src/messages.py" samples "$out/gcc/message" samples
-# The recorded streams have their own messages to be compared with.
-python3 -B "$src/messages.py" same "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}"
-if [ "${#streams[@]}" -gt 0 ]; then
-  export MESSAGE=$out/gcc/message
-  python3 -B "$DELTAWIRE_CORPUS/compare_messages.py" "$MESSAGE" "$DELTAWIRE_CORPUS/streams" 1 1448
-  python3 -B "$DELTAWIRE_CORPUS/compare_messages.py" "$src/message_batch.sh" "$DELTAWIRE_CORPUS/streams" 65536
-  python3 -B "$src/messages.py" goldens "$MESSAGE" "$DELTAWIRE_CORPUS/protocols"
-fi
+python3 -B "$src/messages.py" same "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 corpus_or_skip ffi-c-message
 pass ffi-c-message
 

@@ -2,9 +2,7 @@
 """What the C program `message` prints, compared.
 
 messages.py samples MESSAGE DIR          DIR/NAME.expected.json
-messages.py same MESSAGE LOGS FILE...    LOGS/NAME.message.json, the message as the Rust library has it; its texts too
-messages.py goldens MESSAGE DIR          the recordings of other protocols in DIR and their goldens, as DIR/check.py compares"""
-import csv
+messages.py same MESSAGE LOGS FILE...    LOGS/NAME.message.json, the message as the Rust library has it; its texts too"""
 import json
 import os
 import re
@@ -98,7 +96,7 @@ def texts_of(message):
             said = error.get("message") or error.get("detail") or error.get("error")
             put(name + "_message", said if isinstance(said, str) else None, choice)
             put(name + "_code", str(error["code"]) if error.get("code") is not None else None, choice)
-            put(name + "_type", error.get("type"), choice)
+            put(name + "_type", error.get("type") or error.get("status"), choice)
         else:
             put(name + "_message", error, choice)
 
@@ -137,39 +135,6 @@ def but_defaults(got, want):
     return {k: v for k, v in got.items() if k[0] != "call_type" and (k[0] != "role" or k in want)}
 
 
-DIALECTS = {"anthropic": "Anthropic", "gemini": "Gemini", "responses": "Responses"}
-
-
-def goldens(program, folder):
-    """Compares the message, its ID, the verdict, the protocol and the exit status of each recording of a protocol that is
-    read, in each way. Returns its files."""
-    source = open(os.path.join(folder, "check.py"), encoding="utf-8").read()
-    check = {"__name__": "check"}
-    exec(source[: source.rindex("\nmain()")], check)  # without its last line, which runs it
-    with open(os.path.join(folder, "MANIFEST.tsv"), encoding="utf-8") as manifest:
-        rows = [row for row in csv.DictReader(manifest, delimiter="\t", quoting=csv.QUOTE_NONE) if row["protocol"] in DIALECTS]
-    for row in rows:
-        path = os.path.join(folder, row["name"])
-        golden = json.load(open(path.rsplit(".", 1)[0] + ".expected.json", encoding="utf-8"))
-        is_body = "error-body" in row["features"]
-        verdict = "ApiError" if golden["error"] else "Finished" if row["protocol"] == "gemini" else "Done"
-        dialect = "None" if is_body else DIALECTS[row["protocol"]]
-        end = f"{verdict} {dialect} {0 if golden['error'] else 1}\n"
-        each_way(program, path, ["--end"], end, str)
-        ids = {} if is_body else {name: golden[name] for name in ("id", "model") if golden.get(name) is not None}
-
-        def faults(out):
-            message = json.loads(out)
-            own = {name: message[name] for name in ids if name in message}
-            return check["compare"](golden, message) + ([] if own == ids else [f"{own}, not {ids}"])
-
-        each_way(program, path, [], [], faults)
-        for size in READS:
-            done = subprocess.run([program, *size, path], capture_output=True, timeout=120)
-            differ(" ".join([row["name"], *size, "exit status"]), done.returncode, 2 if golden["error"] else 0)
-    return rows
-
-
 def main(arguments):
     what, program, folder, *files = arguments
     if what == "samples":
@@ -193,8 +158,6 @@ def main(arguments):
                 got = but_defaults(texts(out), said)
                 same = {k for k in got if got[k] == said.get(k) or got[k] is UNREADABLE}
                 differ(title, {k: v for k, v in got.items() if k not in same}, {k: v for k, v in said.items() if k not in same})
-    elif what == "goldens":
-        files = goldens(program, folder)
     else:
         sys.exit(__doc__)
     print(f"messages: {len(files)} {what}, {runs} runs, {wrong} wrong")
