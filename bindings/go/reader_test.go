@@ -286,28 +286,6 @@ func decoded(v any) string {
 
 func TestSourceErrors(t *testing.T) {
 	fault := errors.New("the line is dead")
-	for _, first := range []string{contentChunk, contentChunk + "data: {\"cho", ""} {
-		r := NewReader(io.MultiReader(strings.NewReader(first), iotest.ErrReader(fault)))
-		text := ""
-		for r.Next() {
-			if r.Event().Kind == KindContent {
-				text += r.Event().TextString()
-			}
-		}
-		if !errors.Is(r.Err(), fault) || text != `some "words" of text` && first != "" {
-			t.Errorf("%q: %v, content %q", first, r.Err(), text)
-		}
-		want := ErrTruncated
-		if first == "" {
-			want = ErrEmpty
-		}
-		if !errors.Is(r.Err(), want) || !r.End().Finished || r.Err().Error() != want.Error()+": the line is dead" {
-			t.Errorf("%q: %v, %+v", first, r.Err(), r.End())
-		}
-		if r.Next() {
-			t.Error("an event after the end")
-		}
-	}
 	r := NewReader(readerFunc(func([]byte) (int, error) { return 0, nil }))
 	if r.Next() || !errors.Is(r.Err(), io.ErrNoProgress) {
 		t.Errorf("a source that gives nothing: %v", r.Err())

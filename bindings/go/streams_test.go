@@ -255,43 +255,6 @@ func TestProtocolCorpus(t *testing.T) {
 	}
 }
 
-// TestProtocolConstants has a finish reason and a usage of each protocol.
-func TestProtocolConstants(t *testing.T) {
-	for _, c := range []struct {
-		event  string
-		from   Protocol
-		reason FinishReason
-		flags  Flags
-		usage  Usage
-	}{
-		{`{"type":"message_delta","delta":{"stop_reason":"refusal"},"usage":{"input_tokens":3,"cache_read_input_tokens":2,` +
-			`"cache_creation_input_tokens":10,"output_tokens":4}}`, ProtocolAnthropic, FinishContentFilter, FlagNative,
-			Usage{Has: HasPrompt | HasCompletion | HasTotal | HasCached | HasCacheWrite, Prompt: 15, Completion: 4, Total: 19, Cached: 2,
-				CacheWrite: 10}},
-		{`{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},` +
-			`"usage":{"output_tokens":0}}}`, ProtocolResponses, FinishLength, FlagNative, Usage{Has: HasCompletion}},
-		{`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f"}}]},"finishReason":"STOP"}],` +
-			`"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":2,"thoughtsTokenCount":3}}`, ProtocolGemini, FinishToolCalls,
-			FlagNative, Usage{Has: HasPrompt | HasCompletion | HasTotal | HasReasoning, Prompt: 1, Completion: 5, Total: 6, Reasoning: 3}},
-		{`{"promptFeedback":{"blockReason":"OTHER"}}`, ProtocolGemini, FinishContentFilter, FlagNative | FlagPrompt, Usage{}},
-	} {
-		r := NewReader(strings.NewReader("data: " + c.event + "\n\n"))
-		finished := 0
-		for r.Next() {
-			if e := r.Event(); e.Kind == KindFinish {
-				finished++
-				if e.FinishReason() != c.reason || e.Flags&(FlagNative|FlagPrompt) != c.flags {
-					t.Errorf("%s: %v %v", c.event, e.FinishReason(), e.Flags)
-				}
-			}
-		}
-		usage, has := r.Usage()
-		if finished != 1 || usage != c.usage || has != (c.usage.Has != 0) || r.End().Dialect != c.from {
-			t.Errorf("%s: %d finish reasons, %+v, %v", c.event, finished, usage, r.End().Dialect)
-		}
-	}
-}
-
 func TestReadMessage(t *testing.T) {
 	for _, s := range samples(t) {
 		m, err := ReadMessage(bytes.NewReader(s.bytes))
