@@ -28,9 +28,13 @@ sane_cc() { "${cc[@]}" "${sane[@]}" "$@"; }
 echo 'int main(void) { return 0; }' >"$out/empty.c"
 sane_cc "$out/empty.c" -o "$out/empty" 2>/dev/null || sane=()
 
-"${cc[@]}" "$use/gateway.c" "$lib" -o "$out/gateway"
+python3 -B scripts/fences.py docs/gateway.md c >"$out/gateway_md.c"
+# Compiled unchanged, as a user who copies it would.
+"${cc[@]}" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -c "$out/gateway_md.c" -o "$out/gateway_md.o"
+docs=(-DDOCS="\"$out/gateway_md.c\"" -Wno-unused-function)
+"${cc[@]}" "${docs[@]}" "$use/gateway.c" "$lib" -o "$out/gateway"
 python3 -B "$use/check_gateway.py" "$out/gateway" "$command" "${bodies[@]}"
-sane_cc "$use/gateway.c" "$lib" -o "$out/gateway-sane"
+sane_cc "${docs[@]}" "$use/gateway.c" "$lib" -o "$out/gateway-sane"
 python3 -B "$use/check_gateway.py" "$out/gateway-sane" "$command" "${samples[@]}"
 pass ffi-gateway
 
@@ -41,10 +45,7 @@ sane_cc "$use/many.c" "$lib" -o "$out/many-sane"
 cmp "$out/many.txt" "$out/many-sane.txt"
 pass ffi-many
 
-python3 -B scripts/fences.py docs/gateway.md c >"$out/gateway_md.c"
-# Compiled unchanged, as a user who copies it would.
-"${cc[@]}" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -c "$out/gateway_md.c" -o "$out/gateway_md.o"
-sane_cc -DDOCS="\"$out/gateway_md.c\"" "$use/docs_main.c" "$lib" -o "$out/docs"
+sane_cc "${docs[@]}" "$use/docs_main.c" "$lib" -o "$out/docs"
 "$out/docs" samples/*.sse
 "$out/docs" --meter samples/*.sse ${used[@]+"${used[@]}"}
 python3 -B "$use/check_docs.py" "$out/docs" "${bodies[@]}"
