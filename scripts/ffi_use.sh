@@ -48,7 +48,6 @@ pass ffi-many
 sane_cc "${docs[@]}" "$use/docs_main.c" "$lib" -o "$out/docs"
 "$out/docs" samples/*.sse
 "$out/docs" --meter samples/*.sse ${used[@]+"${used[@]}"}
-python3 -B "$use/check_docs.py" "$out/docs" "${bodies[@]}"
 pass ffi-docs
 
 at_hand() { have curl-config; }
