@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C interface in realistic programs: libcurl, a gateway, many streams at once, the code of docs/gateway.md. Compares
-# their output with the command's, on the samples and on recorded streams if there are any.
+# The C interface in realistic programs: libcurl, and the code of docs/gateway.md, alone and in a gateway. Compares their
+# output with the command's, on the samples and on recorded streams if there are any.
 . "$(dirname "$0")/lib.sh"
 have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"
@@ -37,13 +37,6 @@ python3 -B "$use/check_gateway.py" "$out/gateway" "$command" "${bodies[@]}"
 sane_cc "${docs[@]}" "$use/gateway.c" "$lib" -o "$out/gateway-sane"
 python3 -B "$use/check_gateway.py" "$out/gateway-sane" "$command" "${samples[@]}"
 pass ffi-gateway
-
-sane_cc "$use/many.c" "$lib" -o "$out/many-sane"
-"$out/many-sane" "${samples[@]}" >"$out/many-sane.txt"
-"${cc[@]}" "$use/many.c" "$lib" -o "$out/many"
-"$out/many" "${samples[@]}" | tee "$out/many.txt"
-cmp "$out/many.txt" "$out/many-sane.txt"
-pass ffi-many
 
 sane_cc "${docs[@]}" "$use/docs_main.c" "$lib" -o "$out/docs"
 "$out/docs" samples/*.sse
