@@ -60,8 +60,7 @@ pass ffi-c-streams
 corpus_or_skip ffi-c-shared
 pass ffi-c-shared
 
-python3 -B "$src/messages.py" samples "$out/gcc/message" samples
-python3 -B "$src/messages.py" same "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
+python3 -B "$src/messages.py" "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 corpus_or_skip ffi-c-message
 pass ffi-c-message
 
