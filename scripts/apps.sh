@@ -11,12 +11,9 @@ cargo build --quiet --locked "${TESTED[@]}" --example blocking --example any_pro
 cargo build --quiet --locked -p deltawire --no-default-features --target-dir "$out/no_std" --example no_std
 
 # says WANTED COMMAND...: what the command prints, of standard input in pieces of 7 bytes.
-slowly='import os, sys
-data = open(sys.argv[1], "rb").read()
-for at in range(0, len(data), 7): os.write(1, data[at : at + 7])'
 says() {
   local got
-  got=$(python3 -c "$slowly" "$2" | "${@:3}") || fail "${*:3} on $2: status $?"
+  got=$(slowly "$2" | "${@:3}") || fail "${*:3} on $2: status $?"
   [ "$got" = "$1" ] || fail "${*:3} on $2 prints: $got"
 }
 tide=$'The tide turns at 6:40.\n\nBring "boots".'

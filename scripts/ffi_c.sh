@@ -14,7 +14,7 @@ mkdir -p "$out/logs"
 
 python3 -B "$src/coverage.py" hits "$lib/include/deltawire.h" >"$out/hits.h"
 common=(counted text log drive cases)
-programs=(check message values sse shared)
+programs=(check message values shared)
 
 # build FOLDER COMPILER LIBRARY FLAG...
 build() {
@@ -36,16 +36,11 @@ samples=(samples/*.sse samples/body.json samples/error-body.json)
 streams=() protocols=()
 if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
   streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
-  protocols=("$DELTAWIRE_CORPUS"/protocols/*.sse)
+  mapfile -t protocols < <(find "$DELTAWIRE_CORPUS/protocols" -name '*.sse' -o -name '*.json' ! -name '*.expected.json' | sort)
 fi
 python3 -B "$src/make_streams.py" "$out/made" samples/*.sse
 made=("$out"/made/*.sse)
-event_log "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}"
-sse_cases=()
-if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
-  python3 -B "$src/sse_cases.py" "$DELTAWIRE_CORPUS/sse/cases.json" >"$out/sse_cases.txt"
-  sse_cases=("$out/sse_cases.txt")
-fi
+event_log "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 corpus_or_skip() {
   [ "${#streams[@]}" -gt 0 ] || echo "SKIP $1 (corpus): DELTAWIRE_CORPUS is not set, ../shared/corpus is not there"
 }
@@ -54,6 +49,7 @@ build "$out/gcc" gcc "$lib/libdeltawire.a" -O2
 export DELTAWIRE_HITS=$out/hits.txt
 
 "$out/gcc/check" cases --part "$(full 1 13)" tests/quirks
+"$out/gcc/check" cases $src
 pass ffi-c-cases
 
 "$out/gcc/check" streams "$out/logs" --part "$(full 1 23)" "${samples[@]}" "${made[@]}" "${streams[@]}"
@@ -64,21 +60,11 @@ pass ffi-c-streams
 corpus_or_skip ffi-c-shared
 pass ffi-c-shared
 
-python3 -B "$src/messages.py" samples "$out/gcc/message" samples
-# The recorded streams have their own messages to be compared with.
-python3 -B "$src/messages.py" same "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}"
-if [ "${#streams[@]}" -gt 0 ]; then
-  export MESSAGE=$out/gcc/message
-  python3 -B "$DELTAWIRE_CORPUS/compare_messages.py" "$MESSAGE" "$DELTAWIRE_CORPUS/streams" 1 1448
-  python3 -B "$DELTAWIRE_CORPUS/compare_messages.py" "$src/message_batch.sh" "$DELTAWIRE_CORPUS/streams" 65536
-  python3 -B "$src/messages.py" goldens "$MESSAGE" "$DELTAWIRE_CORPUS/protocols"
-fi
+python3 -B "$src/messages.py" "$out/gcc/message" "$out/logs" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 corpus_or_skip ffi-c-message
 pass ffi-c-message
 
 "$out/gcc/values"
-"$out/gcc/sse" "${sse_cases[@]}"
-corpus_or_skip ffi-c-values
 pass ffi-c-values
 
 # The example at the start of the header.
@@ -111,10 +97,10 @@ for name in "${programs[@]}"; do
 done
 has "$instrumented" __asan_report_load || fail "the library is not instrumented"
 "$out/asan/check" cases --part "$(full 23 101)" tests/quirks
+"$out/asan/check" cases --part 7 $src
 "$out/asan/check" streams "$out/logs" --part "$(full 23 101)" "${samples[@]}" "${made[@]}" "${streams[@]}"
 "$out/asan/shared" --part 5 "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 "$out/asan/values"
-"$out/asan/sse" "${sse_cases[@]}"
 for sample in samples/{choices,weather,openrouter}.sse; do
   for way in "" --batch; do
     "$out/asan/message" ${way:+"$way"} --read 7 "$sample" >"$out/message.json"
@@ -131,7 +117,7 @@ grind "$out/gcc/check" cases --malloc --part 997 tests/quirks
 grind "$out/gcc/check" streams "$out/logs" --malloc --part 41 "${samples[@]}"
 grind "$out/gcc/shared" --part 5 "${samples[@]}"
 ! in_full || grind "$out/gcc/values"
-grind "$out/gcc/sse" --malloc
+grind "$out/gcc/check" cases --malloc --part 13 $src
 for way in "" --batch; do
   grind "$out/gcc/message" ${way:+"$way"} --read 64 samples/weather.sse >"$out/message.json"
   cmp "$out/message.json" <("$out/gcc/message" samples/weather.sse)

@@ -5,6 +5,7 @@
 export LC_ALL=C
 have g++ || packages g++
 have g++ || skip "g++ is missing"
+have python3 || skip "python3 is missing"
 want_clang
 have valgrind || packages valgrind
 need_crates
@@ -25,21 +26,22 @@ built() {
 
 # No warnings with each compiler and with the oldest and the newest standard (in full each), with and without exceptions and RTTI,
 # included twice.
+# The first program of the document.
+python3 -B scripts/fences.py docs/languages.md cpp 1 >"$work/quickstart.cpp"
 printf '#include <deltawire.hpp>\n#include <deltawire.hpp>\n#include <deltawire.h>\nint main() {}\n' >"$work/alone.cpp"
 for compiler in "${compilers[@]}"; do
   for standard in c++17 $(full c++20 "") c++2b; do
     "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only "$work/alone.cpp"
     ! in_full || [ "$standard" = c++17 ] || "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only $src/use.cpp
-    "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only -fno-exceptions -fno-rtti $src/quickstart.cpp
+    "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only -fno-exceptions -fno-rtti "$work/quickstart.cpp"
   done
   # Not all of these treat addresses as constants.
   for extra in -fsanitize=address,undefined -fsanitize=null -fno-delete-null-pointer-checks; do
-    "$compiler" "${flags[@]}" -std=c++17 $extra -fsyntax-only $src/quickstart.cpp
+    "$compiler" "${flags[@]}" -std=c++17 $extra -fsyntax-only "$work/quickstart.cpp"
   done
-  "$compiler" "${flags[@]}" -std=c++11 $src/c11.cpp "$lib" -o "$work/c11-$compiler"
-  "$compiler" "${flags[@]}" -std=c++17 -fno-exceptions -fno-rtti $src/quickstart.cpp "$lib" -o "$work/bare-$compiler"
+  "$compiler" "${flags[@]}" -std=c++17 -fno-exceptions -fno-rtti "$work/quickstart.cpp" "$lib" -o "$work/bare-$compiler"
 done
-g++ "${flags[@]}" -std=c++17 -Wuseless-cast -fsyntax-only $src/quickstart.cpp
+g++ "${flags[@]}" -std=c++17 -Wuseless-cast -fsyntax-only "$work/quickstart.cpp"
 # Below C++17 there is one error, which says so.
 for compiler in "${compilers[@]}"; do
   ! "$compiler" -std=c++14 -I "$TARGET/capi/include" -fsyntax-only "$work/alone.cpp" 2>"$work/said" || fail "$compiler takes deltawire.hpp as C++14"
@@ -91,18 +93,15 @@ built use g++ -std=c++20 -O1 -g
 "$work/use-g++" samples
 pass ffi-cpp-use
 
-content=$(printf '%s' "$("$work/c11-g++" samples/content.sse)")
 for compiler in "${compilers[@]}"; do
-  [ "$("$work/c11-$compiler" samples/content.sse)" = "$content" ] || fail "c11 by $compiler"
-  [ "$("$work/bare-$compiler" <samples/content.sse 2>/dev/null)" = "${content% (Done)}" ] || fail "quickstart by $compiler"
+  said=$("$work/bare-$compiler" <samples/content.sse 2>/dev/null)
+  [ "$said" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "quickstart by $compiler says: $said"
 done
-case $content in *' (Done)') ;; *) fail "c11 says: $content" ;; esac
-[ "${#content}" -gt 20 ] || fail "c11 says: $content"
 # The example at the start of the header.
 sed -n '/^\/\/     /{s|^//     ||;p;/^}/q}' include/deltawire.hpp >"$work/example.cpp"
 g++ "${flags[@]}" -std=c++17 "$work/example.cpp" "$lib" -o "$work/example"
 [ "$("$work/example")" = "Hello (Done)" ] || fail "the example of deltawire.hpp says: $("$work/example")"
-pass ffi-cpp-c11
+pass ffi-cpp-quickstart
 
 sanitizer=${compilers[-1]}
 sanitized=(-std=c++17 -O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DDELTAWIRE_NO_FROM_CHARS)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C interface in realistic programs: libcurl, a gateway, many streams at once, the code of docs/gateway.md. Compares
-# their output with the command's, on the samples and on recorded streams if there are any.
+# The C interface in realistic programs: libcurl, and the code of docs/gateway.md, alone and in a gateway. Compares their
+# output with the command's, on the samples and on recorded streams if there are any.
 . "$(dirname "$0")/lib.sh"
 have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"
@@ -28,26 +28,19 @@ sane_cc() { "${cc[@]}" "${sane[@]}" "$@"; }
 echo 'int main(void) { return 0; }' >"$out/empty.c"
 sane_cc "$out/empty.c" -o "$out/empty" 2>/dev/null || sane=()
 
-"${cc[@]}" "$use/gateway.c" "$lib" -o "$out/gateway"
-python3 -B "$use/check_gateway.py" "$out/gateway" "$command" "${bodies[@]}"
-sane_cc "$use/gateway.c" "$lib" -o "$out/gateway-sane"
-python3 -B "$use/check_gateway.py" "$out/gateway-sane" "$command" "${samples[@]}"
-pass ffi-gateway
-
-sane_cc "$use/many.c" "$lib" -o "$out/many-sane"
-"$out/many-sane" "${samples[@]}" >"$out/many-sane.txt"
-"${cc[@]}" "$use/many.c" "$lib" -o "$out/many"
-"$out/many" "${samples[@]}" | tee "$out/many.txt"
-cmp "$out/many.txt" "$out/many-sane.txt"
-pass ffi-many
-
 python3 -B scripts/fences.py docs/gateway.md c >"$out/gateway_md.c"
 # Compiled unchanged, as a user who copies it would.
 "${cc[@]}" -D_POSIX_C_SOURCE=200809L -Wno-unused-function -c "$out/gateway_md.c" -o "$out/gateway_md.o"
-sane_cc -DDOCS="\"$out/gateway_md.c\"" "$use/docs_main.c" "$lib" -o "$out/docs"
+docs=(-DDOCS="\"$out/gateway_md.c\"" -Wno-unused-function)
+"${cc[@]}" "${docs[@]}" "$use/gateway.c" "$lib" -o "$out/gateway"
+python3 -B "$use/check_gateway.py" "$out/gateway" "$command" "${bodies[@]}"
+sane_cc "${docs[@]}" "$use/gateway.c" "$lib" -o "$out/gateway-sane"
+python3 -B "$use/check_gateway.py" "$out/gateway-sane" "$command" "${samples[@]}"
+pass ffi-gateway
+
+sane_cc "${docs[@]}" "$use/docs_main.c" "$lib" -o "$out/docs"
 "$out/docs" samples/*.sse
 "$out/docs" --meter samples/*.sse ${used[@]+"${used[@]}"}
-python3 -B "$use/check_docs.py" "$out/docs" "${bodies[@]}"
 pass ffi-docs
 
 at_hand() { have curl-config; }

@@ -93,6 +93,13 @@ event_log() {
   "$TARGET/debug/examples/event_log" "$@"
 }
 
+# slowly FILE: prints it in pieces of 7 bytes.
+slowly() {
+  python3 -c 'import os, sys
+data = open(sys.argv[1], "rb").read()
+for at in range(0, len(data), 7): os.write(1, data[at : at + 7])' "$1"
+}
+
 # Debian's Rust, with the sources of its standard library, for targets that need -Zbuild-std. It is a stable release;
 # RUSTC_BOOTSTRAP allows the flag.
 # shellcheck disable=SC2034  # for the steps

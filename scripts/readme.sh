@@ -95,11 +95,6 @@ PY
   grep -Eq "1 left out" "$out/$name.err" || fail "$name on nine choices: $(cat "$out/$name.err")"
   pass "readme-$name"
 }
-slowly() {
-  python3 -c 'import os, sys
-data = open(sys.argv[1], "rb").read()
-for at in range(0, len(data), 7): os.write(1, data[at : at + 7])' "$1"
-}
 for index in 0 1 2 3 4 5 6 7 8; do
   printf 'data: {"choices":[{"index":%d,"delta":{"content":"a"},"finish_reason":"stop"}]}\n\n' "$index"
 done >"$out/choices.sse"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 need_capi
-for tool in g++ readelf find; do have "$tool" || skip "$tool is missing"; done
+for tool in g++ readelf find python3; do have "$tool" || skip "$tool is missing"; done
 if ! have cmake || ! have pkg-config; then packages cmake pkg-config; fi
 capi_names
 out=$TARGET/capi/ship
@@ -259,35 +259,15 @@ if have cmake; then
 fi
 pass ship-dist
 
-# The packed Go package, used by a separate module as docs/installing.md describes, with the same Go as
-# scripts/ffi_go.sh.
+# The packed Go package, used by the program of its README in a separate module as docs/installing.md describes, with the same
+# Go as scripts/ffi_go.sh.
 if [ ! -d "$root/go" ]; then
   echo "NOTE there is no Go package"
 elif ! find_go; then
   echo "SKIP ship-dist-go: go is missing"
 else
   mkdir "$out/go"
-  cat >"$out/go/main.go" <<'GO'
-package main
-
-import (
-	"os"
-
-	deltawire "deltawire.dev/go"
-)
-
-func main() {
-	r := deltawire.NewReader(os.Stdin)
-	for r.Next() {
-		if e := r.Event(); e.Kind == deltawire.KindContent {
-			os.Stdout.Write(e.Text)
-		}
-	}
-	if r.Err() != nil {
-		os.Exit(1)
-	}
-}
-GO
+  python3 -B scripts/fences.py bindings/go/README.md go >"$out/go/main.go"
   (
     cd "$out/go"
     export GOTOOLCHAIN=local GOPROXY=off GOFLAGS='' GOWORK=off GOCACHE=$TARGET/go-cache CGO_ENABLED=1

@@ -1,6 +1,7 @@
 package deltawire
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -94,7 +95,93 @@ func BenchmarkAssembler(b *testing.B) {
 	perEvent(b)
 }
 
-// What one writes by hand: bufio and encoding/json.
+// What one writes by hand to compare with: bufio for the lines, encoding/json for the chunks.
+
+type refChunk struct {
+	ID      string      `json:"id"`
+	Model   string      `json:"model"`
+	Created uint64      `json:"created"`
+	Choices []refChoice `json:"choices"`
+	Usage   *refUsage   `json:"usage"`
+	Error   *refError   `json:"error"`
+}
+
+type refChoice struct {
+	Index        uint32   `json:"index"`
+	Delta        refDelta `json:"delta"`
+	Text         string   `json:"text"`
+	FinishReason string   `json:"finish_reason"`
+}
+
+type refDelta struct {
+	Role             string    `json:"role"`
+	Content          string    `json:"content"`
+	ReasoningContent *string   `json:"reasoning_content"`
+	Reasoning        *string   `json:"reasoning"`
+	Refusal          string    `json:"refusal"`
+	ToolCalls        []refCall `json:"tool_calls"`
+	FunctionCall     *struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function_call"`
+}
+
+type refCall struct {
+	Index    uint64 `json:"index"`
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+type refUsage struct {
+	Prompt        uint64 `json:"prompt_tokens"`
+	Completion    uint64 `json:"completion_tokens"`
+	Total         uint64 `json:"total_tokens"`
+	PromptDetails struct {
+		Cached uint64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	CompletionDetails struct {
+		Reasoning uint64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+}
+
+type refError struct {
+	Message string `json:"message"`
+}
+
+// refEvents gives the data of each event, in order. A last event without its blank line counts.
+func refEvents(src io.Reader, event func(data []byte) error) error {
+	lines := bufio.NewReader(src)
+	var data []byte
+	some := false
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return err
+		}
+		ended := err == io.EOF
+		line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+		if field, value, _ := bytes.Cut(line, []byte(":")); string(field) == "data" {
+			if some {
+				data = append(data, '\n')
+			}
+			data, some = append(data, bytes.TrimPrefix(value, []byte(" "))...), true
+		}
+		if (len(line) == 0 || ended) && some {
+			if err := event(data); err != nil {
+				return err
+			}
+			data, some = data[:0], false
+		}
+		if ended {
+			return nil
+		}
+	}
+}
+
 func BenchmarkBufioJSON(b *testing.B) {
 	input := chunked(benchChunks)
 	for _, size := range benchSizes {
@@ -119,7 +206,7 @@ func BenchmarkBufioJSON(b *testing.B) {
 						}
 					}
 					return nil
-				}, func(string) {})
+				})
 				if texts != benchChunks || err != nil && err != io.EOF {
 					b.Fatal(texts, err)
 				}

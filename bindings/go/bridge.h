@@ -97,14 +97,6 @@ static inline deltawire_status bridge_value_usage(const char *json, size_t len, 
     return status == DELTAWIRE_OK ? deltawire_value_usage(&v, out) : status;
 }
 
-/* The JSON value that the bytes are. */
-static inline deltawire_status bridge_open(const char *json, size_t len, bridge_span *out) {
-    deltawire_value v;
-    deltawire_status status = deltawire_value_open(json, len, &v);
-    if (status == DELTAWIRE_OK) bridge_put(json, &v, out);
-    return status;
-}
-
 /* Name and value of the member that the bytes are. */
 static inline deltawire_status bridge_open_member(const char *member, size_t len, bridge_span *key, bridge_span *out) {
     deltawire_value name, v;

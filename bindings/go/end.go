@@ -31,16 +31,8 @@ const (
 func (v Verdict) String() string { return nameOf("Verdict", v, verdictNames) }
 
 var verdictNames = []string{
-	VerdictEmpty:         "Empty",
-	VerdictNotAStream:    "NotAStream",
-	VerdictAPIError:      "APIError",
-	VerdictDone:          "Done",
-	VerdictFinished:      "Finished",
-	VerdictBody:          "Body",
-	VerdictJSONAnswer:    "JSONAnswer",
-	VerdictOtherProtocol: "OtherProtocol",
-	VerdictLost:          "Lost",
-	VerdictTruncated:     "Truncated",
+	1: "Empty", "NotAStream", "APIError", "Done", "Finished", "Body", "JSONAnswer", "OtherProtocol", "Lost",
+	"Truncated",
 }
 
 // Pending is what was left over at the end of a stream: whatever began and did not end. Of bytes that are no event stream
@@ -58,12 +50,7 @@ const (
 // String returns the name, such as Nothing.
 func (p Pending) String() string { return nameOf("Pending", p, pendingNames) }
 
-var pendingNames = []string{
-	PendingNothing: "Nothing",
-	PendingEvent:   "Event",
-	PendingJSON:    "JSON",
-	PendingLine:    "Line",
-}
+var pendingNames = []string{"Nothing", "Event", "JSON", "Line"}
 
 // Media is what the response is instead of an event stream.
 type Media uint32
@@ -81,14 +68,7 @@ const (
 // String returns the name, such as Gzip.
 func (m Media) String() string { return nameOf("Media", m, mediaNames) }
 
-var mediaNames = []string{
-	MediaNone:   "None",
-	MediaGzip:   "Gzip",
-	MediaZstd:   "Zstd",
-	MediaBinary: "Binary",
-	MediaHTML:   "HTML",
-	MediaText:   "Text",
-}
+var mediaNames = []string{"None", "Gzip", "Zstd", "Binary", "HTML", "Text"}
 
 // Protocol is the protocol of events.
 type Protocol uint32
@@ -110,15 +90,7 @@ const (
 func (p Protocol) String() string { return nameOf("Protocol", p, protocolNames) }
 
 var protocolNames = []string{
-	ProtocolNone:         "None",
-	ProtocolOther:        "Other",
-	ProtocolResponses:    "Responses",
-	ProtocolAnthropic:    "Anthropic",
-	ProtocolGemini:       "Gemini",
-	ProtocolInteractions: "Interactions",
-	ProtocolOllama:       "Ollama",
-	ProtocolCohere:       "Cohere",
-	ProtocolChat:         "Chat",
+	"None", "Other", "Responses", "Anthropic", "Gemini", "Interactions", "Ollama", "Cohere", "Chat",
 }
 
 // End is how a stream ended, or would if it ended now.

@@ -190,18 +190,26 @@ func TestSourceFails(t *testing.T) {
 		text  string
 	}{
 		{contentChunk, []error{fault, ErrTruncated}, "deltawire: the stream was cut: the line is dead"},
+		{contentChunk + "data: {\"cho", []error{fault, ErrTruncated}, "deltawire: the stream was cut: the line is dead"},
+		{"", []error{fault, ErrEmpty}, "deltawire: nothing came: the line is dead"},
 		{finished, []error{fault}, "the line is dead"},
 		{finished + "data: [DONE]\n\n", nil, "<nil>"},
 		{"data: {\"error\":{\"message\":\"no\"}}\n\n", []error{fault}, "deltawire: the API reported an error: no: the line is dead"},
 	} {
 		var a Assembler
 		r := NewReader(io.MultiReader(strings.NewReader(c.input), iotest.ErrReader(fault)), WithAssembler(&a))
-		last := error(nil)
-		for _, err := range r.Events() {
+		last, text := error(nil), ""
+		for e, err := range r.Events() {
 			last = err
+			if err == nil && e.Kind == KindContent {
+				text = e.TextString()
+			}
 		}
-		if last != r.Err() || fmt.Sprint(last) != c.text {
-			t.Errorf("%q: %v, %v", c.input, last, r.Err())
+		if last != r.Err() || fmt.Sprint(last) != c.text || !r.End().Finished || r.Next() {
+			t.Errorf("%q: %v, %v, %+v", c.input, last, r.Err(), r.End())
+		}
+		if strings.HasPrefix(c.input, contentChunk[:20]) && text != `some "words" of text` {
+			t.Errorf("%q: content %q", c.input, text)
 		}
 		for _, is := range c.is {
 			if !errors.Is(last, is) {

@@ -119,42 +119,10 @@ const (
 func (k Kind) String() string { return nameOf("Kind", k, kindNames) }
 
 var kindNames = []string{
-	KindNone:              "None",
-	KindSSE:               "SSE",
-	KindComment:           "Comment",
-	KindKeepAlive:         "KeepAlive",
-	KindRetry:             "Retry",
-	KindLastEventID:       "LastEventID",
-	KindChunk:             "Chunk",
-	KindRole:              "Role",
-	KindContent:           "Content",
-	KindReasoning:         "Reasoning",
-	KindRefusal:           "Refusal",
-	KindToolCall:          "ToolCall",
-	KindToolName:          "ToolName",
-	KindToolArguments:     "ToolArguments",
-	KindFunctionName:      "FunctionName",
-	KindFunctionArguments: "FunctionArguments",
-	KindAudio:             "Audio",
-	KindLogprobs:          "Logprobs",
-	KindMessage:           "Message",
-	KindFinish:            "Finish",
-	KindChoiceError:       "ChoiceError",
-	KindUsage:             "Usage",
-	KindError:             "Error",
-	KindMalformed:         "Malformed",
-	KindTooLong:           "TooLong",
-	KindCommentTooLong:    "CommentTooLong",
-	KindLimit:             "Limit",
-	KindQuirk:             "Quirk",
-	KindDone:              "Done",
-	KindPayload:           "Payload",
-	KindMeta:              "Meta",
-	KindAnnotation:        "Annotation",
-	KindSignature:         "Signature",
-	KindMedia:             "Media",
-	KindNative:            "Native",
-	KindFrame:             "Frame",
+	"None", "SSE", "Comment", "KeepAlive", "Retry", "LastEventID", "Chunk", "Role", "Content", "Reasoning",
+	"Refusal", "ToolCall", "ToolName", "ToolArguments", "FunctionName", "FunctionArguments", "Audio", "Logprobs",
+	"Message", "Finish", "ChoiceError", "Usage", "Error", "Malformed", "TooLong", "CommentTooLong", "Limit",
+	"Quirk", "Done", "Payload", "Meta", "Annotation", 34: "Signature", "Media", 38: "Native", 48: "Frame",
 }
 
 // Meta is the member that a [KindMeta] reports.
@@ -180,18 +148,8 @@ const (
 func (m Meta) String() string { return nameOf("Meta", m, metaNames) }
 
 var metaNames = []string{
-	MetaObject:             "Object",
-	MetaSystemFingerprint:  "SystemFingerprint",
-	MetaServiceTier:        "ServiceTier",
-	MetaProvider:           "Provider",
-	MetaNativeFinishReason: "NativeFinishReason",
-	MetaMember:             "Member",
-	MetaChoiceMember:       "ChoiceMember",
-	MetaDeltaMember:        "DeltaMember",
-	MetaMessageMember:      "MessageMember",
-	MetaReasoningName:      "ReasoningName",
-	MetaCallMember:         "CallMember",
-	MetaFunctionMember:     "FunctionMember",
+	1: "Object", "SystemFingerprint", "ServiceTier", "Provider", "NativeFinishReason", "Member", "ChoiceMember",
+	"DeltaMember", "MessageMember", "ReasoningName", "CallMember", "FunctionMember",
 }
 
 // Limit is why deltas, or parts of a message, were left out.
@@ -209,13 +167,7 @@ const (
 // String returns the name of the limit, such as ToolCalls.
 func (l Limit) String() string { return nameOf("Limit", l, limitNames) }
 
-var limitNames = []string{
-	LimitNone:      "None",
-	LimitChoices:   "Choices",
-	LimitToolCalls: "ToolCalls",
-	LimitIndex:     "Index",
-	LimitLength:    "Length",
-}
+var limitNames = []string{"None", "Choices", "ToolCalls", "Index", "Length"}
 
 // Flags are details of an event. Ignore flags that you do not know.
 type Flags uint16
@@ -275,15 +227,7 @@ const (
 // String returns the reason as providers write it, such as tool_calls; other for FinishOther.
 func (f FinishReason) String() string { return nameOf("FinishReason", f, finishNames) }
 
-var finishNames = []string{
-	FinishOther:         "other",
-	FinishStop:          "stop",
-	FinishLength:        "length",
-	FinishToolCalls:     "tool_calls",
-	FinishContentFilter: "content_filter",
-	FinishFunctionCall:  "function_call",
-	FinishError:         "error",
-}
+var finishNames = []string{1: "other", "stop", "length", "tool_calls", "content_filter", "function_call", "error"}
 
 // Fault is why a payload is malformed.
 type Fault uint32
@@ -305,13 +249,6 @@ const (
 func (f Fault) String() string { return nameOf("Fault", f, faultNames) }
 
 var faultNames = []string{
-	FaultUnexpectedEnd:  "UnexpectedEnd",
-	FaultUnexpectedByte: "UnexpectedByte",
-	FaultTrailingBytes:  "TrailingBytes",
-	FaultTooDeep:        "TooDeep",
-	FaultBadNumber:      "BadNumber",
-	FaultBadLiteral:     "BadLiteral",
-	FaultBadEscape:      "BadEscape",
-	FaultRawControl:     "RawControl",
-	FaultIllFormedUTF8:  "IllFormedUTF8",
+	1: "UnexpectedEnd", "UnexpectedByte", "TrailingBytes", "TooDeep", "BadNumber", "BadLiteral", "BadEscape",
+	"RawControl", "IllFormedUTF8",
 }

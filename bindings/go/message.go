@@ -74,41 +74,11 @@ const (
 func (f Field) String() string { return nameOf("Field", f, fieldNames) }
 
 var fieldNames = []string{
-	FieldID:                 "ID",
-	FieldObject:             "Object",
-	FieldModel:              "Model",
-	FieldSystemFingerprint:  "SystemFingerprint",
-	FieldServiceTier:        "ServiceTier",
-	FieldProvider:           "Provider",
-	FieldUsage:              "Usage",
-	FieldError:              "Error",
-	FieldErrorMessage:       "ErrorMessage",
-	FieldErrorCode:          "ErrorCode",
-	FieldErrorType:          "ErrorType",
-	FieldRole:               "Role",
-	FieldContent:            "Content",
-	FieldRefusal:            "Refusal",
-	FieldReasoning:          "Reasoning",
-	FieldFinish:             "Finish",
-	FieldNativeFinish:       "NativeFinish",
-	FieldChoiceError:        "ChoiceError",
-	FieldChoiceErrorMessage: "ChoiceErrorMessage",
-	FieldChoiceErrorCode:    "ChoiceErrorCode",
-	FieldChoiceErrorType:    "ChoiceErrorType",
-	FieldFunctionName:       "FunctionName",
-	FieldFunctionArguments:  "FunctionArguments",
-	FieldAudioID:            "AudioID",
-	FieldAudioData:          "AudioData",
-	FieldAudioTranscript:    "AudioTranscript",
-	FieldCallID:             "CallID",
-	FieldCallType:           "CallType",
-	FieldCallName:           "CallName",
-	FieldCallArguments:      "CallArguments",
-	FieldReasoningDetails:   "ReasoningDetails",
-	FieldReasoningName:      "ReasoningName",
-	FieldNativeUsage:        "NativeUsage",
-	FieldSignatures:         "Signatures",
-	FieldNativeContent:      "NativeContent",
+	"ID", "Object", "Model", "SystemFingerprint", "ServiceTier", "Provider", "Usage", "Error", "ErrorMessage",
+	"ErrorCode", "ErrorType", "Role", "Content", "Refusal", "Reasoning", "Finish", "NativeFinish", "ChoiceError",
+	"ChoiceErrorMessage", "ChoiceErrorCode", "ChoiceErrorType", "FunctionName", "FunctionArguments", "AudioID",
+	"AudioData", "AudioTranscript", "CallID", "CallType", "CallName", "CallArguments", "ReasoningDetails",
+	"ReasoningName", "NativeUsage", "Signatures", "NativeContent",
 }
 
 // Owner is whose member [Assembler.Member] is asked for.
@@ -127,14 +97,7 @@ const (
 // String returns the name of the owner, such as Choice.
 func (o Owner) String() string { return nameOf("Owner", o, ownerNames) }
 
-var ownerNames = []string{
-	OwnerChunk:    "Chunk",
-	OwnerChoice:   "Choice",
-	OwnerDelta:    "Delta",
-	OwnerCall:     "Call",
-	OwnerFunction: "Function",
-	OwnerUsage:    "Usage",
-}
+var ownerNames = []string{"Chunk", "Choice", "Delta", "Call", "Function", "Usage"}
 
 // Message is a response as the API sends it without streaming: a chat.completion. An absent member is "" or nil.
 type Message struct {

@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// The names of each type are a list in the order of its numbers. TestNames compares each name with that of the constant.
+
 // nameOf returns the name of a number, or Type(number) if it has none.
 func nameOf[T ~uint16 | ~uint32](typ string, number T, names []string) string {
 	if uint64(number) < uint64(len(names)) && names[number] != "" {

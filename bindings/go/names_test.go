@@ -103,21 +103,11 @@ func TestNames(t *testing.T) {
 	for _, enum := range enums {
 		inHeader := map[string]uint64{}
 		for name, number := range defines {
-			if rest, ok := strings.CutPrefix(name, "DELTAWIRE_"+enum.header); ok || strings.HasPrefix(name, enum.header) {
-				if !ok {
-					rest = name[len(enum.header):]
-				}
+			if rest, ok := strings.CutPrefix(name, enum.header); ok {
 				inHeader[squash(rest)] = number
 			}
 		}
-		switch enum.typ {
-		case "Quirk":
-			if len(inHeader) == 0 { // the library has the names
-				for _, q := range Quirks() {
-					inHeader[squash(libraryName(q))] = uint64(q)
-				}
-			}
-		case "Limit":
+		if enum.typ == "Limit" {
 			inHeader["none"] = 0
 		}
 		seen := 0

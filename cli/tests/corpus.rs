@@ -4,7 +4,6 @@ mod command;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -119,43 +118,6 @@ fn the_exit_status_is_the_verdict() {
         assert_eq!((events.status, &events.err), (ran.status, &ran.err), "{file}");
         for size in SIZES {
             assert_eq!(command::run("events", &["--read-size", size, path]), events, "{file} at {size}");
-        }
-    }
-}
-
-/// The corpus's own `check.py` runs a program for each recording: here one that calls the command with a read size.
-#[test]
-fn every_recording_of_other_protocols_comes_to_its_golden_message() {
-    let Some(corpus) = corpus() else { return };
-    let folder = corpus.join("protocols");
-    let manifest = std::fs::read_to_string(folder.join("MANIFEST.tsv")).expect("the manifest");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("deltawire-at-read-size");
-    let script = "#!/bin/sh\nexec \"$DELTAWIRE\" \"$1\" --read-size \"$READ_SIZE\" \"$2\"\n";
-    std::fs::write(&program, script).expect("the script can be written");
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).expect("and made a program");
-    for protocol in ["responses", "anthropic", "gemini"] {
-        let rows = manifest.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-        let rows: Vec<_> = rows.filter(|row| row[1] == protocol).collect();
-        assert!(rows.len() > 10, "{protocol}");
-        for size in SIZES {
-            let mut check = Command::new("python3");
-            check.arg("-B").arg(folder.join("check.py")).arg(&program).arg(&folder).args(["-p", protocol]);
-            let checked =
-                check.env("DELTAWIRE", command::BINARY).env("READ_SIZE", size).output().expect("python3 runs");
-            let printed = String::from_utf8_lossy(&checked.stdout);
-            let all = format!("{0}/{0}", rows.len());
-            assert!(checked.status.success() && printed.trim_end().ends_with(&all), "{protocol} at {size}: {printed}");
-            // What the script does not compare.
-            for row in &rows {
-                let path = folder.join(row[0]);
-                let golden = std::fs::read(path.with_extension("expected.json")).expect("the golden result");
-                let golden: Value = serde_json::from_slice(&golden).expect("it is JSON");
-                let ran = command::run("message", &["--read-size", size, path.to_str().expect("the path is UTF-8")]);
-                assert_eq!(ran.status, if golden["error"].is_null() { 0 } else { 2 }, "{}: {}", row[0], ran.err);
-                let message: Value = serde_json::from_str(&ran.out).expect("the message is JSON");
-                let id = if row.iter().any(|cell| cell.contains("error-body")) { &Value::Null } else { &golden["id"] };
-                assert_eq!(&message["id"], id, "{} at {size}", row[0]);
-            }
         }
     }
 }

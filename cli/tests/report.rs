@@ -323,12 +323,22 @@ fn a_broken_pipe_keeps_the_status() {
         ("message", error, 2),
         ("message", CHUNK, 3),
     ] {
-        let mut child = spawn(&[command, "--max-event-len", "200"], Stdio::piped());
-        drop(child.stdout.take());
-        let mut stdin = child.stdin.take().expect("a pipe");
-        let _ = stdin.write_all([first, &more].concat().as_bytes());
-        drop(stdin);
-        assert_eq!(child.wait().expect("it ends").code(), Some(status), "{command} {first}");
+        // The reader goes before the first byte, or after it.
+        for reads in [false, true] {
+            let mut child = spawn(&[command, "--max-event-len", "200"], Stdio::piped());
+            let (out, mut stdin) = (child.stdout.take(), child.stdin.take().expect("a pipe"));
+            let bytes = [first, &more].concat();
+            let reader = std::thread::spawn(move || reads.then(|| out.map(|mut out| out.read_exact(&mut [0]))));
+            // It may stop reading at any time.
+            let _ = stdin.write_all(bytes.as_bytes());
+            drop(stdin);
+            let ran = child.wait_with_output().expect("it ends");
+            let _ = reader.join();
+            assert_eq!(ran.status.code(), Some(status), "{command} {first}");
+            // Only this one has read to the end.
+            let err = String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(err.contains("verdict"), command == "message", "{command} {first}: {err}");
+        }
     }
 }
 

@@ -94,7 +94,8 @@ static void set(quirk_case *c, const char *option)
     char *value = strchr(option, '=');
     if (!value) fault("expected `NAME=VALUE`");
     *value++ = 0;
-    if (!strcmp(option, "framing") && !strcmp(value, "spec")) c->config.flags |= DELTAWIRE_CFG_SPEC;
+    if (!strcmp(option, "mode") && !strcmp(value, "sse")) c->config.mode = DELTAWIRE_MODE_SSE;
+    else if (!strcmp(option, "framing") && !strcmp(value, "spec")) c->config.flags |= DELTAWIRE_CFG_SPEC;
     else if (!strcmp(option, "validate") && !strcmp(value, "strict")) c->config.flags |= DELTAWIRE_CFG_STRICT_JSON;
     else if (!strcmp(option, "max_event_len")) c->config.max_event_len = (uint32_t)number(value);
     else if (!strcmp(option, "max_id_len")) c->config.max_id_len = (uint32_t)number(value);

@@ -125,6 +125,20 @@ static void move_to(run *r, size_t len)
     take_block(r, alloc, len, moved);
 }
 
+/* The same where it lies, as by realloc. */
+static void resize_to(run *r, size_t len)
+{
+    unsigned char *alloc, *mem = new_block(r, len, &alloc);
+    deltawire_status status;
+    memset(mem, POISON, len);
+    memcpy(mem, (void *)r->p, r->block_len);
+    take_block(r, alloc, len, (deltawire_parser *)(void *)mem);
+    status = deltawire_resize(r->p, len);
+    if (status == DELTAWIRE_OK) return;
+    log_bad(r->log, "deltawire_resize answers", (uint64_t)-status);
+    r->over = 1;
+}
+
 static void grow(run *r)
 {
     size_t need = deltawire_need(r->p);
@@ -134,7 +148,8 @@ static void grow(run *r)
         r->over = 1;
         return;
     }
-    move_to(r, need);
+    if (r->odd % 3) move_to(r, need);
+    else resize_to(r, need);
 }
 
 static void shrink(run *r)
@@ -350,6 +365,7 @@ static void stays_strict(run *r)
     if (call_feed(r, "\n\n", 2, &consumed) != DELTAWIRE_E_STRICT || consumed != 0 || call_finish(r) != DELTAWIRE_E_STRICT)
         log_bad(r->log, "E_STRICT does not stick; consumed", consumed);
     if (r->log->events != before) log_bad(r->log, "events after E_STRICT:", r->log->events - before);
+    if (deltawire_user_code(r->p) != 0) log_bad(r->log, "E_STRICT is an answer of a callback:", 0);
 }
 
 static void give_all(run *r)

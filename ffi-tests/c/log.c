@@ -538,37 +538,8 @@ static void set_part(item *it, int part, const char *bytes, size_t len)
         return answer(log); \
     }
 
-TEXT_CALLBACK(on_comment, COMMENT)
-TEXT_CALLBACK(on_keep_alive, KEEP_ALIVE)
-AT_CALLBACK(on_retry, RETRY)
-TEXT_CALLBACK(on_last_event_id, LAST_EVENT_ID)
-TEXT_CALLBACK(on_role, ROLE)
-TEXT_CALLBACK(on_content, CONTENT)
-TEXT_CALLBACK(on_reasoning, REASONING)
-TEXT_CALLBACK(on_refusal, REFUSAL)
-TEXT_CALLBACK(on_tool_name, TOOL_NAME)
-TEXT_CALLBACK(on_tool_arguments, TOOL_ARGUMENTS)
-TEXT_CALLBACK(on_function_name, FUNCTION_NAME)
-TEXT_CALLBACK(on_function_arguments, FUNCTION_ARGUMENTS)
-VALUE_CALLBACK(on_audio, AUDIO)
-VALUE_CALLBACK(on_logprobs, LOGPROBS)
-VALUE_CALLBACK(on_message, MESSAGE)
-TEXT_CALLBACK(on_finish, FINISH)
-VALUE_CALLBACK(on_choice_error, CHOICE_ERROR)
-VALUE_CALLBACK(on_usage, USAGE)
-VALUE_CALLBACK(on_error, ERROR)
-TEXT_CALLBACK(on_malformed, MALFORMED)
-AT_CALLBACK(on_too_long, TOO_LONG)
-AT_CALLBACK(on_comment_too_long, COMMENT_TOO_LONG)
-AT_CALLBACK(on_limit, LIMIT)
-AT_CALLBACK(on_quirk, QUIRK)
-AT_CALLBACK(on_done, DONE)
-AT_CALLBACK(on_frame, FRAME)
-TEXT_CALLBACK(on_meta, META)
-VALUE_CALLBACK(on_annotations, ANNOTATION)
-TEXT_CALLBACK(on_signature, SIGNATURE)
-VALUE_CALLBACK(on_media, MEDIA)
-VALUE_CALLBACK(on_native, NATIVE)
+#define NO_CALLBACK(name, KIND_NAME)
+LOG_CALLBACKS(TEXT_CALLBACK, AT_CALLBACK, VALUE_CALLBACK, NO_CALLBACK)
 
 static int32_t on_sse(void *user, const deltawire_at *at, deltawire_str type, deltawire_str data, deltawire_str id)
 {
@@ -622,43 +593,10 @@ static int32_t on_tool_call(void *user, const deltawire_at *at, const deltawire_
     return answer(log);
 }
 
-/* In the order of the struct: C++ and old compilers do not accept member names. */
+#define MEMBER(name, KIND_NAME) name,
 const deltawire_callbacks log_callbacks = {
     sizeof(deltawire_callbacks),
-    on_sse,
-    on_comment,
-    on_keep_alive,
-    on_retry,
-    on_last_event_id,
-    on_chunk,
-    on_role,
-    on_content,
-    on_reasoning,
-    on_refusal,
-    on_tool_call,
-    on_tool_name,
-    on_tool_arguments,
-    on_function_name,
-    on_function_arguments,
-    on_audio,
-    on_logprobs,
-    on_message,
-    on_finish,
-    on_choice_error,
-    on_usage,
-    on_error,
-    on_malformed,
-    on_too_long,
-    on_comment_too_long,
-    on_limit,
-    on_quirk,
-    on_done,
-    on_frame,
-    on_meta,
-    on_annotations,
-    on_signature,
-    on_media,
-    on_native,
+    LOG_CALLBACKS(MEMBER, MEMBER, MEMBER, MEMBER)
 };
 
 /* -------------------------------------------------------------------------------------------------------------------

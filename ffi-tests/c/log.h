@@ -43,6 +43,43 @@ void log_free(logbook *log);
 void log_clear(logbook *log);
 void log_bad(logbook *log, const char *what, uint64_t number);
 
+/* Each callback and its kind, in the order of the struct; TEXT, AT and VALUE say what it gets, OTHER is any other. */
+#define LOG_CALLBACKS(TEXT, AT, VALUE, OTHER) \
+    OTHER(on_sse, SSE) \
+    TEXT(on_comment, COMMENT) \
+    TEXT(on_keep_alive, KEEP_ALIVE) \
+    AT(on_retry, RETRY) \
+    TEXT(on_last_event_id, LAST_EVENT_ID) \
+    OTHER(on_chunk, CHUNK) \
+    TEXT(on_role, ROLE) \
+    TEXT(on_content, CONTENT) \
+    TEXT(on_reasoning, REASONING) \
+    TEXT(on_refusal, REFUSAL) \
+    OTHER(on_tool_call, TOOL_CALL) \
+    TEXT(on_tool_name, TOOL_NAME) \
+    TEXT(on_tool_arguments, TOOL_ARGUMENTS) \
+    TEXT(on_function_name, FUNCTION_NAME) \
+    TEXT(on_function_arguments, FUNCTION_ARGUMENTS) \
+    VALUE(on_audio, AUDIO) \
+    VALUE(on_logprobs, LOGPROBS) \
+    VALUE(on_message, MESSAGE) \
+    TEXT(on_finish, FINISH) \
+    VALUE(on_choice_error, CHOICE_ERROR) \
+    VALUE(on_usage, USAGE) \
+    VALUE(on_error, ERROR) \
+    TEXT(on_malformed, MALFORMED) \
+    AT(on_too_long, TOO_LONG) \
+    AT(on_comment_too_long, COMMENT_TOO_LONG) \
+    AT(on_limit, LIMIT) \
+    AT(on_quirk, QUIRK) \
+    AT(on_done, DONE) \
+    AT(on_frame, FRAME) \
+    TEXT(on_meta, META) \
+    VALUE(on_annotations, ANNOTATION) \
+    TEXT(on_signature, SIGNATURE) \
+    VALUE(on_media, MEDIA) \
+    VALUE(on_native, NATIVE)
+
 /* Pass this to deltawire_feed; the user pointer is the logbook. */
 extern const deltawire_callbacks log_callbacks;
 void log_item(logbook *log, const item *it);

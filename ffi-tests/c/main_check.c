@@ -130,46 +130,10 @@ static void run_first(const how *h, wanted *w)
 
 static deltawire_callbacks only_one(uint32_t kind)
 {
-    /* The offset of a kind's callback in the struct. */
-#define SLOT(KIND_NAME, member) \
-    case DELTAWIRE_EV_##KIND_NAME: one.member = log_callbacks.member; break
+#define SLOT(member, KIND_NAME) \
+    case DELTAWIRE_EV_##KIND_NAME: one.member = log_callbacks.member; break;
     deltawire_callbacks one = DELTAWIRE_CALLBACKS_INIT;
-    switch (kind) {
-        SLOT(SSE, on_sse);
-        SLOT(COMMENT, on_comment);
-        SLOT(KEEP_ALIVE, on_keep_alive);
-        SLOT(RETRY, on_retry);
-        SLOT(LAST_EVENT_ID, on_last_event_id);
-        SLOT(CHUNK, on_chunk);
-        SLOT(ROLE, on_role);
-        SLOT(CONTENT, on_content);
-        SLOT(REASONING, on_reasoning);
-        SLOT(REFUSAL, on_refusal);
-        SLOT(TOOL_CALL, on_tool_call);
-        SLOT(TOOL_NAME, on_tool_name);
-        SLOT(TOOL_ARGUMENTS, on_tool_arguments);
-        SLOT(FUNCTION_NAME, on_function_name);
-        SLOT(FUNCTION_ARGUMENTS, on_function_arguments);
-        SLOT(AUDIO, on_audio);
-        SLOT(LOGPROBS, on_logprobs);
-        SLOT(MESSAGE, on_message);
-        SLOT(FINISH, on_finish);
-        SLOT(CHOICE_ERROR, on_choice_error);
-        SLOT(USAGE, on_usage);
-        SLOT(ERROR, on_error);
-        SLOT(MALFORMED, on_malformed);
-        SLOT(TOO_LONG, on_too_long);
-        SLOT(COMMENT_TOO_LONG, on_comment_too_long);
-        SLOT(LIMIT, on_limit);
-        SLOT(QUIRK, on_quirk);
-        SLOT(DONE, on_done);
-        SLOT(FRAME, on_frame);
-        SLOT(META, on_meta);
-        SLOT(ANNOTATION, on_annotations);
-        SLOT(SIGNATURE, on_signature);
-        SLOT(MEDIA, on_media);
-        SLOT(NATIVE, on_native);
-    }
+    switch (kind) { LOG_CALLBACKS(SLOT, SLOT, SLOT, SLOT) }
     return one;
 }
 

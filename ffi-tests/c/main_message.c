@@ -1,11 +1,10 @@
 /* Builds a message in a block that grows as needed, and prints it as JSON.
  *
- * message [message] [--read N | --read-size N] [--batch] [--scratch N] [--plain] [--getters | --end] FILE
+ * message [--read N] [--batch] [--scratch N] [--getters] FILE
  *
- * --batch: by batch instead of the assembler's callbacks. --plain: without members that only gateways add.
- * --getters: instead of JSON a line for each text: FIELD CHOICE CALL "TEXT". --end: instead of JSON the verdict, the protocol
- * that was read, and whether the response is complete. The exit status is 0 for a whole
- * message, 2 for an error of the API, 3 for a stream that was cut, 4 for anything but a stream of chunks. */
+ * --batch: by batch instead of the assembler's callbacks. --getters: instead of JSON a line for each text: FIELD CHOICE CALL
+ * "TEXT". The exit status is 0 for a whole message, 2 for an error of the API, 3 for a stream that was cut, 4 for anything but a
+ * stream of chunks. */
 #include "drive.h"
 
 #include <stdio.h>
@@ -129,8 +128,9 @@ static void by_batch(const char *data, size_t len, size_t scratch_min)
     if (len) die("not all was consumed");
 }
 
-static void print_json(uint32_t flags)
+static void print_json(void)
 {
+    const uint32_t flags = DELTAWIRE_JSON_EXTENDED;
     size_t need = 0, again = 0;
     char *json;
     if (deltawire_message_json(message, flags, NULL, 0, &need) != DELTAWIRE_E_SMALL || !need) die("no length of the JSON");
@@ -245,32 +245,21 @@ static int exit_status(void)
     }
 }
 
-static void print_end(void)
-{
-    deltawire_end end = DELTAWIRE_END_INIT;
-    check(deltawire_end_of(parser, &end), "deltawire_end_of");
-    printf("%s %s %lu\n", deltawire_verdict_name(end.verdict), deltawire_protocol_name(end.dialect), (unsigned long)end.complete);
-}
-
 int main(int argc, char **argv)
 {
     size_t read = 0, at = 0, scratch = DELTAWIRE_SCRATCH_MIN;
-    int i, batch = 0, plain = 0, getters = 0, ends = 0, status;
+    int i, batch = 0, getters = 0, status;
     const char *path = NULL;
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     text input = TEXT_INIT;
     count_from_now();
     for (i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "message") && !path) continue;
         if (!strcmp(argv[i], "--batch")) batch = 1;
-        else if (!strcmp(argv[i], "--plain")) plain = 1;
         else if (!strcmp(argv[i], "--getters")) getters = 1;
-        else if (!strcmp(argv[i], "--end")) ends = 1;
-        else if ((!strcmp(argv[i], "--read") || !strcmp(argv[i], "--read-size")) && i + 1 < argc)
-            read = (size_t)strtoul(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--read") && i + 1 < argc) read = (size_t)strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--scratch") && i + 1 < argc) scratch = (size_t)strtoul(argv[++i], NULL, 10);
         else if (!path) path = argv[i];
-        else die("message [--read N] [--batch] [--scratch N] [--plain] [--getters | --end] FILE");
+        else die("message [--read N] [--batch] [--scratch N] [--getters] FILE");
     }
     if (!path || !text_of_file(&input, path)) die("the file cannot be read");
 
@@ -297,8 +286,7 @@ int main(int argc, char **argv)
     else by_callbacks(NULL, 0);
 
     if (getters) print_getters();
-    else if (ends) print_end();
-    else print_json(plain ? 0 : DELTAWIRE_JSON_EXTENDED);
+    else print_json();
     status = exit_status();
     check(deltawire_message_reset(message), "deltawire_message_reset");
     if (deltawire_message_choices(message) != 0) die("choices after a reset");

@@ -37,6 +37,10 @@ static void too_small(void) {
         is("enough", deltawire_init(block, size, &config, &p), DELTAWIRE_OK);
     }
 
+    begin("deltawire_block_size", "more than there is", -1);
+    is("a block has no size", (long long)deltawire_block_size(NULL, SIZE_MAX), 0);
+    is("a message has no size", (long long)deltawire_message_size(NULL, SIZE_MAX), 0);
+
     begin("deltawire_message_init", "a byte too few", -1);
     {
         void *block;

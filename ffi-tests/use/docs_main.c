@@ -1,6 +1,5 @@
 /* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes.
- * docs_main --meter STREAM...: what only the usage is read of is what a whole reading says, whole and cut, whatever the slices.
- * docs_main --left STREAM LEFT...: the stream without usage frames must equal the file LEFT, whatever the slices. */
+ * docs_main --meter STREAM...: what only the usage is read of is what a whole reading says, whole and cut, whatever the slices. */
 #define _POSIX_C_SOURCE 200809L
 #include DOCS
 
@@ -89,37 +88,6 @@ static size_t load(const char *name, char *bytes, size_t room) {
     return len;
 }
 
-/* Slices of 1 byte to 64 KiB, and sizes around the length that the recipe holds. */
-static int left(int argc, char **argv) {
-    static const size_t slices[] = {1,     2,     3,     5,     16,    61,    256,   1000,  1448, 4096,
-                                    8192, 16383, 16384, 16385, 20000, 32768, 40000, 65535, 65536};
-    static char bytes[1 << 22], expected[1 << 22];
-    size_t nth, runs = 0, dropped = 0;
-    int file;
-    for (file = 0; file + 1 < argc; file += 2) {
-        size_t len = load(argv[file], bytes, sizeof bytes), left = load(argv[file + 1], expected, sizeof expected);
-        for (nth = 0; nth < sizeof slices / sizeof *slices; nth++, runs++) {
-            struct got got = {NULL, 0, 0};
-            struct stream s;
-            size_t at, n;
-            stream_begin(&s, keep, &got, 1);
-            for (at = 0; at < len; at += n) {
-                n = len - at < slices[nth] ? len - at : slices[nth];
-                if (stream_bytes(&s, bytes + at, n) != 0) fail("bytes", argv[file], slices[nth]);
-            }
-            if (stream_end(&s) != 0 || s.why) fail(s.why ? s.why : "end", argv[file], slices[nth]);
-            if (got.len != left || (left && memcmp(got.bytes, expected, left) != 0))
-                fail("other bytes than those without usage", argv[file], slices[nth]);
-            dropped += (size_t)s.dropped;
-            free(s.parser);
-            free(got.bytes);
-        }
-    }
-    printf("docs/gateway.md: %lu streams, %lu runs, %lu usage chunks left out\n", (unsigned long)(argc / 2),
-           (unsigned long)runs, (unsigned long)dropped);
-    return runs == 0 || dropped < runs;
-}
-
 static struct meter metered(const char *bytes, size_t len, size_t slice, uint32_t mode, const char *name) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     size_t at, n, size = deltawire_block_size(NULL, 1 << 18);
@@ -197,7 +165,6 @@ int main(int argc, char **argv) {
     struct upstream upstream;
     size_t nth, renamed = 0, runs = 0;
     int file;
-    if (argc > 1 && strcmp(argv[1], "--left") == 0) return left(argc - 2, argv + 2);
     if (argc > 1 && strcmp(argv[1], "--meter") == 0) return meter(argc - 2, argv + 2);
     callbacks.on_content = on_content;
     if (upstream_init(&upstream) != DELTAWIRE_OK) fail("upstream_init", "", 0);

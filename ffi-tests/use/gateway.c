@@ -1,4 +1,5 @@
-/* gateway [--drop-usage] [--strict] [--max-memory BYTES] [--count N] PORT: forwards HTTP/1.1 to 127.0.0.1:PORT.
+/* gateway [--drop-usage] [--strict] [--max-memory BYTES] [--count N] PORT: forwards HTTP/1.1 to 127.0.0.1:PORT. What reads the
+ * streams is the code of docs/gateway.md, in the file that DOCS names.
  *
  * Prints the port that it listens on. Forwards bodies unchanged as they arrive. With --drop-usage it drops chunks
  * that contain only usage, and holds back at most the frame under decision. At the end of each response it prints
@@ -7,7 +8,19 @@
  *
  * One thread, poll, up to CLIENTS clients; one request for each connection. */
 #define _POSIX_C_SOURCE 200809L
-#include "relay.h"
+#include "http.h"
+#include "safe.h"
+
+#include <stdint.h>
+
+/* The code of the page gets no block that is larger than --max-memory. */
+static size_t max_memory = 1 << 20;
+
+static void *limited(size_t size) { return size <= max_memory ? malloc(size) : NULL; }
+
+#define malloc limited
+#include DOCS
+#undef malloc
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,12 +47,13 @@ struct client {
     struct bytes from_client, from_up, to_client, to_up;
     struct bytes run;               /* part of the body that is not in a chunk yet */
     struct body body;
-    struct relay relay;
-    int relaying, whole;
+    struct stream stream;
+    uint64_t kept;                  /* bytes of the body that went on */
+    int streaming, whole;
     char path[64];
 };
 
-static struct relay_options options = {0, 0, 1 << 20};
+static int drop_usage, strict;
 static struct client clients[CLIENTS];
 static uint16_t upstream;
 static long done_count;
@@ -64,7 +78,43 @@ static int dial(uint16_t port) {
     return fd;
 }
 
-static int to_run(void *user, const char *bytes, size_t len) { return bytes_put(&((struct client *)user)->run, bytes, len); }
+/* send_fn */
+static int to_run(void *to, const char *bytes, size_t len) {
+    struct client *c = to;
+    c->kept += len;
+    return bytes_put(&c->run, bytes, len) ? 0 : -1;
+}
+
+/* With --strict each quirk is an error. */
+static void begin(struct client *c) {
+    struct stream *s = &c->stream;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    stream_begin(s, to_run, c, drop_usage);
+    c->streaming = 1;
+    if (!strict || !s->parser) return;
+    config.flags = DELTAWIRE_CFG_GROW;
+    config.errors[0] = config.errors[1] = ~UINT64_C(0);
+    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_FRAME) | DELTAWIRE_MASK(DELTAWIRE_EV_FINISH);
+    deltawire_init(s->parser, deltawire_block_size(NULL, 1024), &config, &s->parser);
+}
+
+/* What is known at the end: usage, finish reason and verdict, or why the stream was not read. */
+static void report(const struct client *c) {
+    const struct stream *s = &c->stream;
+    deltawire_end end = DELTAWIRE_END_INIT;
+    deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+    put_safe(stderr, c->path, strlen(c->path));
+    fprintf(stderr, " %s bytes=%llu dropped=%d dropped_bytes=%llu finish=%s", c->whole ? "whole" : "cut",
+            (unsigned long long)s->seen, s->dropped, (unsigned long long)(s->seen - c->kept),
+            s->finish ? deltawire_finish_name(s->finish) : "-");
+    if (s->parser && deltawire_last_usage(s->parser, &usage) == DELTAWIRE_OK)
+        fprintf(stderr, " usage=%llu+%llu", (unsigned long long)usage.prompt, (unsigned long long)usage.completion);
+    else
+        fprintf(stderr, " usage=-");
+    if (s->parser) deltawire_end_of(s->parser, &end);
+    fprintf(stderr, " verdict=%s complete=%lu open=%s\n", deltawire_verdict_name(end.verdict), (unsigned long)end.complete,
+            s->why ? s->why : "-");
+}
 
 /* Sends the body in new chunks, since it may be shorter than before: one for each read. */
 static int chunk(struct client *c) {
@@ -82,7 +132,7 @@ static int chunk(struct client *c) {
 static void hang_up(struct client *c) {
     if (c->fd >= 0) close(c->fd);
     if (c->up >= 0) close(c->up);
-    if (c->relaying) relay_free(&c->relay);
+    if (c->streaming) free(c->stream.parser);
     bytes_free(&c->from_client);
     bytes_free(&c->from_up);
     bytes_free(&c->to_client);
@@ -123,11 +173,13 @@ static int response_head(struct client *c) {
     if (len == 0) return bytes_len(&c->from_up) < HEAD_MAX;
     if (!head_copy(&c->to_client, head, len, without, "Transfer-Encoding: chunked\r\nConnection: close\r\n")) return 0;
     body_begin(&c->body, head, len);
-    relay_begin(&c->relay, &options, to_run, c);
-    c->relaying = 1;
+    begin(c);
     encoding = head_field(head, len, "Content-Encoding", &n);
-    if (encoding && !head_field_is(head, len, "Content-Encoding", "identity"))
-        relay_fail_open(&c->relay, "compressed");
+    if (encoding && !head_field_is(head, len, "Content-Encoding", "identity")) {
+        free(c->stream.parser);
+        c->stream.parser = NULL;
+        c->stream.why = "compressed";
+    }
     bytes_take(&c->from_up, len);
     c->phase = RESPONSE_BODY;
     return 1;
@@ -137,10 +189,8 @@ static int response_head(struct client *c) {
 static int response_end(struct client *c, int over) {
     c->whole = over != 2 && body_whole(&c->body);
     c->phase = DRAINING;
-    if (!relay_end(&c->relay) || !chunk(c)) return 0;
-    put_safe(stderr, c->path, strlen(c->path));
-    fprintf(stderr, " %s ", c->whole ? "whole" : "cut");
-    relay_report(&c->relay, stderr);
+    if (stream_end(&c->stream) != 0 || !chunk(c)) return 0;
+    report(c);
     /* The missing last chunk shows the client, too, that the body was cut. */
     return !c->whole || bytes_put(&c->to_client, "0\r\n\r\n", 5);
 }
@@ -149,7 +199,7 @@ static int response_body(struct client *c) {
     const char *data;
     size_t n;
     while ((n = body_next(&c->body, &c->from_up, &data)) > 0) {
-        if (!relay_bytes(&c->relay, data, n)) return 0;
+        if (stream_bytes(&c->stream, data, n) != 0) return 0;
         bytes_take(&c->from_up, n);
     }
     if (c->body.state == BODY_OVER || c->body.state == BODY_BAD) return response_end(c, 0);
@@ -232,9 +282,9 @@ int main(int argc, char **argv) {
     long count = 0;
     int nth, listener;
     for (nth = 1; nth < argc; nth++) {
-        if (strcmp(argv[nth], "--drop-usage") == 0) options.drop_usage = 1;
-        else if (strcmp(argv[nth], "--strict") == 0) options.strict = 1;
-        else if (strcmp(argv[nth], "--max-memory") == 0 && nth + 1 < argc) options.max_memory = strtoul(argv[++nth], NULL, 10);
+        if (strcmp(argv[nth], "--drop-usage") == 0) drop_usage = 1;
+        else if (strcmp(argv[nth], "--strict") == 0) strict = 1;
+        else if (strcmp(argv[nth], "--max-memory") == 0 && nth + 1 < argc) max_memory = strtoul(argv[++nth], NULL, 10);
         else if (strcmp(argv[nth], "--count") == 0 && nth + 1 < argc) count = atol(argv[++nth]);
         else upstream = (uint16_t)atoi(argv[nth]);
     }
