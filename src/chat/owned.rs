@@ -3,7 +3,7 @@
 use super::others::OtherMember;
 use super::update::{CallUpdate, NamePiece, Update};
 use crate::delta::{
-    Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
+    Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
     FLAG_REUSES, FLAG_WHOLE,
 };
 use crate::dialect::Protocol;
@@ -90,15 +90,15 @@ impl OwnedUpdate {
 
     fn of_call(update: CallUpdate<'_>) -> Self {
         let CallUpdate { call, index, opens, reuses, id, kind, custom } = update;
-        let mut owned = OwnedUpdate::new(Kind::ToolCall);
-        let part =
-            |owned: &mut OwnedUpdate, text: Option<Text<'_>>| text.map_or(Part::NONE, |text| owned.keep_text(text));
-        let (text, aux) = (part(&mut owned, id), part(&mut owned, kind));
-        let flag = |is: bool, flag: u16| if is { flag } else { 0 };
-        let flags = flag(opens, FLAG_OPENS) | flag(reuses, FLAG_REUSES) | flag(custom, FLAG_CUSTOM);
-        let flags = flags | flag(index.is_some(), FLAG_NUMBER);
-        owned.delta = Delta { flags, call, number: index.map_or(0, u64::from), text, aux, ..owned.delta };
+        let mut owned = OwnedUpdate::new(Kind::ToolCall).of(call);
+        owned.delta.text = id.map_or(Part::NONE, |id| owned.keep_text(id));
+        owned.delta.aux = kind.map_or(Part::NONE, |kind| owned.keep_text(kind));
+        owned.delta.number = index.map_or(0, u64::from);
         owned
+            .with_flag(FLAG_NUMBER, index.is_some())
+            .with_flag(FLAG_OPENS, opens)
+            .with_flag(FLAG_REUSES, reuses)
+            .with_flag(FLAG_CUSTOM, custom)
     }
 
     fn of_member(member: OtherMember<'_>) -> Self {
@@ -127,8 +127,8 @@ impl OwnedUpdate {
         self
     }
 
-    fn with_code(mut self, meta: Meta) -> Self {
-        self.delta.code = meta as u32;
+    fn with_code(mut self, code: u32) -> Self {
+        self.delta.code = code;
         self
     }
 
@@ -178,19 +178,16 @@ impl Update<'_> {
                 value(Kind::Logprobs, logprobs.value()).with_flag(FLAG_WHOLE, logprobs.is_whole())
             }
             Update::Message(message) => value(Kind::Message, message.value()),
-            Update::Meta(meta, said) => text(Kind::Meta, said).with_code(meta),
+            Update::Meta(meta, said) => text(Kind::Meta, said).with_code(meta as u32),
             Update::Member(member) => OwnedUpdate::of_member(member),
-            Update::Finish(reason) => {
-                let mut owned = text(Kind::Finish, reason.text()).with_flag(FLAG_PROMPT, reason.is_of_prompt());
-                owned.delta.code = reason.kind().number();
-                owned.with_flag(FLAG_NATIVE, reason.is_native())
-            }
+            Update::Finish(reason) => text(Kind::Finish, reason.text())
+                .with_code(reason.kind().number())
+                .with_flag(FLAG_PROMPT, reason.is_of_prompt())
+                .with_flag(FLAG_NATIVE, reason.is_native()),
             Update::ChoiceError(error) => OwnedUpdate::of_error(Kind::ChoiceError, error),
-            Update::Usage(usage) => {
-                let mut owned = value(Kind::Usage, usage.value());
-                owned.delta.code = usage.protocol() as u32;
-                owned.with_flag(FLAG_NATIVE, usage.protocol() != Protocol::Chat)
-            }
+            Update::Usage(usage) => value(Kind::Usage, usage.value())
+                .with_code(usage.protocol() as u32)
+                .with_flag(FLAG_NATIVE, usage.protocol() != Protocol::Chat),
             Update::Error(error) => OwnedUpdate::of_error(Kind::Error, error),
         }
     }
