@@ -412,7 +412,13 @@ impl<'a> Text<'a> {
 
     /// Iterates over the decoded characters.
     pub(super) fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
-        Chars::of(self)
+        self.fragments().flat_map(|fragment| {
+            let (run, char) = match fragment {
+                Fragment::Str(run) => (run, None),
+                Fragment::Char(char) => ("", Some(char)),
+            };
+            run.chars().chain(char)
+        })
     }
 
     fn eq_decoded(&self, other: &str) -> bool {
@@ -483,40 +489,11 @@ impl PartialEq<Text<'_>> for Text<'_> {
             // A text with replaced bytes never equals ASCII.
             return self.raw == other.raw;
         }
-        Chars::of(self).eq(Chars::of(other))
+        self.chars().eq(other.chars())
     }
 }
 
 impl Eq for Text<'_> {}
-
-/// Iterates over the decoded characters.
-struct Chars<'a> {
-    run: core::str::Chars<'a>,
-    fragments: Fragments<'a>,
-}
-
-impl<'a> Chars<'a> {
-    fn of(text: &Text<'a>) -> Self {
-        Chars { run: "".chars(), fragments: text.fragments() }
-    }
-}
-
-impl Iterator for Chars<'_> {
-    type Item = char;
-
-    fn next(&mut self) -> Option<char> {
-        if let Some(char) = self.run.next() {
-            return Some(char);
-        }
-        match self.fragments.next()? {
-            Fragment::Char(char) => Some(char),
-            Fragment::Str(run) => {
-                self.run = run.chars();
-                self.run.next()
-            }
-        }
-    }
-}
 
 /// Writes the decoded text.
 impl fmt::Display for Text<'_> {
@@ -531,7 +508,7 @@ impl fmt::Display for Text<'_> {
 /// Writes the decoded text, quoted and escaped as a Rust string, or the first 64 bytes of a long one.
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(f, "\"", Chars::of(self), self.raw.len(), |char| char != '\'')
+        show(f, "\"", self.chars(), self.raw.len(), |char| char != '\'')
     }
 }
 
