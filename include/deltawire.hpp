@@ -1083,7 +1083,7 @@ struct method;
 
 /// Calls the method of a kind, and detects whether a type has a member of that name, callable or not: a base that has
 /// the name, too, makes the name ambiguous.
-#define DELTAWIRE_DETAIL_METHOD(NAME)                                                      \
+#define DELTAWIRE_DETAIL_METHOD(NAME, ...)                                                 \
     template <>                                                                            \
     struct method<event_kind::NAME> {                                                      \
         template <class H, class... A>                                                     \
@@ -1105,13 +1105,23 @@ struct method;
         struct named_in_final<H, std::void_t<decltype(&H::on_##NAME)>> : std::true_type {}; \
     };
 
+// The kinds that have a method: the name, the function for C, and then the handler's type `H` and what the method gets beside `at`.
 // clang-format off
-#define DELTAWIRE_DETAIL_EACH(X)                                                                       \
-    X(sse) X(comment) X(keep_alive) X(retry) X(last_event_id) X(chunk) X(role) X(content) X(reasoning) \
-    X(refusal) X(tool_call) X(tool_name) X(tool_arguments) X(function_name) X(function_arguments)      \
-    X(audio) X(logprobs) X(message) X(finish) X(choice_error) X(usage) X(error) X(malformed)           \
-    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame) X(meta) X(annotations) \
-    X(signature) X(media) X(native)
+#define DELTAWIRE_DETAIL_EACH(X)                                                                            \
+    X(sse, sse_fn, H, sse_event) X(comment, text_fn, H, std::string_view)                                   \
+    X(keep_alive, text_fn, H, std::string_view) X(retry, retry_fn, H, std::uint64_t)                        \
+    X(last_event_id, text_fn, H, std::string_view) X(chunk, chunk_fn, H, chunk_view)                        \
+    X(role, text_fn, H, std::string_view) X(content, text_fn, H, std::string_view)                          \
+    X(reasoning, text_fn, H, std::string_view) X(refusal, text_fn, H, std::string_view)                     \
+    X(tool_call, call_fn, H, tool_call) X(tool_name, text_fn, H, std::string_view)                          \
+    X(tool_arguments, text_fn, H, std::string_view) X(function_name, text_fn, H, std::string_view)          \
+    X(function_arguments, text_fn, H, std::string_view) X(audio, value_fn, H, value)                        \
+    X(logprobs, value_fn, H, value) X(message, value_fn, H, value) X(finish, text_fn, H, std::string_view)  \
+    X(choice_error, error_fn, H, error_info) X(usage, value_fn, H, value) X(error, error_fn, H, error_info) \
+    X(malformed, text_fn, H, std::string_view) X(too_long, at_fn, H) X(comment_too_long, at_fn, H)          \
+    X(limit, at_fn, H) X(quirk, quirk_fn, H, deltawire::quirk) X(done, at_fn, H) X(frame, at_fn, H)         \
+    X(meta, text_fn, H, std::string_view) X(annotations, value_fn, H, value)                                \
+    X(signature, text_fn, H, std::string_view) X(media, value_fn, H, value) X(native, value_fn, H, value)
 // clang-format on
 
 DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_METHOD)
@@ -1239,27 +1249,27 @@ template <event_kind Kind, class H>
 std::int32_t error_fn(void *user, const deltawire_at *raw, const deltawire_value *v) noexcept {
     return invoke<Kind, H>(user, raw, error_info(value(*v)));
 }
-template <class H>
+template <event_kind Kind, class H>
 std::int32_t sse_fn(void *user, const deltawire_at *raw, deltawire_str type, deltawire_str data,
                     deltawire_str id) noexcept {
-    return invoke<event_kind::sse, H>(user, raw, sse_event{view(type), view(data), view(id)});
+    return invoke<Kind, H>(user, raw, sse_event{view(type), view(data), view(id)});
 }
-template <class H>
+template <event_kind Kind, class H>
 std::int32_t retry_fn(void *user, const deltawire_at *raw) noexcept {
-    return invoke<event_kind::retry, H>(user, raw, std::uint64_t{raw->number});
+    return invoke<Kind, H>(user, raw, std::uint64_t{raw->number});
 }
-template <class H>
+template <event_kind Kind, class H>
 std::int32_t chunk_fn(void *user, const deltawire_at *raw) noexcept {
-    return invoke<event_kind::chunk, H>(user, raw, chunk_view(raw->chunk));
+    return invoke<Kind, H>(user, raw, chunk_view(raw->chunk));
 }
-template <class H>
+template <event_kind Kind, class H>
 std::int32_t quirk_fn(void *user, const deltawire_at *raw) noexcept {
-    return invoke<event_kind::quirk, H>(user, raw, quirk(raw->code));
+    return invoke<Kind, H>(user, raw, quirk(raw->code));
 }
-template <class H>
+template <event_kind Kind, class H>
 std::int32_t call_fn(void *user, const deltawire_at *raw, const deltawire_value *id,
                      const deltawire_value *type) noexcept {
-    return invoke<event_kind::tool_call, H>(user, raw, tool_call{value(*id), value(*type)});
+    return invoke<Kind, H>(user, raw, tool_call{value(*id), value(*type)});
 }
 
 /// The callbacks of a type of handlers, and whether there are any. (Under some sanitizers a comparison with NULL is
@@ -1275,64 +1285,13 @@ constexpr made_table make_table() {
     deltawire_callbacks t = {};
     bool any = std::is_same_v<std::remove_cv_t<H>, discard>;
     t.size = sizeof t;
-#define DELTAWIRE_DETAIL_TEXT(NAME)                                  \
-    if constexpr (wanted<event_kind::NAME, H, std::string_view>()) { \
-        t.on_##NAME = &text_fn<event_kind::NAME, H>;                 \
-        any = true;                                                  \
+#define DELTAWIRE_DETAIL_SET(NAME, FN, ...)                  \
+    if constexpr (wanted<event_kind::NAME, __VA_ARGS__>()) { \
+        t.on_##NAME = &FN<event_kind::NAME, H>;              \
+        any = true;                                          \
     }
-#define DELTAWIRE_DETAIL_VALUE(NAME, FN, TYPE)           \
-    if constexpr (wanted<event_kind::NAME, H, TYPE>()) { \
-        t.on_##NAME = &FN<event_kind::NAME, H>;          \
-        any = true;                                      \
-    }
-#define DELTAWIRE_DETAIL_OWN(NAME, FN, TYPE)             \
-    if constexpr (wanted<event_kind::NAME, H, TYPE>()) { \
-        t.on_##NAME = &FN<H>;                            \
-        any = true;                                      \
-    }
-#define DELTAWIRE_DETAIL_AT(NAME)                  \
-    if constexpr (wanted<event_kind::NAME, H>()) { \
-        t.on_##NAME = &at_fn<event_kind::NAME, H>; \
-        any = true;                                \
-    }
-    DELTAWIRE_DETAIL_OWN(sse, sse_fn, sse_event)
-    DELTAWIRE_DETAIL_TEXT(comment)
-    DELTAWIRE_DETAIL_TEXT(keep_alive)
-    DELTAWIRE_DETAIL_OWN(retry, retry_fn, std::uint64_t)
-    DELTAWIRE_DETAIL_TEXT(last_event_id)
-    DELTAWIRE_DETAIL_OWN(chunk, chunk_fn, chunk_view)
-    DELTAWIRE_DETAIL_TEXT(role)
-    DELTAWIRE_DETAIL_TEXT(content)
-    DELTAWIRE_DETAIL_TEXT(reasoning)
-    DELTAWIRE_DETAIL_TEXT(refusal)
-    DELTAWIRE_DETAIL_OWN(tool_call, call_fn, tool_call)
-    DELTAWIRE_DETAIL_TEXT(tool_name)
-    DELTAWIRE_DETAIL_TEXT(tool_arguments)
-    DELTAWIRE_DETAIL_TEXT(function_name)
-    DELTAWIRE_DETAIL_TEXT(function_arguments)
-    DELTAWIRE_DETAIL_VALUE(audio, value_fn, value)
-    DELTAWIRE_DETAIL_VALUE(logprobs, value_fn, value)
-    DELTAWIRE_DETAIL_VALUE(message, value_fn, value)
-    DELTAWIRE_DETAIL_TEXT(finish)
-    DELTAWIRE_DETAIL_VALUE(choice_error, error_fn, error_info)
-    DELTAWIRE_DETAIL_VALUE(usage, value_fn, value)
-    DELTAWIRE_DETAIL_VALUE(error, error_fn, error_info)
-    DELTAWIRE_DETAIL_TEXT(malformed)
-    DELTAWIRE_DETAIL_AT(too_long)
-    DELTAWIRE_DETAIL_AT(comment_too_long)
-    DELTAWIRE_DETAIL_AT(limit)
-    DELTAWIRE_DETAIL_OWN(quirk, quirk_fn, deltawire::quirk)
-    DELTAWIRE_DETAIL_AT(done)
-    DELTAWIRE_DETAIL_AT(frame)
-    DELTAWIRE_DETAIL_TEXT(meta)
-    DELTAWIRE_DETAIL_VALUE(annotations, value_fn, value)
-    DELTAWIRE_DETAIL_TEXT(signature)
-    DELTAWIRE_DETAIL_VALUE(media, value_fn, value)
-    DELTAWIRE_DETAIL_VALUE(native, value_fn, value)
-#undef DELTAWIRE_DETAIL_TEXT
-#undef DELTAWIRE_DETAIL_VALUE
-#undef DELTAWIRE_DETAIL_OWN
-#undef DELTAWIRE_DETAIL_AT
+    DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_SET)
+#undef DELTAWIRE_DETAIL_SET
     return made_table{t, any};
 }
 
@@ -1352,7 +1311,7 @@ class callbacks : public Slots... {
 public:
     explicit callbacks(Slots... slots) : Slots(std::move(slots))... {}
 
-#define DELTAWIRE_DETAIL_SETTER(NAME)                                                            \
+#define DELTAWIRE_DETAIL_SETTER(NAME, ...)                                                       \
     template <class F>                                                                           \
     auto on_##NAME(F function) const & {                                                         \
         return callbacks(*this).template with<event_kind::NAME>(std::move(function));            \

@@ -369,6 +369,10 @@ fn names_that_grow_replace_what_was_there() {
     ];
     let stream: String = pieces.iter().map(|piece| format!("data: {}\n\n", delta(1, piece))).collect();
     Counts::default().stream("names", stream.as_bytes(), Config::default());
+    let choice = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap().choices.remove(0);
+    assert_eq!(choice.function_call.unwrap().name.as_deref(), Some("get_it_all"));
+    let names: Vec<_> = choice.tool_calls.iter().map(|call| call.name.as_deref()).collect();
+    assert_eq!(names, [Some("gex"), Some("get")]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Chunks, which are read without a parser.
 
-use crate::convert::{aligned, bytes, chunk, give, give_usage, give_value, plain_of, str_of, value_of};
+use crate::convert::{aligned, answer, bytes, chunk, give, give_usage, give_value, plain_of, str_of, value_of};
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
@@ -57,27 +57,25 @@ pub unsafe extern "C" fn deltawire_chunk_field(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let chunk = ok!(chunk(c));
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        let field = match field {
-            DELTAWIRE_F_ID => Field::Id,
-            DELTAWIRE_F_OBJECT => Field::Object,
-            DELTAWIRE_F_CREATED => Field::Created,
-            DELTAWIRE_F_MODEL => Field::Model,
-            DELTAWIRE_F_SYSTEM_FINGERPRINT => Field::SystemFingerprint,
-            DELTAWIRE_F_SERVICE_TIER => Field::ServiceTier,
-            DELTAWIRE_F_PROVIDER => Field::Provider,
-            DELTAWIRE_F_CHOICES => Field::Choices,
-            DELTAWIRE_F_USAGE => Field::Usage,
-            DELTAWIRE_F_ERROR => {
-                let Some(error) = chunk.error() else { return DELTAWIRE_ABSENT };
-                let value = error.value().map_or_else(|| plain_of(chunk.payload()), value_of);
-                return give(out, value);
-            }
-            _ => return DELTAWIRE_E_RANGE,
-        };
-        give_value(out, chunk.field(field))
+        answer(out, || {
+            let field = match field {
+                DELTAWIRE_F_ID => Field::Id,
+                DELTAWIRE_F_OBJECT => Field::Object,
+                DELTAWIRE_F_CREATED => Field::Created,
+                DELTAWIRE_F_MODEL => Field::Model,
+                DELTAWIRE_F_SYSTEM_FINGERPRINT => Field::SystemFingerprint,
+                DELTAWIRE_F_SERVICE_TIER => Field::ServiceTier,
+                DELTAWIRE_F_PROVIDER => Field::Provider,
+                DELTAWIRE_F_CHOICES => Field::Choices,
+                DELTAWIRE_F_USAGE => Field::Usage,
+                DELTAWIRE_F_ERROR => {
+                    let error = chunk.error().ok_or(DELTAWIRE_ABSENT)?;
+                    return Ok(error.value().map_or_else(|| plain_of(chunk.payload()), value_of));
+                }
+                _ => return Err(DELTAWIRE_E_RANGE),
+            };
+            chunk.field(field).map(value_of).ok_or(DELTAWIRE_ABSENT)
+        })
     }
 }
 
@@ -94,9 +92,6 @@ pub unsafe extern "C" fn deltawire_chunk_member(
     unsafe {
         let chunk = ok!(chunk(c));
         let name = ok!(bytes(name.cast(), len));
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
         give_value(out, core::str::from_utf8(name).ok().and_then(|name| chunk.get(name)))
     }
 }

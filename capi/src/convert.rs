@@ -60,6 +60,19 @@ pub(crate) unsafe fn give<T>(out: *mut T, answer: T) -> deltawire_status {
     DELTAWIRE_OK
 }
 
+/// Writes the answer of a getter, or returns why there is none. It looks for one only if there is a place for it.
+///
+/// # Safety
+/// As [`give`].
+#[inline(always)]
+pub(crate) unsafe fn answer<T>(out: *mut T, find: impl FnOnce() -> Result<T, deltawire_status>) -> deltawire_status {
+    if out.is_null() {
+        return DELTAWIRE_E_NULL;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { give(out, ok!(find())) }
+}
+
 /// Writes an answer, if the caller wants it.
 ///
 /// # Safety
@@ -166,11 +179,8 @@ pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
 /// # Safety
 /// As [`give`].
 pub(crate) unsafe fn give_value(out: *mut deltawire_value, value: Option<Value<'_>>) -> deltawire_status {
-    match value {
-        // SAFETY: as the caller promises.
-        Some(value) => unsafe { give(out, value_of(value)) },
-        None => DELTAWIRE_ABSENT,
-    }
+    // SAFETY: as the caller promises.
+    unsafe { answer(out, || value.map(value_of).ok_or(DELTAWIRE_ABSENT)) }
 }
 
 /// Returns plain text for C, as a value.

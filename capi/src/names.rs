@@ -1,10 +1,11 @@
 //! The names of statuses, kinds, verdicts, quirks and other numbers.
 
 use crate::types::*;
-use core::ffi::c_char;
+use core::ffi::{c_char, CStr};
 use core::ptr;
 use deltawire::chat::{FinishKind, Owner};
 use deltawire::delta::{Kind, Meta};
+use deltawire::json::JsonErrorKind;
 use deltawire::stream::{Media, Pending, Protocol};
 use deltawire::{Error, Quirk, Verdict};
 
@@ -23,50 +24,43 @@ macro_rules! names {
     }};
 }
 
+/// Returns the name of a status, and the status in words.
+#[inline(always)] // Each caller then has a table of the texts that it returns, without relocations.
+fn words_of(status: deltawire_status) -> [&'static CStr; 2] {
+    match status {
+        DELTAWIRE_OK => [c"OK", c"done"],
+        DELTAWIRE_PAUSED => [c"PAUSED", c"a callback asked for a pause"],
+        DELTAWIRE_MORE => [c"MORE", c"array or scratch are full"],
+        DELTAWIRE_NEED_STORAGE => [c"NEED_STORAGE", c"the block is too small for what it has to keep"],
+        DELTAWIRE_ABSENT => [c"ABSENT", c"there is no such thing"],
+        DELTAWIRE_E_NULL => [c"E_NULL", c"a pointer is NULL"],
+        DELTAWIRE_E_CONFIG => [c"E_CONFIG", c"a struct has a size or a value that is not known"],
+        DELTAWIRE_E_SMALL => [c"E_SMALL", c"memory is too small"],
+        DELTAWIRE_E_ALIGN => [c"E_ALIGN", c"memory is not aligned"],
+        DELTAWIRE_E_STATE => [c"E_STATE", c"never initialised, or the wrong order of calls"],
+        DELTAWIRE_E_REENTRANT => [c"E_REENTRANT", c"called from a callback"],
+        DELTAWIRE_E_RANGE => [c"E_RANGE", c"outside of the range"],
+        DELTAWIRE_E_RESUME => [
+            c"E_RESUME",
+            c"the bytes that were not consumed have to be given again, or a batch was left before its end",
+        ],
+        DELTAWIRE_E_ABORTED => [c"E_ABORTED", c"a callback broke off"],
+        DELTAWIRE_E_CALLBACK => [c"E_CALLBACK", c"a callback returned a number that is not known"],
+        DELTAWIRE_E_STRICT => [c"E_STRICT", c"a quirk that is to be an error"],
+        _ => [c"?"; 2],
+    }
+}
+
 /// The name of a status, such as `OK` or `E_NULL`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_status_name(status: deltawire_status) -> *const c_char {
-    names! { status;
-        DELTAWIRE_OK => "OK",
-        DELTAWIRE_PAUSED => "PAUSED",
-        DELTAWIRE_MORE => "MORE",
-        DELTAWIRE_NEED_STORAGE => "NEED_STORAGE",
-        DELTAWIRE_ABSENT => "ABSENT",
-        DELTAWIRE_E_NULL => "E_NULL",
-        DELTAWIRE_E_CONFIG => "E_CONFIG",
-        DELTAWIRE_E_SMALL => "E_SMALL",
-        DELTAWIRE_E_ALIGN => "E_ALIGN",
-        DELTAWIRE_E_STATE => "E_STATE",
-        DELTAWIRE_E_REENTRANT => "E_REENTRANT",
-        DELTAWIRE_E_RANGE => "E_RANGE",
-        DELTAWIRE_E_RESUME => "E_RESUME",
-        DELTAWIRE_E_ABORTED => "E_ABORTED",
-        DELTAWIRE_E_CALLBACK => "E_CALLBACK",
-        DELTAWIRE_E_STRICT => "E_STRICT",
-    }
+    words_of(status)[0].as_ptr()
 }
 
 /// A status in words; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_char {
-    names! { status;
-        DELTAWIRE_OK => "done",
-        DELTAWIRE_PAUSED => "a callback asked for a pause",
-        DELTAWIRE_MORE => "array or scratch are full",
-        DELTAWIRE_NEED_STORAGE => "the block is too small for what it has to keep",
-        DELTAWIRE_ABSENT => "there is no such thing",
-        DELTAWIRE_E_NULL => "a pointer is NULL",
-        DELTAWIRE_E_CONFIG => "a struct has a size or a value that is not known",
-        DELTAWIRE_E_SMALL => "memory is too small",
-        DELTAWIRE_E_ALIGN => "memory is not aligned",
-        DELTAWIRE_E_STATE => "never initialised, or the wrong order of calls",
-        DELTAWIRE_E_REENTRANT => "called from a callback",
-        DELTAWIRE_E_RANGE => "outside of the range",
-        DELTAWIRE_E_RESUME => "the bytes that were not consumed have to be given again, or a batch was left before its end",
-        DELTAWIRE_E_ABORTED => "a callback broke off",
-        DELTAWIRE_E_CALLBACK => "a callback returned a number that is not known",
-        DELTAWIRE_E_STRICT => "a quirk that is to be an error",
-    }
+    words_of(status)[1].as_ptr()
 }
 
 /// How many kinds of the library are not for C yet.
@@ -201,15 +195,15 @@ pub extern "C" fn deltawire_pending_name(pending: u32) -> *const c_char {
 #[no_mangle]
 pub extern "C" fn deltawire_fault_name(fault: u32) -> *const c_char {
     names! { fault;
-        DELTAWIRE_FAULT_UNEXPECTED_END => "UnexpectedEnd",
-        DELTAWIRE_FAULT_UNEXPECTED_BYTE => "UnexpectedByte",
-        DELTAWIRE_FAULT_TRAILING_BYTES => "TrailingBytes",
-        DELTAWIRE_FAULT_TOO_DEEP => "TooDeep",
-        DELTAWIRE_FAULT_BAD_NUMBER => "BadNumber",
-        DELTAWIRE_FAULT_BAD_LITERAL => "BadLiteral",
-        DELTAWIRE_FAULT_BAD_ESCAPE => "BadEscape",
-        DELTAWIRE_FAULT_RAW_CONTROL => "RawControl",
-        DELTAWIRE_FAULT_ILL_FORMED_UTF8 => "IllFormedUtf8",
+        DELTAWIRE_FAULT_UNEXPECTED_END = JsonErrorKind::UnexpectedEnd.number() => "UnexpectedEnd",
+        DELTAWIRE_FAULT_UNEXPECTED_BYTE = JsonErrorKind::UnexpectedByte.number() => "UnexpectedByte",
+        DELTAWIRE_FAULT_TRAILING_BYTES = JsonErrorKind::TrailingBytes.number() => "TrailingBytes",
+        DELTAWIRE_FAULT_TOO_DEEP = JsonErrorKind::TooDeep.number() => "TooDeep",
+        DELTAWIRE_FAULT_BAD_NUMBER = JsonErrorKind::BadNumber.number() => "BadNumber",
+        DELTAWIRE_FAULT_BAD_LITERAL = JsonErrorKind::BadLiteral.number() => "BadLiteral",
+        DELTAWIRE_FAULT_BAD_ESCAPE = JsonErrorKind::BadEscape.number() => "BadEscape",
+        DELTAWIRE_FAULT_RAW_CONTROL = JsonErrorKind::RawControl.number() => "RawControl",
+        DELTAWIRE_FAULT_ILL_FORMED_UTF8 = JsonErrorKind::IllFormedUtf8.number() => "IllFormedUtf8",
     }
 }
 

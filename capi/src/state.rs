@@ -1,7 +1,7 @@
 //! What a parser knows of its stream: its end, token counts, last event ID, failure and quirks.
 
 use crate::block::{look, Look, Phase};
-use crate::convert::{fill, give, give_usage, str_of};
+use crate::convert::{answer, fill, give_usage, str_of};
 use crate::names::quirk_of;
 use crate::types::*;
 
@@ -62,14 +62,8 @@ pub unsafe extern "C" fn deltawire_last_event_id(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let Look { stream, storage, .. } = ok!(look(p));
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        let id = stream.last_event_id(storage);
-        if id.is_empty() {
-            return DELTAWIRE_ABSENT;
-        }
-        give(out, str_of(id))
+        let id = Some(stream.last_event_id(storage)).filter(|id| !id.is_empty());
+        answer(out, || id.map(str_of).ok_or(DELTAWIRE_ABSENT))
     }
 }
 

@@ -1,13 +1,13 @@
 //! Values: JSON that is read only when a function asks for it.
 
 use crate::convert::{
-    bytes, check_size, copy_out, give, give_usage, give_value, given, plain_of, put_out, str_of, text_value, value_of,
-    Given,
+    answer, bytes, check_size, copy_out, give, give_usage, give_value, given, plain_of, put_out, str_of, text_value,
+    value_of, Given,
 };
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use deltawire::chat::{ApiError, ErrorPart, OtherMember, Usage};
-use deltawire::json::{self, Kind, Number, Text, Value};
+use deltawire::json::{self, Decimal, Kind, Number, Text, Value};
 
 /// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
 /// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
@@ -21,9 +21,6 @@ pub unsafe extern "C" fn deltawire_value_open(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let json = ok!(bytes(json, len));
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
         give_value(out, json::parse_lazy(json).ok())
     }
 }
@@ -41,16 +38,11 @@ pub unsafe extern "C" fn deltawire_value_open_member(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let member = ok!(bytes(member, len));
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        match OtherMember::split(member) {
-            Some((name, value)) => {
-                put_out(key, text_value(member, Some(name)));
-                give(out, value_of(value))
-            }
-            None => DELTAWIRE_ABSENT,
-        }
+        answer(out, || {
+            let (name, value) = OtherMember::split(member).ok_or(DELTAWIRE_ABSENT)?;
+            put_out(key, text_value(member, Some(name)));
+            Ok(value_of(value))
+        })
     }
 }
 
@@ -177,16 +169,7 @@ pub unsafe extern "C" fn deltawire_value_text(
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mut deltawire_str) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        let text = ok!(text_of(v));
-        match text.as_str() {
-            Some(text) => give(out, str_of(text.as_bytes())),
-            None => DELTAWIRE_ABSENT,
-        }
-    }
+    unsafe { answer(out, || text_of(v)?.as_str().map(|text| str_of(text.as_bytes())).ok_or(DELTAWIRE_ABSENT)) }
 }
 
 /// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
@@ -229,12 +212,7 @@ unsafe fn number_of<'v>(v: *const deltawire_value) -> Result<Number<'v>, deltawi
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mut u64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        ok!(number_of(v)).to_u64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number))
-    }
+    unsafe { answer(out, || number_of(v)?.to_u64().ok_or(DELTAWIRE_E_RANGE)) }
 }
 
 /// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
@@ -242,12 +220,7 @@ pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mu
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mut i64) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        ok!(number_of(v)).to_i64().map_or(DELTAWIRE_E_RANGE, |number| give(out, number))
-    }
+    unsafe { answer(out, || number_of(v)?.to_i64().ok_or(DELTAWIRE_E_RANGE)) }
 }
 
 /// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
@@ -259,18 +232,10 @@ pub unsafe extern "C" fn deltawire_value_decimal(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        let decimal = ok!(number_of(v)).to_decimal();
-        let decimal = deltawire_decimal {
-            digits: decimal.digits,
-            exp10: decimal.exp10,
-            negative: u8::from(decimal.negative),
-            exact: u8::from(decimal.exact),
-            reserved: [0; 2],
-        };
-        give(out, decimal)
+        answer(out, || {
+            let Decimal { digits, exp10, negative, exact } = number_of(v)?.to_decimal();
+            Ok(deltawire_decimal { digits, exp10, negative: negative.into(), exact: exact.into(), reserved: [0; 2] })
+        })
     }
 }
 
@@ -306,24 +271,23 @@ pub unsafe extern "C" fn deltawire_error_field(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        let error = ok!(given(error));
-        let part = match field {
-            DELTAWIRE_ERROR_MESSAGE => Some(ErrorPart::Message),
-            DELTAWIRE_ERROR_CODE => Some(ErrorPart::Code),
-            DELTAWIRE_ERROR_TYPE => Some(ErrorPart::Kind),
-            DELTAWIRE_ERROR_PARAM => Some(ErrorPart::Param),
-            DELTAWIRE_ERROR_METADATA => None,
-            _ => return DELTAWIRE_E_RANGE,
-        };
-        let value = match (error, part) {
-            (Given::Plain(text), Some(ErrorPart::Message)) if !text.is_empty() => return give(out, plain_of(text)),
-            (Given::Plain(_), _) => None,
-            (Given::Json(error), Some(part)) => ApiError::of(error).part(part),
-            (Given::Json(error), None) => ApiError::of(error).metadata(),
-        };
-        give_value(out, value)
+        answer(out, || {
+            let error = given(error)?;
+            let part = match field {
+                DELTAWIRE_ERROR_MESSAGE => Some(ErrorPart::Message),
+                DELTAWIRE_ERROR_CODE => Some(ErrorPart::Code),
+                DELTAWIRE_ERROR_TYPE => Some(ErrorPart::Kind),
+                DELTAWIRE_ERROR_PARAM => Some(ErrorPart::Param),
+                DELTAWIRE_ERROR_METADATA => None,
+                _ => return Err(DELTAWIRE_E_RANGE),
+            };
+            let value = match (error, part) {
+                (Given::Plain(text), Some(ErrorPart::Message)) if !text.is_empty() => return Ok(plain_of(text)),
+                (Given::Plain(_), _) => None,
+                (Given::Json(error), Some(part)) => ApiError::of(error).part(part),
+                (Given::Json(error), None) => ApiError::of(error).metadata(),
+            };
+            value.map(value_of).ok_or(DELTAWIRE_ABSENT)
+        })
     }
 }

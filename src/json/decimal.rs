@@ -125,10 +125,16 @@ mod tests {
         (negative, digits.clone(), if digits.is_empty() { 0 } else { exponent })
     }
 
-    fn check(text: &str) -> bool {
+    /// Returns whether the decimal equals the number, and whether the number is an integer of some 128 bits.
+    fn check(text: &str) -> (bool, bool) {
         let got = decimal(text);
         let sign = if got.negative { "-" } else { "" };
         let (negative, digits, exponent) = naive(text);
+        let zeros = usize::try_from(exponent).map(|count| "0".repeat(count)).ok();
+        let integer = zeros.and_then(|zeros| format!("{sign}0{digits}{zeros}").parse::<i128>().ok());
+        let number = Number::new(text.as_bytes()).unwrap();
+        assert_eq!(number.to_u64(), integer.and_then(|value| value.try_into().ok()), "{text}");
+        assert_eq!(number.to_i64(), integer.and_then(|value| value.try_into().ok()), "{text}");
         let again = naive(&format!("{sign}{}e{}", got.digits, got.exp10));
         assert!(got.digits < 10_000_000_000_000_000_000, "{text}");
         assert_eq!(got.exact, digits.len() <= 19, "{text}");
@@ -144,7 +150,7 @@ mod tests {
             let cut = digits.len() as i64 - 19;
             assert_eq!(i64::from(got.exp10), exponent + cut, "{text}");
         }
-        got.exact
+        (got.exact, integer.is_some())
     }
 
     #[test]
@@ -201,10 +207,12 @@ mod tests {
     #[test]
     fn against_string_arithmetic() {
         let mut random = Random(7);
-        let mut exact = 0;
-        for _ in 0..50_000 {
+        let (mut exact, mut integers) = (0, 0);
+        for round in 0..100_000 {
+            // Numbers of any length, and short ones with many zeros, of which many are integers.
+            let (whole, fraction, power) = [(30, 24, 400), (13, 9, 25)][round % 2];
             let mut text = String::from(["", "-"][random.below(2)]);
-            let many = random.below(30);
+            let many = random.below(whole);
             let whole: String = (0..many).map(|_| ['0', '0', '1', '7', '9'][random.below(5)]).collect();
             text += match whole.trim_start_matches('0') {
                 "" => "0",
@@ -212,14 +220,16 @@ mod tests {
             };
             if random.below(2) == 0 {
                 text.push('.');
-                (0..=random.below(24)).for_each(|_| text.push(['0', '0', '3', '9'][random.below(4)]));
+                (0..=random.below(fraction)).for_each(|_| text.push(['0', '0', '3', '9'][random.below(4)]));
             }
             if random.below(2) == 0 {
                 text += ["e", "E", "e+", "e-"][random.below(4)];
-                text += &random.below(400).to_string();
+                text += &random.below(power).to_string();
             }
-            exact += u32::from(check(&text));
+            let (is_exact, is_integer) = check(&text);
+            exact += u32::from(is_exact);
+            integers += u32::from(is_integer);
         }
-        assert!(exact > 10_000 && exact < 50_000, "{exact}");
+        assert!(exact > 50_000 && exact < 100_000 && integers > 20_000, "{exact} {integers}");
     }
 }

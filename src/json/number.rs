@@ -209,8 +209,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
     extern crate std;
     use super::*;
-    use crate::scan::tests::Random;
-    use std::string::{String, ToString};
+    use std::string::ToString;
 
     fn number(text: &str) -> Number<'_> {
         Number::new(text.as_bytes()).unwrap_or_else(|| panic!("{text}"))
@@ -264,60 +263,6 @@ mod tests {
         let long = "0.".to_string() + &"0".repeat(100_000) + "5e100001";
         assert_eq!(number(&long).to_u64(), Some(5));
         assert_eq!(number(&("1".repeat(100_000) + "e-99999")).to_u64(), None);
-    }
-
-    /// Returns the integer that a decimal text denotes, by moving its point.
-    fn naive(text: &str) -> Option<i128> {
-        let (digits, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (sign, digits) = digits.strip_prefix('-').map_or((1, digits), |digits| (-1, digits));
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let exponent: i64 = exponent.parse().unwrap();
-        let mut moved = "0".repeat(100) + whole + fraction + &"0".repeat(100);
-        let point = (100 + whole.len() as i64 + exponent) as usize;
-        let fraction = moved.split_off(point);
-        if fraction.bytes().any(|digit| digit != b'0') {
-            return None;
-        }
-        match moved.trim_start_matches('0') {
-            "" => Some(0),
-            digits => digits.parse::<i128>().ok().map(|value| sign * value),
-        }
-    }
-
-    #[test]
-    fn integers_against_the_naive_twin() {
-        let mut random = Random(9);
-        let mut integers = 0;
-        for _ in 0..100_000 {
-            let mut text = String::new();
-            text += ["", "-"][random.below(2)];
-            // Few digits and many zeros, so that many texts are integers.
-            let mut digits = |text: &mut String, count: u64| {
-                for _ in 0..count {
-                    text.push(['0', '0', '0', '1', '5', '9'][random.below(6)]);
-                }
-            };
-            let mut whole = String::new();
-            digits(&mut whole, 12);
-            text += match whole.trim_start_matches('0') {
-                "" => "0",
-                whole => whole,
-            };
-            let mut fraction = String::from(".");
-            digits(&mut fraction, 8);
-            if random.below(2) == 0 {
-                text += &fraction[..2 + random.below(8)];
-            }
-            if random.below(2) == 0 {
-                text += ["e", "E", "e+", "e-"][random.below(4)];
-                text += &random.below(25).to_string();
-            }
-            let expected = naive(&text);
-            integers += u32::from(expected.is_some());
-            assert_eq!(number(&text).to_u64(), expected.and_then(|value| value.try_into().ok()), "{text}");
-            assert_eq!(number(&text).to_i64(), expected.and_then(|value| value.try_into().ok()), "{text}");
-        }
-        assert!(integers > 20_000, "{integers}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::number;
 use super::strict::{self, Levels};
 use super::text::{Text, TextFlags};
 use super::value::Value;
-use crate::scan::find;
+use crate::scan::{find, string};
 
 /// The deepest nesting that is written; a deeper container becomes null. Equal to the most that
 /// [`Limits::max_depth`](crate::Limits::max_depth) allows in a payload.
@@ -237,14 +237,7 @@ impl<'a> Rewrite<'a, '_> {
 
     /// Returns the offset of the closing quote of the string whose first byte is at `from`.
     fn quote(&self, from: usize) -> Option<usize> {
-        let mut escaped = false;
-        let rest = self.raw.get(from..)?;
-        let len = rest.iter().position(|&byte| {
-            let found = byte == b'"' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            found
-        })?;
-        from.checked_add(len)
+        string::end(self.raw, from).map(|end| end.at)
     }
 
     /// Returns the offset one past the bracket that closes the container around `from`, by balance only, as a cursor

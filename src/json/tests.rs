@@ -130,14 +130,6 @@ fn a_cursor_ends_with_its_first_fault() {
 }
 
 #[test]
-fn only_names_have_a_tag() {
-    let tag = |bytes: &'static [u8]| Steps::new(bytes, 0, 1).tag(steps::Before::Bracket);
-    assert_eq!(tag(b"{\"content\":1"), u32::from_le_bytes(*b"cont"));
-    assert_eq!((tag(b"{xcontent\":1"), tag(b"{\"id\":1")), (0, 0));
-    assert_eq!(Text::verbatim(b"a\\n").as_str(), Some("a\\n"), "it has no escape");
-}
-
-#[test]
 fn members_and_elements_by_offset() {
     for bytes in [
         &br#"[1, "a\u0062", [2], {"c": 3} , null]"#[..],

@@ -412,7 +412,13 @@ impl<'a> Text<'a> {
 
     /// Iterates over the decoded characters.
     pub(super) fn chars(&self) -> impl Iterator<Item = char> + use<'a> {
-        Chars::of(self)
+        self.fragments().flat_map(|fragment| {
+            let (run, char) = match fragment {
+                Fragment::Str(run) => (run, None),
+                Fragment::Char(char) => ("", Some(char)),
+            };
+            run.chars().chain(char)
+        })
     }
 
     fn eq_decoded(&self, other: &str) -> bool {
@@ -483,40 +489,11 @@ impl PartialEq<Text<'_>> for Text<'_> {
             // A text with replaced bytes never equals ASCII.
             return self.raw == other.raw;
         }
-        Chars::of(self).eq(Chars::of(other))
+        self.chars().eq(other.chars())
     }
 }
 
 impl Eq for Text<'_> {}
-
-/// Iterates over the decoded characters.
-struct Chars<'a> {
-    run: core::str::Chars<'a>,
-    fragments: Fragments<'a>,
-}
-
-impl<'a> Chars<'a> {
-    fn of(text: &Text<'a>) -> Self {
-        Chars { run: "".chars(), fragments: text.fragments() }
-    }
-}
-
-impl Iterator for Chars<'_> {
-    type Item = char;
-
-    fn next(&mut self) -> Option<char> {
-        if let Some(char) = self.run.next() {
-            return Some(char);
-        }
-        match self.fragments.next()? {
-            Fragment::Char(char) => Some(char),
-            Fragment::Str(run) => {
-                self.run = run.chars();
-                self.run.next()
-            }
-        }
-    }
-}
 
 /// Writes the decoded text.
 impl fmt::Display for Text<'_> {
@@ -531,7 +508,7 @@ impl fmt::Display for Text<'_> {
 /// Writes the decoded text, quoted and escaped as a Rust string, or the first 64 bytes of a long one.
 impl fmt::Debug for Text<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(f, "\"", Chars::of(self), self.raw.len(), |char| char != '\'')
+        show(f, "\"", self.chars(), self.raw.len(), |char| char != '\'')
     }
 }
 
@@ -540,56 +517,5 @@ impl fmt::Debug for Text<'_> {
 impl From<Text<'_>> for alloc::string::String {
     fn from(text: Text<'_>) -> Self {
         text.to_cow().into_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Text, TextFlags};
-
-    #[test]
-    fn plain_text_is_copied_unchanged() {
-        let (plain, escaped) = (TextFlags::PLAIN, TextFlags::ESCAPED);
-        let mut buffer = [0; 4];
-        for (raw, flags, room, copied) in [
-            (&b"abc"[..], plain, 4, Some(3)),
-            (b"abc", plain, 3, Some(3)),
-            (b"abc", plain, 2, None),
-            (b"", plain, 0, Some(0)),
-            (b"abc", escaped, 4, None),
-            (b"abc", TextFlags::CONTROL, 4, None),
-            (b"abc", TextFlags::NON_ASCII, 4, Some(3)),
-            (b"a\\c", Text::verbatim(b"").flags, 4, Some(3)),
-            (b"\xC3", plain, 4, None),
-            (b"\xC3", Text::verbatim(b"").flags, 4, None),
-        ] {
-            let text = Text::from_raw(raw, flags);
-            let done = buffer.get_mut(..room).and_then(|buffer| text.copy_plain(buffer));
-            assert_eq!(done, copied, "{raw:?} {flags:?} {room}");
-        }
-        let text = Text::from_raw(b"abc", plain);
-        assert_eq!(text.with_lead(0xd83d).copy_plain(&mut buffer), None);
-        assert!(text.is_plain() && !text.with_lead(0xd83d).is_plain() && !Text::verbatim(b"abc").is_plain());
-    }
-
-    #[test]
-    fn a_literal_has_no_escape_and_no_half() {
-        let text = |flags| Text::from_raw(b"abc", flags);
-        let all = [
-            text(TextFlags::PLAIN),
-            text(TextFlags::NON_ASCII),
-            Text::verbatim(b"a\\c"),
-            text(TextFlags::ESCAPED.with(TextFlags::VERBATIM)),
-            text(TextFlags::ESCAPED),
-            text(TextFlags::PLAIN).with_lead(0xd83d),
-        ];
-        assert_eq!(all.map(|text| text.is_literal()), [true, true, true, true, false, false]);
-    }
-
-    #[test]
-    fn flags_combine() {
-        let both = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
-        assert_eq!(both.with(TextFlags::ESCAPED), both);
-        assert!(both.any(TextFlags::ESCAPED) && both.any(TextFlags::NON_ASCII) && !both.any(TextFlags::VERBATIM));
     }
 }

@@ -115,6 +115,7 @@ fn check(text: Text<'_>, expected: &str, quirks: QuirkSet) {
         assert_eq!((copied.written, copied.complete), (fits, fits == expected.len()), "{raw:x?} into {len}");
         assert_eq!(&buffer[..fits], &expected.as_bytes()[..fits]);
         assert!(!copied.complete || copied.quirks == quirks);
+        assert_eq!({ text }.take_to(&mut buffer), fits, "{raw:x?} into {len}");
     }
     for len in (4..9).chain([150, expected.len() + 300]) {
         let (mut rest, mut whole, mut buffer) = (text, Vec::new(), vec![0; len]);
@@ -154,8 +155,11 @@ fn check_raw(raw: &[u8]) {
         assert!(text.with_lead(0xd83d).as_str().is_none());
     }
     let (expected, quirks) = naive(raw, 0, true);
-    check(Text::verbatim(raw), &expected, quirks);
-    assert_eq!(Text::verbatim(raw).trailing_half(), None);
+    for text in [Text::verbatim(raw), Text::from_raw(raw, TextFlags::UNKNOWN.with(TextFlags::VERBATIM))] {
+        check(text, &expected, quirks);
+        assert_eq!(text.as_str().is_some(), core::str::from_utf8(raw).is_ok());
+        assert_eq!(text.trailing_half(), None);
+    }
 }
 
 #[test]

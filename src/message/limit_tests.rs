@@ -78,20 +78,6 @@ fn messages_are_charged_for_what_they_keep() {
 }
 
 #[test]
-fn a_text_over_the_limit_has_no_gap() {
-    let limits = Limits { max_message_len: 10, ..Limits::DEFAULT };
-    let delta = |text: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}"#);
-    let (five, seven, one) = (delta("12345"), delta("abcdefg"), delta("!"));
-    let (assembler, errors) = fed(
-        Assembler::with_limits(limits),
-        &[&five, &seven, &one, r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#],
-    );
-    assert_eq!(errors, [AssembleError::TooLong, AssembleError::TooLong]);
-    let choice = &assembler.message().unwrap().choices[0];
-    assert_eq!((choice.content.as_deref(), choice.finish_reason.as_deref()), (Some("12345"), Some("stop")));
-}
-
-#[test]
 fn a_message_over_the_limit_has_no_gap() {
     let limits = Limits { max_message_len: 10, ..Limits::DEFAULT };
     let (assembler, errors) = fed(
@@ -138,25 +124,6 @@ fn the_budget_fits_whatever_the_limit() {
             assert_eq!(errors, []);
         }
     }
-}
-
-#[test]
-fn choices_and_calls_are_bounded() {
-    let choices: Vec<String> =
-        (0..129).map(|index| format!(r#"{{"choices":[{{"index":{index},"delta":{{"content":"x"}}}}]}}"#)).collect();
-    let (assembler, errors) = fed(Assembler::new(), &choices.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(errors, [AssembleError::TooManyChoices]);
-    assert_eq!(assembler.message().unwrap().choices.len(), 128);
-    // Choices without a delta are left out, too.
-    let (assembler, errors) = fed(assembler, &[r#"{"choices":[{"index":200,"native_finish_reason":"x"}]}"#]);
-    assert_eq!(errors, [AssembleError::TooManyChoices]);
-    assert_eq!(assembler.message().unwrap().choices.len(), 128);
-
-    let items = alloc::vec![r#"{"id":"c"}"#; 257].join(",");
-    let body = format!(r#"{{"choices":[{{"index":0,"message":{{"content":"x","tool_calls":[{items}]}}}}]}}"#);
-    let (assembler, errors) = fed(Assembler::new(), &[&body]);
-    assert_eq!(errors, [AssembleError::TooManyCalls]);
-    assert_eq!(used(&assembler), kept(&assembler));
 }
 
 #[test]

@@ -36,18 +36,6 @@ fn choice(choices: &[&str]) -> Choice {
     message(&payloads).choices.remove(0)
 }
 
-/// Returns the tool calls that these items of `tool_calls` result in: ID, name, arguments.
-fn calls(items: &[&str]) -> Vec<String> {
-    let deltas: Vec<String> = items.iter().map(|item| format!(r#""delta":{{"tool_calls":[{item}]}}"#)).collect();
-    let choice = choice(&deltas.iter().map(String::as_str).collect::<Vec<_>>());
-    let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_string());
-    choice
-        .tool_calls
-        .iter()
-        .map(|call| format!("{} {} {}", text(&call.id), text(&call.name), text(&call.arguments)))
-        .collect()
-}
-
 #[test]
 fn the_first_that_is_not_empty_counts() {
     let message = message(&[
@@ -126,52 +114,6 @@ fn every_channel_is_kept() {
 }
 
 #[test]
-fn calls_are_listed_by_index() {
-    let items = [
-        r#"{"index":2,"id":"c","type":"function","function":{"name":"h","arguments":""}}"#,
-        r#"{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":"{"}}"#,
-        r#"{"index":2,"function":{"arguments":"[]"}}"#,
-        r#"{"index":0,"id":"","function":{"name":"","arguments":"}"}}"#,
-    ];
-    assert_eq!(calls(&items), ["a f {}", "c h []"]);
-}
-
-#[test]
-fn calls_under_one_index_are_listed_as_they_came() {
-    let items = [
-        r#"{"index":1,"id":"a","function":{"name":"f","arguments":"1"}}"#,
-        r#"{"index":0,"id":"b","function":{"name":"g","arguments":"2"}}"#,
-        r#"{"index":0,"id":"c","function":{"name":"h","arguments":"3"}}"#,
-        r#"{"index":0,"function":{"arguments":"4"}}"#,
-        r#"{"index":1,"function":{"arguments":"5"}}"#,
-    ];
-    assert_eq!(calls(&items), ["a f 15", "b g 2", "c h 34"]);
-}
-
-#[test]
-fn names_come_whole_repeated_and_in_pieces() {
-    let name = |names: &[&str]| {
-        let items: Vec<String> =
-            names.iter().map(|name| format!(r#"{{"index":0,"function":{{"name":"{name}"}}}}"#)).collect();
-        calls(&items.iter().map(String::as_str).collect::<Vec<_>>()).remove(0)
-    };
-    assert_eq!(name(&["get_", "weather"]), "- get_weather -");
-    assert_eq!(name(&["get", "get", "", "get"]), "- get -");
-    assert_eq!(name(&["get", "get_weather"]), "- get_weather -");
-}
-
-#[test]
-fn calls_of_custom_tools_are_marked() {
-    let choice = choice(&[
-        r#""delta":{"tool_calls":[{"index":0,"id":"a","type":"custom","custom":{"name":"sh","input":"l"}}]}"#,
-        r#""delta":{"tool_calls":[{"index":0,"custom":{"input":"s"}}]}"#,
-    ]);
-    let call = &choice.tool_calls[0];
-    assert!(call.custom);
-    assert_eq!((call.kind.as_deref(), call.arguments.as_deref()), (Some("custom"), Some("ls")));
-}
-
-#[test]
 fn repeated_arguments_are_dropped_on_demand() {
     let arguments = |fragments: &[&str], drop: bool| {
         let payloads: Vec<String> = fragments
@@ -212,30 +154,6 @@ fn repeated_arguments_are_dropped_on_demand() {
 }
 
 #[test]
-fn messages_go_on_and_give_way_to_deltas() {
-    let whole = choice(&[
-        r#""delta":{},"message":{"role":"assistant","content":"H"}"#,
-        r#""delta":{"role":"x","content":""},"message":{"role":"assistant","content":"Hi","reasoning":"r"}"#,
-        r#""message":{"content":"Hi!","reasoning":"r","tool_calls":[{"id":"a","function":{"name":"f","arguments":{"x":1}}},null,{"id":"b"}]}"#,
-        // This is another message, of which nothing is kept.
-        r#""message":{"content":"Ho"}"#,
-    ]);
-    assert_eq!((whole.content.as_deref(), whole.reasoning.as_deref()), (Some("Hi!"), Some("r")));
-    assert_eq!(whole.role.as_deref(), Some("assistant"));
-    assert_eq!(whole.tool_calls.iter().map(|call| call.id.as_deref().unwrap()).collect::<Vec<_>>(), ["a", "b"]);
-    assert_eq!(whole.tool_calls[0].arguments.as_deref(), Some(r#"{"x":1}"#));
-
-    let deltas = choice(&[
-        r#""message":{"role":"assistant","content":"Hello","refusal":"no"}"#,
-        r#""delta":{"content":" y"},"message":{"content":"Hello"}"#,
-        r#""delta":{"content":"ou"},"message":{"content":"Hello"}"#,
-        r#""message":{"content":"Hello"},"finish_reason":"stop""#,
-    ]);
-    assert_eq!((deltas.content.as_deref(), deltas.refusal.as_deref()), (Some("Hello you"), Some("no")));
-    assert_eq!(deltas.finish_reason.as_deref(), Some("stop"));
-}
-
-#[test]
 fn a_message_has_all_that_deltas_have() {
     let first = r#""message":{"role":"a","content":"c","reasoning":"r","refusal":"n","annotations":[1,2],
         "function_call":{"name":"fun","arguments":"args"},"audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":7},
@@ -258,21 +176,6 @@ fn a_message_has_all_that_deltas_have() {
     let again = choice(&[first, first]);
     assert_eq!((again.content.as_deref(), again.annotations.len(), again.tool_calls.len()), (Some("c"), 2, 2));
     assert_eq!(again.audio.unwrap().data.value().raw(), br#"["QQ=="]"#);
-}
-
-#[test]
-fn messages_are_equal_whatever_pieces_they_came_in() {
-    let call = |text: &str| {
-        format!(
-            r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"function":{{"arguments":"{text}"}}}}]}}}}]}}"#
-        )
-    };
-    let made = |payloads: &[&str]| {
-        let payloads: Vec<String> = payloads.iter().map(|text| call(text)).collect();
-        message(&payloads.iter().map(String::as_str).collect::<Vec<_>>())
-    };
-    assert_eq!(made(&["{}"]), made(&["{", "}"]));
-    assert_ne!(made(&["{}"]), made(&["{", "] "]));
 }
 
 #[test]

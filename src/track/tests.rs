@@ -236,21 +236,6 @@ fn fragments_find_their_calls() {
 }
 
 #[test]
-fn choices_have_calls_of_their_own() {
-    let mut tracker = Tracker::<4, 16>::new();
-    let mut calls = |choice, array| calls_of(&mut tracker, choice, &[array]).remove(0);
-    assert_eq!(calls(0, "#a <1>"), "0:new0#a 0<1>");
-    assert_eq!(calls(1, "#a <2>"), "0:new0#a 0<2>");
-    assert_eq!(calls(1, "i3 #b"), "1:new3#b");
-    assert_eq!(calls(0, "<3>"), "0<3>");
-    assert_eq!(calls(0, "#b =f"), "1:new1#b 1=f");
-    assert_eq!(calls(1, "#c =f"), "2:new4#c 2=f");
-    assert_eq!(calls(1, "#a <4>"), "0<4>");
-    assert_eq!(calls(2, "=f"), "0:new0 0=f");
-    assert_eq!(calls(1, "| <5>"), "0<5>");
-}
-
-#[test]
 fn a_full_table_leaves_out_what_is_new() {
     let mut tracker = Tracker::<4, 2>::new();
     let reported = calls_of(&mut tracker, 0, &["i0 #a", "i1 #b", "i2 #c <x>", "i0 <1>", "i4294967295 <y>", "<2>"]);

@@ -120,6 +120,10 @@ impl Pull {
         let Some(chunk) = event.chunk() else { return (seen, QuirkSet::EMPTY, None) };
         let mut updates = tracker.updates(&chunk);
         for (choice, update) in &mut updates {
+            #[cfg(feature = "alloc")]
+            let owned = owned(&update);
+            #[cfg(feature = "alloc")]
+            let update = owned.as_update();
             logs.update(choice, &update);
         }
         // Only with pull: the others report them together with the tracker's.
@@ -151,6 +155,18 @@ impl Pull {
         self.logs.state(parser);
         more
     }
+}
+
+/// Returns the update with texts of its own, which must be the same update.
+#[cfg(feature = "alloc")]
+fn owned(update: &Update<'_>) -> deltawire::OwnedUpdate {
+    let owned = update.clone().into_owned();
+    // Push logs borrowed updates, to which the log of this one is compared. These are facts that no log has.
+    assert_eq!(format!("{owned:?}"), format!("{update:?}"));
+    if let (Update::Finish(owned), Update::Finish(reason)) = (owned.as_update(), update) {
+        assert_eq!(owned.is_of_prompt(), reason.is_of_prompt());
+    }
+    owned
 }
 
 /// Logs the first quirk of a tracker that the configuration makes an error, as `feed` reports it.

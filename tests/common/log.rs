@@ -165,5 +165,6 @@ fn characters(text: Text<'_>) -> Vec<u8> {
             Fragment::Char(char) => bytes.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
+    assert!(text.as_str().is_none_or(|text| text.as_bytes() == bytes), "{text:?} is escaped, and flagged as plain");
     bytes
 }

@@ -1,7 +1,7 @@
 //! Reads a message: its texts, its JSON, its members.
 
 use super::look;
-use crate::convert::{bytes, copy_out, give};
+use crate::convert::{answer, bytes, copy_out};
 use crate::types::*;
 use core::ffi::c_char;
 use deltawire::chat::Owner;
@@ -25,10 +25,7 @@ pub unsafe extern "C" fn deltawire_message_choice_index(
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
         let (state, _) = ok!(look(m));
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
-        state.log.choice_index(n as usize).map_or(DELTAWIRE_ABSENT, |index| give(out, index))
+        answer(out, || state.log.choice_index(n as usize).ok_or(DELTAWIRE_ABSENT))
     }
 }
 
