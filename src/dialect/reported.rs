@@ -156,14 +156,6 @@ pub(super) struct Address {
     pub(super) id: Id,
 }
 
-/// What a whole response says of one of its items.
-pub(super) struct Whole {
-    pub(super) class: Class,
-    pub(super) id: Id,
-    /// Whether it is a message without text. Some servers add one, and nothing of it is reported.
-    pub(super) is_empty_message: bool,
-}
-
 /// A part of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ItemPart {
@@ -305,44 +297,50 @@ impl Reported {
         claims.beside = claims.beside.saturating_add(1).max(next);
     }
 
-    /// Returns the number of the item at this position of a whole response. `taken` has a bit for each tracked item that an item
-    /// before this one was.
+    /// Returns the number of the item of this class and ID at this position of a whole response. `is_empty`: whether it is a message
+    /// without text, as some servers add; nothing of that is reported. `taken` has a bit for each tracked item that an item before
+    /// this one was.
     #[inline(never)]
-    pub(super) fn find_whole(&self, position: u32, found: Option<&Whole>, claims: &Claims, taken: &mut u8) -> u32 {
-        let number = found.map_or(position, |found| self.find_in_response(position, found, claims, *taken));
-        if !found.is_some_and(|found| found.is_empty_message) && self.item(number).is_some() {
-            *taken |= 1 << (number % ITEMS as u32);
-        }
+    pub(super) fn find_whole(
+        &self,
+        position: u32,
+        (class, id): (Class, Id),
+        is_empty: &dyn Fn() -> bool,
+        claims: &Claims,
+        taken: &mut u8,
+    ) -> u32 {
+        let there = self.item(position);
+        let number = if there.is_some_and(|item| item.id().is(id) && item.class().fits(class)) {
+            position
+        } else if let Some(item) = self.known(class, id) {
+            u32::from(item.number)
+        } else {
+            let is_free = |item: &Item| (claims.places | *taken) >> (item.number % ITEMS as u16) & 1 == 0;
+            let fits = |item: &Item| is_free(item) && item.class().fits(class);
+            let beside = || match there {
+                Some(item) if !fits(item) => position.saturating_add(claims.beside.into()),
+                _ => position,
+            };
+            if is_empty() {
+                return beside();
+            }
+            // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
+            // the events, the second the second, and so on; unless some of these are no longer tracked.
+            let first = |is_wanted: &dyn Fn(&Item) -> bool| {
+                let wanted = self.items().filter(|item| fits(item) && is_wanted(item));
+                wanted.map(|item| item.number).min().filter(|_| self.items().count() < ITEMS)
+            };
+            let has_text = |item: &Item| class != Class::Message || !item.is_empty();
+            first(&has_text).or_else(|| first(&|_| true)).map_or_else(beside, u32::from)
+        };
+        self.take(number, taken);
         number
     }
 
-    fn find_in_response(&self, position: u32, found: &Whole, claims: &Claims, taken: u8) -> u32 {
-        let Whole { class, id, is_empty_message } = *found;
-        let there = self.item(position);
-        if there.is_some_and(|item| item.id().is(id) && item.class().fits(class)) {
-            return position;
-        }
-        if let Some(item) = self.known(class, id) {
-            return u32::from(item.number);
-        }
-        let is_free = |item: &Item| (claims.places | taken) >> (item.number % ITEMS as u16) & 1 == 0;
-        let fits = |item: &Item| is_free(item) && item.class().fits(class);
-        let is_beside = there.is_some_and(|item| !fits(item));
-        // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of the
-        // events, the second the second, and so on; unless some of these are no longer tracked.
-        if self.items().count() < ITEMS && !is_empty_message {
-            let first = |is_wanted: &dyn Fn(&Item) -> bool| {
-                self.items().filter(|item| fits(item) && is_wanted(item)).map(|item| item.number).min()
-            };
-            let has_text = |item: &Item| class != Class::Message || !item.is_empty();
-            if let Some(number) = first(&has_text).or_else(|| first(&|_| true)) {
-                return u32::from(number);
-            }
-        }
-        if is_beside {
-            position.saturating_add(claims.beside.into())
-        } else {
-            position
+    /// Notes that an item of a whole response is the one with this number.
+    pub(super) fn take(&self, number: u32, taken: &mut u8) {
+        if self.item(number).is_some() {
+            *taken |= 1 << (number % ITEMS as u32);
         }
     }
 
@@ -490,7 +488,7 @@ impl Reported {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Class, Id, ItemPart, Mark, Reported, Whole, ARGUMENTS, CALL, ITEMS};
+    use super::{Address, Class, Id, ItemPart, Mark, Reported, ARGUMENTS, CALL, ITEMS};
     use crate::json::Value;
 
     #[test]
@@ -566,8 +564,7 @@ mod tests {
             // Another item of the response has the ID of item 0.
             (0, Class::Reasoning, "\"other\"", 5),
         ] {
-            let found = Whole { class, id: id(own), is_empty_message: false };
-            let number = reported.find_whole(position, Some(&found), &claims, &mut 0);
+            let number = reported.find_whole(position, (class, id(own)), &|| false, &claims, &mut 0);
             assert_eq!(number, expected, "{position} {class:?} {own}");
         }
     }
@@ -587,8 +584,8 @@ mod tests {
         let classes =
             [Class::Call, Class::Message, Class::Message, Class::Message, Class::Call, Class::Call, Class::Reasoning];
         for (position, (class, expected)) in (0..).zip(classes.into_iter().zip([2, 1, 2, 3, 4, 5, 0])) {
-            let found = Whole { class, id, is_empty_message: position == 2 };
-            let number = reported.find_whole(position, Some(&found), &super::Claims::NONE, &mut taken);
+            let is_empty = || position == 2;
+            let number = reported.find_whole(position, (class, id), &is_empty, &super::Claims::NONE, &mut taken);
             assert_eq!(number, expected, "{position} {class:?}");
         }
     }

@@ -1,7 +1,7 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Class, Id, ItemPart, Mark, Whole, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
+use super::reported::{Address, Claims, Class, Id, ItemPart, Mark, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{Plan, ReadEvent, State, What};
 use super::value::{arguments, array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
@@ -208,9 +208,8 @@ pub(super) fn read<'a>(
             }
             let mut taken = 0;
             while let Some(item) = list.next(output.raw()) {
-                let whole = whole(item);
-                let number = seen.plan.reported.find_whole(index, whole.as_ref(), &seen.plan.claims, &mut taken);
-                let (class, id) = whole.map_or((Class::Other, Id::UNKNOWN), |whole| (whole.class, whole.id));
+                let (class, id) = identity(item);
+                let number = find_whole(&seen.plan.reported, index, item, &seen.plan.claims, &mut taken);
                 state.called |= u64::from(class == Class::Call);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
@@ -317,20 +316,27 @@ fn identity(item: Value<'_>) -> (Class, Id) {
     (class(kind), Id::of([id, own, call]))
 }
 
-/// Returns what an item of a whole response is, or `None` if a value stands in the place of one that was reported or lost.
-fn whole(item: Value<'_>) -> Option<Whole> {
-    let (class, id) = identity(object(Some(item))?);
-    let is_empty_message = class == Class::Message && {
-        let content = array(members_of(item, ["content"])[0]);
-        let (mut parts, raw) = (Container::of(item.raw(), content), item.raw());
-        loop {
-            let Some(part) = parts.next(raw) else { break true };
-            if members_of(part, ["text", "refusal"]).into_iter().any(|words| text(words).is_some()) {
-                break false;
-            }
+/// Returns the number of the item at this position of a whole response.
+fn find_whole(reported: &Reported, position: u32, item: Value<'_>, claims: &Claims, taken: &mut u8) -> u32 {
+    if object(Some(item)).is_none() {
+        // The value stands in the place of an item that was reported or lost.
+        reported.take(position, taken);
+        return position;
+    }
+    let (class, id) = identity(item);
+    let is_empty = || class == Class::Message && !has_text(item);
+    reported.find_whole(position, (class, id), &is_empty, claims, taken)
+}
+
+/// Whether a part of a message has a text.
+fn has_text(message: Value<'_>) -> bool {
+    let mut parts = Container::of(message.raw(), array(members_of(message, ["content"])[0]));
+    loop {
+        let Some(part) = parts.next(message.raw()) else { return false };
+        if members_of(part, ["text", "refusal"]).into_iter().any(|words| text(words).is_some()) {
+            return true;
         }
-    };
-    Some(Whole { class, id, is_empty_message })
+    }
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
@@ -396,7 +402,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
                 return finish(payload, plan).into();
             };
             walk.count = walk.count.wrapping_add(1);
-            let number = plan.reported.find_whole(walk.count, whole(item).as_ref(), &plan.claims, &mut walk.taken);
+            let number = find_whole(&plan.reported, walk.count, item, &plan.claims, &mut walk.taken);
             walk.number = u16::try_from(number).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
             WalkStep::More
