@@ -59,6 +59,7 @@ impl Output {
     }
 
     /// Returns the parts that were reported, to note more (Responses).
+    #[inline(never)]
     pub(super) fn items(&mut self) -> &mut Reported {
         loop {
             match self {
