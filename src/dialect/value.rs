@@ -19,12 +19,10 @@ pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {
     value.and_then(|value| value.as_text()).is_some_and(|text| text == word)
 }
 
-#[inline(never)]
 pub(super) fn object(value: Option<Value<'_>>) -> Option<Value<'_>> {
     value.filter(|value| value.kind() == Kind::Object)
 }
 
-#[inline(never)]
 pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
     value.filter(|value| value.kind() == Kind::Array)
 }
