@@ -17,6 +17,7 @@ pub(crate) fn string_of(value: Value<'_>) -> Option<Text<'_>> {
 }
 
 /// Returns the member `name` of a small object that the pass did not enter, unless it is null.
+#[inline(never)]
 pub(crate) fn member_of<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
     value.get(name).ok().flatten().filter(|value| !value.is_null())
 }

@@ -10,7 +10,7 @@ use super::page::{Behind, How, Item, Items};
 use super::scalar::index_number;
 use crate::delta::{Kind as DeltaKind, Part};
 use crate::dialect::{place_of, Protocol};
-use crate::json::{members_of, Kind, Value};
+use crate::json::{members_of, Kind, Text, Value};
 use crate::QuirkSet;
 
 /// The most holes that a shape can have. One segment lies before each hole, and one after the last.
@@ -82,6 +82,8 @@ fn id_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
 pub(crate) struct Holes {
     holes: [Hole; HOLES],
     count: usize,
+    /// All of RFC 8259 is checked: no container is a hole.
+    is_strict: bool,
 }
 
 impl Holes {
@@ -89,9 +91,16 @@ impl Holes {
         self.holes.get(..self.count).unwrap_or_default()
     }
 
-    /// Adds the hole of a value. Returns `None` if there are too many holes.
+    /// Adds the hole of a value, if that is what may fill it. Returns `None` if there are too many holes.
     #[inline(never)]
-    fn add(&mut self, payload: &[u8], value: Value<'_>, fill: Fill) -> Option<()> {
+    fn add(&mut self, payload: &[u8], value: Option<Value<'_>>, fill: Fill) -> Option<()> {
+        let may_fill = |value: &Value<'_>| match fill {
+            Fill::Text | Fill::Checked => value.as_text().is_some(),
+            Fill::Number | Fill::Count(_) => is_digits(*value),
+            Fill::Container(_) => !self.is_strict && value.kind() == Kind::Object,
+            Fill::Spaces => false,
+        };
+        let Some(value) = value.filter(may_fill) else { return Some(()) };
         let (part, inside) = (Part::raw(payload, value), usize::from(fill == Fill::Text));
         let (start, end) = (part.start as usize, part.end() as usize);
         self.put(Hole { start: start.saturating_add(inside), end: end.saturating_sub(inside), fill })
@@ -101,8 +110,9 @@ impl Holes {
     fn put(&mut self, hole: Hole) -> Option<()> {
         let at = self.as_slice().iter().take_while(|before| before.start < hole.start).count();
         let count = self.count.saturating_add(1);
+        let fill = if self.is_strict && hole.fill == Fill::Text { Fill::Checked } else { hole.fill };
         // The holes after it move by one place.
-        let mut moving = hole;
+        let mut moving = Hole { fill, ..hole };
         for place in self.holes.get_mut(at..count)? {
             core::mem::swap(place, &mut moving);
         }
@@ -110,26 +120,21 @@ impl Holes {
         Some(())
     }
 
-    /// Returns the holes of a chunk that was read. If all of RFC 8259 is checked (`is_strict`), no container is a hole.
-    /// Returns `None` if there are too many holes.
+    /// Returns the holes of a chunk that was read. Returns `None` if there are too many holes.
     pub(crate) fn of(index: &Index, payload: &[u8], changing: Changing, is_strict: bool) -> Option<Self> {
-        let mut holes = Holes::default();
-        holes.find(index, payload, changing, is_strict)?;
-        for hole in holes.holes.iter_mut().filter(|hole| is_strict && hole.fill == Fill::Text) {
-            hole.fill = Fill::Checked;
+        let mut holes = Holes { is_strict, ..Holes::default() };
+        match index.plan.protocol() {
+            Some(protocol) => holes.of_event(protocol, index, payload, changing)?,
+            None => holes.of_chunk(index, payload, changing)?,
         }
         Some(holes)
     }
 
-    fn find(&mut self, index: &Index, payload: &[u8], changing: Changing, is_strict: bool) -> Option<()> {
+    fn of_chunk(&mut self, index: &Index, payload: &[u8], changing: Changing) -> Option<()> {
         let first = &index.first;
-        let text = |value: &Value<'_>| value.as_text().is_some();
-        if let Some(protocol) = index.plan.protocol() {
-            return self.of_event(protocol, index, payload, changing);
-        }
-        let object = |value: &Value<'_>| !is_strict && value.kind() == Kind::Object;
-        let spans = &first.delta.spans;
-        let texts = [
+        let of_delta = |number| member(index, payload, &first.delta.spans, number);
+        let of_choice = |number| member(index, payload, &first.spans, number);
+        for number in [
             delta::CONTENT,
             delta::REFUSAL,
             delta::REASONING_CONTENT,
@@ -137,47 +142,38 @@ impl Holes {
             delta::THINKING,
             delta::THOUGHT,
             delta::REASONING_TEXT,
-        ];
-        let texts = texts.into_iter().map(|number| member(index, payload, spans, number)).chain([
-            member(index, payload, &first.spans, choice::TEXT),
-            Some(index.value(payload, first.delta.arguments)),
-            index.top(payload, top::ID).filter(|_| changing.id),
-        ]);
-        for value in texts.flatten().filter(text) {
-            self.add(payload, value, Fill::Text)?;
+        ] {
+            self.add(payload, of_delta(number), Fill::Text)?;
+        }
+        for (value, fill) in [
+            (of_choice(choice::TEXT), Fill::Text),
+            (Some(index.value(payload, first.delta.arguments)), Fill::Text),
+            (of_choice(choice::LOGPROBS), Fill::Container(3)),
+            (index.top(payload, top::USAGE), Fill::Container(1)),
+            (index.top(payload, top::ID).filter(|_| changing.id), Fill::Text),
+            (index.top(payload, top::CREATED).filter(|_| changing.created), Fill::Number),
+        ] {
+            self.add(payload, value, fill)?;
         }
         // Texts that the pass does not reach: it skips the details, and reads only the types of content parts.
         for (number, names) in [
             (delta::REASONING_DETAILS, &[&b"text"[..], b"summary", b"data"][..]),
             (delta::CONTENT, &[b"text", b"thinking"]),
         ] {
-            if let Some(list) = member(index, payload, spans, number) {
+            if let Some(list) = of_delta(number) {
                 self.add_texts(payload, list, names)?;
             }
         }
-        if let Some(value) = member(index, payload, &first.spans, choice::LOGPROBS).filter(object) {
-            self.add(payload, value, Fill::Container(3))?;
-        }
-        if let Some(value) = index.top(payload, top::USAGE).filter(object) {
-            self.add(payload, value, Fill::Container(1))?;
-        }
-        if let Some(value) = index.top(payload, top::CREATED).filter(|value| changing.created && is_digits(*value)) {
-            self.add(payload, value, Fill::Number)?;
-        }
         // Members that no reader uses.
-        for (name, value) in Value::from_raw(payload).members().map_while(Result::ok) {
-            match name.raw() {
-                // `p` is the padding of Mistral.
-                b"obfuscation" | b"p" if text(&value) => self.add(payload, value, Fill::Text)?,
-                b"timings" if object(&value) => self.add(payload, value, Fill::Container(1))?,
-                _ => {}
-            }
-        }
-        if let Some(value) = index.top(payload, top::SYSTEM_FINGERPRINT).filter(text) {
-            if changing.fingerprint {
-                // Without room for it, chunks with another fingerprint have another template.
-                let _ = self.add(payload, value, Fill::Text);
-            }
+        each_member(Value::from_raw(payload), &mut |name, value| match name.raw() {
+            // `p` is the padding of Mistral.
+            b"obfuscation" | b"p" => self.add(payload, Some(value), Fill::Text),
+            b"timings" => self.add(payload, Some(value), Fill::Container(1)),
+            _ => Some(()),
+        })?;
+        if changing.fingerprint {
+            // Without room for it, chunks with another fingerprint have another template.
+            let _ = self.add(payload, index.top(payload, top::SYSTEM_FINGERPRINT), Fill::Text);
         }
         Some(())
     }
@@ -185,22 +181,25 @@ impl Holes {
     /// Adds the texts with these names in the objects of a list, and the texts in lists under these names.
     fn add_texts(&mut self, payload: &[u8], list: Value<'_>, names: &[&[u8]]) -> Option<()> {
         for item in list.elements().map_while(Result::ok) {
-            for (_, value) in item.members().map_while(Result::ok).filter(|(name, _)| names.contains(&name.raw())) {
-                let inner = value.elements().map_while(Result::ok).filter_map(|item| item.get("text").ok()?);
-                for text in inner.chain([value]).filter(|text| text.as_text().is_some()) {
-                    self.add(payload, text, Fill::Text)?;
+            each_member(item, &mut |name, value| {
+                if !names.contains(&name.raw()) {
+                    return Some(());
                 }
-            }
+                for inner in value.elements().map_while(Result::ok) {
+                    self.add(payload, inner.get("text").ok().flatten(), Fill::Text)?;
+                }
+                self.add(payload, Some(value), Fill::Text)
+            })?;
         }
         Some(())
     }
 
     /// Adds the results of Azure's content filters, which no reader uses. With them, an event is too long for a template.
-    pub(crate) fn add_filter_results(&mut self, payload: &[u8], is_strict: bool) -> Option<()> {
+    /// Returns `None` if it has none.
+    pub(crate) fn add_filter_results(&mut self, payload: &[u8]) -> Option<()> {
         let choices = Value::from_raw(payload).get("choices").ok()??;
         let results = choices.elements().next()?.ok()?.get("content_filter_results").ok()??;
-        Some(()).filter(|()| !is_strict && results.kind() == Kind::Object)?;
-        self.add(payload, results, Fill::Container(3))
+        self.add(payload, Some(results), Fill::Container(3))
     }
 
     /// Finds the holes of an event of another protocol that is a piece of a text.
@@ -209,41 +208,41 @@ impl Holes {
         for item in items.iter().filter(|item| item.how.is_text() && item.kind != DeltaKind::Role) {
             self.put(Hole { start: item.start as usize, end: item.end as usize, fill: Fill::Text })?;
         }
-        if let Some(value) = id_of(index, payload).filter(|value| changing.id && value.as_text().is_some()) {
-            self.add(payload, value, Fill::Text)?;
+        if changing.id {
+            self.add(payload, id_of(index, payload), Fill::Text)?;
         }
-        let event = Value::from_raw(payload);
         match protocol {
-            Protocol::Responses => {
-                for (name, value) in event.members().map_while(Result::ok) {
-                    match name.raw() {
-                        b"obfuscation" if value.as_text().is_some() => self.add(payload, value, Fill::Text)?,
-                        b"sequence_number" if is_digits(value) => self.add(payload, value, Fill::Number)?,
-                        _ => {}
-                    }
-                }
-            }
+            Protocol::Responses => each_member(Value::from_raw(payload), &mut |name, value| match name.raw() {
+                b"obfuscation" => self.add(payload, Some(value), Fill::Text),
+                b"sequence_number" => self.add(payload, Some(value), Fill::Number),
+                _ => Some(()),
+            }),
             Protocol::Anthropic => {
                 // Anthropic pads its events with spaces before the last brace.
                 let end = payload.len().checked_sub(1).filter(|_| payload.ends_with(b"}"))?;
                 let spaces = payload.get(..end)?.iter().rev().take_while(|byte| **byte == b' ').count();
-                self.put(Hole { start: end.saturating_sub(spaces), end, fill: Fill::Spaces })?;
+                self.put(Hole { start: end.saturating_sub(spaces), end, fill: Fill::Spaces })
             }
             _ => {
                 // The usage of each event counts, so every count must be read from its hole.
                 let Some(usage) = index.top(payload, top::USAGE) else { return Some(()) };
                 let before = self.count;
-                for (name, value) in usage.members().map_while(Result::ok) {
-                    if let Some(place) = place_of(protocol, &name).filter(|_| value.kind() == Kind::Number) {
-                        Some(()).filter(|()| is_digits(value))?;
-                        self.add(payload, value, Fill::Count(place))?;
-                    }
-                }
-                Some(()).filter(|()| self.count > before)?;
+                each_member(usage, &mut |name, value| {
+                    let place = place_of(protocol, &name).filter(|_| value.kind() == Kind::Number);
+                    let Some(place) = place else { return Some(()) };
+                    Some(()).filter(|()| is_digits(value))?;
+                    self.add(payload, Some(value), Fill::Count(place))
+                })?;
+                (self.count > before).then_some(())
             }
         }
-        Some(())
     }
+}
+
+/// Calls `each` for the members of an object, until it returns `None`.
+#[inline(never)]
+fn each_member<'a>(object: Value<'a>, each: &mut dyn FnMut(Text<'a>, Value<'a>) -> Option<()>) -> Option<()> {
+    object.members().map_while(Result::ok).try_for_each(|(name, value)| each(name, value))
 }
 
 /// Whether a value is a number of only digits.

@@ -3,7 +3,7 @@
 use super::finish::Reason;
 use super::state::{Plan, ReadEvent, State, What};
 use super::value::{array, has_members, is, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
+use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 
@@ -67,48 +67,42 @@ fn begin(state: &mut State, block: Value<'_>, index: u32) -> bool {
     state.output.blocks().begin(index, is_client)
 }
 
-/// See [`super::read::next`].
-pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
+/// Takes one step of [`super::read::next`], which need not have a delta.
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let event = || value_at(payload, leading(payload));
     match (plan.what, walk.phase) {
         (What::Start | What::Body, 0) => {
-            let Some(message) = message(event(), plan) else { return WalkStep::End };
+            let Some(message) = message(event(), plan) else { return walk.end() };
             let [role, content] = members_of(message, ["role", "content"]);
             (walk.phase, walk.outer) = (1, Container::of(payload, array(content)));
-            walk.role(payload, role).into()
+            walk.role(payload, role)
         }
         (What::Start | What::Body, 1) => {
             let Some(next) = walk.outer.next(payload) else {
                 walk.phase = 3;
-                return WalkStep::More;
+                return None;
             };
             (walk.phase, walk.sub, walk.element) = (2, 0, Part::raw(payload, next).start);
             walk.count = walk.count.saturating_add(1);
-            WalkStep::More
+            None
         }
-        (What::Start | What::Body, 2) => {
-            let slot = walk.count.saturating_sub(1);
-            block(walk, payload, slot, plan).unwrap_or_else(|| {
-                walk.phase = 1;
-                WalkStep::More
-            })
-        }
+        (What::Start | What::Body, 2) => block(walk, payload, walk.count.saturating_sub(1), plan),
         (What::Start | What::Body | What::Stop, 0 | 3) => {
-            walk.phase = 4;
-            finish(walk, payload, plan).into()
+            walk.phase = Walk::OVER;
+            finish(walk, payload, plan)
         }
         (What::Block, 0) => {
             let [index, content] = members_of(event(), ["index", "content_block"]);
-            let Some(content) = object(content) else { return WalkStep::End };
+            let Some(content) = object(content) else { return walk.end() };
             (walk.phase, walk.element, walk.count) = (1, Part::raw(payload, content).start, number(index));
-            WalkStep::More
+            None
         }
-        (What::Block, _) => block(walk, payload, walk.count, plan).unwrap_or(WalkStep::End),
-        (What::Delta | What::Piece, 0) => {
-            walk.phase = 1;
-            piece(walk, payload, event(), plan).into()
+        (What::Block, _) => block(walk, payload, walk.count, plan),
+        (What::Delta | What::Piece, _) => {
+            walk.phase = Walk::OVER;
+            piece(walk, payload, event(), plan)
         }
-        _ => WalkStep::End,
+        _ => walk.end(),
     }
 }
 
@@ -134,29 +128,32 @@ fn message<'a>(event: Value<'a>, plan: &Plan) -> Option<Value<'a>> {
     object(members_of(event, ["message"])[0])
 }
 
-/// Returns the next delta of the block at hand, or `None` if it has no more.
-fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<WalkStep> {
+/// Takes one step in the block at hand, and leaves a block that has no more deltas.
+fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delta> {
     let sub = walk.sub;
     walk.sub = sub.saturating_add(1);
     let block = value_at(payload, walk.element);
     let [kind, words, thinking, signature, citations, id, name, input] =
         members_of(block, ["type", "text", "thinking", "signature", "citations", "id", "name", "input"]);
     let (choice_slot, is_text) = (u64::from(slot), is(kind, "text"));
-    Some(match sub {
-        0 if is_text => walk.text(payload, Kind::Content, words, choice_slot).into(),
+    match sub {
+        0 if is_text => walk.text(payload, Kind::Content, words, choice_slot),
         1 if is_text => {
             let citations = array(citations).filter(|list| list.element_at(&mut 0).is_some());
-            walk.raw(payload, Kind::Annotation, citations, choice_slot).into()
+            walk.raw(payload, Kind::Annotation, citations, choice_slot)
         }
-        0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot).into(),
-        1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot).into(),
+        0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot),
+        1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot),
         0 if is(kind, "tool_use") => {
             let arguments = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
-            WalkStep::Delta(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
+            Some(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
         }
-        0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot).into(),
-        _ => return None,
-    })
+        0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot),
+        _ => {
+            walk.phase = if plan.what == What::Block { Walk::OVER } else { 1 };
+            None
+        }
+    }
 }
 
 /// Returns the delta of a `content_block_delta`.

@@ -3,7 +3,7 @@
 use super::finish::Reason;
 use super::state::{Output, Plan, ReadEvent, State, What};
 use super::value::{array, bit, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
+use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 
@@ -65,8 +65,8 @@ fn blocked(feedback: Option<Value<'_>>) -> Option<Text<'_>> {
     text(members_of(object(feedback)?, ["blockReason"])[0])
 }
 
-/// See [`super::read::next`].
-pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
+/// Takes one step of [`super::read::next`], which need not have a delta.
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     match walk.phase {
         0 => {
             let event = Value::of_payload(payload);
@@ -74,38 +74,38 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
             // From here on, `sub` is whether the last call continues.
             (walk.phase, walk.outer) = (1, Container::of(payload, array(candidates)));
             walk.sub = u8::from(plan.what == What::Candidates { continues: true });
-            walk.finish(payload, blocked(feedback), Reason::Block, plan).into()
+            walk.finish(payload, blocked(feedback), Reason::Block, plan)
         }
         1 => {
-            let Some(candidate) = walk.outer.next(payload) else { return WalkStep::End };
+            let Some(candidate) = walk.outer.next(payload) else { return walk.end() };
             let [index, content] = members_of(candidate, ["index", "content"]);
             let [role, parts] = content.map_or([None; 2], |content| members_of(content, ["role", "parts"]));
             (walk.phase, walk.choice, walk.count) = (2, number(index), 0);
             (walk.element, walk.inner) = (Part::raw(payload, candidate).start, Container::of(payload, array(parts)));
-            walk.role(payload, role).into()
+            walk.role(payload, role)
         }
         2 => {
             let Some(part) = walk.inner.next(payload) else {
                 walk.phase = 5;
-                return WalkStep::More;
+                return None;
             };
             (walk.phase, walk.part) = (3, Part::raw(payload, part).start);
             walk.count = walk.count.saturating_add(1);
-            WalkStep::More
+            None
         }
         3 => {
             walk.phase = 4;
-            part(walk, payload, plan).into()
+            part(walk, payload, plan)
         }
         4 => {
             walk.phase = 2;
             let [signature] = members_of(value_at(payload, walk.part), ["thoughtSignature"]);
-            walk.text(payload, Kind::Signature, signature, slot(walk)).into()
+            walk.text(payload, Kind::Signature, signature, slot(walk))
         }
         _ => {
             walk.phase = 1;
             let [reason] = members_of(value_at(payload, walk.element), ["finishReason"]);
-            walk.finish(payload, text(reason), Reason::Finish, plan).into()
+            walk.finish(payload, text(reason), Reason::Finish, plan)
         }
     }
 }

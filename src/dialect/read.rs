@@ -2,7 +2,7 @@
 
 use super::protocol::Protocol;
 use super::state::{Plan, ReadEvent, State};
-use super::walk::{Walk, WalkStep};
+use super::walk::Walk;
 use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
@@ -47,20 +47,19 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         let code = Meta::CallMember as u32;
         return Some(Delta { choice, call, code, text, ..Delta::new(Kind::Meta) });
     }
-    loop {
+    while walk.phase != Walk::OVER {
         walk.before = walk.phase;
-        let step = match plan.protocol() {
+        let delta = match plan.protocol() {
             Some(Protocol::Anthropic) => anthropic::step(walk, payload, plan),
             Some(Protocol::Responses) => responses::step(walk, payload, plan),
             Some(Protocol::Gemini) => gemini::step(walk, payload, plan),
-            _ => WalkStep::End,
+            _ => walk.end(),
         };
-        match step {
-            WalkStep::Delta(delta) => return Some(delta),
-            WalkStep::More => {}
-            WalkStep::End => return None,
+        if delta.is_some() {
+            return delta;
         }
     }
+    None
 }
 
 /// Whether, in this protocol, the type of an event determines whether it may have token counts or a finish reason.

@@ -4,7 +4,7 @@ use super::finish::Reason;
 use super::reported::{Address, Claims, Class, Id, ItemPart, Mark, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{Plan, ReadEvent, State, What};
 use super::value::{arguments, array, is, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Walk, WalkStep};
+use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 
@@ -371,47 +371,44 @@ fn begun_input<'a>(item: Value<'a>) -> Option<Text<'a>> {
     text(input(item)).filter(|input| *input != "{}")
 }
 
-/// See [`super::read::next`].
-pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> WalkStep {
+/// Takes one step of [`super::read::next`], which need not have a delta.
+pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let event = || Value::of_payload(payload);
     match (plan.what, walk.phase) {
         (What::More, 0) => {
-            walk.phase = 9;
-            more(walk, payload, event(), plan).into()
+            walk.phase = Walk::OVER;
+            more(walk, payload, event(), plan)
         }
         (What::Annotation, 0) => {
-            walk.phase = 9;
+            walk.phase = Walk::OVER;
             let [annotation, part] = members_of(event(), ["annotation", "content_index"]);
-            walk.raw(payload, Kind::Annotation, annotation, slot(plan.item, number(part))).into()
+            walk.raw(payload, Kind::Annotation, annotation, slot(plan.item, number(part)))
         }
         (What::Item | What::WholeItem, 0) => {
-            let Some(item) = object(members_of(event(), ["item"])[0]) else { return WalkStep::End };
+            let Some(item) = object(members_of(event(), ["item"])[0]) else { return walk.end() };
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
-            WalkStep::More
+            None
         }
         (What::Response, 0) => {
             let output = response(payload).and_then(|response| array(members_of(response, ["output"])[0]));
             (walk.phase, walk.outer) = (1, Container::of(payload, output));
             // The first item adds one, so its position is 0.
             walk.count = u32::MAX;
-            WalkStep::More
+            None
         }
         (What::Response, 1) => {
             let Some(item) = walk.outer.next(payload) else {
-                walk.phase = 9;
-                return finish(payload, plan).into();
+                walk.phase = Walk::OVER;
+                return finish(payload, plan);
             };
             walk.count = walk.count.wrapping_add(1);
             let number = find_whole(&plan.reported, walk.count, item, &plan.claims, &mut walk.taken);
             walk.number = u16::try_from(number).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
-            WalkStep::More
+            None
         }
-        (_, 2 | 3) => item(walk, payload, plan).unwrap_or_else(|| {
-            walk.phase = if plan.what == What::Response { 1 } else { 9 };
-            WalkStep::More
-        }),
-        _ => WalkStep::End,
+        (_, 2) => item(walk, payload, plan),
+        _ => walk.end(),
     }
 }
 
@@ -462,52 +459,57 @@ fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
     }
 }
 
-/// Returns the next delta of the item at hand that was not reported before, or `None` if it has no more. It looks up the
-/// item's members a fixed number of times, however many parts the item has.
-fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<WalkStep> {
+/// The step within an item of which all deltas are emitted.
+const DONE: u8 = u8::MAX;
+
+/// Takes one step in the item at hand, whose deltas are those that were not reported before, and leaves an item that has no
+/// more. The steps look up the item's members a fixed number of times, however many parts the item has.
+fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let value = value_at(payload, walk.element);
-    let index = if plan.what == What::Response { u32::from(walk.number) } else { plan.item };
-    if value.kind() != crate::json::Kind::Object {
-        // The value stands in the place of an item that was reported or lost.
+    let is_in_response = plan.what == What::Response;
+    let index = if is_in_response { u32::from(walk.number) } else { plan.item };
+    // Another value stands in the place of an item that was reported or lost.
+    if walk.sub == DONE || value.kind() != crate::json::Kind::Object {
+        walk.phase = if is_in_response { 1 } else { Walk::OVER };
         return None;
     }
     let is_whole = plan.what != What::Item;
     let reported = |of| plan.reported.has(index, of);
     // The deltas come in this order: role, summaries, contents, annotations of the contents, and encrypted reasoning.
-    Some(match walk.sub {
+    match walk.sub {
         0 => {
             let [kind, role, id, name, summary] = members_of(value, ["type", "role", "call_id", "name", "summary"]);
             if let Some(is_custom) = client(kind) {
-                walk.sub = 4;
+                walk.sub = DONE;
                 let arguments = if is_whole { arguments(input(value)) } else { begun_input(value) };
                 let arguments = arguments.filter(|_| !reported(ARGUMENTS));
                 if reported(CALL) {
                     let name = name.filter(|name| text(Some(*name)).is_some() && !reported(NAME));
                     let call = Call { id: None, name, arguments, is_custom };
                     let has_more = name.is_some() || arguments.is_some();
-                    return Some(has_more.then(|| walk.call(payload, index, call, plan)).into());
+                    return has_more.then(|| walk.call(payload, index, call, plan));
                 }
-                return Some(WalkStep::Delta(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan)));
+                return Some(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan));
             }
             if !is(kind, "message") && !is(kind, "reasoning") {
-                walk.sub = 4;
+                walk.sub = DONE;
                 let whole = whole_at(payload, walk.element).filter(|_| is_whole && !reported(ARGUMENTS));
-                return Some(walk.raw(payload, Kind::Native, whole, u64::from(index) << 32).into());
+                return walk.raw(payload, Kind::Native, whole, u64::from(index) << 32);
             }
-            (walk.sub, walk.is_reasoning) = (if is_whole { 1 } else { 4 }, is(kind, "reasoning"));
+            (walk.sub, walk.is_reasoning) = (if is_whole { 1 } else { DONE }, is(kind, "reasoning"));
             (walk.inner, walk.part) = (parts(payload, summary, plan.reported.count(index, CALL)), u32::MAX);
-            walk.role(payload, role).into()
+            walk.role(payload, role)
         }
         1 | 2 => match walk.inner.next(payload) {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
                 let of = if walk.sub == 1 { ItemPart::Summary(walk.part) } else { ItemPart::Content(walk.part) };
                 let [kind] = members_of(part, ["type"]);
-                let Some((kind, name)) = content_kind(kind) else { return Some(WalkStep::More) };
+                let (kind, name) = content_kind(kind)?;
                 let kind = kind_in(walk.is_reasoning, kind);
                 let words = members_of(part, [name])[0].filter(|_| !reported(of));
                 let slot = slot(index, walk.part);
-                walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta }).into()
+                walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
             }
             None => {
                 // Behind the summaries come the contents. These are walked once more for their annotations, all of them if no
@@ -523,7 +525,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<WalkStep> {
                 let is_reported = is_for_texts || plan.reported.has_annotations(index);
                 let count = if is_reported { plan.reported.count(index, ARGUMENTS) } else { 0 };
                 (walk.inner, walk.part) = (parts(payload, content, count), u32::MAX);
-                WalkStep::More
+                None
             }
         },
         5 => match walk.inner.next(payload) {
@@ -533,19 +535,18 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<WalkStep> {
                 let annotations = annotations.filter(|list| list.element_at(&mut 0).is_some());
                 let is_reported = plan.reported.has_annotations(index) && reported(ItemPart::Content(walk.part));
                 let annotations = annotations.filter(|_| !is_reported);
-                walk.raw(payload, Kind::Annotation, annotations, slot(index, walk.part)).into()
+                walk.raw(payload, Kind::Annotation, annotations, slot(index, walk.part))
             }
             None => {
                 walk.sub = 3;
-                WalkStep::More
+                None
             }
         },
-        3 => {
-            walk.sub = 4;
+        _ => {
+            walk.sub = DONE;
             let [secret] = members_of(value, ["encrypted_content"]);
             let secret = secret.filter(|_| is_whole && !plan.reported.has_all(index));
-            walk.text(payload, Kind::Signature, secret, slot(index, 0)).into()
+            walk.text(payload, Kind::Signature, secret, slot(index, 0))
         }
-        _ => return None,
-    })
+    }
 }

@@ -61,6 +61,7 @@ impl Output {
     }
 
     /// Returns the parts that were reported, to note more (Responses).
+    #[inline(never)]
     pub(super) fn items(&mut self) -> &mut Reported {
         loop {
             match self {

@@ -113,8 +113,7 @@ impl Counts {
                 }
             }
             let Ok((name, flags)) = steps.name() else { return };
-            steps.peek();
-            let Ok(read) = steps.value() else { return };
+            let Ok(read) = steps.any_value() else { return };
             let value = Value::from_span(usage.raw().get(read.start..read.end).unwrap_or_default(), read.flags);
             self.add_member(protocol, &Text::from_raw(name, flags), value);
             more = steps.more(b'}') == Ok(true);

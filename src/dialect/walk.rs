@@ -78,20 +78,6 @@ pub(super) fn whole_at(payload: &[u8], start: u32) -> Option<Value<'_>> {
     Cursor::with_max_depth(payload.get(start as usize..)?, u32::MAX).value().ok()
 }
 
-/// What one step of a reader returns.
-pub(super) enum WalkStep {
-    Delta(Delta),
-    /// No delta. The caller takes another step.
-    More,
-    End,
-}
-
-impl From<Option<Delta>> for WalkStep {
-    fn from(delta: Option<Delta>) -> Self {
-        delta.map_or(WalkStep::More, WalkStep::Delta)
-    }
-}
-
 impl Walk {
     /// The walk before the first delta.
     pub(crate) const START: Walk = Walk {
@@ -113,6 +99,15 @@ impl Walk {
         arguments: Part::NONE,
         member: Part::NONE,
     };
+
+    /// The phase of a walk that has no more deltas.
+    pub(super) const OVER: u8 = u8::MAX;
+
+    /// Ends the walk. Returns what a step without a delta does.
+    pub(super) fn end(&mut self) -> Option<Delta> {
+        self.phase = Walk::OVER;
+        None
+    }
 
     /// Goes back to before the last delta, which was a finish reason: a reader that repeats that step returns the same delta.
     pub(crate) fn back(&mut self) {

@@ -453,7 +453,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if fixed_len(payload, holes.as_slice(), name, envelope) > FIXED {
             // Not in a long one: to look for them takes as long as to read it.
             Some(()).filter(|()| payload.len() < LONG)?;
-            holes.add_filter_results(payload, is_strict)?;
+            holes.add_filter_results(payload)?;
             if fixed_len(payload, holes.as_slice(), name, envelope) > FIXED {
                 return None;
             }

@@ -5,8 +5,9 @@ extern crate std;
 
 use super::found::{Found, Place, Step};
 use super::state::{After, StreamState};
-use super::tests::{stream, Random};
+use super::tests::stream;
 use super::{Config, Machine};
+use crate::scan::tests::Random;
 use crate::Limits;
 use std::format;
 use std::string::String;
@@ -112,7 +113,7 @@ fn made(random: &mut Random) -> Vec<u8> {
 
 #[test]
 fn a_short_way_does_what_the_long_one_does() {
-    let mut random = Random::new(21);
+    let mut random = Random(21);
     let mut taken = [0; 4];
     for _ in 0..20_000 {
         let bytes = if random.below(4) == 0 { stream(&mut random) } else { made(&mut random) };

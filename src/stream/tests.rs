@@ -4,26 +4,12 @@
 extern crate std;
 
 use super::{Config, Framing, Parser, Validate, Verdict};
+use crate::scan::tests::Random;
 use crate::{Limits, QuirkSet, Storage};
 use std::format;
 use std::string::String;
 use std::vec;
 use std::vec::Vec;
-
-/// xorshift64*: enough to pick pieces.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-    pub(crate) fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize) % n
-    }
-}
 
 const PIECES: &[&[u8]] = &[
     b"data: ",
@@ -129,24 +115,26 @@ fn config(random: &mut Random) -> Config {
     }
 }
 
+/// On a storage with room for all, on one with too little, and on one that grows.
 #[test]
 fn events_do_not_depend_on_how_the_bytes_are_cut() {
-    let mut random = Random::new(7);
+    let mut random = Random(7);
     for _ in 0..12_000 {
-        let bytes = stream(&mut random);
-        let config = config(&mut random);
-        let whole = log(&bytes, &[], [0u8; 512], config);
-        for at in 0..=bytes.len() {
-            let cut = log(&bytes, &[at], [0u8; 512], config);
-            assert_eq!(cut, whole, "cut at {at}: {:?} {config:?}", String::from_utf8_lossy(&bytes));
-        }
+        let (bytes, config) = (stream(&mut random), config(&mut random));
+        let is_ample = random.below(2) == 0;
+        let mut storage = vec![0; if is_ample { 4096 } else { random.below(80) }];
+        let whole = log(&bytes, &[], &mut storage[..], config);
         let each: Vec<usize> = (1..bytes.len()).collect();
-        assert_eq!(
-            log(&bytes, &each, [0u8; 512], config),
-            whole,
-            "byte by byte: {:?}",
-            String::from_utf8_lossy(&bytes)
-        );
+        for cuts in (0..=bytes.len()).map(|at| vec![at]).chain([each.clone()]) {
+            let cut = log(&bytes, &cuts, &mut storage[..], config);
+            let shown = String::from_utf8_lossy(&bytes);
+            assert_eq!(cut, whole, "cut at {cuts:?}, storage of {}: {shown:?} {config:?}", storage.len());
+        }
+        #[cfg(feature = "alloc")]
+        if is_ample {
+            let grown = log(&bytes, &each, crate::Growing::new(), config);
+            assert_eq!(grown, whole, "{:?}", String::from_utf8_lossy(&bytes));
+        }
     }
 }
 
@@ -167,36 +155,6 @@ fn an_id_behind_a_value_belongs_to_the_next() {
     }
 }
 
-#[test]
-fn a_small_storage_is_a_limit_like_any_other() {
-    let mut random = Random::new(11);
-    for _ in 0..12_000 {
-        let bytes = stream(&mut random);
-        let config = config(&mut random);
-        let size = random.below(80);
-        let (mut a, mut b) = (vec![0u8; size], vec![0u8; size]);
-        let whole = log(&bytes, &[], &mut a[..], config);
-        let each: Vec<usize> = (1..bytes.len()).collect();
-        let cut = log(&bytes, &each, &mut b[..], config);
-        assert_eq!(cut, whole, "storage of {size}: {:?} {config:?}", String::from_utf8_lossy(&bytes));
-        let at = random.below(bytes.len() + 1);
-        let cut = log(&bytes, &[at], &mut b[..], config);
-        assert_eq!(cut, whole, "storage of {size}, cut at {at}: {:?} {config:?}", String::from_utf8_lossy(&bytes));
-    }
-}
-
-#[cfg(feature = "alloc")]
-#[test]
-fn a_growing_storage_gives_the_same() {
-    let mut random = Random::new(13);
-    for _ in 0..3_000 {
-        let bytes = stream(&mut random);
-        let config = config(&mut random);
-        let whole = log(&bytes, &[], [0u8; 4096], config);
-        let each: Vec<usize> = (1..bytes.len()).collect();
-        assert_eq!(log(&bytes, &each, crate::Growing::new(), config), whole, "{:?}", String::from_utf8_lossy(&bytes));
-    }
-}
 /// A handler that breaks off at its `at`th text.
 struct Breaks {
     at: usize,
@@ -215,12 +173,34 @@ impl crate::Handler for Breaks {
     }
 }
 
-/// A handler gets nothing more of the event that it broke off at; that is consumed, and the next one comes.
+/// Pushes a stream in slices of this size to a handler that breaks off at its `at`th text. Returns the stops, each with the offset
+/// behind it, and the texts.
+fn broken_off(stream: &str, size: usize, at: usize, with: crate::Stop) -> (Vec<(crate::Stop, usize)>, Vec<String>) {
+    let mut handler = Breaks { at, with, texts: Vec::new() };
+    let mut parser = Parser::new([0; 512]);
+    let mut stops = Vec::new();
+    for mut piece in stream.as_bytes().chunks(size) {
+        loop {
+            let fed = parser.feed(piece, &mut handler);
+            piece = &piece[fed.consumed..];
+            let Some(stop) = fed.stop else { break };
+            stops.push((stop, parser.offset() as usize));
+        }
+        assert!(piece.is_empty());
+    }
+    assert_eq!(parser.finish_into(&mut handler), Ok(()));
+    (stops, handler.texts)
+}
+
+/// A handler gets nothing more of the event that it broke off at; that is consumed, and the next one comes. At a text that a template
+/// recognised it breaks off as at any other.
 #[test]
 fn a_handler_that_breaks_off_gets_no_more_of_the_event() {
     let choice = |index: u32| format!("{{\"index\":{index},\"delta\":{{\"content\":\"{index}\"}}}}");
     let first = format!("data: {{\"choices\":[{},{},{}]}}\n\n", choice(0), choice(1), choice(2));
     let stream = format!("{first}data: {{\"choices\":[{}]}}\n\n", choice(5));
+    let event = |text: u32| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let plain: String = (0..5).map(event).collect();
     let own = crate::Error::TooManyCalls { choice: 0, offset: 9 };
     for (with, expected) in [
         (crate::Stop::Abort, &["0", "1", "5"][..]),
@@ -229,21 +209,12 @@ fn a_handler_that_breaks_off_gets_no_more_of_the_event() {
         (crate::Stop::Pause, &["0", "1", "2", "5"]),
     ] {
         for size in [1, 7, stream.len()] {
-            let mut handler = Breaks { at: 2, with, texts: Vec::new() };
-            let mut parser = Parser::new([0; 512]);
-            let mut stops = Vec::new();
-            for mut piece in stream.as_bytes().chunks(size) {
-                loop {
-                    let fed = parser.feed(piece, &mut handler);
-                    piece = &piece[fed.consumed..];
-                    let Some(stop) = fed.stop else { break };
-                    stops.push((stop, parser.offset()));
-                }
-                assert!(piece.is_empty());
-            }
-            assert_eq!(parser.finish_into(&mut handler), Ok(()));
-            assert_eq!(stops, [(with, first.len() as u64)], "in slices of {size}");
-            assert_eq!(handler.texts, expected, "in slices of {size}");
+            let (stops, texts) = broken_off(&stream, size, 2, with);
+            assert_eq!(stops, [(with, first.len())], "in slices of {size}");
+            assert_eq!(texts, expected, "in slices of {size}");
+            let (stops, texts) = broken_off(&plain, size, 3, with);
+            assert_eq!(stops, [(with, 3 * event(0).len())], "in slices of {size}");
+            assert_eq!(texts, ["0", "1", "2", "3", "4"], "in slices of {size}");
         }
     }
 }
@@ -290,32 +261,6 @@ fn a_response_in_which_a_handler_broke_off_is_not_complete() {
         }
     }
     assert_eq!((errors > 0, parser.end().is_complete()), (true, false));
-}
-
-/// A text of the first choice that needs no change can be broken off at like any other.
-#[test]
-fn a_handler_can_break_off_at_a_plain_text() {
-    let event = |text: u32| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
-    let stream: String = (0..5).map(event).collect();
-    let own = crate::Error::TooManyCalls { choice: 0, offset: 9 };
-    for with in [crate::Stop::Abort, crate::Stop::Error(own), crate::Stop::Pause] {
-        for size in [1, 7, stream.len()] {
-            let mut handler = Breaks { at: 3, with, texts: Vec::new() };
-            let mut parser = Parser::new([0; 512]);
-            let mut stops = Vec::new();
-            for mut piece in stream.as_bytes().chunks(size) {
-                while let Some(stop) = {
-                    let fed = parser.feed(piece, &mut handler);
-                    piece = &piece[fed.consumed..];
-                    fed.stop
-                } {
-                    stops.push((stop, parser.offset()));
-                }
-            }
-            assert_eq!(stops, [(with, 3 * event(0).len() as u64)], "in slices of {size}");
-            assert_eq!(handler.texts, ["0", "1", "2", "3", "4"], "in slices of {size}");
-        }
-    }
 }
 
 /// Quirks as a handler gets them, behind texts and keep-alives.

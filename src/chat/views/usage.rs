@@ -179,8 +179,8 @@ impl<'a> Usage<'a> {
             return counts.get(place as u32);
         }
         let (object, name) = *NAMES.get(place)?;
-        let value = if object.is_empty() { Some(self.value) } else { member_of(self.value, object) };
-        let own = value.and_then(|value| member_of(value, name)).and_then(whole_number);
+        let value = if object.is_empty() { Some(self.value) } else { self.get(object) };
+        let own = value.and_then(|value| value.get(name).ok()?).and_then(whole_number);
         own.or_else(|| if place == CACHED_PLACE { self.cached() } else { None })
     }
 
