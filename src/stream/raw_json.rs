@@ -123,10 +123,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         // Behind a whole payload, only `[DONE]` and a field named `error` begin an event.
         let is_free = !self.buffer.has_data();
-        let mut at = 0;
+        let (mut at, mut undecided_at) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
             visit!(1);
-            self.follow_decided(&mut undecided, bytes);
+            if let Some(before) = undecided {
+                undecided = self.undecided();
+                match undecided {
+                    Some(_) => undecided_at = at,
+                    None => self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[])),
+                }
+            }
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
                 Line::Lead | Line::Space if is_free && self.in_array && matches!(byte, b',' | b']') => {
@@ -221,7 +227,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             at = at.saturating_add(1);
         }
-        self.follow_decided(&mut undecided, bytes);
+        if let (Some(before), None) = (undecided, self.undecided()) {
+            self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
+        }
         if last {
             return self.unknown_ends(storage, window, start.saturating_add(bytes.len()));
         }
@@ -233,10 +241,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.undecided() {
             // The stream ended inside the line, so the line decides nothing.
             Some(_) if self.ending != Ending::Open => {}
-            Some(before) if before != DONE => {
-                self.follow_plain(before);
-                self.follow_plain(b"\n");
-            }
+            Some(before) if before != DONE => self.follow_plain_from(before, b"\n"),
             Some(_) => {}
             None => self.follow_plain(b"\n"),
         }
@@ -297,14 +302,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Follows a line once it has turned out to be neither: what was `undecided` before this piece, then the bytes of the piece.
-    fn follow_decided(&mut self, undecided: &mut Option<&'static [u8]>, bytes: &[u8]) {
-        if self.undecided().is_none() {
-            if let Some(before) = undecided.take() {
-                self.follow_plain(before);
-                self.follow_plain(bytes);
-            }
-        }
+    /// Follows a line that turned out to be neither: its bytes `before` this piece, then `bytes`.
+    fn follow_plain_from(&mut self, before: &[u8], bytes: &[u8]) {
+        self.follow_plain(before);
+        self.follow_plain(bytes);
     }
 
     /// Follows unknown lines, which may be a JSON value other than an object.
