@@ -54,7 +54,7 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
         || object.starts_with(b"chat.completion")
         || object.starts_with(b"text_completion");
     let is_chat = is_answer || index.top.has(top::CHOICES);
-    let has_error = member_error(index, payload).is_some();
+    let has_error = member_error(index, payload, hint == Hint::Body).is_some();
     let is_whole = !has_error
         && (hint == Hint::Error
             || is(top::TYPE, "error")
@@ -99,14 +99,14 @@ pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>
     own.or_else(of_groq).or_else(of_choice)
 }
 
-/// The member that contains the error of a payload: `error`, `x_groq.error` or, where there are no choices, a `base_resp` that
-/// reports a failure (MiniMax).
-fn member_error<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
+/// The member that contains the error of a payload: `error`, `x_groq.error` or, where the choices are null or an empty list, and in
+/// a whole body without choices, a `base_resp` that reports a failure (MiniMax).
+fn member_error<'a>(index: &Index, payload: &'a [u8], is_body: bool) -> Option<Value<'a>> {
     let own = index.top(payload, top::ERROR).filter(|value| is_error(*value));
     let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "error").filter(|value| is_error(*value));
     let of_base = || {
         let choices = index.top(payload, top::CHOICES);
-        if choices.is_some_and(|choices| choices.element_at(&mut 0).is_some()) {
+        if choices.map_or(!is_body, |choices| choices.element_at(&mut 0).is_some()) {
             return None;
         }
         let base = member_of(Value::of_payload(payload), "base_resp")?;
@@ -126,5 +126,6 @@ pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Va
         // The pass saw to its depth.
         return Some(Ok(Value::of_payload(payload)));
     }
-    member_error(index, payload).map(Ok)
+    // Of an event without choices that is no body, another member was the error.
+    member_error(index, payload, true).map(Ok)
 }

@@ -317,13 +317,6 @@ impl Reported {
         } else {
             let is_free = |item: &Item| (claims.places | *taken) >> (item.number % ITEMS as u16) & 1 == 0;
             let fits = |item: &Item| is_free(item) && item.class().fits(class);
-            let beside = || match there {
-                Some(item) if !fits(item) => position.saturating_add(claims.beside.into()),
-                _ => position,
-            };
-            if is_empty() {
-                return beside();
-            }
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
             // the events, the second the second, and so on; unless some of these are no longer tracked.
             let first = |is_wanted: &dyn Fn(&Item) -> bool| {
@@ -331,7 +324,12 @@ impl Reported {
                 wanted.map(|item| item.number).min().filter(|_| self.items().count() < ITEMS)
             };
             let has_text = |item: &Item| class != Class::Message || !item.is_empty();
-            first(&has_text).or_else(|| first(&|_| true)).map_or_else(beside, u32::from)
+            match (first(&has_text).or_else(|| first(&|_| true)), there) {
+                (Some(number), _) if !is_empty() => u32::from(number),
+                (_, Some(item)) if !fits(item) => position.saturating_add(claims.beside.into()),
+                (Some(_), _) => return position.saturating_add(claims.beside.into()),
+                (None, _) => position,
+            }
         };
         self.take(number, taken);
         number

@@ -1,7 +1,7 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Claims, Class, Id, ItemPart, Mark, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
+use super::reported::{Address, Class, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{Plan, ReadEvent, State, What};
 use super::value::{arguments, array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
@@ -209,7 +209,7 @@ pub(super) fn read<'a>(
             let mut taken = 0;
             while let Some(item) = list.next(output.raw()) {
                 let (class, id) = identity(item);
-                let number = find_whole(&seen.plan.reported, index, item, &seen.plan.claims, &mut taken);
+                let number = find_whole((index, item), (class, id), &seen.plan, &mut taken);
                 state.called |= u64::from(class == Class::Call);
                 seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 // Another event may end the response again, and must not report the item twice.
@@ -316,16 +316,22 @@ fn identity(item: Value<'_>) -> (Class, Id) {
     (class(kind), Id::of([id, own, call]))
 }
 
-/// Returns the number of the item at this position of a whole response.
-fn find_whole(reported: &Reported, position: u32, item: Value<'_>, claims: &Claims, taken: &mut u8) -> u32 {
+/// Returns the number of the item at this position of a whole response. `taken`: see [`Reported::find_whole`].
+///
+/// [`Reported::find_whole`]: super::reported::Reported::find_whole
+fn find_whole((position, item): (u32, Value<'_>), (class, id): (Class, Id), plan: &Plan, taken: &mut u8) -> u32 {
     if object(Some(item)).is_none() {
         // The value stands in the place of an item that was reported or lost.
-        reported.take(position, taken);
+        plan.reported.take(position, taken);
         return position;
     }
-    let (class, id) = identity(item);
     let is_empty = || class == Class::Message && !has_text(item);
-    reported.find_whole(position, (class, id), &is_empty, claims, taken)
+    plan.reported.find_whole(position, (class, id), &is_empty, &plan.claims, taken)
+}
+
+/// Whether a value is a list that is not empty.
+fn has_elements(list: Option<Value<'_>>) -> bool {
+    array(list).is_some_and(|list| list.element_at(&mut 0).is_some())
 }
 
 /// Whether a part of a message has a text.
@@ -402,7 +408,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
                 return finish(payload, plan);
             };
             walk.count = walk.count.wrapping_add(1);
-            let number = find_whole(&plan.reported, walk.count, item, &plan.claims, &mut walk.taken);
+            let number = find_whole((walk.count, item), identity(item), plan, &mut walk.taken);
             walk.number = u16::try_from(number).unwrap_or(u16::MAX);
             (walk.element, walk.phase, walk.sub) = (Part::raw(payload, item).start, 2, 0);
             None
@@ -504,7 +510,8 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
                 let of = if walk.sub == 1 { ItemPart::Summary(walk.part) } else { ItemPart::Content(walk.part) };
-                let [kind] = members_of(part, ["type"]);
+                let [kind, annotations] = members_of(part, ["type", "annotations"]);
+                walk.is_annotated |= has_elements(annotations);
                 let (kind, name) = content_kind(kind)?;
                 let kind = kind_in(walk.is_reasoning, kind);
                 let words = members_of(part, [name])[0].filter(|_| !reported(of));
@@ -512,27 +519,25 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
             }
             None => {
-                // Behind the summaries come the contents. These are walked once more for their annotations, all of them if no
-                // event of its own had one.
+                // Behind the summaries come the contents. These are walked once more for their annotations, if they have any: all of
+                // them if no event of its own had one.
                 let [content, summary] = members_of(value, ["content", "summary"]);
                 let is_for_texts = walk.sub == 1;
                 walk.sub = if is_for_texts { 2 } else { 5 };
                 // LiteLLM: what came as a summary is content here.
-                let is_summary = walk.is_reasoning
-                    && plan.reported.count(index, CALL) > 0
-                    && array(summary).is_none_or(|list| list.element_at(&mut 0).is_none());
-                let content = content.filter(|_| !(is_for_texts && is_summary));
+                let is_summary = walk.is_reasoning && plan.reported.count(index, CALL) > 0 && !has_elements(summary);
+                let has_none = walk.part != u32::MAX && !walk.is_annotated;
+                let content = content.filter(|_| !if is_for_texts { is_summary } else { has_none });
                 let is_reported = is_for_texts || plan.reported.has_annotations(index);
                 let count = if is_reported { plan.reported.count(index, ARGUMENTS) } else { 0 };
-                (walk.inner, walk.part) = (parts(payload, content, count), u32::MAX);
+                (walk.inner, walk.part, walk.is_annotated) = (parts(payload, content, count), u32::MAX, false);
                 None
             }
         },
         5 => match walk.inner.next(payload) {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
-                let annotations = array(members_of(part, ["annotations"])[0]);
-                let annotations = annotations.filter(|list| list.element_at(&mut 0).is_some());
+                let annotations = members_of(part, ["annotations"])[0].filter(|list| has_elements(Some(*list)));
                 let is_reported = plan.reported.has_annotations(index) && reported(ItemPart::Content(walk.part));
                 let annotations = annotations.filter(|_| !is_reported);
                 walk.raw(payload, Kind::Annotation, annotations, slot(index, walk.part))

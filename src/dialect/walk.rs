@@ -19,9 +19,11 @@ pub(crate) struct Walk {
     pub(super) flags: u16,
     /// The index of the choice.
     pub(super) choice: u32,
-    /// Responses: the number of the output item at hand in a whole response, and whether an item is reasoning.
+    /// Responses: the number of the output item at hand in a whole response, whether an item is reasoning, and whether one of
+    /// its parts so far has annotations.
     pub(super) number: u16,
     pub(super) is_reasoning: bool,
+    pub(super) is_annotated: bool,
     /// Responses: the tracked items that items before this one were, a bit each.
     pub(super) taken: u8,
     /// How many elements came, or the index of the element at hand.
@@ -87,6 +89,7 @@ impl Walk {
         flags: 0,
         number: 0,
         is_reasoning: false,
+        is_annotated: false,
         taken: 0,
         choice: 0,
         count: 0,
