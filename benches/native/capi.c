@@ -6,7 +6,6 @@
 struct reader {
     deltawire_parser *parser, *batch_parser;
     deltawire_callbacks callbacks;
-    size_t block_len, batch_block_len;
     deltawire_event events[64];
     char scratch[4096];
 };
@@ -83,20 +82,17 @@ static int32_t on_done(void *user, const deltawire_at *at) {
     return -1;
 }
 
-static deltawire_parser *make(const deltawire_config *config, size_t room, size_t *len) {
+static deltawire_parser *make(const deltawire_config *config, size_t room) {
+    const size_t len = deltawire_block_size(NULL, 0) + room;
     deltawire_parser *parser;
-    void *block;
-    *len = deltawire_block_size(NULL, 0) + room;
-    block = aligned_alloc(64, (*len + 63) / 64 * 64);
-    if (!block || deltawire_init(block, *len, config, &parser) != DELTAWIRE_OK) abort();
+    void *block = aligned_alloc(64, (len + 63) / 64 * 64);
+    if (!block || deltawire_init(block, len, config, &parser) != DELTAWIRE_OK) abort();
     return parser;
 }
 
-/* `room`: for an event that a slice cuts. */
-void *bench_capi_new(size_t room) {
+static struct reader *make_reader(void) {
     struct reader *r = (struct reader *)malloc(sizeof *r);
     const deltawire_callbacks none = DELTAWIRE_CALLBACKS_INIT;
-    deltawire_config config = DELTAWIRE_CONFIG_INIT;
     if (!r) abort();
     r->callbacks = none;
     r->callbacks.on_chunk = on_chunk;
@@ -108,13 +104,23 @@ void *bench_capi_new(size_t room) {
     r->callbacks.on_finish = on_finish;
     r->callbacks.on_usage = on_usage;
     r->callbacks.on_done = on_done;
-    r->parser = make(&config, room, &r->block_len);
-    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CHUNK) | DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT) |
-                    DELTAWIRE_MASK(DELTAWIRE_EV_REASONING) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_CALL) |
-                    DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_NAME) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_ARGUMENTS) |
-                    DELTAWIRE_MASK(DELTAWIRE_EV_FINISH) | DELTAWIRE_MASK(DELTAWIRE_EV_USAGE) |
-                    DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
-    r->batch_parser = make(&config, room, &r->batch_block_len);
+    return r;
+}
+
+/* What a batch is asked for. */
+static const uint64_t wanted = DELTAWIRE_MASK(DELTAWIRE_EV_CHUNK) | DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT) |
+                               DELTAWIRE_MASK(DELTAWIRE_EV_REASONING) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_CALL) |
+                               DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_NAME) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_ARGUMENTS) |
+                               DELTAWIRE_MASK(DELTAWIRE_EV_FINISH) | DELTAWIRE_MASK(DELTAWIRE_EV_USAGE) |
+                               DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
+
+/* `room`: for an event that a slice cuts. */
+void *bench_capi_new(size_t room) {
+    struct reader *r = make_reader();
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    r->parser = make(&config, room);
+    config.events = wanted;
+    r->batch_parser = make(&config, room);
     return r;
 }
 
@@ -142,8 +148,9 @@ static void usage(const char *json, size_t len, struct sink *s) {
     }
 }
 
-/* Gives 1 at [DONE]. */
-static int take(const struct reader *r, const deltawire_event *e, const char *data, struct sink *s) {
+/* Gives 1 at [DONE]. In line in both loops: a call of its own would be counted. */
+__attribute__((always_inline)) static inline int take(const struct reader *r, const deltawire_event *e, const char *data,
+                                                      struct sink *s) {
     const char *text = (e->flags & DELTAWIRE_EVF_TEXT_SCRATCH ? r->scratch : data) + e->text_off;
     /* A text in pieces counts once. */
     const uint64_t last = !(e->flags & DELTAWIRE_EVF_MORE);
@@ -207,6 +214,57 @@ void bench_capi_batch(void *self, const char *bytes, size_t len, size_t slice, s
     }
 }
 
+/* Streams that share a workspace, each with room for 512 bytes of an event that a slice cuts. */
+struct streams {
+    struct reader *reader;
+    deltawire_workspace *workspace;
+    char *blocks;
+    size_t block_len;
+};
+
+static deltawire_parser *parser_of(const struct streams *all, size_t nth) {
+    return (deltawire_parser *)(all->blocks + nth * all->block_len);
+}
+
+/* `events`: of batches. */
+static struct streams *make_streams(size_t count, uint64_t events) {
+    struct streams *all = (struct streams *)malloc(sizeof *all);
+    void *shared = aligned_alloc(64, DELTAWIRE_WORKSPACE_SIZE);
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    size_t nth;
+    config.flags |= DELTAWIRE_CFG_SHARED;
+    config.events = events;
+    if (!all || !shared) abort();
+    all->reader = make_reader();
+    all->block_len = (deltawire_block_size(&config, 512) + 63) / 64 * 64;
+    all->blocks = (char *)aligned_alloc(64, count * all->block_len);
+    if (!all->blocks || deltawire_workspace_init(shared, DELTAWIRE_WORKSPACE_SIZE, &all->workspace) != DELTAWIRE_OK) abort();
+    for (nth = 0; nth < count; nth++)
+        if (deltawire_init(parser_of(all, nth), all->block_len, &config, NULL) != DELTAWIRE_OK) abort();
+    return all;
+}
+
+void *bench_capi_streams(size_t count) { return make_streams(count, 0); }
+void *bench_capi_batch_streams(size_t count) { return make_streams(count, wanted); }
+
+/* Reads the next event of a stream. */
+void bench_capi_stream_feed(void *self, size_t nth, const char *bytes, size_t len, struct sink *s) {
+    struct streams *all = (struct streams *)self;
+    if (deltawire_feed_with(parser_of(all, nth), all->workspace, bytes, len, &all->reader->callbacks, s, NULL) != DELTAWIRE_OK)
+        abort();
+}
+
+void bench_capi_stream_batch(void *self, size_t nth, const char *bytes, size_t len, struct sink *s) {
+    struct streams *all = (struct streams *)self;
+    struct reader *r = all->reader;
+    deltawire_batch_result result;
+    uint32_t at;
+    if (deltawire_batch_with(parser_of(all, nth), all->workspace, bytes, len, r->events, 64, r->scratch, sizeof r->scratch,
+                             &result) != DELTAWIRE_OK)
+        abort();
+    for (at = 0; at < result.events; at++) take(r, &r->events[at], bytes, s);
+}
+
 struct message_reader {
     deltawire_parser *parser;
     deltawire_message *message;
@@ -218,12 +276,11 @@ struct message_reader {
 void *bench_capi_message_new(size_t room) {
     struct message_reader *r = (struct message_reader *)malloc(sizeof *r);
     const size_t len = DELTAWIRE_MESSAGE_SIZE(4 << 20);
-    size_t parser_len;
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     void *block = aligned_alloc(64, (len + 63) / 64 * 64);
     if (!r || !block || deltawire_message_init(block, len, NULL, &r->message) != DELTAWIRE_OK) abort();
     config.events = DELTAWIRE_MESSAGE_EVENTS;
-    r->parser = make(&config, room, &parser_len);
+    r->parser = make(&config, room);
     return r;
 }
 

@@ -4,6 +4,7 @@
 //! reused buffer; a tool call's index, ID and name; the finish reason; usage; events counted; stop at `[DONE]`. Everyone
 //! must come to the same [`Sums`] before anyone is timed.
 
+pub mod allocations;
 pub mod clock;
 pub mod contenders;
 pub mod input;

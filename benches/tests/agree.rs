@@ -1,30 +1,8 @@
 //! Everyone finds what the generator put in, however the stream is cut; and this library without the heap.
 
+use deltawire_benches::allocations::{so_far, Counting};
 use deltawire_benches::contenders::all_of_protocol;
 use deltawire_benches::{agree, all, all_large, Input, Kind, Sink, COUNTED, PROTOCOLS, SHAPES, WHOLE};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: everything is handed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(at, layout) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, len: usize) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        unsafe { System.realloc(at, layout, len) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -100,9 +78,9 @@ fn this_library_never_allocates_and_the_count_would_show_it() {
             let mut sink = Sink::default();
             // The sink's own buffers grow in the first round.
             contender.run(&input, 1448, &mut sink);
-            let before = ALLOCATIONS.get();
+            let before = so_far();
             contender.run(&input, 1448, &mut sink);
-            let allocations = ALLOCATIONS.get() - before;
+            let allocations = so_far() - before;
             match contender.kind() {
                 Kind::Own => assert_eq!(allocations, 0, "{} on {shape}", contender.name()),
                 Kind::Peer => println!("{} on {shape}: {allocations} in {}", contender.name(), input.expected.events),

@@ -32,6 +32,9 @@ pub mod types;
 mod value;
 mod workspace;
 
+// For programs in Rust, such as the fuzz target; C finds the functions by their names.
+pub use self::{batch::*, chunk::*, direct::*, feed::*, message::*, parser::*, state::*, value::*, workspace::*};
+
 #[cfg(all(not(test), feature = "panic-handler"))]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {

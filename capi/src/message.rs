@@ -14,6 +14,8 @@ use deltawire::Tables;
 mod add;
 mod read;
 
+pub use self::{add::*, read::*};
+
 /// The tables of a message, which lie at the end of its state. `words` has the rows of choices, then the rows of tool calls.
 struct Behind<W: ?Sized> {
     room: Room,

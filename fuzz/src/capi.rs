@@ -6,15 +6,13 @@
 //! nothing must emit the same as one feed of the whole stream, and build the same message. A parser that shares a workspace
 //! does so with one that read the stream before; the one feed is by a parser alone.
 
-mod abi;
 mod seen;
 
-use self::abi::*;
 use self::seen::{callbacks, Block, Seen};
 use crate::input::Source;
 use crate::log::{escaped, same, Log};
 use crate::memo::decode;
-use deltawire_capi::types::*;
+use deltawire_capi::{types::*, *};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -66,16 +67,24 @@ func (s *sink) end() {
 }
 
 var (
-	src    source
-	reader = deltawire.NewReader(&src, deltawire.WithEvents(deltawire.KindChunk, deltawire.KindContent,
+	wanted = deltawire.WithEvents(deltawire.KindChunk, deltawire.KindContent,
 		deltawire.KindReasoning, deltawire.KindToolCall, deltawire.KindToolName, deltawire.KindToolArguments,
-		deltawire.KindFinish, deltawire.KindUsage, deltawire.KindDone))
-	lines = bufio.NewScanner(nil)
-	line  = make([]byte, 0, 1<<20)
+		deltawire.KindFinish, deltawire.KindUsage, deltawire.KindDone)
+	src    source
+	reader = deltawire.NewReader(&src, wanted)
+	lines  = bufio.NewScanner(nil)
+	line   = make([]byte, 0, 1<<20)
 )
 
 func byDeltawire(s *sink) {
 	reader.Reset(&src)
+	if !take(reader, s) && !reader.End().Finished {
+		panic(reader.Err())
+	}
+}
+
+// take reads the events that there are, and says whether [DONE] was the last of them.
+func take(reader *deltawire.Reader, s *sink) bool {
 	for reader.Next() {
 		e := reader.Event()
 		switch e.Kind {
@@ -105,12 +114,10 @@ func byDeltawire(s *sink) {
 			usage, _ := e.Usage()
 			s.usage += usage.Prompt + usage.Completion + usage.Total
 		case deltawire.KindDone:
-			return
+			return true
 		}
 	}
-	if !reader.End().Finished {
-		panic(reader.Err())
-	}
+	return false
 }
 
 type chunk struct {
@@ -204,6 +211,43 @@ func nanoseconds() int64 {
 	return now.Nano()
 }
 
+// Of streams that read in turn.
+const (
+	step  = 61_803 // so that no prefetcher guesses the order: it has no divisor in common with their number
+	warm  = 4      // turns before any is timed, in which every shape of event is seen
+	turns = 9
+)
+
+// inTurn lets each of so many streams, which share a workspace, read the next event of one of the responses in every turn, and
+// gives the median of the nanoseconds.
+func inTurn(responses [][]byte, streams int, s *sink) int64 {
+	workspace := deltawire.NewWorkspace()
+	readers := make([]*deltawire.Reader, streams)
+	for i := range readers {
+		readers[i] = deltawire.NewReader(nil, wanted, deltawire.WithWorkspace(workspace), deltawire.WithReadSize(512))
+	}
+	events, rests := make([][]byte, len(responses)), slices.Clone(responses)
+	var times []int64
+	for range warm + turns {
+		for i, rest := range rests {
+			end := bytes.Index(rest, []byte("\n\n")) + 2
+			events[i], rests[i] = rest[:end], rest[end:]
+		}
+		runtime.GC()
+		start := nanoseconds()
+		for nth := 1; nth <= streams; nth++ {
+			stream := nth * step % streams
+			readers[stream].Feed(events[stream%len(events)])
+			take(readers[stream], s)
+		}
+		times = append(times, nanoseconds()-start)
+		s.end()
+	}
+	times = times[warm:]
+	slices.Sort(times)
+	return times[turns/2]
+}
+
 func load(path string) (responses [][]byte) {
 	file, err := os.ReadFile(path)
 	if err != nil {
@@ -238,6 +282,11 @@ func main() {
 			panic(err)
 		}
 		s.sums, s.check = sums{}, words[0] == "check"
+		if words[0] == "turns" {
+			time := inTurn(responses, slice, &s)
+			fmt.Println(time, s.events, s.choices, s.calls, s.usage, s.text, s.hash)
+			continue
+		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		start := nanoseconds()

@@ -3,7 +3,8 @@
 //!
 //! A program is told `read`, a file and the size of a slice, with tabs between, and answers `NANOSECONDS EVENTS CHOICES
 //! CALLS USAGE TEXT HASH`, as in [`Sums`], and perhaps how often it allocated. With `check` in place of `read` it hashes
-//! the texts.
+//! the texts. Go also takes `turns`, a file and a number of streams: in every turn each of them reads the next event of one of
+//! the responses.
 
 use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
@@ -55,6 +56,15 @@ impl Program {
         };
         self.allocations = more.first().copied();
         (nanoseconds as f64 / 1e9, Sums { events, choices, calls, usage, text, hash, bytes: 0 })
+    }
+}
+
+impl Program {
+    /// Nanoseconds an event of so many streams in turn.
+    pub fn in_turn(&mut self, input: &Input, streams: usize) -> f64 {
+        let (seconds, sums) = self.ask("turns", input, streams);
+        assert!(sums.events > 0 && sums.events % streams as u64 == 0, "an event of each stream in every turn");
+        seconds * 1e9 / streams as f64
     }
 }
 

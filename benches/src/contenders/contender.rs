@@ -42,6 +42,31 @@ pub trait Contender {
     }
 }
 
+/// Events, each with the number of its stream.
+pub type Events<'e> = dyn Iterator<Item = (usize, &'e [u8])> + 'e;
+
+type ReadEvents = dyn FnMut(&mut Events<'_>, &mut Sink);
+
+/// Many streams that share a workspace, read through one interface.
+pub struct Streams {
+    pub name: &'static str,
+    read: Box<ReadEvents>,
+}
+
+/// Makes so many streams.
+pub type MakeStreams = fn(usize) -> Streams;
+
+impl Streams {
+    pub(super) fn new(name: &'static str, read: impl FnMut(&mut Events<'_>, &mut Sink) + 'static) -> Self {
+        Streams { name, read: Box::new(read) }
+    }
+
+    /// Lets each stream read its event, one after the other.
+    pub fn read(&mut self, events: &mut Events<'_>, sink: &mut Sink) {
+        (self.read)(events, sink);
+    }
+}
+
 pub const PULL: &str = "deltawire pull";
 pub const PULL_GENERIC: &str = "deltawire pull, memo off";
 pub const VIEWS: &str = "deltawire pull, views";
@@ -50,6 +75,7 @@ pub const OBSERVER: &str = "deltawire observer";
 pub const BATCH: &str = "deltawire batch";
 pub const C_CALLBACKS: &str = "deltawire in C, callbacks";
 pub const C_BATCH: &str = "deltawire in C, batch";
+pub const CPP: &str = "deltawire in C++, handler";
 pub const C_MESSAGE: &str = "deltawire in C, message from callbacks";
 pub const C_MESSAGE_BATCH: &str = "deltawire in C, message from batches";
 pub const PORTABLE: &str = "deltawire pull, u64 words";

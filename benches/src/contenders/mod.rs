@@ -15,6 +15,7 @@ mod registry;
 mod serde_cow;
 #[cfg(feature = "peers")]
 mod serde_structs;
+pub mod streams;
 #[cfg(feature = "peers")]
 mod tape;
 

@@ -69,7 +69,7 @@ impl<S: Storage, const SLOTS: usize> Pull<S, SLOTS> {
 }
 
 #[inline(always)]
-fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
+pub(super) fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
     // Of the call whose name and arguments follow.
     let mut call_index = 0;
     for (choice, update) in chunk.deltas() {
@@ -181,7 +181,7 @@ impl<S: Storage> Push<S> {
 }
 
 /// A handler that fills a sink.
-struct Fill<'s>(&'s mut Sink);
+pub(super) struct Fill<'s>(pub(super) &'s mut Sink);
 
 impl Handler for Fill<'_> {
     fn chunk(&mut self, _chunk: &Chunk<'_>) -> Flow {

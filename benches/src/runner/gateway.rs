@@ -1,13 +1,15 @@
-//! Many streams at once: what one costs while it waits, and what it costs to come back to it.
+//! Many streams at once: what one costs while it waits, and what it costs to come back to it, also through other languages.
 
 use crate::measure::median;
 use deltawire::{Config, Event, Parser, SharedParser, Update, Workspace};
-use deltawire_benches::{clock, Input};
+use deltawire_benches::contenders::child::Program;
+use deltawire_benches::contenders::{streams, GO};
+use deltawire_benches::{clock, Input, Sink};
 
 const PARSERS: usize = 100_000;
 /// Turns before anything is measured: every shape of event has been seen.
 const WARM: usize = 4;
-const TURNS: usize = 5;
+pub const TURNS: usize = 5;
 /// Has no divisor in common with [`PARSERS`]: the turn goes round in an order that no prefetcher guesses.
 const STRIDE: usize = 61_803;
 
@@ -33,21 +35,35 @@ fn take(event: Event<'_>, text: &mut String) {
     }
 }
 
-fn own<const SLOTS: usize>(streams: &[Vec<&[u8]>]) -> Row {
+/// Nanoseconds an event of many streams in turn, all of which share a workspace, through one interface.
+pub struct Way {
+    pub name: &'static str,
+    pub each: f64,
+}
+
+/// The events of a turn, each with the number of the stream that reads it.
+fn order<'e>(streams: &'e [Vec<&'e [u8]>], turn: usize) -> impl Iterator<Item = (usize, &'e [u8])> {
+    (1..=PARSERS).map(move |nth| {
+        let place = nth * STRIDE % PARSERS;
+        (place, streams[place % streams.len()][turn])
+    })
+}
+
+fn own<const SLOTS: usize>(streams: &[Vec<&[u8]>], turns: usize) -> Row {
     let new = || Parser::<_, SLOTS, ()>::with_slots([0; 512], Config::default(), ());
     let sizes = (size_of::<Parser<[u8; 512], SLOTS, ()>>(), size_of::<Parser<[u8; 512], SLOTS>>());
-    row(SLOTS.to_string(), sizes, streams, new, |parser, mut event, text| {
+    row(SLOTS.to_string(), sizes, (streams, turns), new, |parser, mut event, text| {
         while let Some(event) = parser.next(&mut event).expect("no quirk is an error") {
             take(event, text);
         }
     })
 }
 
-fn shared<const SLOTS: usize>(streams: &[Vec<&[u8]>]) -> Row {
+fn shared<const SLOTS: usize>(streams: &[Vec<&[u8]>], turns: usize) -> Row {
     let mut workspace = Workspace::<SLOTS>::with_slots();
     let sizes = (size_of::<SharedParser<[u8; 512], ()>>(), size_of::<SharedParser<[u8; 512]>>());
     let new = || Parser::sharing([0; 512], Config::default(), ());
-    row(format!("{SLOTS}, shared by all"), sizes, streams, new, |parser, mut event, text| {
+    row(format!("{SLOTS}, shared by all"), sizes, (streams, turns), new, |parser, mut event, text| {
         while let Some(event) = parser.next_with(&mut workspace, &mut event).expect("no quirk is an error") {
             take(event, text);
         }
@@ -57,20 +73,18 @@ fn shared<const SLOTS: usize>(streams: &[Vec<&[u8]>]) -> Row {
 fn row<P: Clone>(
     slots: String,
     (pull, push): (usize, usize),
-    streams: &[Vec<&[u8]>],
+    (streams, turns): (&[Vec<&[u8]>], usize),
     new: impl Fn() -> P,
     mut read: impl FnMut(&mut P, &[u8], &mut String),
 ) -> Row {
     let mut text = String::with_capacity(64 << 20);
     let mut parsers = vec![new(); PARSERS];
     let (mut many, mut hot) = (Vec::new(), Vec::new());
-    for turn in 0..WARM + TURNS {
+    for turn in 0..WARM + turns {
         text.clear();
         let start = clock::seconds();
-        let mut place = 0;
-        for _ in 0..PARSERS {
-            place = (place + STRIDE) % PARSERS;
-            read(&mut parsers[place], streams[place % streams.len()][turn], &mut text);
+        for (place, event) in order(streams, turn) {
+            read(&mut parsers[place], event, &mut text);
         }
         let time = clock::seconds() - start;
         // As much text from parsers that stay where they are.
@@ -93,17 +107,55 @@ fn row<P: Clone>(
     Row { slots, pull, push, many: median(many), hot: median(hot) }
 }
 
+pub fn input() -> Input {
+    Input::new("content", 4_000_000)
+}
+
+/// The events of each response.
+fn events(input: &Input) -> Vec<Vec<&[u8]>> {
+    fn of(response: &[u8]) -> Vec<&[u8]> {
+        let ends = memchr::memmem::find_iter(response, b"\n\n").map(|at| at + 2);
+        let mut start = 0;
+        ends.map(|end| &response[std::mem::replace(&mut start, end)..end]).collect()
+    }
+    input.responses.iter().map(|response| of(response)).collect()
+}
+
 /// For 0, 1, 2 and 4 slots, and for a workspace.
-pub fn rows() -> Vec<Row> {
-    let input = Input::new("content", 4_000_000);
-    let streams: Vec<Vec<&[u8]>> = input
-        .responses
-        .iter()
-        .map(|response| {
-            let ends = memchr::memmem::find_iter(response, b"\n\n").map(|at| at + 2);
-            let mut start = 0;
-            ends.map(|end| &response[std::mem::replace(&mut start, end)..end]).collect()
-        })
-        .collect();
-    vec![own::<0>(&streams), own::<1>(&streams), own::<2>(&streams), own::<4>(&streams), shared::<8>(&streams)]
+pub fn rows(input: &Input, turns: usize) -> Vec<Row> {
+    let streams = events(input);
+    vec![
+        own::<0>(&streams, turns),
+        own::<1>(&streams, turns),
+        own::<2>(&streams, turns),
+        own::<4>(&streams, turns),
+        shared::<8>(&streams, turns),
+    ]
+}
+
+/// Each interface that is here and has this part in its name, in so many turns: the medians.
+///
+/// # Panics
+///
+/// If they do not find the same.
+pub fn ways(input: &Input, turns: usize, part: &str, go: Option<&mut Program>) -> Vec<Way> {
+    let streams = events(input);
+    let (mut ways, mut found) = (Vec::new(), None);
+    for make in streams::all() {
+        let mut all = make(PARSERS);
+        if !all.name.contains(part) {
+            continue;
+        }
+        let (mut sink, mut each) = (Sink::checking(), Vec::new());
+        for turn in 0..WARM + turns {
+            let start = clock::seconds();
+            all.read(&mut order(&streams, turn), &mut sink);
+            each.push((clock::seconds() - start) * 1e9 / PARSERS as f64);
+            sink.end();
+        }
+        assert_eq!(*found.get_or_insert(sink.sums), sink.sums, "{}", all.name);
+        ways.push(Way { name: all.name, each: median(each.split_off(WARM)) });
+    }
+    ways.extend(go.filter(|_| GO.contains(part)).map(|go| Way { name: GO, each: go.in_turn(input, PARSERS) }));
+    ways
 }

@@ -3,7 +3,7 @@
 //!
 //! `--rounds N` (15), `--bytes N` of each input (4,000,000); `--input NAME`, `--slice BYTES` (or `whole`), `--only
 //! PART-OF-NAME` to run just those; `--protocols` for those of other protocols than chat completions, `--observer` for usage alone
-//! beside a full reading; `--sdk NAME=COMMAND` for streams that a vendor's SDK reads, beside it; `--go PROGRAM`, `--portable PROGRAM`;
+//! beside a full reading, `--gateway` for many streams in turn; `--sdk NAME=COMMAND` for streams that a vendor's SDK reads, beside it; `--go PROGRAM`, `--portable PROGRAM`;
 //! `--write FOLDER`.
 
 mod gateway;
@@ -26,10 +26,14 @@ use std::path::{Path, PathBuf};
 static COUNTING: Counting = Counting;
 
 /// A program of its own, which finds its inputs in the folder.
-fn start(name: &'static str, kind: Kind, command: &[&str], folder: &Path) -> Box<dyn Contender> {
+fn program(name: &'static str, kind: Kind, command: &[&str], folder: &Path) -> Program {
     let command: Vec<String> = command.iter().map(|word| (*word).to_string()).collect();
     let program = Program::start(name, kind, &command, folder);
-    Box::new(program.unwrap_or_else(|error| panic!("{}: {error}", command[0])))
+    program.unwrap_or_else(|error| panic!("{}: {error}", command[0]))
+}
+
+fn start(name: &'static str, kind: Kind, command: &[&str], folder: &Path) -> Box<dyn Contender> {
+    Box::new(program(name, kind, command, folder))
 }
 
 /// Those of this process and the programs.
@@ -103,6 +107,18 @@ fn protocols(options: &Options) {
     sizes.into_iter().for_each(|slice| println!("{}", tables(&results, slice)));
 }
 
+/// Many streams at once: the tables; of some interfaces only that of the interfaces.
+fn many(options: &Options, turns: usize, folder: &Path) -> (Vec<gateway::Row>, String) {
+    eprintln!("a gateway");
+    let input = gateway::input();
+    let part = options.only.as_deref().unwrap_or_default();
+    let rows = if part.is_empty() { gateway::rows(&input, turns) } else { Vec::new() };
+    let mut go = options.go.as_ref().map(|go| program(GO, Kind::Own, &[go, "deltawire"], folder));
+    let ways = gateway::ways(&input, turns, part, go.as_mut());
+    let tables = report::gateway(&rows) + &report::ways(&ways);
+    (rows, tables)
+}
+
 /// Where the inputs of programs lie; removed at the end.
 struct Folder(PathBuf);
 
@@ -135,6 +151,9 @@ fn main() {
         return protocols(&options);
     }
     let folder = Folder::new();
+    if options.gateway {
+        return println!("{}", many(&options, options.rounds, &folder.0).1);
+    }
     let (inputs, left_out) = inputs(&options);
     let mut everyone = everyone(&options, &folder.0);
     // In very small slices most of the others would take the most of the time to say little.
@@ -178,8 +197,7 @@ fn main() {
         }
     }
     drop((everyone, large));
-    eprintln!("a gateway");
-    let gateway = gateway::rows();
+    let (gateway, many_tables) = many(&options, gateway::TURNS, &folder.0);
 
     let rows = targets::rows(&results, &gateway);
     out.push_str(
@@ -203,7 +221,7 @@ fn main() {
     out.push_str("\n### Long content\n");
     out.push_str(&report::long(&results));
     out.push_str("\n### Many streams\n\nA parser with 512 bytes for a cut event. In turn: one event each, in an order that no prefetcher guesses.\n");
-    out.push_str(&report::gateway(&gateway));
+    out.push_str(&many_tables);
     match &options.write {
         Some(docs) => replace(&docs.join("benchmarks.md"), &out),
         None => println!("{out}"),

@@ -1,33 +1,8 @@
 //! What was measured: every contender's seconds, round by round.
 
+use deltawire_benches::allocations;
+pub use deltawire_benches::allocations::Counting;
 use deltawire_benches::{Contender, Input, Kind, Sink, WHOLE};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts what the thread allocates.
-pub struct Counting;
-
-// SAFETY: everything is handed on to the system's allocator.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller has it.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: as the caller has it.
-        unsafe { System.dealloc(at, layout) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, len: usize) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller has it.
-        unsafe { System.realloc(at, layout, len) }
-    }
-}
 
 /// The size of the slices in words.
 pub fn slice(slice: usize) -> String {
@@ -76,9 +51,9 @@ impl Run {
                 let place = (nth + round) % contenders.len();
                 // Nobody pays for the caches that another one left, or a child's process: those of this contender are warm.
                 contenders[place].time(input, slice, &mut sink);
-                let before = ALLOCATIONS.get();
+                let before = allocations::so_far();
                 let time = contenders[place].time(input, slice, &mut sink);
-                let counted = ALLOCATIONS.get() - before;
+                let counted = allocations::so_far() - before;
                 // The first round warms up.
                 if round > 0 {
                     series[place].seconds.push(time);

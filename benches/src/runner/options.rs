@@ -14,6 +14,8 @@ pub struct Options {
     pub protocols: bool,
     /// Streams that are read for their usage alone, beside a full reading.
     pub observer: bool,
+    /// Many streams at once, in so many turns as there are rounds.
+    pub gateway: bool,
     pub go: Option<String>,
     pub go_version: Option<String>,
     pub portable: Option<String>,
@@ -32,6 +34,7 @@ impl Options {
             only: None,
             protocols: false,
             observer: false,
+            gateway: false,
             go: None,
             go_version: None,
             portable: None,
@@ -43,6 +46,7 @@ impl Options {
             match name.as_str() {
                 "--protocols" => options.protocols = true,
                 "--observer" => options.observer = true,
+                "--gateway" => options.gateway = true,
                 _ => options.take(&name, args.next()),
             }
         }

@@ -4,7 +4,7 @@ use crate::gateway;
 use crate::measure::{mean, slice, Results, Run};
 use crate::options::Options;
 use crate::targets::{large, Row, LARGE, LARGE_SLICES, SIX};
-use deltawire_benches::contenders::{native, NEWLINES, PULL, SIMDJSON, TAPE};
+use deltawire_benches::contenders::{native, NEWLINES, PULL, PUSH, SIMDJSON, TAPE};
 use deltawire_benches::{Input, Kind, PROTOCOLS, SHAPES};
 use std::fmt::Write;
 use std::process::Command;
@@ -205,12 +205,29 @@ pub fn long(results: &Results) -> String {
 }
 
 pub fn gateway(rows: &[gateway::Row]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
     let mut out = String::from(
         "\n| slots | idle bytes, pull | idle bytes, push | ns an event, 100,000 in turn | ns an event, hot | ratio |\n\
          |--:|--:|--:|--:|--:|--:|\n",
     );
     for gateway::Row { slots, pull, push, many, hot } in rows {
         let _ = writeln!(out, "| {slots} | {pull} | {push} | {many:.0} | {hot:.0} | {:.1} |", many / hot);
+    }
+    out
+}
+
+/// Many streams in turn, through each interface.
+pub fn ways(ways: &[gateway::Way]) -> String {
+    let push = ways.iter().find(|way| way.name == PUSH).map_or(f64::NAN, |push| push.each);
+    let mut out = String::from(
+        "\n| 100,000 in turn, with a workspace that all share | ns an event | × push | streams of 100 tokens a second that a core carries |\n\
+         |---|--:|--:|--:|\n",
+    );
+    for gateway::Way { name, each } in ways {
+        let carried = 1e9 / each / 100.0;
+        let _ = writeln!(out, "| {name} | {each:.0} | {:.2} | {carried:.0} |", each / push);
     }
     out
 }

@@ -1,9 +1,8 @@
 //! What callbacks and batches emit, and what the callbacks return.
 
-use super::abi::*;
 use crate::log::{escaped, Log};
 use crate::random::Random;
-use deltawire_capi::types::*;
+use deltawire_capi::{types::*, *};
 use std::ffi::{c_char, c_void};
 use std::ptr::{null, null_mut};
 

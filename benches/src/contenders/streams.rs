@@ -1,0 +1,49 @@
+//! Many streams in turn, as in a gateway: all share a workspace, and each has room for 512 bytes of an event that a read cuts.
+
+use super::contender::{MakeStreams, Streams, PULL, PUSH};
+use super::{native, own};
+use crate::Sink;
+use deltawire::track::Tracker;
+use deltawire::{Config, Event, SharedParser, Workspace};
+
+type Pulling = SharedParser<[u8; 512], ()>;
+type Pushing = SharedParser<[u8; 512]>;
+
+// Callgrind finds these two by their names.
+#[no_mangle]
+#[inline(never)]
+fn event_by_pull(parser: &mut Pulling, workspace: &mut Workspace, mut event: &[u8], sink: &mut Sink) {
+    while let Some(event) = parser.next_with(workspace, &mut event).expect("no quirk is an error") {
+        if let Event::Chunk(chunk) = event {
+            sink.sums.events += 1;
+            own::deltas(&chunk, sink);
+        }
+    }
+}
+
+#[no_mangle]
+#[inline(never)]
+fn event_by_push(parser: &mut Pushing, workspace: &mut Workspace, event: &[u8], sink: &mut Sink) {
+    assert!(parser.feed_with(workspace, event, &mut own::Fill(sink)).stop.is_none(), "nobody stops it");
+}
+
+fn pull(count: usize) -> Streams {
+    let mut parsers = vec![Pulling::sharing([0; 512], Config::default(), ()); count];
+    let mut workspace = Workspace::new();
+    Streams::new(PULL, move |events, sink| {
+        events.for_each(|(nth, event)| event_by_pull(&mut parsers[nth], &mut workspace, event, sink));
+    })
+}
+
+fn push(count: usize) -> Streams {
+    let mut parsers = vec![Pushing::sharing([0; 512], Config::default(), Tracker::new()); count];
+    let mut workspace = Workspace::new();
+    Streams::new(PUSH, move |events, sink| {
+        events.for_each(|(nth, event)| event_by_push(&mut parsers[nth], &mut workspace, event, sink));
+    })
+}
+
+/// Each interface that is here.
+pub fn all() -> Vec<MakeStreams> {
+    [pull as MakeStreams, push].into_iter().chain(native::streams()).collect()
+}
