@@ -856,7 +856,8 @@ impl Naive {
                 let was_summary = item["type"] == "reasoning"
                     && elements(&item["summary"]).next().is_none()
                     && self.reported.iter().any(|(own, is, _)| (*own, *is) == (index, true));
-                let has_more = elements(&item[name]).count() > known && !(was_summary && !is_summary);
+                let is_repeated = was_summary && !is_summary;
+                let has_more = elements(&item[name]).count() > known && !is_repeated;
                 if !has_more && (is_summary || is_annotated) {
                     continue;
                 }
