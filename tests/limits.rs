@@ -25,19 +25,8 @@ fn lines(input: &[u8], store: Store, config: Config, kinds: &[&str]) -> Vec<Stri
 }
 
 /// The kinds of log lines that show what was accepted and what was not.
-const OUTCOMES: [&str; 11] = [
-    "content",
-    "reasoning",
-    "too-long",
-    "comment-too-long",
-    "comment",
-    "malformed",
-    "id",
-    "stop",
-    "call",
-    "last-id",
-    "finish",
-];
+const OUTCOMES: [&str; 10] =
+    ["content", "too-long", "comment-too-long", "comment", "malformed", "id", "stop", "call", "last-id", "finish"];
 
 /// Checks that the whole stream produces `wanted`, and the same in every interface, at every cut, and byte by byte.
 fn check(what: &str, input: &[u8], config: Config, stores: &[Store], wanted: &[String]) {
@@ -155,11 +144,10 @@ fn length_of_an_event_that_repeats_the_response() {
     let event = last(&skipped, &item("He"));
     let mut needs = vec![(begin.clone(), event, left("0").len(), vec![content("He")], Vec::new())];
     // One item comes only there, and fits.
-    let thought = delta("He").replace("output_text", "reasoning_text").replace("output_index\":0", "output_index\":7");
-    let (begin, reasoning) = (format!("{thought}\n\n"), "reasoning 0 \"He\"".to_string());
+    let begin = format!("{}\n\n", delta("He").replace("output_index\":0", "output_index\":7"));
     let event = last(&skipped, &long);
     let lost = vec![format!("too-long {}", begin.len())];
-    needs.push((begin.clone(), event, left(&long).len(), vec![reasoning.clone(), content(&x(90))], lost.clone()));
+    needs.push((begin.clone(), event, left(&long).len(), vec![content("He"), content(&x(90))], lost.clone()));
     // The second does not, and the first is kept.
     let both = format!("{},{long}", item("a"));
     // The status and the usage before the output: what is left behind that counts no less.
@@ -170,7 +158,7 @@ fn length_of_an_event_that_repeats_the_response() {
     };
     let event = turned(last(&skipped, &both), &both);
     assert!(event.contains(r#"},"output""#));
-    needs.push((begin, event, left(&format!("{},0", item("a"))).len(), vec![reasoning], lost));
+    needs.push((begin, event, left(&format!("{},0", item("a"))).len(), vec![content("He")], lost));
     for (begin, event, need, texts, lost) in needs {
         assert!(event.len() > need + 200);
         for (ends, name) in [("\n", ""), ("\r\n", "event: response.completed")] {

@@ -318,17 +318,17 @@ impl Reported {
             let is_free = |item: &Item| (claims.places | *taken) >> (item.number % ITEMS as u16) & 1 == 0;
             let fits = |item: &Item| is_free(item) && item.class().fits(class);
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
-            // the events, the second the second, and so on; unless some of these are no longer tracked.
+            // the events, the second the second, and so on; unless some of these never came or are no longer tracked.
+            let are_all = self.new_number(None) as usize == self.items().count();
             let first = |is_wanted: &dyn Fn(&Item) -> bool| {
-                let wanted = self.items().filter(|item| fits(item) && is_wanted(item));
-                wanted.map(|item| item.number).min().filter(|_| self.items().count() < ITEMS)
+                let wanted = self.items().filter(|item| are_all && fits(item) && is_wanted(item));
+                wanted.map(|item| item.number).min()
             };
             let has_text = |item: &Item| class != Class::Message || !item.is_empty();
-            match (first(&has_text).or_else(|| first(&|_| true)), there) {
-                (Some(number), _) if !is_empty() => u32::from(number),
-                (_, Some(item)) if !fits(item) => position.saturating_add(claims.beside.into()),
-                (Some(_), _) => return position.saturating_add(claims.beside.into()),
-                (None, _) => position,
+            match first(&has_text).or_else(|| first(&|_| true)) {
+                Some(number) if !is_empty() => u32::from(number),
+                None if there.is_none_or(fits) => position,
+                _ => position.saturating_add(claims.beside.into()),
             }
         };
         self.take(number, taken);

@@ -642,12 +642,12 @@ impl Naive {
         let is_message = class(&item["type"]) == "message";
         let has_text = elements(&item["content"]).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
         let is_empty = is_message && !has_text;
+        let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
         let first = |is_wanted: &dyn Fn(u64) -> bool| {
             let free = self.items.iter().filter(|own| is_free(own) && is_wanted(own.number));
-            free.map(|own| own.number).min().filter(|_| !is_empty && self.items.len() < 8)
+            free.map(|own| own.number).min().filter(|_| !is_empty && next == self.items.len() as u64)
         };
         let was_reported = |number| !is_message || self.reported.iter().any(|(own, ..)| *own == number);
-        let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
         let beside = position + next.max(1) + elements(output).count() as u64 - 1;
         let number = there
             .filter(|own| has_id(own, item) && fits(own, item))
