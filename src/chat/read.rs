@@ -126,6 +126,6 @@ pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Va
         // The pass saw to its depth.
         return Some(Ok(Value::of_payload(payload)));
     }
-    // Of an event without choices that is no body, another member was the error.
-    member_error(index, payload, true).map(Ok)
+    // The pass knows whether the payload is a whole body.
+    member_error(index, payload, true).filter(|_| index.facts.error).map(Ok)
 }

@@ -40,14 +40,14 @@ const FREE: u16 = u16::MAX;
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub(super) enum Mark {
-    /// Deltas of a content came, and no event that ended the text.
-    OpenText = 0x20,
-    /// The same, and no event that ended the part.
-    OpenPart = 0x40,
+    /// An event ended a text of its content.
+    TextEnded = 0x20,
+    /// An event ended a part of its content.
+    PartEnded = 0x40,
     /// Annotations of it were reported.
     Annotated = 0x80,
 }
-const MARKS: u8 = Mark::OpenText as u8 | Mark::OpenPart as u8 | Mark::Annotated as u8;
+const MARKS: u8 = Mark::TextEnded as u8 | Mark::PartEnded as u8 | Mark::Annotated as u8;
 
 impl Item {
     const NONE: Item = Item { number: FREE, tag: [0; 3], index: 0, contents: 0, summaries: 0 };
@@ -79,11 +79,6 @@ impl Item {
     fn mark(&mut self, mark: Mark) {
         let [_, _, marks] = &mut self.tag;
         *marks |= mark as u8;
-    }
-
-    fn unmark(&mut self, mark: Mark) {
-        let [_, _, marks] = &mut self.tag;
-        *marks &= !(mark as u8);
     }
 }
 
@@ -320,13 +315,9 @@ impl Reported {
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
             // the events, the second the second, and so on; unless some of these never came or are no longer tracked.
             let are_all = self.new_number(None) as usize == self.items().count();
-            let first = |is_wanted: &dyn Fn(&Item) -> bool| {
-                let wanted = self.items().filter(|item| are_all && fits(item) && is_wanted(item));
-                wanted.map(|item| item.number).min()
-            };
-            let has_text = |item: &Item| class != Class::Message || !item.is_empty();
-            match first(&has_text).or_else(|| first(&|_| true)) {
-                Some(number) if !is_empty() => u32::from(number),
+            let first = self.items().filter(|item| are_all && fits(item)).min_by_key(|item| item.number);
+            match first {
+                Some(item) if item.is_empty() || !is_empty() => u32::from(item.number),
                 None if there.is_none_or(fits) => position,
                 _ => position.saturating_add(claims.beside.into()),
             }
@@ -440,28 +431,18 @@ impl Reported {
         had
     }
 
-    /// Notes that a delta of a part of an item is reported.
-    pub(super) fn add_delta(&mut self, number: u32, of: ItemPart) {
-        if let Some(item) = self.track(number) {
-            item.add(of);
-            if let ItemPart::Content(_) = of {
-                item.mark(Mark::OpenText);
-                item.mark(Mark::OpenPart);
-            }
-        }
-    }
-
-    /// Notes the end of a part of an item or of its text (`open`). Returns whether it was reported before, and whether it was
-    /// under another index: the part whose deltas came had not ended.
-    pub(super) fn add_end(&mut self, number: u32, of: ItemPart, open: Mark) -> (bool, bool) {
+    /// Notes the end (`end`) of a content of an item or of its text. Returns whether it was reported before, and whether it was
+    /// under another index, so that a text is the first that ends, though not the one whose deltas came.
+    pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark) -> (bool, bool) {
         let Some(item) = self.track(number) else { return (true, false) };
-        let had = item.has(of);
-        item.add(of);
-        let was_open = matches!(of, ItemPart::Content(_)) && item.is_marked(open);
-        if was_open {
-            item.unmark(open);
+        let of = ItemPart::Content(content);
+        let is_elsewhere = !item.has(of) && item.contents != 0 && !item.is_marked(end);
+        let had = is_elsewhere || item.has(of);
+        item.mark(end);
+        if !is_elsewhere {
+            item.add(of);
         }
-        (had || was_open, was_open && !had)
+        (had, is_elsewhere)
     }
 
     /// Notes that an annotation of an item is reported.
@@ -591,16 +572,14 @@ mod tests {
     /// A part ends under the index of its deltas, unless the server counts on.
     #[test]
     fn a_part_may_end_under_another_index() {
-        let mut reported = Reported::NOTHING;
-        for ended in [Mark::OpenText, Mark::OpenPart] {
-            reported.add_delta(0, ItemPart::Content(0));
-            assert_eq!(reported.add_end(0, ItemPart::Content(0), ended), (true, false));
+        for (number, first) in [(0, (true, false)), (1, (true, true))] {
+            let mut reported = Reported::NOTHING;
+            reported.add(number, ItemPart::Content(0));
+            assert_eq!(reported.add_end(number, number, Mark::TextEnded), first);
+            assert_eq!(reported.add_end(number, number, Mark::PartEnded), first);
+            // What only the end of a later part has.
+            assert_eq!(reported.add_end(number, 2, Mark::TextEnded), (false, false));
+            assert_eq!(reported.add_end(number, 2, Mark::PartEnded), (true, false));
         }
-        assert_eq!(reported.add_end(0, ItemPart::Content(1), Mark::OpenText), (true, true));
-        assert_eq!(reported.add_end(0, ItemPart::Content(2), Mark::OpenText), (false, false));
-        reported.add_delta(0, ItemPart::Content(3));
-        assert_eq!(reported.add_end(0, ItemPart::Content(4), Mark::OpenText), (true, true));
-        assert_eq!(reported.add_end(0, ItemPart::Content(5), Mark::OpenPart), (true, true));
-        assert_eq!(reported.add_end(0, ItemPart::Content(6), Mark::OpenPart), (false, false));
     }
 }

@@ -86,7 +86,7 @@ fn piece(row: u8, event: Value<'_>) -> Option<EventText> {
         (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
     }
     let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
-    let ends = if [PART_DONE, REASONING_PART_DONE].contains(&event_name) { Mark::OpenPart } else { Mark::OpenText };
+    let ends = if [PART_DONE, REASONING_PART_DONE].contains(&event_name) { Mark::PartEnded } else { Mark::TextEnded };
     Some(EventText { kind, of, is_custom, name, ends })
 }
 
@@ -240,10 +240,16 @@ pub(super) fn read<'a>(
         let words = words(event, piece.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
-            state.output.items().add_delta(item, piece.of);
+            state.output.items().add(item, piece.of);
             seen.plan.what = What::More;
         } else if has_text {
-            let (was_reported, is_elsewhere) = state.output.items().add_end(item, piece.of, piece.ends);
+            let items = state.output.items();
+            let (was_reported, is_elsewhere) = match piece.of {
+                ItemPart::Content(part) if !is_call && piece.kind != Kind::Refusal => {
+                    items.add_end(item, part, piece.ends)
+                }
+                of => (items.add(item, of), false),
+            };
             seen.has_odd_item |= is_elsewhere;
             if !was_reported {
                 seen.plan.what = What::More;

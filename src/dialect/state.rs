@@ -133,7 +133,7 @@ impl State {
         };
         let id = Id::of([id]).short();
         (seen.begins, seen.forgets) = (true, was_another);
-        seen.breaks_off = was_another && !self.ended && self.response != id;
+        seen.breaks_off = was_another && !self.ended && !self.failed && self.response != id;
         (self.response, self.is_later) = (id, self.is_later || was_another);
         (self.ended, self.failed, self.called, self.is_odd) = (false, false, 0, false);
     }
@@ -156,7 +156,7 @@ impl State {
     /// Notes that a delta of the item with this index is reported, of which all events are usual (Responses).
     pub(super) fn add_usual(&mut self, index: u32, class: Class, of: ItemPart) {
         let items = self.output.items();
-        items.add_delta(index, of);
+        items.add(index, of);
         items.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
     }
 

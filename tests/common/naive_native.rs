@@ -157,9 +157,8 @@ pub struct Naive {
     began_whole: BTreeSet<u64>,
     /// Of Responses: the items so far.
     items: Vec<Item>,
-    /// Of Responses: the items with a content whose deltas came and no end of the text, or (`true`) of the part; and those of which
-    /// annotations were reported.
-    open: BTreeSet<(u64, bool)>,
+    /// Of Responses: the items of which a text, or (`true`) a part, ended; and those of which annotations were reported.
+    ends: BTreeSet<(u64, bool)>,
     annotated: BTreeSet<u64>,
 }
 
@@ -436,7 +435,7 @@ impl Naive {
         self.reported.clear();
         self.began_whole.clear();
         self.items.clear();
-        self.open.clear();
+        self.ends.clear();
         self.annotated.clear();
         self.clients.clear();
         self.called.clear();
@@ -643,20 +642,19 @@ impl Naive {
         let has_text = elements(&item["content"]).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
         let is_empty = is_message && !has_text;
         let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
-        let first = |is_wanted: &dyn Fn(u64) -> bool| {
-            let free = self.items.iter().filter(|own| is_free(own) && is_wanted(own.number));
-            free.map(|own| own.number).min().filter(|_| !is_empty && next == self.items.len() as u64)
-        };
-        let was_reported = |number| !is_message || self.reported.iter().any(|(own, ..)| *own == number);
+        // Without known IDs the order tells, if the events had all items from the first on.
+        let are_all = next == self.items.len() as u64;
+        let first = self.items.iter().filter(|own| are_all && is_free(own)).min_by_key(|own| own.number);
+        let was_reported = |number| self.reported.iter().any(|(own, ..)| *own == number);
         let beside = position + next.max(1) + elements(output).count() as u64 - 1;
-        let number = there
-            .filter(|own| has_id(own, item) && fits(own, item))
-            .map(|_| position)
-            .or(by_id(item))
-            .or(first(&was_reported))
-            .or(first(&|_| true))
-            .unwrap_or(if there.is_none_or(is_free) { position } else { beside });
-        if !is_empty && self.items.iter().any(|own| own.number == number) {
+        let by_order = match first {
+            Some(own) if !is_empty || !was_reported(own.number) => own.number,
+            None if there.is_none_or(is_free) => position,
+            _ => beside,
+        };
+        let is_there = there.is_some_and(|own| has_id(own, item) && fits(own, item));
+        let number = if is_there { position } else { by_id(item).unwrap_or(by_order) };
+        if self.items.iter().any(|own| own.number == number) {
             taken.insert(number);
         }
         number
@@ -748,14 +746,16 @@ impl Naive {
             return Ok(());
         }
         let place = if is_summary { summary } else { part };
-        let is_new = self.reported.insert((index, is_summary, if is_call { 0 } else { place }));
-        let is_content = !is_call && !is_summary;
-        // The content whose deltas came ends, even if under another index.
-        if is_content && is_delta {
-            self.open.extend([(index, false), (index, true)]);
+        let own_part = (index, is_summary, if is_call { 0 } else { place });
+        let is_text_that_ends = !is_delta && !is_call && !is_summary && kind != Kind::Refusal;
+        if is_text_that_ends && self.ends.insert((index, about.ends_with("_part"))) {
+            // The first that ends is the one whose deltas came, even if under another index.
+            let had_deltas = self.reported.iter().any(|(own, is_summary, _)| (*own, *is_summary) == (index, false));
+            if had_deltas && !self.reported.contains(&own_part) {
+                return Ok(());
+            }
         }
-        let was_open = is_content && !is_delta && self.open.remove(&(index, about.ends_with("_part")));
-        if !is_delta && (!is_new || was_open) {
+        if !self.reported.insert(own_part) && !is_delta {
             return Ok(());
         }
         if is_object {

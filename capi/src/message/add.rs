@@ -285,7 +285,7 @@ pub unsafe extern "C" fn deltawire_message_add(
         while let Some(record) = rest.next() {
             let kind = u32::from(record.kind);
             let lies_in_scratch = |flag| u32::from(record.flags) & flag != 0;
-            if kind == DELTAWIRE_EV_CHUNK && state.log.has_head() {
+            if kind == DELTAWIRE_EV_CHUNK && state.staged == 0 && state.log.has_head() {
                 // Nearly every chunk. Nothing in it is new, so its texts are not read.
                 continue;
             }

@@ -124,7 +124,7 @@ impl core::fmt::Display for ApiError<'_> {
             Some(message) => core::fmt::Display::fmt(&message, f)?,
             None => f.write_str("an error without a message")?,
         }
-        self.code().map_or(Ok(()), |code| write!(f, " ({code})"))
+        self.code().or_else(|| self.kind()).map_or(Ok(()), |code| write!(f, " ({code})"))
     }
 }
 
