@@ -15,10 +15,14 @@ fn again<'a, T>(payload: &'a [u8], offset: usize, walk: impl FnOnce(&mut Work<'a
     walk(&mut Work { steps: Steps::new(payload, offset, u32::MAX), notes: &mut Notes::default() })
 }
 
-/// Walks the delta or the message that begins at `start`.
+/// Walks the delta or the message that begins at `start`. The pass walks no message, so this may be no JSON inside: then it has no
+/// members, because where it ends depends on what follows.
 pub(crate) fn delta_at(payload: &[u8], start: usize) -> Option<DeltaIndex> {
     let mut fields = DeltaIndex::EMPTY;
-    again(payload, start, |work| work.delta(&mut fields))?;
+    again(payload, start, |work| {
+        work.delta(&mut fields)?;
+        work.notes.fault.is_none().then_some(())
+    })?;
     Some(fields)
 }
 
