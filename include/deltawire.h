@@ -1932,7 +1932,7 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C16: a fragment of a tool call came with another ID.
 #define DELTAWIRE_QUIRK_CHANGED_CALL_ID 26
 
-// C35: a message replaced what was reported: it did not begin with that, or the one before had not ended.
+// C35: a message so far differs from the one before, or a response began before the last one ended.
 #define DELTAWIRE_QUIRK_REPLACED_MESSAGE 27
 
 // F28: one block held several JSON values.

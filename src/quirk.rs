@@ -98,7 +98,7 @@ quirks! {
     BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
     /// The call keeps its first ID.
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
-    ReplacedMessage = 27, "C35", "a message replaced what was reported: it did not begin with that, or the one before had not ended";
+    ReplacedMessage = 27, "C35", "a message so far differs from the one before, or a response began before the last one ended";
     /// The `data` lines of the block are events that ended with a single line end.
     SeveralValues = 28, "F28", "one block held several JSON values";
     /// It is handed out as it came.

@@ -38,7 +38,7 @@ const (
 	QuirkRawControl         Quirk = 24 // C33: a string contained a raw control character
 	QuirkBadEscape          Quirk = 25 // C33: an escape that JSON does not know was kept as it stood
 	QuirkChangedCallID      Quirk = 26 // C16: a fragment of a tool call came with another ID
-	QuirkReplacedMessage    Quirk = 27 // C35: a message replaced what was reported: it did not begin with that, or the one before had not ended
+	QuirkReplacedMessage    Quirk = 27 // C35: a message so far differs from the one before, or a response began before the last one ended
 	QuirkSeveralValues      Quirk = 28 // F28: one block held several JSON values
 	QuirkForeignEvent       Quirk = 29 // F29: an event of another protocol came
 	QuirkPartialArguments   Quirk = 30 // C36: arguments came by path, which only a message joins

@@ -48,10 +48,11 @@ impl Span {
     }
 }
 
-/// The spans of one level, by the number of the member. They are stored field by field, because that is smaller.
+/// The spans of one level, of at most 15 members, by the number of the member. They are stored field by field, because that is
+/// smaller.
 #[derive(Clone, Debug)]
 pub(crate) struct Spans<const N: usize> {
-    present: u32,
+    present: u16,
     start: [u32; N],
     end: [u32; N],
     /// The segments and the flags of each span.
@@ -59,7 +60,10 @@ pub(crate) struct Spans<const N: usize> {
 }
 
 impl<const N: usize> Spans<N> {
-    pub(crate) const EMPTY: Self = Spans { present: 0, start: [0; N], end: [0; N], marks: [[0; 2]; N] };
+    pub(crate) const EMPTY: Self = {
+        assert!(N < 16, "`present` has a bit for each, and one for the members of no index");
+        Spans { present: 0, start: [0; N], end: [0; N], marks: [[0; 2]; N] }
+    };
 
     pub(crate) fn clear(&mut self) {
         self.present = 0;
@@ -73,7 +77,7 @@ impl<const N: usize> Spans<N> {
         *start.get_mut(member)? = span.start;
         *end.get_mut(member)? = span.end;
         *marks.get_mut(member)? = [span.segments, span.flags];
-        let bit = 1u32 << (member & 31);
+        let bit = 1u16 << (member & 15);
         let before = *present & bit != 0;
         *present |= bit;
         Some(before)
@@ -83,7 +87,7 @@ impl<const N: usize> Spans<N> {
     #[inline]
     pub(crate) fn fill(&mut self, there: u16, spans: &mut impl Iterator<Item = Span>) {
         let Spans { present, start, end, marks } = self;
-        *present = there.into();
+        *present = there;
         let places = start.iter_mut().zip(end).zip(marks);
         for (number, ((start, end), marks)) in places.enumerate() {
             if there >> number & 1 != 0 {
@@ -95,23 +99,23 @@ impl<const N: usize> Spans<N> {
 
     /// Notes that there is a member, without a span.
     pub(crate) fn mark(&mut self, member: usize) {
-        self.present |= 1 << (member & 31);
+        self.present |= 1 << (member & 15);
     }
 
     pub(crate) fn unset(&mut self, member: usize) {
-        self.present &= !(1 << (member & 31));
+        self.present &= !(1 << (member & 15));
     }
 
     /// Returns the set of members that are there, one bit each.
     #[inline]
     pub(crate) fn mask(&self) -> u32 {
-        self.present
+        self.present.into()
     }
 
     /// Whether a member is there.
     #[inline]
     pub(crate) fn has(&self, member: usize) -> bool {
-        self.present >> (member & 31) & 1 != 0
+        self.present >> (member & 15) & 1 != 0
     }
 
     #[inline]

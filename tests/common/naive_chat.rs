@@ -216,7 +216,8 @@ impl Naive {
             return Some(());
         }
         // Bytes after the first value are malformed.
-        let value: Value = serde_json::Deserializer::from_str(&halves::hide(data)?).into_iter().next()?.ok()?;
+        let mut value: Value = serde_json::Deserializer::from_str(&halves::hide(data)?).into_iter().next()?.ok()?;
+        numbers_as_texts(&mut value, data);
         let Some(object) = value.as_object() else { return Some(()) };
         for key in HEAD {
             let word = Some(&value[key]).filter(|value| value.is_number() || value.is_boolean()).map(Value::to_string);
@@ -236,7 +237,8 @@ impl Naive {
             self.answer.usage = Some(usage);
         }
         let base = &value["base_resp"];
-        let is_failure = object.get("choices").is_some_and(Value::is_null) && !base["status_code"].is_null();
+        let is_none = |choices: &Value| choices.is_null() || choices.as_array().is_some_and(Vec::is_empty);
+        let is_failure = object.get("choices").is_some_and(is_none) && !base["status_code"].is_null();
         let error = match &value["error"] {
             error if !error.is_null() && error != "" => error,
             _ if !value["x_groq"]["error"].is_null() => &value["x_groq"]["error"],
@@ -264,7 +266,7 @@ impl Naive {
             *seen |= alone != Choice::default();
         }
         let content = &value["delta"]["content"];
-        let has_content = filled(content).is_some() || content.is_array() || content.is_number();
+        let has_content = filled(content).is_some() || content.is_array();
         if let (Some(text), false) = (value["text"].as_str(), has_content) {
             choice.content += text;
             *seen |= !text.is_empty();
@@ -362,9 +364,6 @@ impl Naive {
             choice.role += filled(&delta["role"]).unwrap_or("");
         }
         choice.content += delta["content"].as_str().unwrap_or("");
-        if delta["content"].is_number() {
-            choice.content += &delta["content"].to_string();
-        }
         for part in delta["content"].as_array().into_iter().flatten() {
             match part["type"].as_str() {
                 Some("text" | "output_text") => choice.content += part["text"].as_str().unwrap_or(""),
@@ -557,6 +556,22 @@ fn without_half(text: &str) -> &str {
 }
 
 /// A whole number, which may be in a string.
+/// Makes contents that are numbers texts, as they are written in `data`: `serde_json` writes an exponent with its sign.
+fn numbers_as_texts(value: &mut Value, data: &str) {
+    let choices = value.get_mut("choices").and_then(Value::as_array_mut);
+    for choice in choices.into_iter().flatten() {
+        for name in ["delta", "message"] {
+            let content = choice.get_mut(name).and_then(|of| of.get_mut("content"));
+            if let Some(content) = content.filter(|content| content.is_number()) {
+                let text = content.to_string();
+                let spellings =
+                    [text.clone(), text.replace("e+", "e"), text.replace("e+", "E"), text.replace('e', "E")];
+                *content = spellings.into_iter().find(|text| data.contains(text)).unwrap_or(text).into();
+            }
+        }
+    }
+}
+
 fn number(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => serde_json::from_str(text).ok().filter(Value::is_number).as_ref().and_then(number),

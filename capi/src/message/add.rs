@@ -285,8 +285,8 @@ pub unsafe extern "C" fn deltawire_message_add(
         while let Some(record) = rest.next() {
             let kind = u32::from(record.kind);
             let lies_in_scratch = |flag| u32::from(record.flags) & flag != 0;
-            if kind == DELTAWIRE_EV_CHUNK && state.staged == 0 && state.log.has_head() {
-                // Nearly every chunk. Nothing in it is new, so its texts are not read.
+            if kind == DELTAWIRE_EV_CHUNK && state.log.has_head() {
+                // Nearly every chunk. Nothing in it is new, so its texts are not read. None comes between pieces of a text.
                 continue;
             }
             status = match bytes_of(record.text_off, record.text_len, lies_in_scratch(DELTAWIRE_EVF_TEXT_SCRATCH)) {
