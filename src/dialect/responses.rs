@@ -5,7 +5,7 @@ use super::reported::{Address, Class, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE
 use super::state::{Plan, ReadEvent, State, What};
 use super::value::{arguments, array, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
-use crate::delta::{Delta, Kind, Part};
+use crate::delta::{Delta, Kind, Part, FLAG_ANEW};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 
 /// What the text of an event is, and which part of its item it belongs to.
@@ -499,7 +499,9 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                     let name = name.filter(|name| text(Some(*name)).is_some() && !reported(NAME));
                     let call = Call { id: None, name, arguments, is_custom };
                     let has_more = name.is_some() || arguments.is_some();
-                    return has_more.then(|| walk.call(payload, index, call, plan));
+                    // A late name begins no call, in a later response either.
+                    let continued = |delta: Delta| Delta { flags: delta.flags & !FLAG_ANEW, ..delta };
+                    return has_more.then(|| continued(walk.call(payload, index, call, plan)));
                 }
                 return Some(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan));
             }
