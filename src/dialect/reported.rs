@@ -313,9 +313,13 @@ impl Reported {
             let is_free = |item: &Item| (claims.places | *taken) >> (item.number % ITEMS as u16) & 1 == 0;
             let fits = |item: &Item| is_free(item) && item.class().fits(class);
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
-            // the events, the second the second, and so on; unless some of these never came or are no longer tracked.
+            // the events, the second the second, and so on; unless some of these never came or are no longer tracked, or a message
+            // has the ID that it had in the events.
             let are_all = self.new_number(None) as usize == self.items().count();
-            let first = self.items().filter(|item| are_all && fits(item)).min_by_key(|item| item.number);
+            let is_claimed = |item: &Item| claims.places >> (item.number % ITEMS as u16) & 1 != 0;
+            let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
+            let candidates = self.items().filter(|item| are_all && !has_ids && fits(item));
+            let first = candidates.min_by_key(|item| item.number);
             match first {
                 Some(item) if item.is_empty() || !is_empty() => u32::from(item.number),
                 None if there.is_none_or(fits) => position,
@@ -432,11 +436,11 @@ impl Reported {
     }
 
     /// Notes the end (`end`) of a content of an item or of its text. Returns whether it was reported before, and whether it was
-    /// under another index, so that a text is the first that ends, though not the one whose deltas came.
-    pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark) -> (bool, bool) {
+    /// under another index: a text, but no refusal, that ends as the first is the one whose deltas came.
+    pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark, is_refusal: bool) -> (bool, bool) {
         let Some(item) = self.track(number) else { return (true, false) };
         let of = ItemPart::Content(content);
-        let is_elsewhere = !item.has(of) && item.contents != 0 && !item.is_marked(end);
+        let is_elsewhere = !is_refusal && !item.has(of) && item.contents != 0 && !item.is_marked(end);
         let had = is_elsewhere || item.has(of);
         item.mark(end);
         if !is_elsewhere {
@@ -575,11 +579,16 @@ mod tests {
         for (number, first) in [(0, (true, false)), (1, (true, true))] {
             let mut reported = Reported::NOTHING;
             reported.add(number, ItemPart::Content(0));
-            assert_eq!(reported.add_end(number, number, Mark::TextEnded), first);
-            assert_eq!(reported.add_end(number, number, Mark::PartEnded), first);
+            assert_eq!(reported.add_end(number, number, Mark::TextEnded, false), first);
+            assert_eq!(reported.add_end(number, number, Mark::PartEnded, false), first);
             // What only the end of a later part has.
-            assert_eq!(reported.add_end(number, 2, Mark::TextEnded), (false, false));
-            assert_eq!(reported.add_end(number, 2, Mark::PartEnded), (true, false));
+            assert_eq!(reported.add_end(number, 2, Mark::TextEnded, false), (false, false));
+            assert_eq!(reported.add_end(number, 2, Mark::PartEnded, false), (true, false));
         }
+        // A refusal is itself, and ends texts.
+        let mut reported = Reported::NOTHING;
+        reported.add(0, ItemPart::Content(0));
+        assert_eq!(reported.add_end(0, 1, Mark::TextEnded, true), (false, false));
+        assert_eq!(reported.add_end(0, 2, Mark::TextEnded, false), (false, false));
     }
 }

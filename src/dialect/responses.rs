@@ -245,8 +245,8 @@ pub(super) fn read<'a>(
         } else if has_text {
             let items = state.output.items();
             let (was_reported, is_elsewhere) = match piece.of {
-                ItemPart::Content(part) if !is_call && piece.kind != Kind::Refusal => {
-                    items.add_end(item, part, piece.ends)
+                ItemPart::Content(part) if !is_call => {
+                    items.add_end(item, part, piece.ends, piece.kind == Kind::Refusal)
                 }
                 of => (items.add(item, of), false),
             };

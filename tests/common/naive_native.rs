@@ -643,7 +643,8 @@ impl Naive {
         let is_empty = is_message && !has_text;
         let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
         // Without known IDs the order tells, if the events had all items from the first on.
-        let are_all = next == self.items.len() as u64;
+        let has_ids = self.items.iter().any(|own| claimed.contains(&own.number) && own.class == class(&item["type"]));
+        let are_all = next == self.items.len() as u64 && !has_ids;
         let first = self.items.iter().filter(|own| are_all && is_free(own)).min_by_key(|own| own.number);
         let was_reported = |number| self.reported.iter().any(|(own, ..)| *own == number);
         let beside = position + next.max(1) + elements(output).count() as u64 - 1;
@@ -747,11 +748,11 @@ impl Naive {
         }
         let place = if is_summary { summary } else { part };
         let own_part = (index, is_summary, if is_call { 0 } else { place });
-        let is_text_that_ends = !is_delta && !is_call && !is_summary && kind != Kind::Refusal;
+        let is_text_that_ends = !is_delta && !is_call && !is_summary;
         if is_text_that_ends && self.ends.insert((index, about.ends_with("_part"))) {
             // The first that ends is the one whose deltas came, even if under another index.
             let had_deltas = self.reported.iter().any(|(own, is_summary, _)| (*own, *is_summary) == (index, false));
-            if had_deltas && !self.reported.contains(&own_part) {
+            if had_deltas && kind != Kind::Refusal && !self.reported.contains(&own_part) {
                 return Ok(());
             }
         }
