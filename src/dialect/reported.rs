@@ -313,8 +313,8 @@ impl Reported {
             let is_free = |item: &Item| (claims.places | *taken) >> (item.number % ITEMS as u16) & 1 == 0;
             let fits = |item: &Item| is_free(item) && item.class().fits(class);
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
-            // the events, the second the second, and so on; unless some of these never came or are no longer tracked, or a message
-            // has the ID that it had in the events.
+            // the events, the second the second, and so on. This does not hold if some of these never came or are no longer
+            // tracked, or if one of them has the ID that it had in the events: then a message with another ID is new.
             let are_all = self.new_number(None) as usize == self.items().count();
             let is_claimed = |item: &Item| claims.places >> (item.number % ITEMS as u16) & 1 != 0;
             let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
@@ -435,8 +435,9 @@ impl Reported {
         had
     }
 
-    /// Notes the end (`end`) of a content of an item or of its text. Returns whether it was reported before, and whether it was
-    /// under another index: a text, but no refusal, that ends as the first is the one whose deltas came.
+    /// Notes the end (`end`) of a content of an item or of its text. Returns whether the text was reported before, and whether
+    /// under another index: the first text that ends is the one whose deltas came, whatever the index of its end (vLLM). A refusal
+    /// keeps its index.
     pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark, is_refusal: bool) -> (bool, bool) {
         let Some(item) = self.track(number) else { return (true, false) };
         let of = ItemPart::Content(content);
@@ -585,7 +586,7 @@ mod tests {
             assert_eq!(reported.add_end(number, 2, Mark::TextEnded, false), (false, false));
             assert_eq!(reported.add_end(number, 2, Mark::PartEnded, false), (true, false));
         }
-        // A refusal is itself, and ends texts.
+        // A refusal keeps its index, and its end counts as the first one.
         let mut reported = Reported::NOTHING;
         reported.add(0, ItemPart::Content(0));
         assert_eq!(reported.add_end(0, 1, Mark::TextEnded, true), (false, false));
