@@ -286,7 +286,7 @@ impl Naive {
         choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
         choice.tokens.iter_mut().for_each(join_all);
         if let Some(reason) = filled(&value["finish_reason"]) {
-            choice.finish = reason.to_string();
+            choice.finish = halves::join(reason);
         }
         if !value["error"].is_null() {
             choice.error = Some(message_of(&value["error"]));
