@@ -34,7 +34,7 @@ enum Rule {
     Arguments,
 }
 
-/// The member of its index that a value is, and what is expected of it.
+/// The number of a member in its index, and the rule for its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     member: u8,

@@ -126,6 +126,9 @@ pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Va
         // The pass saw to its depth.
         return Some(Ok(Value::of_payload(payload)));
     }
-    // The pass knows whether the payload is a whole body.
-    member_error(index, payload, true).filter(|_| index.facts.error).map(Ok)
+    if !index.facts.error {
+        return None;
+    }
+    // The pass found an error, and knew whether the payload is a whole body.
+    member_error(index, payload, true).map(Ok)
 }

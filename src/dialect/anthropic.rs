@@ -2,7 +2,7 @@
 
 use super::finish::Reason;
 use super::state::{Plan, ReadEvent, State, What};
-use super::value::{array, has_members, is, number, object, text};
+use super::value::{array, has_elements, has_members, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
@@ -139,14 +139,14 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
     match sub {
         0 if is_text => walk.text(payload, Kind::Content, words, choice_slot),
         1 if is_text => {
-            let citations = array(citations).filter(|list| list.element_at(&mut 0).is_some());
+            let citations = citations.filter(|list| has_elements(Some(*list)));
             walk.raw(payload, Kind::Annotation, citations, choice_slot)
         }
         0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot),
         1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot),
         0 if is(kind, "tool_use") => {
             let arguments = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
-            Some(walk.call(payload, slot, Call { id, name, arguments, is_custom: false }, plan))
+            Some(walk.call(payload, slot, Call { id, name, arguments, ..Call::default() }, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot),
         _ => {

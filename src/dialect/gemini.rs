@@ -2,7 +2,7 @@
 
 use super::finish::Reason;
 use super::state::{Output, Plan, ReadEvent, State, What};
-use super::value::{array, bit, number, object, text};
+use super::value::{array, bit, has_elements, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
@@ -57,7 +57,7 @@ fn continues(call: Value<'_>) -> bool {
 
 /// Returns whether a call has arguments by path.
 fn has_paths(call: Value<'_>) -> bool {
-    array(members_of(call, ["partialArgs"])[0]).is_some_and(|pieces| pieces.element_at(&mut 0).is_some())
+    has_elements(members_of(call, ["partialArgs"])[0])
 }
 
 /// Returns the reason why the prompt was refused.
@@ -142,7 +142,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let index = plan.opened.saturating_add(walk.calls);
     if opens(call, continued) {
         let arguments = object(args).map(|args| Text::verbatim(args.raw()));
-        return Some(walk.call(payload, index, Call { id, name, arguments, is_custom: false }, plan));
+        return Some(walk.call(payload, index, Call { id, name, arguments, ..Call::default() }, plan));
     }
     // The part continues the call that was opened last.
     walk.select(payload, index.saturating_sub(1), plan)

@@ -214,6 +214,11 @@ impl Item {
         self.contents == 0 && (self.summaries == 0 || self.class() == Class::Call)
     }
 
+    /// Returns the bit of its place in a set of tracked items.
+    fn place_bit(&self) -> u8 {
+        1 << (self.number % ITEMS as u16)
+    }
+
     fn is_at(&self, index: Option<u32>) -> bool {
         index.is_some_and(|index| self.index == index as u8)
     }
@@ -286,7 +291,7 @@ impl Reported {
 
     /// Notes one more item of a whole response.
     pub(super) fn claim(&self, class: Class, id: Id, claims: &mut Claims) {
-        claims.places |= self.known(class, id).map_or(0, |item| 1 << (item.number % ITEMS as u16));
+        claims.places |= self.known(class, id).map_or(0, Item::place_bit);
         // In the end no less than their count, and no less than the next number.
         let next = self.new_number(None) as u16;
         claims.beside = claims.beside.saturating_add(1).max(next);
@@ -310,13 +315,13 @@ impl Reported {
         } else if let Some(item) = self.known(class, id) {
             u32::from(item.number)
         } else {
-            let is_free = |item: &Item| (claims.places | *taken) >> (item.number % ITEMS as u16) & 1 == 0;
+            let is_claimed = |item: &Item| claims.places & item.place_bit() != 0;
+            let is_free = |item: &Item| !is_claimed(item) && *taken & item.place_bit() == 0;
             let fits = |item: &Item| is_free(item) && item.class().fits(class);
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
             // the events, the second the second, and so on. This does not hold if some of these never came or are no longer
             // tracked, or if one of them has the ID that it had in the events: then a message with another ID is new.
             let are_all = self.new_number(None) as usize == self.items().count();
-            let is_claimed = |item: &Item| claims.places >> (item.number % ITEMS as u16) & 1 != 0;
             let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
             let candidates = self.items().filter(|item| are_all && !has_ids && fits(item));
             let first = candidates.min_by_key(|item| item.number);
@@ -332,9 +337,7 @@ impl Reported {
 
     /// Notes that an item of a whole response is the one with this number.
     pub(super) fn take(&self, number: u32, taken: &mut u8) {
-        if self.item(number).is_some() {
-            *taken |= 1 << (number % ITEMS as u32);
-        }
+        *taken |= self.item(number).map_or(0, Item::place_bit);
     }
 
     /// Whether an item with this index has that number, if it has its index as its number.
@@ -441,13 +444,13 @@ impl Reported {
     pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark, is_refusal: bool) -> (bool, bool) {
         let Some(item) = self.track(number) else { return (true, false) };
         let of = ItemPart::Content(content);
-        let is_elsewhere = !is_refusal && !item.has(of) && item.contents != 0 && !item.is_marked(end);
-        let had = is_elsewhere || item.has(of);
+        let had = item.has(of);
+        let is_elsewhere = !is_refusal && !had && item.contents != 0 && !item.is_marked(end);
         item.mark(end);
         if !is_elsewhere {
             item.add(of);
         }
-        (had, is_elsewhere)
+        (had || is_elsewhere, is_elsewhere)
     }
 
     /// Notes that an annotation of an item is reported.

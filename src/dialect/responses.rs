@@ -3,9 +3,9 @@
 use super::finish::Reason;
 use super::reported::{Address, Class, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{Plan, ReadEvent, State, What};
-use super::value::{arguments, array, is, number, object, text};
+use super::value::{arguments, array, has_elements, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
-use crate::delta::{Delta, Kind, Part, FLAG_ANEW};
+use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 
 /// What the text of an event is, and which part of its item it belongs to.
@@ -335,20 +335,15 @@ fn find_whole((position, item): (u32, Value<'_>), (class, id): (Class, Id), plan
     plan.reported.find_whole(position, (class, id), &is_empty, &plan.claims, taken)
 }
 
-/// Whether a value is a list that is not empty.
-fn has_elements(list: Option<Value<'_>>) -> bool {
-    array(list).is_some_and(|list| list.element_at(&mut 0).is_some())
-}
-
 /// Whether a part of a message has a text.
 fn has_text(message: Value<'_>) -> bool {
     let mut parts = Container::of(message.raw(), array(members_of(message, ["content"])[0]));
-    loop {
-        let Some(part) = parts.next(message.raw()) else { return false };
+    while let Some(part) = parts.next(message.raw()) {
         if members_of(part, ["text", "refusal"]).into_iter().any(|words| text(words).is_some()) {
             return true;
         }
     }
+    false
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
@@ -497,13 +492,12 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                 let arguments = arguments.filter(|_| !reported(ARGUMENTS));
                 if reported(CALL) {
                     let name = name.filter(|name| text(Some(*name)).is_some() && !reported(NAME));
-                    let call = Call { id: None, name, arguments, is_custom };
+                    let call = Call { id: None, name, arguments, is_custom, is_open: true };
                     let has_more = name.is_some() || arguments.is_some();
-                    // A late name begins no call, in a later response either.
-                    let continued = |delta: Delta| Delta { flags: delta.flags & !FLAG_ANEW, ..delta };
-                    return has_more.then(|| continued(walk.call(payload, index, call, plan)));
+                    return has_more.then(|| walk.call(payload, index, call, plan));
                 }
-                return Some(walk.call(payload, index, Call { id, name, arguments, is_custom }, plan));
+                let call = Call { id, name, arguments, is_custom, is_open: false };
+                return Some(walk.call(payload, index, call, plan));
             }
             if !is(kind, "message") && !is(kind, "reasoning") {
                 walk.sub = DONE;

@@ -39,6 +39,11 @@ pub(super) fn has_members(value: Value<'_>) -> bool {
     value.kind() == Kind::Object && value.member_at(&mut 0).is_some()
 }
 
+/// Whether a value is a list with at least one element.
+pub(super) fn has_elements(value: Option<Value<'_>>) -> bool {
+    array(value).is_some_and(|list| list.element_at(&mut 0).is_some())
+}
+
 /// Returns the bit of a number in a set of 64 bits. All numbers from 63 on share one.
 pub(super) fn bit(number: u32) -> u64 {
     1u64.wrapping_shl(number.min(63))

@@ -160,13 +160,13 @@ impl Walk {
     /// the same stream this is a new call, even under an index that was used there.
     #[inline(never)]
     pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>, plan: &Plan) -> Delta {
-        let Call { id, name, arguments, is_custom } = called;
+        let Call { id, name, arguments, is_custom, is_open } = called;
         let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
         self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
         (self.name, self.arguments) = (part(value::text(name)), part(arguments));
         let (call, text) = (self.calls, part(value::text(id)));
         self.calls = call.saturating_add(1);
-        let is_new = plan.is_later && !(text.is_empty() && self.name.is_empty());
+        let is_new = plan.is_later && !is_open && !(text.is_empty() && self.name.is_empty());
         let flags = self.flags | FLAG_NUMBER | if is_new { FLAG_ANEW } else { 0 };
         Delta { flags, choice: self.choice, call, number: u64::from(index), text, ..Delta::new(Kind::ToolCall) }
     }
@@ -206,6 +206,8 @@ pub(super) struct Call<'a> {
     pub(super) name: Option<Value<'a>>,
     pub(super) arguments: Option<Text<'a>>,
     pub(super) is_custom: bool,
+    /// Whether an earlier event opened it, so that even a name does not.
+    pub(super) is_open: bool,
 }
 
 #[cfg(test)]

@@ -248,7 +248,7 @@ fn a_response_in_which_a_handler_broke_off_is_not_complete() {
             assert!(parser.end().is_complete());
         }
     }
-    // Nor one with an event that the configuration makes an error: nothing of it is emitted, pushed or pulled.
+    // Nor one with an event that the configuration makes an error: the parser emits none of its deltas, pushed or pulled.
     let odd = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: {\"choices\":[]}\n\ndata: [DONE]\n\n";
     let config = crate::Config::new().with_errors(crate::Quirk::ALL.iter().copied().collect());
     let mut parser = Parser::with_config([0; 512], config);
