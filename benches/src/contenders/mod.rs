@@ -7,8 +7,6 @@ mod contender;
 mod lines;
 pub mod native;
 mod own;
-#[cfg(feature = "peers")]
-mod protocols;
 mod records;
 mod registry;
 #[cfg(feature = "peers")]

@@ -3,7 +3,7 @@
 use super::contender::{Contender, C_CALLBACKS, PULL, PULL_GENERIC};
 use super::{bounds, native, own, records};
 #[cfg(feature = "peers")]
-use super::{protocols, serde_cow, serde_structs, tape};
+use super::{serde_cow, serde_structs, tape};
 
 /// Room for an event of ordinary length that a slice cuts.
 const ROOM: usize = 32 * 1024;
@@ -21,12 +21,15 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     ];
     all.extend(native::all(ROOM));
     #[cfg(feature = "peers")]
-    all.extend::<[Box<dyn Contender>; 4]>([
-        Box::<tape::Tape>::default(),
-        Box::<serde_cow::Sonic>::default(),
-        Box::new(serde_cow::SseStream),
-        Box::new(serde_structs::SerdeStructs),
-    ]);
+    {
+        let [_, sonic] = serde_cow::Structs::of("chat");
+        all.extend::<[Box<dyn Contender>; 4]>([
+            Box::<tape::Tape>::default(),
+            Box::new(sonic),
+            Box::new(serde_cow::SseStream),
+            Box::new(serde_structs::SerdeStructs),
+        ]);
+    }
     all.extend::<[Box<dyn Contender>; 2]>([Box::new(bounds::Newlines), Box::<bounds::Copy>::default()]);
     all
 }
@@ -41,7 +44,7 @@ pub fn all_of_protocol(input: &str) -> Vec<Box<dyn Contender>> {
     all.extend(native::all(ROOM).into_iter().filter(|native| native.name() == C_CALLBACKS));
     all.extend(native::of_protocol(input));
     #[cfg(feature = "peers")]
-    for structs in protocols::Structs::of(input) {
+    for structs in serde_cow::Structs::of(input).into_iter().rev() {
         all.push(Box::new(structs));
     }
     all.push(Box::new(bounds::Newlines));
