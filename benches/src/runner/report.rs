@@ -4,7 +4,7 @@ use crate::gateway;
 use crate::measure::{mean, slice, Results, Run};
 use crate::options::Options;
 use crate::targets::{large, Row, LARGE, LARGE_SLICES, SIX};
-use deltawire_benches::contenders::{native, NEWLINES, PULL, PUSH, SIMDJSON, TAPE};
+use deltawire_benches::contenders::{native, PULL, PUSH, SIMDJSON};
 use deltawire_benches::{Input, Kind, PROTOCOLS, SHAPES};
 use std::fmt::Write;
 use std::process::Command;
@@ -28,12 +28,9 @@ fn inputs(results: &Results, size: usize) -> Vec<&Run> {
 fn table(out: &mut String, title: &str, runs: &[&Run], value: impl Fn(&Run, &str) -> Option<f64>) {
     let Some(first) = runs.first() else { return };
     let low_is_best = title.starts_with("ns");
-    // What the others are of each other stands once, beside B.
-    let only_own = title.contains("tape") || title.contains("memchr");
     let rows: Vec<(&str, Vec<f64>)> = first
         .series
         .iter()
-        .filter(|series| !only_own || series.kind == Kind::Own)
         .filter_map(|series| {
             Some((series.name, runs.iter().map(|run| value(run, series.name)).collect::<Option<Vec<_>>>()?))
         })
@@ -160,12 +157,12 @@ pub fn slices(results: &Results, size: usize) -> String {
         return out;
     }
     let _ = writeln!(out, "\n### Slices of {}", slice(size));
-    table(&mut out, "GB/s", &runs, |run, name| run.rate(name));
+    if size == 16384 {
+        table(&mut out, "GB/s", &runs, |run, name| run.rate(name));
+    }
     table(&mut out, "ns an event", &runs, |run, name| run.each(name));
     table(&mut out, "× B", &runs, |run, name| run.ratio(name, SIMDJSON));
     if size == 16384 {
-        table(&mut out, "× simd-json tape", &runs, |run, name| run.ratio(name, TAPE));
-        table(&mut out, "of memchr_iter", &runs, |run, name| run.ratio(name, NEWLINES));
         let _ = write!(out, "\n| allocations an event | {} |\n|---|--:|\n", runs[0].input);
         for series in runs[0].series.iter().filter(|series| series.kind != Kind::Bound) {
             if let Some(count) = series.allocations {
