@@ -46,6 +46,12 @@ CARGO_TARGET_DIR=$out cargo build --release --locked --manifest-path fuzz/Cargo.
 }
 echo "NOTE built in $((SECONDS - began)) s"
 
+# Each sample is a seed of every target: no control part, and the stream.
+samples=$out/samples
+rm -rf "$samples"
+mkdir -p "$samples"
+for sample in samples/*.sse samples/*body.json; do { printf '\0' && cat "$sample"; } >"$samples/${sample##*/}"; done
+
 # fuzz NAME: runs the target. Writes "$out/NAME.log" and "$out/NAME.status".
 fuzz() {
   local name=$1 corpus=$out/corpus/$1 artifacts=$out/artifacts/$1 bound=("-max_total_time=$seconds") status=0
@@ -60,7 +66,7 @@ fuzz() {
   local options=detect_leaks=1:detect_stack_use_after_return=0:quarantine_size_mb=8:malloc_context_size=0
   ASAN_OPTIONS=$options:${ASAN_OPTIONS:-} timeout $((seconds + 300)) "$out/$host/release/$name" "${bound[@]}" \
     "-seed=$seed" -max_len=4096 -timeout=60 -rss_limit_mb=2048 -dict=fuzz/dict -entropic=0 -reload=0 -print_final_stats=1 "-artifact_prefix=$artifacts/" \
-    "$corpus" "fuzz/seeds/$name" >"$out/$name.log" 2>&1 || status=$?
+    "$corpus" "fuzz/seeds/$name" "$samples" >"$out/$name.log" 2>&1 || status=$?
   echo $status >"$out/$name.status"
 }
 # Run as many at a time as there are processors, at most two; targets are independent.

@@ -1,20 +1,32 @@
 //! Runs each target on its seeds, and on mutated seeds, without a fuzzer.
 
 use deltawire_fuzz::random::Random;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+
+/// Returns the sorted paths of the files in a folder of this crate.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Returns the seeds of a target: its own, and each sample, behind the length of an empty control part.
+fn seeds_of(name: &str) -> Vec<Vec<u8>> {
+    let read = |path: PathBuf| std::fs::read(path).expect("a seed");
+    let is_stream = |path: &PathBuf| [".sse", "body.json"].iter().any(|end| path.display().to_string().ends_with(end));
+    let samples = files("../samples").into_iter().filter(is_stream).map(|path| [b"\0", &read(path)[..]].concat());
+    files(&format!("seeds/{name}")).into_iter().map(read).chain(samples).collect()
+}
 
 /// Runs a target on each of its seeds, and on each with a few bytes changed.
 fn seeds(name: &str, target: fn(&[u8])) -> usize {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(name);
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a seed").path()).collect();
-    paths.sort();
     let mut numbers = Random::new(1);
     let mut random = |bound| numbers.below(bound);
     let mut runs = 0;
-    for path in paths {
-        let seed = std::fs::read(&path).expect("a seed");
+    for seed in seeds_of(name) {
         target(&seed);
         for _ in 0..20 {
             let mut input = seed.clone();
