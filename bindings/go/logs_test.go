@@ -40,13 +40,7 @@ func TestRustLogs(t *testing.T) {
 				got := logOf(r)
 				runs++
 				if !slices.Equal(got, want) {
-					for n := range max(len(got), len(want)) {
-						if n >= len(got) || n >= len(want) || got[n] != want[n] {
-							t.Errorf("%s in reads of %d, %s: line %d\n got  %.300q\n want %.300q", filepath.Base(path), size,
-								m.name, n+1, append(got, "nothing")[min(n, len(got))], append(want, "nothing")[min(n, len(want))])
-							break
-						}
-					}
+					t.Errorf("%s in reads of %d, %s: %s", filepath.Base(path), size, m.name, difference(got, want))
 				}
 			}
 		}

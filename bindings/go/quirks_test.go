@@ -171,7 +171,7 @@ func difference(got, want []string) string {
 			w = want[i]
 		}
 		if g != w || i > len(got) {
-			return fmt.Sprintf("line %d:\n   got %s\n  want %s", i+1, g, w)
+			return fmt.Sprintf("line %d:\n   got %.300s\n  want %.300s", i+1, g, w)
 		}
 	}
 }

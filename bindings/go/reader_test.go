@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -218,70 +216,6 @@ func TestSSE(t *testing.T) {
 			t.Errorf("reads of %d: %v, last ID %q, %v", size, got, r.LastEventID(), r.Err())
 		}
 	}
-}
-
-func TestSSECases(t *testing.T) {
-	folder := os.Getenv("DELTAWIRE_CORPUS")
-	if folder == "" {
-		corpus(t) // says so
-	}
-	text, err := os.ReadFile(filepath.Join(folder, "sse/cases.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	type event struct {
-		Type string `json:"type"`
-		Data string `json:"data"`
-		ID   string `json:"last_event_id"`
-	}
-	var doc struct {
-		Cases []struct {
-			Name, Input string
-			Hex         string `json:"input_hex"`
-			Events      []event
-			Retry       *uint64
-		}
-	}
-	if err := json.Unmarshal(text, &doc); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range doc.Cases {
-		input := []byte(c.Input)
-		if c.Hex != "" {
-			fmt.Sscanf(c.Hex, "%x", &input)
-		}
-		for _, size := range readSizes {
-			r := NewReader(&pieces{input: input, cuts: cutEvery(size, len(input))}, WithSSE(), WithSpec())
-			got, retry := []event{}, (*uint64)(nil)
-			for r.Next() {
-				// Data is any bytes; the cases have them as a browser decodes them.
-				valid := func(b []byte) string { return string(bytes.ToValidUTF8(b, []byte("\uFFFD"))) }
-				switch e := r.Event(); e.Kind {
-				case KindSSE:
-					got = append(got, event{valid(e.Type()), valid(e.Data()), valid(e.ID())})
-				case KindRetry:
-					ms := e.Number
-					retry = &ms
-				}
-			}
-			same := slices.Equal(got, c.Events) || decoded(got) == decoded(c.Events)
-			if !same || !reflect.DeepEqual(retry, c.Retry) {
-				t.Errorf("%s, reads of %d:\n   got %q\n  want %q", c.Name, size, got, c.Events)
-			}
-		}
-	}
-	if len(doc.Cases) < 50 {
-		t.Errorf("only %d cases", len(doc.Cases))
-	}
-}
-
-// decoded is a text in which runs of U+FFFD are one: how many an ill-formed sequence makes is another matter.
-func decoded(v any) string {
-	text := fmt.Sprintf("%q", v)
-	for strings.Contains(text, "\uFFFD\uFFFD") {
-		text = strings.ReplaceAll(text, "\uFFFD\uFFFD", "\uFFFD")
-	}
-	return text
 }
 
 func TestSourceErrors(t *testing.T) {
