@@ -43,26 +43,6 @@ pub struct Record {
     pub end: u64,
 }
 
-impl Record {
-    /// All 0.
-    pub(super) const NONE: Record = Record {
-        kind: 0,
-        flags: 0,
-        choice: 0,
-        call: 0,
-        code: 0,
-        number: 0,
-        text_off: 0,
-        text_len: 0,
-        aux_off: 0,
-        aux_len: 0,
-        extra_off: 0,
-        extra_len: 0,
-        start: 0,
-        end: 0,
-    };
-}
-
 /// The text lies in the scratch.
 pub const FLAG_TEXT_SCRATCH: u16 = 1;
 /// The second text lies in the scratch.
@@ -169,7 +149,7 @@ impl Sink for Records<'_> {
 fn record_of(context: &Context<'_>, delta: &Delta) -> Record {
     let Delta { kind, flags, choice, call, code, number, .. } = *delta;
     let (start, end) = (context.start, context.end);
-    Record { kind: kind as u16, flags, choice, call, code, number, start, end, ..Record::NONE }
+    Record { kind: kind as u16, flags, choice, call, code, number, start, end, ..Record::default() }
 }
 
 /// The record of a chunk, without its texts.
@@ -178,7 +158,7 @@ fn record_of_chunk(context: &Context<'_>, chunk: &Chunk<'_>, created: Option<u64
     let flags = chunk.flags() | if created.is_some() { FLAG_NUMBER } else { 0 };
     let (code, number) = (chunk.choice_count(), created.unwrap_or(0));
     let (start, end) = (context.start, context.end);
-    Record { kind: Kind::Chunk as u16, flags, code, number, start, end, ..Record::NONE }
+    Record { kind: Kind::Chunk as u16, flags, code, number, start, end, ..Record::default() }
 }
 
 impl<'s> Records<'s> {
@@ -245,7 +225,7 @@ impl<'s> Records<'s> {
         let Delta { kind, choice, call, code, number, flags, .. } = *delta;
         let (start, end, flags) = (context.start, context.end, flags | flag);
         let kind = kind as u16;
-        *slot = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::NONE };
+        *slot = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::default() };
         // There was a free record, so this does not overflow.
         self.written = self.written.wrapping_add(1);
         true
