@@ -56,13 +56,6 @@ impl Cursor {
         Cursor { at: 0, is_off_page: false, tail: Tail::Choices, last: None, choice: 0, inside: None }
     }
 
-    /// Goes back to before the first delta, of this chunk or of another.
-    #[inline(always)]
-    pub(crate) fn restart(&mut self) {
-        (self.at, self.is_off_page, self.tail, self.choice) = (0, false, Tail::Choices, 0);
-        (self.last, self.inside) = (None, None);
-    }
-
     /// Returns the next delta if it is a text or a raw value on the page: its kind, its choice, and where it lies. Otherwise
     /// returns the next item of the page, if there is one. Each call must pass the index of the same chunk.
     #[inline(always)]

@@ -5,10 +5,10 @@ use super::checkpoint::NeedStorage;
 use super::found::{Found, Place, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
-use super::progress::Break;
+use super::progress::{Break, Progress};
 use super::sink::{Put, Sink, Track};
 use super::Machine;
-use crate::chat::{Cursor, TokenCounts};
+use crate::chat::TokenCounts;
 use crate::delta::Delta;
 use crate::shown::shown;
 use crate::{Error, QuirkSet, Storage};
@@ -79,7 +79,6 @@ fn seal(bytes: &[u8]) -> u32 {
 /// that moves between two calls.
 #[derive(Clone)]
 pub struct Emitter {
-    frames: Frames,
     usage: Option<TokenCounts>,
     ended: bool,
     is_pending: bool,
@@ -90,19 +89,15 @@ pub struct Emitter {
     /// Their [`seal`].
     seal: u32,
     stage: Stage,
-    cursor: Cursor,
+    progress: Progress,
     /// A delta that the tracker took in, but the sink not, or not all of it.
     delta: Option<Delta>,
-    /// Raw bytes of its text that were emitted.
-    taken: u32,
     /// Which members of the top level were emitted: a `meta_bit` each.
     metas: u8,
     /// How many other members of the pending event were emitted.
     members: u32,
     /// Why a delta was left out.
     limit: Option<Error>,
-    /// Quirks of the deltas and their texts.
-    quirks: QuirkSet,
     /// Quirks that are still to be emitted.
     unreported: QuirkSet,
     paused: bool,
@@ -121,7 +116,6 @@ impl Emitter {
     /// At the start of a stream.
     pub const fn new() -> Self {
         Emitter {
-            frames: Frames::START,
             usage: None,
             ended: false,
             is_pending: false,
@@ -129,13 +123,11 @@ impl Emitter {
             expected: 0,
             seal: 0,
             stage: Stage::Before,
-            cursor: Cursor::new(),
+            progress: Progress::start(Frames::START),
             delta: None,
-            taken: 0,
             metas: 0,
             members: 0,
             limit: None,
-            quirks: QuirkSet::EMPTY,
             unreported: QuirkSet::EMPTY,
             paused: false,
             stop: None,
@@ -155,7 +147,7 @@ impl Emitter {
     /// Whether the next call needs the index of the last event: the event is pending, or its frame is not over.
     #[doc(hidden)]
     pub fn needs_index(&self) -> bool {
-        self.is_pending || self.frames.has_begun()
+        self.is_pending || self.progress.frames.has_begun()
     }
 
     /// Whether the next call has to begin with bytes that the caller gives again. Other bytes are [`Outcome::Resume`].
@@ -185,7 +177,7 @@ impl Emitter {
             let at = base.saturating_add(spent as u32);
             if self.is_pending {
                 let expected = self.expected as usize;
-                match self.go_on(&mut Env { machine, storage, tracker, window, base: at, sink }) {
+                match self.resume(&mut Env { machine, storage, tracker, window, base: at, sink }) {
                     Outcome::Done => spent = spent.saturating_add(expected),
                     Outcome::Full => return (spent, Outcome::Full),
                     // The event is consumed.
@@ -193,7 +185,7 @@ impl Emitter {
                 }
                 continue;
             }
-            if !sink.is_of_one_call() && self.frames.waits() && !window.is_empty() {
+            if !sink.is_of_one_call() && self.progress.frames.waits() && !window.is_empty() {
                 match self.waiting_frame(machine, window, sink) {
                     Outcome::Done => {}
                     outcome => return (spent, outcome),
@@ -203,18 +195,28 @@ impl Emitter {
                 return (spent, Outcome::Full);
             }
             // Nearly all events are emitted here.
-            let (window, last) = self.emit_run(machine, storage, tracker, (window, at), sink, read.take());
+            let (window, last) = if machine.is_native() {
+                debug_assert!(read.is_none(), "no step finds an ordinary chunk in a stream of another protocol");
+                self.emit_native_run(machine, storage, tracker, (window, at), sink)
+            } else {
+                self.emit_run::<_, _, _, SLOTS, false>(machine, storage, tracker, (window, at), sink, read.take())
+            };
             spent = input.len().saturating_sub(window.len());
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {
                 Some(last) => last,
                 // As above: what a step finds has to be emitted, so the sink must have room first.
-                None if !window.is_empty() && (sink.is_full() || !sink.is_of_one_call() && self.frames.waits()) => {
+                None if !window.is_empty()
+                    && (sink.is_full() || !sink.is_of_one_call() && self.progress.frames.waits()) =>
+                {
                     continue
                 }
                 None => match machine.try_go_on(storage, window) {
                     Ok(Step { consumed, found }) => {
-                        if found == Found::NeedMore && consumed == window.len() && !self.frames.is_behind(machine) {
+                        if found == Found::NeedMore
+                            && consumed == window.len()
+                            && !self.progress.frames.is_behind(machine)
+                        {
                             // The usual end of a slice: there is nothing to emit.
                             return (input.len(), Outcome::Done);
                         }
@@ -222,7 +224,7 @@ impl Emitter {
                             read = Some((payload, consumed));
                             continue;
                         }
-                        self.begin(found);
+                        self.take_up(found);
                         (consumed, Ok(Stage::Before))
                     }
                     Err(need) => {
@@ -246,19 +248,8 @@ impl Emitter {
     }
 
     /// Ends the stream, and gives the sink what is pending. Call it again unless the outcome is [`Outcome::Done`].
-    pub fn finish<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
-        &mut self,
-        machine: &mut Machine<SLOTS>,
-        storage: &mut St,
-        tracker: &mut T,
-        sink: &mut S,
-    ) -> Outcome {
-        self.finish_into(machine, storage, tracker, sink)
-    }
-
-    /// [`finish`](Self::finish), compiled once for all sinks.
     #[inline(never)]
-    fn finish_into<St: Storage, const SLOTS: usize>(
+    pub fn finish<St: Storage, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
         storage: &mut St,
@@ -270,7 +261,7 @@ impl Emitter {
                 if self.expected > 0 {
                     return Outcome::Resume;
                 }
-                match self.go_on(&mut Env { machine, storage, tracker, window: &[], base: 0, sink }) {
+                match self.resume(&mut Env { machine, storage, tracker, window: &[], base: 0, sink }) {
                     Outcome::Done => continue,
                     outcome => return outcome,
                 }
@@ -280,13 +271,13 @@ impl Emitter {
                 outcome => return outcome,
             }
             if self.ended {
-                let open = self.frames;
-                let rest = self.frames.rest(machine);
+                let open = self.progress.frames;
+                let rest = self.progress.frames.rest(machine);
                 return self.frame_alone(rest, open, sink);
             }
             match machine.try_finish(storage) {
                 Ok(found) => {
-                    self.begin(found);
+                    self.take_up(found);
                     self.ended = found == Found::NeedMore;
                 }
                 Err(need) => return Outcome::NeedStorage(need),
@@ -310,8 +301,8 @@ impl Emitter {
         window: &[u8],
         sink: &mut dyn Sink,
     ) -> Outcome {
-        let open = self.frames;
-        let frame = self.frames.waiting(machine, window);
+        let open = self.progress.frames;
+        let frame = self.progress.frames.waiting(machine, window);
         self.frame_alone(frame, open, sink)
     }
 
@@ -325,12 +316,11 @@ impl Emitter {
         }
     }
 
-    /// Notes that another event was found.
-    fn begin(&mut self, found: Found) {
+    /// Notes the next event to emit, of which nothing was emitted yet.
+    fn take_up(&mut self, found: Found) {
         self.found = found;
-        self.cursor.restart();
-        (self.delta, self.taken, self.limit, self.members) = (None, 0, None, 0);
-        self.quirks = QuirkSet::EMPTY;
+        self.progress = Progress::start(self.progress.frames);
+        (self.delta, self.limit, self.members) = (None, None, 0);
         (self.paused, self.stop) = (false, None);
     }
 
@@ -366,7 +356,7 @@ impl Emitter {
 
     /// Emits what is left of the pending event.
     #[inline(never)]
-    fn go_on<const SLOTS: usize>(&mut self, env: &mut Env<'_, SLOTS>) -> Outcome {
+    fn resume<const SLOTS: usize>(&mut self, env: &mut Env<'_, SLOTS>) -> Outcome {
         (self.paused, self.stop) = (false, None);
         let outcome = self.emit_from(self.stage, env);
         if outcome != Outcome::Full {

@@ -13,7 +13,8 @@ use crate::{Error, QuirkSet};
 pub(super) struct Progress {
     pub(super) cursor: Cursor,
     /// Raw bytes of the current text that were emitted.
-    pub(super) taken: usize,
+    pub(super) taken: u32,
+    /// Quirks of the deltas and their texts.
     pub(super) quirks: QuirkSet,
     pub(super) frames: Frames,
 }
@@ -40,7 +41,7 @@ pub(super) enum Break {
 impl Progress {
     /// Before the first delta.
     #[inline(always)]
-    pub(super) fn start(frames: Frames) -> Self {
+    pub(super) const fn start(frames: Frames) -> Self {
         Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY, frames }
     }
 
@@ -176,13 +177,13 @@ impl Progress {
         sink: &mut S,
     ) -> Result<(), Break> {
         self.frames.add(delta.kind);
-        let mut taken = self.taken;
+        let mut taken = self.taken as usize;
         let put = sink.put(context, &delta, &mut taken);
-        let Some(put) = put.unless_go() else {
+        if matches!(put, Put::Go) {
             self.taken = 0;
             return Ok(());
-        };
-        self.taken = taken;
+        }
+        self.taken = taken as u32;
         Err(Break::Put(put, delta))
     }
 }

@@ -21,17 +21,6 @@ pub enum Put {
     Stop(Stop),
 }
 
-impl Put {
-    /// Returns the answer, unless it is [`Put::Go`].
-    #[inline(always)]
-    pub(super) fn unless_go(self) -> Option<Put> {
-        match self {
-            Put::Go => None,
-            put => Some(put),
-        }
-    }
-}
-
 /// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
 pub trait Sink {
     /// Whether the emitter is used for one call only: then it keeps neither frames nor the last token counts, and such a sink must

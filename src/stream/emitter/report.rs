@@ -8,7 +8,6 @@ use crate::stream::context::Context;
 use crate::stream::found::Found;
 use crate::stream::frames::{Frame, Frames};
 use crate::stream::handler::Stop;
-use crate::stream::progress::Progress;
 use crate::stream::sink::{Muted, Sink, Track};
 use crate::{Error, QuirkSet};
 
@@ -22,7 +21,7 @@ impl Emitter {
         if env.machine.is_native() {
             self.usage = env.machine.native_usage();
         }
-        let quirks = self.quirks;
+        let quirks = self.progress.quirks;
         if quirks.is_empty() && self.limit.is_none() && !self.paused && self.stop.is_none() {
             return Outcome::Done;
         }
@@ -57,8 +56,8 @@ impl Emitter {
         let found = self.found;
         if stage == Stage::Before {
             // The frame of an earlier block, which ended without an event.
-            let open = self.frames;
-            if let Some(frame) = self.frames.before(machine) {
+            let open = self.progress.frames;
+            if let Some(frame) = self.progress.frames.before(machine) {
                 self.put_frame(frame, open, Stage::Before, sink)?;
             }
         }
@@ -80,7 +79,7 @@ impl Emitter {
         }
         if stage <= Stage::Head {
             if let Some(delta) = head(&context, found) {
-                self.frames.add(delta.kind);
+                self.progress.frames.add(delta.kind);
                 self.put(&context, delta, Stage::Head, sink)?;
             }
         }
@@ -91,12 +90,12 @@ impl Emitter {
             self.deltas(&context, *tracker, sink)?;
         }
         let structural = if found == Found::NeedMore { QuirkSet::EMPTY } else { machine.quirks() };
-        if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.quirks).is_empty() {
+        if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.progress.quirks).is_empty() {
             self.conclude(stage, &context, structural, sink)?;
         }
         if found != Found::NeedMore && self.stop.is_none() {
-            let open = self.frames;
-            if let Some(frame) = self.frames.after(machine) {
+            let open = self.progress.frames;
+            if let Some(frame) = self.progress.frames.after(machine) {
                 self.put_frame(frame, open, Stage::After, sink)?;
             }
         }
@@ -116,14 +115,14 @@ impl Emitter {
             if let Some(error) = self.limit {
                 let choice = error.choice().unwrap_or(u32::MAX);
                 let limit = Delta { choice, code: error.number(), ..Delta::new(Kind::Limit) };
-                self.frames.add(Kind::Limit);
+                self.progress.frames.add(Kind::Limit);
                 self.put(context, limit, Stage::Limit, sink)?;
             }
-            self.unreported = structural | self.quirks;
+            self.unreported = structural | self.progress.quirks;
         }
         if stage <= Stage::Quirks {
             while let Some(quirk) = self.unreported.iter().next() {
-                self.frames.add(Kind::Quirk);
+                self.progress.frames.add(Kind::Quirk);
                 self.put(context, Delta { code: quirk as u32, ..Delta::new(Kind::Quirk) }, Stage::Quirks, sink)?;
                 self.unreported.remove(quirk);
             }
@@ -135,11 +134,11 @@ impl Emitter {
     #[inline(never)]
     fn put(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_none() {
-            let mut taken = self.taken as usize;
+            let mut taken = self.progress.taken as usize;
             let put = sink.put(context, &delta, &mut taken);
-            self.taken = taken as u32;
+            self.progress.taken = taken as u32;
             self.answered(put, stage)?;
-            self.taken = 0;
+            self.progress.taken = 0;
         }
         Ok(())
     }
@@ -161,7 +160,7 @@ impl Emitter {
         let delta = Delta { code: choices, number: kinds, ..Delta::new(Kind::Frame) };
         let put = self.put(&Context::nothing((start, end)), delta, stage, sink);
         if put.is_err() {
-            self.frames = open;
+            self.progress.frames = open;
         }
         put
     }
@@ -208,42 +207,29 @@ impl Emitter {
         if context.chunk().is_none() {
             // Only at the end of the stream, unpaired high surrogates become U+FFFD.
             while self.found == Found::NeedMore {
-                let Some(delta) = tracker.flush(None, &mut self.quirks) else { break };
-                self.frames.add(delta.kind);
+                let Some(delta) = tracker.flush(None, &mut self.progress.quirks) else { break };
+                self.progress.frames.add(delta.kind);
                 self.put_delta(context, delta, sink)?;
             }
             return Ok(());
         }
-        let Emitter { cursor, taken, quirks, frames, .. } = *self;
-        let mut state = Progress { cursor, taken: taken as usize, quirks, frames };
         let mut usage = None;
         let result = loop {
             let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
-            let Err(broke) = state.deltas(None, context, &mut usage, tracker, sink) else { break Ok(()) };
+            let Err(broke) = self.progress.deltas(None, context, &mut usage, tracker, sink) else { break Ok(()) };
             if let Err(Full) = self.interrupted(broke, Stage::Deltas) {
                 break Err(Full);
             }
-            state.taken = 0;
+            self.progress.taken = 0;
         };
-        (self.cursor, self.taken) = (state.cursor, state.taken as u32);
-        (self.quirks, self.frames) = (state.quirks, state.frames);
-        if let Some(usage) = usage {
-            self.note_usage(context.payload(), &usage);
-        }
+        self.note_usage(&usage.map(|usage| (context.payload(), usage)));
         result
     }
 
-    /// Notes the token counts of a usage and its payload, if there is one.
+    /// Notes the token counts of a usage, given with its payload, if there is one.
     #[inline(never)]
-    pub(super) fn note_last_usage(&mut self, usage: &Option<(&[u8], Delta)>) {
-        if let Some((payload, usage)) = usage {
-            self.note_usage(payload, usage);
-        }
-    }
-
-    /// Notes the token counts of a usage of this payload.
-    #[inline(never)]
-    pub(super) fn note_usage(&mut self, payload: &[u8], usage: &Delta) {
+    pub(super) fn note_usage(&mut self, usage: &Option<(&[u8], Delta)>) {
+        let Some((payload, usage)) = usage else { return };
         if let Some(Update::Usage(usage)) = Update::of(usage, payload) {
             self.usage = Some(usage.counts());
         }

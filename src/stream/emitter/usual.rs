@@ -18,31 +18,10 @@ use crate::Storage;
 pub(super) type Last = (usize, Result<Stage, Full>);
 
 impl Emitter {
-    /// Emits the events at the front of `input` that templates recognise, up to the first that has to go through the stages. `base`
-    /// is added to offsets in it. `read`: the payload of the first event, which a step has found, and how many bytes of
-    /// `input` it consumed. Returns the bytes behind the events that were emitted, and the event that goes through the
-    /// stages, if there is one.
-    #[inline(always)]
-    pub(super) fn emit_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
-        &mut self,
-        machine: &mut Machine<SLOTS>,
-        storage: &mut St,
-        tracker: &mut T,
-        (input, base): (&'d [u8], u32),
-        sink: &mut S,
-        read: Option<(Span, usize)>,
-    ) -> (&'d [u8], Option<Last>) {
-        if machine.is_native() {
-            debug_assert!(read.is_none(), "no step finds an ordinary chunk in a stream of another protocol");
-            return self.emit_native_run(machine, storage, tracker, (input, base), sink);
-        }
-        self.emit_run_of::<_, _, _, SLOTS, false>(machine, storage, tracker, (input, base), sink, read)
-    }
-
     /// [`emit_run`](Self::emit_run) of a stream of another protocol than chat completions: a function of its own, so that chunks
     /// do not pay for the names of events and the slots of texts.
     #[inline(never)]
-    fn emit_native_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
+    pub(super) fn emit_native_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
         machine: &mut Machine<SLOTS>,
         storage: &mut St,
@@ -50,11 +29,15 @@ impl Emitter {
         input: (&'d [u8], u32),
         sink: &mut S,
     ) -> (&'d [u8], Option<Last>) {
-        self.emit_run_of::<_, _, _, SLOTS, true>(machine, storage, tracker, input, sink, None)
+        self.emit_run::<_, _, _, SLOTS, true>(machine, storage, tracker, input, sink, None)
     }
 
+    /// Emits the events at the front of `input` that templates recognise, up to the first that has to go through the stages. `base`
+    /// is added to offsets in it. `read`: the payload of the first event, which a step has found, and how many bytes of
+    /// `input` it consumed. Returns the bytes behind the events that were emitted, and the event that goes through the
+    /// stages, if there is one.
     #[inline(always)]
-    fn emit_run_of<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize, const NATIVE: bool>(
+    pub(super) fn emit_run<'d, St: Storage, T: Track, S: Sink, const SLOTS: usize, const NATIVE: bool>(
         &mut self,
         machine: &mut Machine<SLOTS>,
         storage: &mut St,
@@ -81,11 +64,11 @@ impl Emitter {
         };
         let Some(mut run) = run else { return (input, None) };
         let keeps_frames = !sink.is_of_one_call();
-        let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.frames.is_behind(machine);
+        let is_odd = sink.wants(Kind::Payload) || keeps_frames && self.progress.frames.is_behind(machine);
         // One test for what nearly no run has to look at.
         let is_watched = is_odd || sink.wants(Kind::Meta);
         let reports_frames = sink.wants(Kind::Frame);
-        let (mut window, mut state) = (input, Progress::start(self.frames));
+        let (mut window, mut state) = (input, Progress::start(self.progress.frames));
         // The last usage and its payload. Its counts are read once, behind the run: nobody can ask for them before.
         let mut usage: Option<(&[u8], Delta)> = None;
         let last = loop {
@@ -102,7 +85,8 @@ impl Emitter {
             let place = || first_place.filter(|_| window.len() == input.len()).unwrap_or(Place::Input);
             // Made where they are needed: seldom.
             let span = || Span { place: place(), start: at, len: payload.len() as u32 };
-            let found = || Found::Sse(span());
+            let unread = || Found::Sse(span());
+            let chunk = || Found::Chunk(span());
             let index = machine.index();
             state = Progress::start(state.frames);
             let is_special = || is_watched && (is_odd || self.has_metas(payload, index));
@@ -110,19 +94,19 @@ impl Emitter {
             let passed = input.len().wrapping_sub(window.len());
             let base_of_window = base.saturating_add(passed as u32);
             let stage = if NATIVE && is_unread && is_odd {
-                self.odd_of(found(), state, Break::Nothing, Stage::Before)
+                Some(self.hand_over(unread(), state, Break::Nothing, Stage::Before))
             } else if NATIVE && is_unread {
                 let (name, base) = (machine.name, base_of_window);
                 let name = Bytes::new(name.within(window), name.offset_in_input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(storage.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
                 match state.put(&context, Delta { text: whole(&context), ..Delta::new(Kind::Sse) }, sink) {
-                    Ok(()) if reports_frames => self.odd_of(found(), state, Break::Nothing, Stage::After),
-                    Ok(()) => Ok(None),
-                    Err(broke) => self.odd_of(found(), state, broke, Stage::Head),
+                    Ok(()) if reports_frames => Some(self.hand_over(unread(), state, Break::Nothing, Stage::After)),
+                    Ok(()) => None,
+                    Err(broke) => Some(self.hand_over(unread(), state, broke, Stage::Head)),
                 }
             } else if !index.quirks.is_empty() || is_special() {
-                self.odd(span(), state, Break::Nothing, Stage::Before)
+                Some(self.hand_over(chunk(), state, Break::Nothing, Stage::Before))
             } else {
                 let named;
                 let (beside, flags) = if is_native {
@@ -144,23 +128,21 @@ impl Emitter {
                 let context = context.behind_chunk();
                 match taken {
                     Ok(()) => match state.usual_deltas::<_, _, NATIVE>((payload, index), &context, tracker, sink) {
-                        Usual::End if !reports_frames => Ok(None),
-                        Usual::Break(broke) => self.odd(span(), state, broke, Stage::Deltas),
+                        Usual::End if !reports_frames => None,
+                        Usual::Break(broke) => Some(self.hand_over(chunk(), state, broke, Stage::Deltas)),
                         // Copies: without pointers to them, context and progress stay in registers.
                         end => {
                             let (mut rest, usage) = (state, (payload, &mut usage));
-                            let stage = self.emit_odd((tracker, sink), span(), &{ context }, (&mut rest, end), usage);
+                            let stage = self.emit_odd((tracker, sink), chunk(), &{ context }, (&mut rest, end), usage);
                             state.frames = rest.frames;
                             stage
                         }
                     },
-                    Err(broke) => self.odd(span(), state, broke, Stage::Head),
+                    Err(broke) => Some(self.hand_over(chunk(), state, broke, Stage::Head)),
                 }
             };
-            match stage {
-                Ok(None) => {}
-                Ok(Some(stage)) => break Some((window.len().wrapping_sub(rest.len()), Ok(stage))),
-                Err(Full) => break Some((window.len().wrapping_sub(rest.len()), Err(Full))),
+            if let Some(stage) = stage {
+                break Some((window.len().wrapping_sub(rest.len()), stage));
             }
             window = rest;
             if keeps_frames {
@@ -175,13 +157,13 @@ impl Emitter {
             }
         };
         if last.is_none() {
-            self.frames = state.frames;
+            self.progress.frames = state.frames;
         }
         if keeps_frames {
             if NATIVE {
                 self.usage = machine.native_usage();
             } else {
-                self.note_last_usage(&usage);
+                self.note_usage(&usage);
             }
         }
         let left = window.len();
@@ -197,26 +179,23 @@ impl Emitter {
     fn emit_odd<'d>(
         &mut self,
         (tracker, sink): (&mut dyn Track, &mut dyn Sink),
-        span: Span,
+        found: Found,
         context: &Context<'_>,
         (state, usual): (&mut Progress, Usual),
         (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
-    ) -> Result<Option<Stage>, Full> {
+    ) -> Option<Result<Stage, Full>> {
         let mut usage = None;
         let done = state.deltas(Some(usual), context, &mut usage, tracker, sink);
         if let Some(usage) = usage {
             *last_usage = Some((payload, usage));
         }
         if let Err(broke) = done {
-            return self.odd(span, *state, broke, Stage::Deltas);
+            return Some(self.hand_over(found, *state, broke, Stage::Deltas));
         }
         if !state.quirks.is_empty() {
-            return self.odd(span, *state, Break::Nothing, Stage::Limit);
+            return Some(self.hand_over(found, *state, Break::Nothing, Stage::Limit));
         }
-        if sink.wants(Kind::Frame) {
-            return self.odd(span, *state, Break::Nothing, Stage::After);
-        }
-        Ok(None)
+        sink.wants(Kind::Frame).then(|| self.hand_over(found, *state, Break::Nothing, Stage::After))
     }
 
     /// Whether [`metas`](Self::metas) would emit a member.
@@ -226,25 +205,18 @@ impl Emitter {
         index.facts.others || chunk.may_have_meta(self.metas) && self.next_meta(&{ chunk }).is_some()
     }
 
-    /// Hands a chunk over to [`emit_from`](Emitter::emit_from): notes how far it was emitted. Returns the stage to go on at:
-    /// `stage` if nothing interrupted the chunk, or else [`Stage::Deltas`].
+    /// Hands an event over to [`emit_from`](Emitter::emit_from): notes how far it was emitted. Returns the stage to go on at:
+    /// `stage` if nothing interrupted the event, or else [`Stage::Deltas`].
     #[cold]
     #[inline(never)]
-    fn odd(&mut self, payload: Span, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
-        self.odd_of(Found::Chunk(payload), state, broke, stage)
-    }
-
-    /// [`odd`](Self::odd) for anything that a step finds.
-    fn odd_of(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
-        self.begin(found);
-        (self.cursor, self.quirks, self.frames) = (state.cursor, state.quirks, state.frames);
+    fn hand_over(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Stage, Full> {
+        self.take_up(found);
+        self.progress = state;
         if let Break::Nothing = broke {
-            return Ok(Some(stage));
+            return Ok(stage);
         }
-        if let Err(Full) = self.interrupted(broke, stage) {
-            self.taken = state.taken as u32;
-            return Err(Full);
-        }
-        Ok(Some(Stage::Deltas))
+        self.interrupted(broke, stage)?;
+        self.progress.taken = 0;
+        Ok(Stage::Deltas)
     }
 }
