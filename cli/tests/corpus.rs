@@ -20,48 +20,33 @@ fn corpus() -> Option<PathBuf> {
     corpus.map(PathBuf::from)
 }
 
-/// The protocol of each stream: as the manifest tags it, and as the golden results have it.
-fn protocols(streams: &Path) -> BTreeMap<String, String> {
-    let manifest = std::fs::read_to_string(streams.join("MANIFEST.tsv")).expect("the manifest");
-    let mut rows = manifest.lines().map(|line| line.split('\t').collect::<Vec<_>>());
-    let header = rows.next().expect("a header");
-    let column = |name: &str| header.iter().position(|column| *column == name).expect("the column");
-    let (file, tags) = (column("file"), column("tags"));
-    let mut protocols = BTreeMap::new();
-    for row in rows {
-        let protocol = row[tags].split(',').find_map(|tag| tag.strip_prefix("proto=")).expect("a protocol");
-        let golden = golden(streams, row[file]);
-        assert_eq!(golden["protocol"], protocol, "{}", row[file]);
-        protocols.insert(row[file].to_owned(), protocol.to_owned());
+/// The golden results, by the names of their streams.
+fn goldens(streams: &Path) -> BTreeMap<String, Value> {
+    let mut goldens = BTreeMap::new();
+    for entry in std::fs::read_dir(streams).expect("the streams") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("a name");
+        let Some(name) = name.strip_suffix(".expected.json") else { continue };
+        let bytes = std::fs::read(&path).expect("the golden result");
+        goldens.insert(name.to_owned(), serde_json::from_slice(&bytes).expect("it is JSON"));
     }
-    protocols
+    goldens
 }
 
-fn golden(streams: &Path, file: &str) -> Value {
-    let bytes = std::fs::read(streams.join(format!("{file}.expected.json"))).expect("the golden result");
-    let golden: Value = serde_json::from_slice(&bytes).expect("it is JSON");
-    // A last block without its blank line counts here.
-    match (golden["eof"] == "pending", golden.get("flushed")) {
-        (true, Some(flushed)) => {
-            let mut flushed = flushed.clone();
-            if flushed.get("protocol").is_none() {
-                flushed["protocol"] = golden["protocol"].clone();
-            }
-            flushed
-        }
-        _ => golden,
-    }
+/// The result with a last block that has no blank line, which counts in a response.
+fn flushed(golden: &Value) -> &Value {
+    golden.get("flushed").filter(|_| golden["eof"] == "pending").unwrap_or(golden)
 }
 
-fn is_chat(protocol: &str) -> bool {
-    matches!(protocol, "chat" | "text_completion")
+fn is_chat(protocol: &Value) -> bool {
+    protocol == "chat" || protocol == "text_completion"
 }
 
 #[test]
 fn every_chat_stream_comes_to_its_golden_message() {
     let Some(corpus) = corpus() else { return };
     let streams = corpus.join("streams");
-    let chat = protocols(&streams).values().filter(|protocol| is_chat(protocol)).count();
+    let chat = goldens(&streams).values().filter(|golden| is_chat(&golden["protocol"])).count();
     assert!(chat > 0);
     let compared = Command::new("python3")
         .arg("-B")
@@ -98,16 +83,17 @@ fn status(golden: &Value) -> i32 {
 fn the_exit_status_is_the_verdict() {
     let Some(corpus) = corpus() else { return };
     let streams = corpus.join("streams");
-    for (file, protocol) in protocols(&streams) {
+    for (file, golden) in goldens(&streams) {
         let path = streams.join(&file);
         let path = path.to_str().expect("the path is UTF-8");
         let ran = command::run("message", &[path]);
-        let golden = golden(&streams, &file);
-        if is_chat(&protocol) {
-            assert_eq!(ran.status, status(&golden), "{file}: {}", ran.err);
+        let golden = flushed(&golden);
+        let protocol = &golden["protocol"];
+        if is_chat(protocol) {
+            assert_eq!(ran.status, status(golden), "{file}: {}", ran.err);
         } else {
             // Streams of other protocols: those that are read are whole here, and so is one of chunks that share a block.
-            let is_read = matches!(&protocol[..], "anthropic" | "gemini" | "responses");
+            let is_read = ["anthropic", "gemini", "responses"].iter().any(|read| protocol == read);
             let expected = if is_read || ran.err.contains("quirk F28") { 0 } else { 4 };
             assert_eq!(ran.status, expected, "{file}: {}", ran.err);
         }
@@ -126,11 +112,9 @@ fn the_exit_status_is_the_verdict() {
 fn sse_has_as_many_events_as_the_standard() {
     let Some(corpus) = corpus() else { return };
     let streams = corpus.join("streams");
-    for file in protocols(&streams).keys() {
-        let path = streams.join(file);
+    for (file, golden) in goldens(&streams) {
+        let path = streams.join(&file);
         let path = path.to_str().expect("the path is UTF-8");
-        let bytes = std::fs::read(streams.join(format!("{file}.expected.json"))).expect("the golden result");
-        let golden: Value = serde_json::from_slice(&bytes).expect("it is JSON");
         let events = |ran: &command::Ran| ran.out.lines().filter(|line| line.starts_with("{\"data\":")).count() as u64;
         let ran = command::run("sse", &[path]);
         assert_eq!(Some(events(&ran)), golden["events"].as_u64(), "{file}");
