@@ -1,27 +1,11 @@
 /* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes.
  * docs_main --meter STREAM...: what only the usage is read of is what a whole reading says, whole and cut, whatever the slices. */
 #define _POSIX_C_SOURCE 200809L
+#include "http.h"
+
 #include DOCS
 
-#include <stdio.h>
-
-struct got {
-    char *bytes;
-    size_t len, room;
-};
-
-static int keep(void *to, const char *bytes, size_t len) {
-    struct got *got = to;
-    if (len == 0) return 0;
-    if (got->room < got->len + len) {
-        got->room = 2 * (got->len + len);
-        got->bytes = realloc(got->bytes, got->room);
-        if (!got->bytes) return -1;
-    }
-    memcpy(got->bytes + got->len, bytes, len);
-    got->len += len;
-    return 0;
-}
+static int keep(void *to, const char *from, size_t len) { return bytes_put(to, from, len) ? 0 : -1; }
 
 static int32_t on_content(void *user, const deltawire_at *at, const char *text, size_t len) {
     return at->choice == 0 ? keep(user, text, len) : DELTAWIRE_GO_ON;
@@ -30,6 +14,11 @@ static int32_t on_content(void *user, const deltawire_at *at, const char *text, 
 static int fail(const char *what, const char *name, size_t slice) {
     fprintf(stderr, "docs/gateway.md: %s: %s, slices of %lu\n", what, name, (unsigned long)slice);
     exit(1);
+}
+
+/* Fails if this way of reading gave another text. */
+static void same(const struct bytes *got, const struct bytes *whole, const char *what, const char *name, size_t slice) {
+    if (got->end != whole->end || (got->end && memcmp(got->ptr, whole->ptr, got->end) != 0)) fail(what, name, slice);
 }
 
 /* Heap-allocated parsers, for the recipes for libcurl and for direct reading. */
@@ -54,9 +43,9 @@ static void finish(deltawire_parser **p, const deltawire_callbacks *callbacks, v
 }
 
 /* Reads a stream with the assembler of the recipe for libcurl, from the smallest block on, and returns the content. */
-static struct got assembled(const char *bytes, size_t len, size_t slice, const char *name) {
+static struct bytes assembled(const char *bytes, size_t len, size_t slice, const char *name) {
     struct transfer t;
-    struct got got = {NULL, 0, 0};
+    struct bytes got = {NULL, 0, 0, 0};
     size_t at, n, size = deltawire_message_size(NULL, 0), need = 0;
     memset(&t, 0, sizeof t);
     t.parser = parser(0);
@@ -70,8 +59,8 @@ static struct got assembled(const char *bytes, size_t len, size_t slice, const c
     while (deltawire_finish(t.parser, &t.callbacks, t.user) == DELTAWIRE_PAUSED)
         if (!deltawire_message_is_full(t.message) || enlarge_message(&t) != 0) fail("finish with an assembler", name, slice);
     if (deltawire_message_text(t.message, DELTAWIRE_M_CONTENT, 0, 0, NULL, 0, &need) != DELTAWIRE_ABSENT) {
-        got.bytes = malloc(need + 1);
-        if (!got.bytes || deltawire_message_text(t.message, DELTAWIRE_M_CONTENT, 0, 0, got.bytes, need, &got.len) != DELTAWIRE_OK)
+        got.ptr = malloc(need + 1);
+        if (!got.ptr || deltawire_message_text(t.message, DELTAWIRE_M_CONTENT, 0, 0, got.ptr, need, &got.end) != DELTAWIRE_OK)
             fail("message_text", name, slice);
     }
     free(t.message);
@@ -133,8 +122,8 @@ static int meter(int argc, char **argv) {
 }
 
 /* A stream that reads with the workspace of its upstream, in slices. */
-static struct got shared(struct upstream *u, const deltawire_callbacks *callbacks, const char *bytes, size_t len, size_t slice) {
-    struct got got = {NULL, 0, 0};
+static struct bytes shared(struct upstream *u, const deltawire_callbacks *callbacks, const char *bytes, size_t len, size_t slice) {
+    struct bytes got = {NULL, 0, 0, 0};
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     size_t size = shared_size(&config), at = 0, consumed;
     deltawire_parser *p = NULL;
@@ -171,19 +160,21 @@ int main(int argc, char **argv) {
     for (file = 1; file < argc; file++) {
         const char *name = argv[file];
         size_t len = load(name, bytes, sizeof bytes), at, n;
-        struct got whole = {NULL, 0, 0};
+        struct bytes whole = {NULL, 0, 0, 0};
         for (nth = 0; nth < sizeof slices / sizeof *slices; nth++) {
             size_t slice = slices[nth];
             struct stream s;
-            struct got through = {NULL, 0, 0}, without = {NULL, 0, 0}, curl = {NULL, 0, 0}, direct = {NULL, 0, 0}, other = {NULL, 0, 0},
-                       message;
+            struct bytes through[2], curl, direct, other, message;
             struct transfer t;
             deltawire_parser *p;
             int pipe_of[2], hold;
             ssize_t got;
 
+            memset(through, 0, sizeof through);
+            memset(&curl, 0, sizeof curl);
+            direct = other = curl;
             for (hold = 0; hold < 2; hold++) {
-                struct got *to = hold ? &without : &through;
+                struct bytes *to = &through[hold];
                 stream_begin(&s, keep, to, hold);
                 for (at = 0; at < len; at += n) {
                     n = len - at < slice ? len - at : slice;
@@ -192,8 +183,9 @@ int main(int argc, char **argv) {
                     if (s.parser && stream_shrink(&s, (size_t)-1) != 0) fail("shrink", name, slice);
                 }
                 if (stream_end(&s) != 0 || s.why) fail(s.why ? s.why : "end", name, slice);
-                if (!s.dropped && (to->len != len || memcmp(to->bytes, bytes, len) != 0)) fail("other bytes", name, slice);
+                if (!s.dropped && (to->end != len || memcmp(to->ptr, bytes, len) != 0)) fail("other bytes", name, slice);
                 free(s.parser);
+                bytes_free(to);
             }
 
             memset(&t, 0, sizeof t);
@@ -221,15 +213,12 @@ int main(int argc, char **argv) {
             free(p);
 
             if (nth == 0) whole = curl;
-            if (curl.len != whole.len || (curl.len && memcmp(curl.bytes, whole.bytes, curl.len) != 0))
-                fail("on_write: other text", name, slice);
-            if (direct.len != whole.len || (direct.len && memcmp(direct.bytes, whole.bytes, direct.len) != 0))
-                fail("read_direct: other text", name, slice);
-
             message = assembled(bytes, len, slice, name);
-            if (message.len != whole.len || (message.len && memcmp(message.bytes, whole.bytes, message.len) != 0))
-                fail("assembled: other text", name, slice);
-            free(message.bytes);
+            same(&curl, &whole, "on_write: other text", name, slice);
+            same(&direct, &whole, "read_direct: other text", name, slice);
+            same(&message, &whole, "assembled: other text", name, slice);
+            bytes_free(&direct);
+            bytes_free(&message);
 
             /* Each frame with another model: the frames are cut here by the pass-through above, blank line by blank line. */
             if (nth == 0 && strstr(name, "content.sse")) {
@@ -241,22 +230,18 @@ int main(int argc, char **argv) {
                     if (send_renamed(p, frame, (size_t)(end - frame), model, keep, &other) != 0) fail("rename", name, 0);
                     frame = end;
                 }
-                for (at = 0; at + strlen(model) <= other.len; at++)
-                    renamed += memcmp(other.bytes + at, model, strlen(model)) == 0;
+                for (at = 0; at + strlen(model) <= other.end; at++)
+                    renamed += memcmp(other.ptr + at, model, strlen(model)) == 0;
                 free(p);
             }
-            free(other.bytes);
+            bytes_free(&other);
             other = shared(&upstream, &callbacks, bytes, len, slice);
-            if (other.len != whole.len || (other.len && memcmp(other.bytes, whole.bytes, other.len) != 0))
-                fail("shared: other text", name, slice);
-            free(through.bytes);
-            free(without.bytes);
-            free(other.bytes);
-            free(direct.bytes);
-            if (nth) free(curl.bytes);
+            same(&other, &whole, "shared: other text", name, slice);
+            bytes_free(&other);
+            if (nth) bytes_free(&curl);
             runs++;
         }
-        free(whole.bytes);
+        bytes_free(&whole);
     }
     if (renamed < 5) fail("too little was renamed", "", 0);
     printf("docs/gateway.md: %lu runs, %lu models renamed\n", (unsigned long)runs, (unsigned long)renamed);
