@@ -1,7 +1,7 @@
 # `make test` is the whole of the checks, each once; `make test-full` takes every cut, processor and seed that there is.
 # docs/testing.md says what each step would catch. `make check` is what to run after a change.
-SCRIPTS = abi apps asan bench capi coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse package proof readme ship size wasm
-.PHONY: test test-full check fmt format clippy doc tests circles count fuzz floods mutants clean install uninstall go-lib go-module go-clients abi-write $(SCRIPTS)
+SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse package proof readme ship size wasm
+.PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall go-lib go-module go-clients abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
 MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml
@@ -64,9 +64,6 @@ endif
 # pictures; `make capi` builds the C library, `make dist` packs it. The others are steps of `make test`.
 $(SCRIPTS):
 	@bash scripts/$@.sh
-
-count:
-	@bash scripts/count.sh
 
 # Takes the binary interface as it is now for the one that `make abi` holds it to: make abi-write REASON='a function for …'
 abi-write: export REASON := $(REASON)

@@ -11,14 +11,8 @@ need_crates
 need_capi
 grep -qw avx2 /proc/cpuinfo || skip "memchr takes another way on a processor without AVX2"
 # Versions, besides the library itself, that the numbers depend on.
-compiler=$(rustc -V) memchr=$(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')
-if [ "${1:-}" != --update ]; then
-  [ -e $table ] || fail "$table is missing (count.sh --update)"
-  for expected in "rustc:$compiler" "memchr:memchr $memchr"; do
-    stated=$(sed -n "s/^# ${expected%%:*}: //p" $table)
-    [ "$stated" = "${expected#*:}" ] || skip "$table is of $stated; this is ${expected#*:} (count.sh --update)"
-  done
-fi
+versions=("rustc:$(rustc -V)" "memchr:memchr $(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')")
+[ "${1:-}" = --update ] || table_is_of $table "${versions[@]}"
 out=$TARGET/count
 mkdir -p "$out"
 
@@ -42,15 +36,12 @@ each() {
   [ "${all:-0}" -gt 0 ] && [ "$events" -gt 0 ] || fail "callgrind counted nothing for $2"
   echo $(((all + events / 2) / events))
 }
-# off GOT EXPECTED: prints the difference in hundredths of a percent.
-off() { echo $((($1 - $2) * 10000 / $2)); }
 
 mapfile -t scenarios < <("$count" list)
 new=$out/instructions.txt
 {
   echo "# Instructions an event: scripts/count.sh."
-  echo "# rustc: $compiler"
-  echo "# memchr: memchr $memchr"
+  printf '# %s\n' "${versions[@]/:/: }"
   printf '%s\n' "${scenarios[@]}" | COUNT=$count xargs -P 2 -I{} bash -c "$(declare -f instructions each fail); out='$out' STEP='$STEP'"'; got=$(each "$COUNT" {}) && echo "{} $got"'
 } >"$new.unsorted"
 {
@@ -63,22 +54,8 @@ if [ "${1:-}" = --update ]; then
   exit
 fi
 
-wrong=0
-while read -r scenario got; do
-  expected=$(sed -n "s/^$scenario //p" $table)
-  [ -n "$expected" ] || fail "$table has no $scenario (count.sh --update)"
-  by=$(off "$got" "$expected")
-  printf '%-20s %8d  (%+d.%02d %%)\n' "$scenario" "$got" $((by / 100)) $((${by#-} % 100))
-  if [ "$by" -gt 300 ]; then
-    echo "count: $scenario takes $got instructions an event; $table says $expected" >&2
-    wrong=1
-  elif [ "$by" -lt -300 ]; then
-    echo "count: $scenario takes only $got instructions an event; $table says $expected: write it anew (count.sh --update)" >&2
-    wrong=1
-  fi
-done < <(grep -v '^#' "$new")
-[ "$(grep -cv '^#' "$table")" = "${#scenarios[@]}" ] || { echo "count: $table has other scenarios" >&2 && wrong=1; }
-[ $wrong = 0 ] || fail "the table does not hold"
+[ "$(grep -cv '^#' "$table")" = "${#scenarios[@]}" ] || fail "$table has other scenarios"
+table_holds $table "$new" "instructions an event"
 pass count-table
 
 # Control: slightly more work for each event.

@@ -19,8 +19,7 @@ debian_cargo() { "${DEBIAN_CARGO[@]}" "$@" --locked; }
 # scripts/wasm.sh builds and runs WebAssembly.
 targets=(thumbv7em-none-eabi)
 for target in "${targets[@]}"; do
-  debian_cargo fetch --quiet -Zbuild-std=core,alloc --target "$target" ||
-    skip "the crates of the standard library are neither cached nor to be fetched"
+  debian_fetch -Zbuild-std=core,alloc --target "$target"
   debian_cargo check -Zbuild-std=core --target "$target" -p deltawire --no-default-features
   pass "core-only-$target"
 done
@@ -37,8 +36,7 @@ pass "alloc-$target"
 # The C interface with 32-bit pointers, and u64 aligned to 8 or (i686) to 4: its assertions about the sizes of blocks, events
 # and rows are compiled for each.
 for target in "${targets[@]}" i686-unknown-linux-gnu; do
-  debian_cargo fetch --quiet -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml ||
-    skip "the crates of the standard library are neither cached nor to be fetched"
+  debian_fetch -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml
   debian_cargo check -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml
   pass "capi-$target"
 done
@@ -50,8 +48,7 @@ debian_clippy || skip "the package $DEBIAN_CLIPPY_PACKAGE is missing (apt-get in
 for target in aarch64-unknown-linux-gnu wasm32-unknown-unknown; do
   flags=
   [ "${target%%-*}" != wasm32 ] || flags=-Ctarget-feature=+simd128
-  "${DEBIAN_CARGO[@]}" fetch --quiet --locked -Zbuild-std=core,alloc --target "$target" ||
-    skip "the crates of the standard library are neither cached nor to be fetched"
+  debian_fetch -Zbuild-std=core,alloc --target "$target"
   # Cargo finds its subcommands by PATH. On 32 bits, comparing a usize with 2^32 - 1 has no effect; that is intended.
   PATH=/usr/bin:$PATH RUSTFLAGS=$flags "${DEBIAN_CARGO[@]}" clippy --locked -Zbuild-std=core,alloc --target "$target" \
     -p deltawire --all-features -- -D warnings -A clippy::unnecessary_min_or_max -A clippy::absurd_extreme_comparisons

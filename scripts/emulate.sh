@@ -33,8 +33,7 @@ sums() {
   local arch=$1 target=$1-unknown-linux-gnu out=$TARGET/emulate/$1 cc runner began
   provide "$arch" || return 0
   mkdir -p "$out"
-  "${DEBIAN_CARGO[@]}" fetch --quiet --locked -Zbuild-std=core --target "$target" --manifest-path proof/Cargo.toml ||
-    skip "the crates of the standard library are neither cached nor to be fetched"
+  debian_fetch -Zbuild-std=core --target "$target" --manifest-path proof/Cargo.toml
   RUSTFLAGS=-Dwarnings "${DEBIAN_CARGO[@]}" build --quiet --locked --release "${PLAIN_CORE[@]}" --target "$target" --manifest-path proof/Cargo.toml
   sed 's/.*/EXPORT(&)/' proof/exports.txt >"$out/exports.def"
   "$cc" -std=c99 -O1 -Wall -Wextra -Werror -static -I "$out" proof/sums.c "$CARGO_TARGET_DIR/$target/release/libdeltawire_proof.a" -o "$out/sums"
@@ -78,8 +77,7 @@ for target in "$@"; do
   # Cargo's variables for the linker and the runner of a target.
   name=${target//-/_}
   export "CARGO_TARGET_${name^^}_LINKER=$cc" "CARGO_TARGET_${name^^}_RUNNER=$runner"
-  "${DEBIAN_CARGO[@]}" fetch --quiet --locked "${std[@]}" --target "$target" ||
-    skip "the crates of the standard library are neither cached nor to be fetched"
+  debian_fetch "${std[@]}" --target "$target"
   able+=("$target")
 done
 [ ${#able[@]} -gt 0 ] || exit 0

@@ -21,12 +21,12 @@ mkdir -p "$dir"
 # because rustup has no standard library for that machine.
 foreign() {
   local target=$1 tools=${1%%-*}-linux-gnu- at=$work/$1 std
-  std=(-Zbuild-std=core --locked --manifest-path capi/Cargo.toml --target "$target")
+  std=(-Zbuild-std=core --manifest-path capi/Cargo.toml --target "$target")
   have "${tools}ld" || packages "binutils-${1%%-*}-linux-gnu"
   have "${tools}ld" || skip "the package binutils-${1%%-*}-linux-gnu is missing (apt-get install, as root)"
   need_debian_rust
-  "${DEBIAN_CARGO[@]}" fetch --quiet "${std[@]}" || skip "the crates of the standard library are neither cached nor to be fetched"
-  "${DEBIAN_CARGO[@]}" rustc --quiet --release "${std[@]}" --target-dir "$TARGET/capi/build" --lib --crate-type staticlib \
+  debian_fetch "${std[@]}"
+  "${DEBIAN_CARGO[@]}" rustc --quiet --locked --release "${std[@]}" --target-dir "$TARGET/capi/build" --lib --crate-type staticlib \
     -- "${codegen[@]}"
   mkdir "$at"
   mapfile -t exports <capi/exports.txt

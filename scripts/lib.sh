@@ -114,6 +114,10 @@ need_debian_rust() {
     *) echo "NOTE $(/usr/bin/rustc --version) instead of $DEBIAN_RUST_VERSION" ;;
   esac
 }
+# debian_fetch ARGUMENT...: as need_crates, with what -Zbuild-std builds.
+debian_fetch() {
+  "${DEBIAN_CARGO[@]}" fetch --quiet --locked "$@" || skip "the crates of the standard library are neither cached nor to be fetched"
+}
 
 # hosted_sums FOLDER EVERY: writes to FOLDER/hosted.txt what the drives of proof/ compute as an ordinary program, and sets
 # `summed` to the files that they read: the samples, and the streams that ffi-tests/proof/streams.py makes with EVERY.
@@ -253,6 +257,34 @@ go_module() {
   module=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
   printf 'module %s\n\ngo 1.24\n\nrequire %s v0.0.0\n\nreplace %s => %s\n' "$2" "$module" "$module" "$PWD/bindings/go" >"$1/go.mod"
   (cd "$1" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o "$3" .)
+}
+
+# The tables in benches/ have a row `NAME NUMBER` for each figure, above them `# TOOL: VERSION` of what the figures depend on.
+# table_is_of TABLE TOOL:VERSION...: skips the step if the table is of other versions.
+table_is_of() {
+  local version stated
+  [ -e "$1" ] || fail "$1 is missing ($STEP.sh --update)"
+  for version in "${@:2}"; do
+    stated=$(sed -n "s/^# ${version%%:*}: //p" "$1")
+    [ "$stated" = "${version#*:}" ] || skip "$1 is of $stated; this is ${version#*:} ($STEP.sh --update)"
+  done
+}
+# off GOT EXPECTED: prints the difference in hundredths of a percent.
+off() { echo $((($1 - $2) * 10000 / $2)); }
+# table_holds TABLE NEW UNIT: prints each row of NEW, and fails unless all are within 3 % of the table's, up or down.
+table_holds() {
+  local name got expected by sign wrong=0
+  while read -r name got; do
+    expected=$(sed -n "s/^$name //p" "$1")
+    [ -n "$expected" ] || fail "$1 has no $name ($STEP.sh --update)"
+    by=$(off "$got" "$expected") sign=+
+    [ "$by" -ge 0 ] || sign=-
+    printf '%-20s %8d %s (%s%d.%02d %%)\n' "$name" "$got" "$3" $sign $((${by#-} / 100)) $((${by#-} % 100))
+    [ "${by#-}" -le 300 ] && continue
+    echo "$STEP: $name takes $got $3; $1 says $expected (if that is meant, $STEP.sh --update)" >&2
+    wrong=1
+  done < <(grep -v '^#' "$2")
+  [ $wrong = 0 ] || fail "the table does not hold"
 }
 
 # stated_stack ROW BYTES: fails unless the table of the stack in docs/memory.md states BYTES within 5 %. With a Rust

@@ -259,7 +259,7 @@ if have cmake; then
 fi
 pass ship-dist
 
-# The packed Go package, used by the program of its README in a separate module as docs/installing.md describes, with the same
+# The packed Go package, used by the program of its README in a separate module as that describes, with the same
 # Go as scripts/ffi_go.sh.
 if [ ! -d "$root/go" ]; then
   echo "NOTE there is no Go package"

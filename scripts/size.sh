@@ -18,13 +18,7 @@ if in_full || [ "${1:-}" = --update ]; then chats+=(-chat); fi
 need_debian_rust
 # Versions, besides the library itself, that the numbers depend on.
 versions=("rustc:$(rustc -V)" "Debian's rustc:$(/usr/bin/rustc -V)" "gcc:$(gcc --version | head -n 1)" "ld:$(ld --version | head -n 1)")
-if [ "${1:-}" != --update ]; then
-  [ -e $table ] || fail "$table is missing (size.sh --update)"
-  for version in "${versions[@]}"; do
-    stated=$(sed -n "s/^# ${version%%:*}: //p" $table)
-    [ "$stated" = "${version#*:}" ] || skip "$table is of $stated; this is ${version#*:} (size.sh --update)"
-  done
-fi
+[ "${1:-}" = --update ] || table_is_of $table "${versions[@]}"
 out=$TARGET/size
 mkdir -p "$out"
 
@@ -49,10 +43,10 @@ done
 
 target=thumbv7em-none-eabi
 debian_cargo() {
-  CARGO_TARGET_DIR=$out/build CARGO_PROFILE_RELEASE_OPT_LEVEL=s RUSTFLAGS=-Clinker=$ld "${DEBIAN_CARGO[@]}" "$@"
+  CARGO_TARGET_DIR=$out/build CARGO_PROFILE_RELEASE_OPT_LEVEL=s RUSTFLAGS=-Clinker=$ld "${DEBIAN_CARGO[@]}" "$@" --quiet --locked
 }
-on=(--quiet --locked -Zbuild-std=core --target $target --manifest-path proof/Cargo.toml)
-debian_cargo fetch "${on[@]}" || skip "the crates of the standard library are neither cached nor to be fetched"
+on=(-Zbuild-std=core --target $target --manifest-path proof/Cargo.toml)
+debian_fetch "${on[@]}"
 for chat in "${chats[@]}"; do
   debian_cargo build "${on[@]}" --release ${chat:+--no-default-features} --features size --example pull
   cp "$out/build/$target/release/examples/pull" "$out/thumb-pull$chat"
@@ -72,26 +66,12 @@ new=$out/sizes.txt
   for chat in "${chats[@]}"; do echo "c-archive$chat $(stat -c %s "$TARGET/capi$chat/libdeltawire.a")"; done
   for program in "${programs[@]}"; do echo "$program $(bytes "$out/$program")"; done
 } >"$new"
-grep -v '^#' "$new" | sed 's/^/NOTE bytes of /'
 if [ "${1:-}" = --update ]; then
   cp "$new" $table
+  cat $table
   exit
 fi
 
-wrong=0
-while read -r program got; do
-  expected=$(sed -n "s/^$program //p" $table)
-  [ -n "$expected" ] || fail "$table has no $program (size.sh --update)"
-  by=$(((got - expected) * 10000 / expected))
-  if [ $by -gt 300 ]; then
-    echo "size: $program takes $got bytes; $table says $expected" >&2
-    wrong=1
-  elif [ $by -lt -300 ]; then
-    echo "size: $program takes only $got bytes; $table says $expected: write it anew (size.sh --update)" >&2
-    wrong=1
-  fi
-done < <(grep -v '^#' "$new")
-[ $wrong = 0 ] || fail "the table does not hold"
-expected=$(sed -n 's/^c-program //p' $table)
-[ $(((whole - expected) * 10000 / expected)) -gt 300 ] || fail "a larger program is not caught: with the whole library it takes $whole"
+table_holds $table "$new" bytes
+[ "$(off "$whole" "$(sed -n 's/^c-program //p' $table)")" -gt 300 ] || fail "a larger program is not caught: with the whole library it takes $whole"
 pass

@@ -10,8 +10,7 @@ need_debian_rust
 
 export CARGO_TARGET_DIR=$TARGET/wasm LC_ALL=C
 target=wasm32-unknown-unknown
-"${DEBIAN_CARGO[@]}" fetch --quiet --locked -Zbuild-std=core --target "$target" --manifest-path proof/Cargo.toml ||
-  skip "the crates of the standard library are neither cached nor to be fetched"
+debian_fetch -Zbuild-std=core --target "$target" --manifest-path proof/Cargo.toml
 
 mkdir -p "$CARGO_TARGET_DIR"
 hosted_sums "$CARGO_TARGET_DIR" "$(full 1 13)"
