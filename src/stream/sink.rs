@@ -2,11 +2,9 @@
 
 use super::context::Context;
 use super::handler::Stop;
-use crate::chat::{Cursor, Index};
-use crate::delta::{Delta, Kind, Part};
+use crate::delta::{Delta, Kind};
 use crate::tables::Tables;
-use crate::track::{Call, Choice, Next, TrackerOf};
-use crate::QuirkSet;
+use crate::track::{Call, Choice, TrackerOf, Tracking};
 
 /// A sink's answer to a delta.
 #[derive(Clone, Copy, Debug)]
@@ -66,64 +64,6 @@ impl Sink for Muted {
 }
 
 /// Per-choice state: a [`Tracker`](crate::track::Tracker) of any size.
-pub trait Track: sealed::Track {}
+pub trait Track: Tracking {}
 
 impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {}
-
-pub(super) mod sealed {
-    use super::{Call, Choice, Cursor, Delta, Index, Kind, Next, Part, QuirkSet, Tables, TrackerOf};
-
-    pub trait Track {
-        /// As [`TrackerOf::take_plain`].
-        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
-        /// As [`TrackerOf::knows`].
-        fn knows(&self, choice: u32) -> bool;
-        /// As [`TrackerOf::has_role`].
-        fn has_role(&self, choice: u32) -> bool;
-        /// As [`TrackerOf::take_fragment`].
-        fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
-        /// As [`TrackerOf::next`].
-        fn next(
-            &mut self,
-            plain: Option<Delta>,
-            cursor: &mut Cursor,
-            chunk: (&[u8], &Index),
-            offset: u64,
-            quirks: &mut QuirkSet,
-        ) -> Next;
-        /// As [`TrackerOf::flush`].
-        fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
-    }
-
-    impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {
-        #[inline(always)]
-        fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
-            TrackerOf::take_plain(self, kind, choice, text, payload)
-        }
-        #[inline(always)]
-        fn knows(&self, choice: u32) -> bool {
-            TrackerOf::knows(self, choice)
-        }
-        #[inline(always)]
-        fn has_role(&self, choice: u32) -> bool {
-            TrackerOf::has_role(self, choice)
-        }
-        #[inline(always)]
-        fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {
-            TrackerOf::take_fragment(self, choice, index, arguments, payload)
-        }
-        fn next(
-            &mut self,
-            plain: Option<Delta>,
-            cursor: &mut Cursor,
-            chunk: (&[u8], &Index),
-            offset: u64,
-            quirks: &mut QuirkSet,
-        ) -> Next {
-            TrackerOf::next(self, plain, cursor, chunk, offset, quirks)
-        }
-        fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
-            TrackerOf::flush(self, of, quirks)
-        }
-    }
-}

@@ -14,6 +14,6 @@ mod whole;
 mod tests;
 
 pub use call::Call;
-pub(crate) use tracker::Next;
 pub use tracker::{Choice, Tracker, TrackerOf, TrackerState};
+pub(crate) use tracker::{Next, Tracking};
 pub use updates::Updates;

@@ -168,30 +168,34 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     }
 }
 
-impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
-    /// Returns a tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is
-    /// `None`.
-    #[doc(hidden)]
-    pub fn from_parts(tables: T, state: TrackerState) -> Self {
-        TrackerOf { tables, state }
-    }
-
-    /// Returns the state outside the tables.
-    #[doc(hidden)]
-    pub fn state(&self) -> TrackerState {
-        self.state
-    }
-
-    /// Forgets everything, for a new stream.
-    pub fn reset(&mut self) {
-        self.tables.choices_mut().fill(None);
-        self.tables.calls_mut().fill(None);
-        self.state = TrackerState::default();
-    }
-
+/// What the emitter does with a tracker of any size.
+pub trait Tracking {
     /// Takes in the next delta of a chunk, of any kind. It is `plain`, which the cursor has passed, or, if `None`, the one
     /// that the cursor comes to next. `offset` is the stream offset of the chunk, for errors. Adds quirks to `quirks`.
-    pub(crate) fn next(
+    fn next(
+        &mut self,
+        plain: Option<Delta>,
+        cursor: &mut Cursor,
+        chunk: (&[u8], &Index),
+        offset: u64,
+        quirks: &mut QuirkSet,
+    ) -> Next;
+    /// Fast path: whether the choice is known. Log probabilities of a known choice do not change its state.
+    fn knows(&self, choice: u32) -> bool;
+    /// Fast path: whether the role of a choice was emitted. Another role does not change its state.
+    fn has_role(&self, choice: u32) -> bool;
+    /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns `false`,
+    /// with no effect, if the text may have to be changed.
+    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
+    /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks. Returns
+    /// the number of the call, or `None`, with no effect, if the fragment may be something else.
+    fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
+    /// As [`TrackerOf::flush`].
+    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
+}
+
+impl<T: Tables<Option<Choice>, Option<Call>>> Tracking for TrackerOf<T> {
+    fn next(
         &mut self,
         plain: Option<Delta>,
         cursor: &mut Cursor,
@@ -217,29 +221,18 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
     }
 
-    /// Fast path: whether the choice is known. Log probabilities of a known choice do not change its state.
     #[inline(always)]
-    pub(crate) fn knows(&self, choice: u32) -> bool {
+    fn knows(&self, choice: u32) -> bool {
         self.known(choice).is_some()
     }
 
-    /// Fast path: whether the role of a choice was emitted. Another role does not change its state.
     #[inline(always)]
-    pub(crate) fn has_role(&self, choice: u32) -> bool {
+    fn has_role(&self, choice: u32) -> bool {
         self.known(choice).is_some_and(|known| known.role)
     }
 
-    /// Returns the choice with this index, if it is in the row with that number.
     #[inline(always)]
-    fn known(&self, choice: u32) -> Option<&Choice> {
-        // Nearly always the place in the table is the index.
-        self.tables.choices().get(choice as usize)?.as_ref().filter(|known| known.index == choice)
-    }
-
-    /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns `false`,
-    /// with no effect, if the text may have to be changed.
-    #[inline(always)]
-    pub(crate) fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
+    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
         let Some(Some(known)) = self.tables.choices_mut().get_mut(choice as usize) else { return false };
         if known.index != choice {
             return false;
@@ -256,10 +249,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         true
     }
 
-    /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks. Returns
-    /// the number of the call, or `None`, with no effect, if the fragment may be something else.
     #[inline(always)]
-    pub(crate) fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {
+    fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32> {
         let (choices, calls) = self.tables.both_mut();
         let known = choices.get_mut(choice as usize)?.as_mut()?;
         let open = known.open?;
@@ -274,6 +265,39 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         (call.position, self.state.at_hand, known.delta) = (0, Some(open), true);
         Some(call.number)
+    }
+
+    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
+        TrackerOf::flush(self, of, quirks)
+    }
+}
+
+impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+    /// Returns a tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is
+    /// `None`.
+    #[doc(hidden)]
+    pub fn from_parts(tables: T, state: TrackerState) -> Self {
+        TrackerOf { tables, state }
+    }
+
+    /// Returns the state outside the tables.
+    #[doc(hidden)]
+    pub fn state(&self) -> TrackerState {
+        self.state
+    }
+
+    /// Forgets everything, for a new stream.
+    pub fn reset(&mut self) {
+        self.tables.choices_mut().fill(None);
+        self.tables.calls_mut().fill(None);
+        self.state = TrackerState::default();
+    }
+
+    /// Returns the choice with this index, if it is in the row with that number.
+    #[inline(always)]
+    fn known(&self, choice: u32) -> Option<&Choice> {
+        // Nearly always the place in the table is the index.
+        self.tables.choices().get(choice as usize)?.as_ref().filter(|known| known.index == choice)
     }
 
     /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. If the delta is a tool

@@ -1,7 +1,7 @@
 //! The updates of one chunk, tracked.
 
 use super::call::Call;
-use super::tracker::{Choice, Next, TrackerOf};
+use super::tracker::{Choice, Next, TrackerOf, Tracking};
 use crate::chat::{Chunk, Cursor, Update};
 use crate::delta::{Delta, Kind};
 use crate::tables::Tables;
