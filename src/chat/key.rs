@@ -1,4 +1,4 @@
-//! The names of the known members.
+//! The names of the known members, and who owns them.
 
 use crate::json::{Text, TextFlags};
 
@@ -51,8 +51,41 @@ pub(super) const fn spread(tags: &[u32]) -> u32 {
     }
 }
 
+/// The owner of a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Owner {
+    /// The chunk.
+    Chunk = 0,
+    /// A choice.
+    Choice = 1,
+    /// The delta of a choice, or its `message`.
+    Delta = 2,
+    /// A tool call.
+    Call = 3,
+    /// The `function` of a tool call, or its `custom` tool.
+    Function = 4,
+    /// The usage of another protocol, where several are merged into one.
+    Usage = 5,
+}
+
+impl Owner {
+    /// Returns the owner with this number.
+    pub fn from_number(number: u32) -> Option<Owner> {
+        let all = [Owner::Chunk, Owner::Choice, Owner::Delta, Owner::Call, Owner::Function, Owner::Usage];
+        all.into_iter().find(|owner| *owner as u32 == number)
+    }
+
+    /// Whether it is a tool call, or a part of one.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self, Owner::Call | Owner::Function)
+    }
+}
+
+/// Declares the known names, in order, each with the owners for which other deltas, or accessors, have all that a member with this
+/// name contains.
 macro_rules! keys {
-    ($($name:ident = $text:literal;)*) => {
+    ($($name:ident = $text:literal $(in $($owner:ident)+)?;)*) => {
         /// A known name. `Unknown` stands for any other.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Key {
@@ -62,50 +95,53 @@ macro_rules! keys {
 
         /// The known names, in order.
         static NAMES: [(Name, Key); [$($text as &[u8]),*].len()] = [$((Name::new($text), Key::$name),)*];
+
+        /// Their owners, a bit each.
+        static READ: [u8; NAMES.len()] = [$(0 $($(| 1 << Owner::$owner as u8)+)?,)*];
     };
 }
 
 keys! {
-    Annotations = b"annotations";
-    Arguments = b"arguments";
-    Audio = b"audio";
-    Choices = b"choices";
-    Content = b"content";
-    Created = b"created";
-    Custom = b"custom";
-    Delta = b"delta";
+    Annotations = b"annotations" in Delta;
+    Arguments = b"arguments" in Function;
+    Audio = b"audio" in Delta;
+    Choices = b"choices" in Chunk;
+    Content = b"content" in Delta;
+    Created = b"created" in Chunk;
+    Custom = b"custom" in Call;
+    Delta = b"delta" in Choice;
     Detail = b"detail";
-    Error = b"error";
-    FinishCamel = b"finishReason";
-    FinishReason = b"finish_reason";
-    Function = b"function";
-    FunctionCall = b"function_call";
-    Id = b"id";
-    Index = b"index";
-    Input = b"input";
-    Logprobs = b"logprobs";
-    Message = b"message";
-    Model = b"model";
-    Name = b"name";
-    NativeFinishReason = b"native_finish_reason";
-    Object = b"object";
-    Obfuscation = b"obfuscation";
-    Provider = b"provider";
+    Error = b"error" in Chunk Choice;
+    FinishCamel = b"finishReason" in Choice;
+    FinishReason = b"finish_reason" in Choice;
+    Function = b"function" in Call;
+    FunctionCall = b"function_call" in Delta;
+    Id = b"id" in Chunk Call;
+    Index = b"index" in Choice Call;
+    Input = b"input" in Function;
+    Logprobs = b"logprobs" in Choice;
+    Message = b"message" in Choice;
+    Model = b"model" in Chunk;
+    Name = b"name" in Function;
+    NativeFinishReason = b"native_finish_reason" in Choice;
+    Object = b"object" in Chunk;
+    Obfuscation = b"obfuscation" in Chunk Choice Delta Call Function;
+    Provider = b"provider" in Chunk;
     ProviderFields = b"provider_specific_fields";
-    Reasoning = b"reasoning";
-    ReasoningContent = b"reasoning_content";
+    Reasoning = b"reasoning" in Delta;
+    ReasoningContent = b"reasoning_content" in Delta;
     ReasoningDetails = b"reasoning_details";
-    ReasoningText = b"reasoning_text";
-    Refusal = b"refusal";
-    Role = b"role";
-    ServiceTier = b"service_tier";
-    SystemFingerprint = b"system_fingerprint";
-    Text = b"text";
-    Thinking = b"thinking";
-    Thought = b"thought";
-    ToolCalls = b"tool_calls";
-    Type = b"type";
-    Usage = b"usage";
+    ReasoningText = b"reasoning_text" in Delta;
+    Refusal = b"refusal" in Delta;
+    Role = b"role" in Delta;
+    ServiceTier = b"service_tier" in Chunk;
+    SystemFingerprint = b"system_fingerprint" in Chunk;
+    Text = b"text" in Choice;
+    Thinking = b"thinking" in Delta;
+    Thought = b"thought" in Delta;
+    ToolCalls = b"tool_calls" in Delta;
+    Type = b"type" in Call;
+    Usage = b"usage" in Chunk;
     XGroq = b"x_groq";
 }
 
@@ -144,6 +180,12 @@ impl Key {
             Some((text, _)) if text.bytes() == raw => name,
             _ => Key::Unknown,
         }
+    }
+
+    /// Whether an [other member](super::OtherMembers) of this owner never has this name: it is padding, or other deltas or
+    /// accessors have all that it may contain.
+    pub(super) fn is_read_in(self, owner: Owner) -> bool {
+        READ.get(self as usize).is_some_and(|owners| owners >> owner as u8 & 1 != 0)
     }
 
     /// Does what [`of`](Key::of) does, for a name that contains an escape or a control character.

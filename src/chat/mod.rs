@@ -38,7 +38,8 @@ pub use crate::delta::FinishKind;
 pub(crate) use cursor::{Ahead, Cursor, ItemDeltas};
 pub use deltas::Deltas;
 pub use index::Index;
-pub use others::{OtherMember, OtherMembers, Owner};
+pub use key::Owner;
+pub use others::{OtherMember, OtherMembers};
 #[cfg(feature = "alloc")]
 pub use owned::OwnedUpdate;
 pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};

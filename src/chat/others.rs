@@ -1,42 +1,11 @@
 //! The members that no other delta is made of, such as those of a provider, as raw JSON.
 
-use super::key::Key;
+use super::key::{Key, Owner};
 use super::scalar::index_number;
 use crate::delta::{Delta, Kind as DeltaKind, Meta, Part};
 use crate::dialect::{self, Protocol};
 use crate::json::{Cursor, Kind, Text, Value};
 use crate::shown::{shown, Bytes};
-
-/// The owner of a member.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Owner {
-    /// The chunk.
-    Chunk = 0,
-    /// A choice.
-    Choice = 1,
-    /// The delta of a choice, or its `message`.
-    Delta = 2,
-    /// A tool call.
-    Call = 3,
-    /// The `function` of a tool call, or its `custom` tool.
-    Function = 4,
-    /// The usage of another protocol, where several are merged into one.
-    Usage = 5,
-}
-
-impl Owner {
-    /// Returns the owner with this number.
-    pub fn from_number(number: u32) -> Option<Owner> {
-        let all = [Owner::Chunk, Owner::Choice, Owner::Delta, Owner::Call, Owner::Function, Owner::Usage];
-        all.into_iter().find(|owner| *owner as u32 == number)
-    }
-
-    /// Whether it is a tool call, or a part of one.
-    pub(crate) fn is_call(self) -> bool {
-        matches!(self, Owner::Call | Owner::Function)
-    }
-}
 
 /// A member that no other delta is made of.
 #[derive(Clone, Copy, Debug)]
@@ -208,7 +177,7 @@ impl<'a> Iterator for OtherMembers<'a> {
                 (Owner::Choice, Key::Delta | Key::Message, Kind::Object) => {
                     (self.delta, self.in_message) = (Walked::of(payload, value), key == Key::Message);
                 }
-                _ if is_read(owner, key) || value.is_null() => {}
+                _ if key.is_read_in(owner) || value.is_null() => {}
                 _ => {
                     let choice = if owner == Owner::Chunk { 0 } else { self.number };
                     let in_message = owner == Owner::Delta && self.in_message;
@@ -243,62 +212,12 @@ impl CallMembers {
             };
             match (owner, key, value.kind()) {
                 (Owner::Call, Key::Function | Key::Custom, Kind::Object) => self.function = Walked::of(payload, value),
-                _ if is_read(owner, key) || value.is_null() => {}
+                _ if key.is_read_in(owner) || value.is_null() => {}
                 _ => {
                     let member = OtherMember { owner, choice, call, in_message: false, name, value };
                     return Some(member.delta(payload));
                 }
             }
         }
-    }
-}
-
-/// Whether [`OtherMembers`] leaves a member out: it is padding, or the deltas report all that it may contain.
-fn is_read(owner: Owner, key: Key) -> bool {
-    match owner {
-        _ if key == Key::Obfuscation => true,
-        Owner::Chunk => matches!(
-            key,
-            Key::Id
-                | Key::Object
-                | Key::Created
-                | Key::Model
-                | Key::SystemFingerprint
-                | Key::ServiceTier
-                | Key::Provider
-                | Key::Choices
-                | Key::Usage
-                | Key::Error
-        ),
-        Owner::Choice => matches!(
-            key,
-            Key::Index
-                | Key::Delta
-                | Key::Message
-                | Key::Text
-                | Key::FinishReason
-                | Key::FinishCamel
-                | Key::NativeFinishReason
-                | Key::Logprobs
-                | Key::Error
-        ),
-        Owner::Delta => matches!(
-            key,
-            Key::Role
-                | Key::Content
-                | Key::Refusal
-                | Key::ReasoningContent
-                | Key::Reasoning
-                | Key::Thinking
-                | Key::Thought
-                | Key::ReasoningText
-                | Key::FunctionCall
-                | Key::ToolCalls
-                | Key::Audio
-                | Key::Annotations
-        ),
-        Owner::Call => matches!(key, Key::Index | Key::Id | Key::Type | Key::Function | Key::Custom),
-        Owner::Function => matches!(key, Key::Name | Key::Arguments | Key::Input),
-        Owner::Usage => true,
     }
 }
