@@ -240,9 +240,7 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            if !self.member(&mut into.spans, place)? {
-                break;
-            }
+            self.member(&mut into.spans, place)?;
         }
         let index = into.spans.get(choice::INDEX).and_then(|span| self.first_byte(span));
         self.flag(index.is_none() || index == Some(b'n'), Quirk::MissingChoiceIndex);
@@ -302,9 +300,7 @@ impl Work<'_, '_> {
                 Key::Annotations => Place::new(delta::ANNOTATIONS, Expect::ANY),
                 _ => UNKNOWN,
             };
-            if !self.member(&mut into.spans, place)? {
-                break;
-            }
+            self.member(&mut into.spans, place)?;
         }
         Some(())
     }
@@ -409,13 +405,7 @@ impl Work<'_, '_> {
                 }
                 _ => self.other_of_call(into),
             };
-            let Some(read) = self.read() else {
-                if place == UNKNOWN || matches!(key, Key::Function | Key::Custom) {
-                    break;
-                }
-                return None;
-            };
-            self.put(into, place, read);
+            self.member(into, place)?;
         }
         let span = self.span_from(start);
         into.set(call::WHOLE, span);
@@ -448,9 +438,7 @@ impl Work<'_, '_> {
             } else {
                 self.other_of_call(into)
             };
-            if !self.member(into, place)? {
-                break;
-            }
+            self.member(into, place)?;
         }
         let span = self.span_from(start);
         self.place(into, member, span);

@@ -98,9 +98,7 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            if !self.member(&mut index.top, place)? {
-                break;
-            }
+            self.member(&mut index.top, place)?;
         }
         Some(())
     }

@@ -180,10 +180,9 @@ impl<'a> Work<'a, '_> {
         self.noted(read)
     }
 
-    /// Reads a member's value into its place. Returns `Some(false)` after a fault in a member without a place, which only
-    /// ends the object, and `None` after a fault in any other member.
+    /// Reads a member's value into its place. Returns `None` after a fault.
     #[inline(always)]
-    pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
+    pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<()> {
         let start = self.steps.offset();
         let kind = if self.steps.plain_string() {
             Kinds::STRING
@@ -192,8 +191,12 @@ impl<'a> Work<'a, '_> {
         } else {
             return self.aside(|work| work.odd_member(spans, place));
         };
-        self.put(spans, place, Skipped { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN });
-        Some(true)
+        let read = Skipped { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN };
+        if !kind.any(place.plain()) {
+            self.aside(|work| work.judge_value(place, work.value_of(read)));
+        }
+        self.set(spans, place, read);
+        Some(())
     }
 
     /// Reads a member's value into its place, if `take` passes it. Otherwise reads nothing. For members that are one in nearly
@@ -208,7 +211,7 @@ impl<'a> Work<'a, '_> {
         let start = self.steps.offset();
         let took = take(&mut self.steps);
         if took {
-            self.place(spans, member, span(self.read_from(start)));
+            self.place(spans, member, self.span_from(start));
         }
         took
     }
@@ -219,16 +222,11 @@ impl<'a> Work<'a, '_> {
         self.taken(spans, member, Steps::plain_string_before_end)
     }
 
-    #[inline(always)]
-    pub(super) fn read_from(&self, start: usize) -> Skipped {
-        Skipped { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN }
-    }
-
     #[inline(never)]
-    fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<bool> {
-        let Some(read) = self.odd_value(place) else { return (place == UNKNOWN).then_some(false) };
+    fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<()> {
+        let read = self.odd_value(place)?;
         self.set(spans, place, read);
-        Some(true)
+        Some(())
     }
 
     /// Reads the value of a member that belongs in this place.
@@ -241,13 +239,10 @@ impl<'a> Work<'a, '_> {
         Some(read)
     }
 
-    /// Puts a value that was read into its place.
-    #[inline(always)]
-    pub(super) fn put<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Skipped) {
-        if !read.kind.any(place.plain()) {
-            self.judge(place, read);
-        }
-        self.set(spans, place, read);
+    /// Notes what is odd about a value that needs a second look.
+    #[inline(never)]
+    fn judge_value(&mut self, place: Place, value: Value<'_>) {
+        self.notes.quirks |= place.judge(value);
     }
 
     #[inline(always)]
@@ -256,17 +251,6 @@ impl<'a> Work<'a, '_> {
             Some(twice) => self.flag(twice, Quirk::DuplicateMember),
             None => self.notes.has_others |= place == UNKNOWN && read.kind != Kinds::NULL,
         }
-    }
-
-    /// Notes what is odd about a value that needs a second look.
-    #[inline(always)]
-    fn judge(&mut self, place: Place, read: Skipped) {
-        self.aside(|work| work.judge_value(place, work.value_of(read)));
-    }
-
-    #[inline(never)]
-    fn judge_value(&mut self, place: Place, value: Value<'_>) {
-        self.notes.quirks |= place.judge(value);
     }
 
     /// Reads a member's value into its place, if it is a number of plain digits. Otherwise reads nothing.
@@ -283,10 +267,10 @@ impl<'a> Work<'a, '_> {
         self.flag(twice == Some(true), Quirk::DuplicateMember);
     }
 
-    /// Returns the span of the container that began at `start` and ends here.
+    /// Returns the span of the value that began at `start` and ends here.
     #[inline(always)]
     pub(super) fn span_from(&self, start: usize) -> Span {
-        span(self.read_from(start))
+        span(Skipped { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN })
     }
 
     /// Notes that a member, though it has a place, may contain members that no delta is made of, unless it is null.
