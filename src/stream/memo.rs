@@ -20,7 +20,7 @@ use crate::scan::{
 use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
-use envelope::{Envelope, UNSPACED};
+use envelope::{Envelope, Framing, UNSPACED};
 use template::{fixed_len, Added, Asked, Extent, Template, FIXED};
 
 mod envelope;
@@ -98,11 +98,7 @@ pub(super) struct Memo<const SLOTS: usize> {
     shortest: u16,
     /// Copied from the [`Template`] that recognised the last event: its framing, and whether the event is of another protocol than chat
     /// completions.
-    lead: u8,
-    name: u8,
-    behind_name: u8,
-    tail: u8,
-    ended: Ended,
+    framing: Framing,
     is_native: bool,
     /// The terms and the protocol, if it was known, of the machine that the templates were lent to.
     terms: Terms,
@@ -158,11 +154,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         unknown: 0,
         idle: 0,
         shortest: u16::MAX,
-        lead: 0,
-        name: 0,
-        behind_name: 0,
-        tail: 0,
-        ended: Ended::Alone,
+        framing: Framing::NOTHING,
         is_native: false,
         terms: Terms::OWN,
         protocol: None,
@@ -279,9 +271,10 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return None;
         }
         let end = Target::best(FindEvent { memo: self, index, bytes, max_depth })?.get();
-        let (start, tail) = (usize::from(self.lead), usize::from(self.tail));
-        let len = end.wrapping_sub(start).wrapping_sub(tail);
-        Some(Hit { start, len, end, ended: self.ended, is_native: Protocol::HAS_READERS && self.is_native })
+        let Framing { lead, tail, ended, .. } = self.framing;
+        let start = usize::from(lead);
+        let len = end.wrapping_sub(start).wrapping_sub(usize::from(tail));
+        Some(Hit { start, len, end, ended, is_native: Protocol::HAS_READERS && self.is_native })
     }
 
     /// Recognises the payload that is the first `len` of these bytes, and makes `index` its index. What lies behind it does not
@@ -302,7 +295,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// How long the name of the event that was recognised is, and how far before its payload it begins.
     pub(super) fn name(&self) -> (usize, usize) {
-        (usize::from(self.name), usize::from(self.behind_name))
+        (usize::from(self.framing.name), usize::from(self.framing.behind_name))
     }
 
     /// The token counts of the payload that was recognised, if they are in holes.
@@ -374,8 +367,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             } else {
                 template.shape.recall(index);
             }
-            (self.lead, self.name, self.behind_name) = (template.lead, template.name, template.behind_name);
-            (self.tail, self.ended) = (template.tail, template.ended);
+            self.framing = template.framing;
             self.is_native = index.plan.protocol().is_some();
         }
         (self.shown, self.unpacked, self.expected) = (number, number, number);

@@ -17,6 +17,23 @@ pub(super) struct Envelope {
     pub(super) ends: [u8; 3],
 }
 
+/// How the events of a template are framed, in lengths.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Framing {
+    /// The length of what stands before the payload, and that of the name in it.
+    pub(super) lead: u8,
+    pub(super) name: u8,
+    /// The distance from the beginning of the name to the payload.
+    pub(super) behind_name: u8,
+    /// The length of the line ends behind the payload, and how the last of these lines ended.
+    pub(super) tail: u8,
+    pub(super) ended: Ended,
+}
+
+impl Framing {
+    pub(super) const NOTHING: Framing = Framing { lead: 0, name: 0, behind_name: 0, tail: 0, ended: Ended::Alone };
+}
+
 impl Envelope {
     pub(super) const USUAL: Envelope = Envelope { head: 6, ends: *b"\n\n\0" };
 
@@ -39,16 +56,6 @@ impl Envelope {
         self.ends.strip_suffix(b"\0").unwrap_or(&self.ends)
     }
 
-    /// Returns how the last of these lines ended.
-    pub(super) fn ended(&self) -> Ended {
-        match self.tail() {
-            b"\r\n\r" => Ended::CrBehindCrLf,
-            b"\r\r" => Ended::CrBehindCr,
-            [.., b'\r'] => Ended::Cr,
-            _ => Ended::Alone,
-        }
-    }
-
     /// Returns what stands before the payload of an event with this name, in parts: the line of the name, if there is one, and
     /// the head.
     pub(super) fn before<'n>(&'n self, name: &'n [u8]) -> [&'n [u8]; 4] {
@@ -65,13 +72,22 @@ impl Envelope {
         self.before(name).iter().map(|part| part.len()).sum()
     }
 
-    /// Returns the distance from the beginning of a name of this length to the payload.
-    pub(super) fn behind_name(&self, name: usize) -> usize {
-        name.wrapping_add(usize::from(self.line_end())).wrapping_add(usize::from(self.head))
+    /// Returns the framing of an event with this name, all of which fits a template.
+    pub(super) fn framing(&self, name: &[u8]) -> Framing {
+        let ended = match self.tail() {
+            b"\r\n\r" => Ended::CrBehindCrLf,
+            b"\r\r" => Ended::CrBehindCr,
+            [.., b'\r'] => Ended::Cr,
+            _ => Ended::Alone,
+        };
+        let (lead, name, tail) = (self.lead(name) as u8, name.len() as u8, self.tail().len() as u8);
+        // No longer than the lead.
+        let behind_name = name.wrapping_add(self.line_end()).wrapping_add(self.head);
+        Framing { lead, name, behind_name, tail, ended }
     }
 
     /// Returns the length of a line end.
-    pub(super) fn line_end(&self) -> u8 {
+    fn line_end(&self) -> u8 {
         if self.ends.starts_with(b"\r\n") {
             2
         } else {

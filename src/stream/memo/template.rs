@@ -1,12 +1,11 @@
 //! A template: an event without its holes, and how it is compared with another event.
 
-use super::envelope::Envelope;
+use super::envelope::{Envelope, Framing};
 use crate::chat::index::Seen;
 use crate::chat::shape::{Fill, Hole, Shape, HOLES};
 use crate::chat::Index;
 use crate::json::{strict_string_end, TextFlags};
 use crate::scan::{block64::Kernel, container, string};
-use crate::sse::Ended;
 use crate::stream::config::{self, Config, Payload, Validate};
 use crate::visits::visit;
 
@@ -39,14 +38,7 @@ pub(super) struct Template {
     pub(super) followed_by: u8,
     /// A bit for each template whose shape differs from this one only in the number.
     pub(super) alike: u8,
-    /// The length of what stands before the payload, and that of the name in it.
-    pub(super) lead: u8,
-    pub(super) name: u8,
-    /// The distance from the beginning of the name to the payload.
-    pub(super) behind_name: u8,
-    /// The length of the line ends behind the payload, and how the last of these lines ended.
-    pub(super) tail: u8,
-    pub(super) ended: Ended,
+    pub(super) framing: Framing,
     pub(super) terms: Terms,
     pub(super) added: Added,
     pub(super) gaps: [Gap; HOLES],
@@ -169,11 +161,7 @@ impl Template {
         proved: false,
         followed_by: NONE,
         alike: 0,
-        lead: 0,
-        name: 0,
-        behind_name: 0,
-        tail: 0,
-        ended: Ended::Alone,
+        framing: Framing::NOTHING,
         terms: Terms::OWN,
         added: Added::NOTHING,
         gaps: [Gap { before: 0, fill: Fill::Text }; HOLES],
@@ -192,7 +180,7 @@ impl Template {
         max_depth: u32,
         index: &mut Index,
     ) -> Option<usize> {
-        let (is_event, lead) = (matches!(extent, Extent::Event), usize::from(self.lead));
+        let (is_event, lead) = (matches!(extent, Extent::Event), usize::from(self.framing.lead));
         let (mut skip, cut) = match extent {
             Extent::Event => (0, 0),
             Extent::Payload { tail } => (lead, usize::from(tail)),
@@ -221,15 +209,15 @@ impl Template {
         index: &mut Index,
     ) -> Option<()> {
         let Asked { bytes, len, name } = *asked;
-        if name.len() != usize::from(self.name) {
+        if name.len() != usize::from(self.framing.name) {
             return None;
         }
-        let before = usize::from(self.lead).checked_sub(usize::from(self.behind_name));
+        let before = usize::from(self.framing.lead).checked_sub(usize::from(self.framing.behind_name));
         if !name.is_empty() && !self.fixed.get(before?..)?.starts_with(name) {
             return None;
         }
         // What lies behind the payload is only loaded: whatever ends there makes this longer.
-        let end = self.compare::<K>(bytes, Extent::Payload { tail: self.tail }, max_depth, index)?;
+        let end = self.compare::<K>(bytes, Extent::Payload { tail: self.framing.tail }, max_depth, index)?;
         (end == len).then_some(())
     }
 
@@ -237,10 +225,7 @@ impl Template {
     pub(super) fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) {
         self.len = 0;
         self.shape = shape;
-        // No longer than the lead.
-        self.behind_name = envelope.behind_name(name.len()) as u8;
-        (self.lead, self.name) = (envelope.lead(name) as u8, name.len() as u8);
-        (self.tail, self.ended) = (envelope.tail().len() as u8, envelope.ended());
+        self.framing = envelope.framing(name);
         if let Some(len) = self.put(payload, holes, name, envelope) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
         }
