@@ -5,7 +5,7 @@ use super::page::{How, Item};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
 use super::views::{FunctionCall, ToolCalls};
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
-use crate::dialect::{self, Plan, Walk};
+use crate::dialect::{self, Container, Plan, Walk};
 use crate::json::Text;
 
 /// An item that has several deltas.
@@ -23,7 +23,7 @@ pub(super) struct Inside {
 #[derive(Clone, Copy, Debug)]
 enum Progress {
     /// How far `reasoning_details` were read.
-    Details(u32),
+    Details(Container),
     Parts(PartsCursor),
     /// A function: how many of its two texts, the name and the arguments, were read.
     Function {
@@ -66,8 +66,8 @@ impl Inside {
     /// Returns the state before the first delta of an item, or `None` if the item has only one delta.
     pub(super) fn of(item: Item, part: Part) -> Option<Self> {
         let progress = match item.how {
-            How::Parts => Progress::Parts(PartsCursor::default()),
-            How::Details => Progress::Details(0),
+            How::Parts => Progress::Parts(PartsCursor::START),
+            How::Details => Progress::Details(Container::at(0)),
             How::Function => Progress::Function { read: 0 },
             How::Calls => Progress::Calls(Calls::START),
             How::Event => Progress::Event(Walk::START),
@@ -82,10 +82,7 @@ impl Inside {
     pub(super) fn called(&self) -> Called {
         match self.progress {
             Progress::Calls(Calls { rest: Rest::Texts { name, arguments, .. }, .. }) => Called { name, arguments },
-            Progress::Event(walk) => {
-                let (name, arguments) = walk.called();
-                Called { name, arguments }
-            }
+            Progress::Event(walk) => walk.called(),
             _ => Called::NOTHING,
         }
     }
@@ -126,10 +123,10 @@ impl Inside {
                 ContentPart::Text(part) => Some(text(Kind::Content, part)),
                 ContentPart::Thinking(part) => Some(text(Kind::Reasoning, part)),
             },
-            Progress::Details(at) => {
-                let mut details = ReasoningDetails::from(Some(value()), *at);
+            Progress::Details(items) => {
+                let mut details = ReasoningDetails::from(Some(value()), *items);
                 let found = details.find_map(|item| item.text());
-                *at = details.at();
+                *items = details.items();
                 found.map(|found| text(Kind::Reasoning, found))
             }
             Progress::Function { read } => {
@@ -169,7 +166,7 @@ impl Calls {
                 }
             }
             if *others > 0 {
-                self.rest = Rest::Members(CallMembers::of(payload, *others));
+                self.rest = Rest::Members(CallMembers::of(*others));
             }
         }
         if let Rest::Members(members) = &mut self.rest {

@@ -3,7 +3,7 @@
 use super::key::{Key, Owner};
 use super::scalar::index_number;
 use crate::delta::{Delta, Kind as DeltaKind, Meta, Part};
-use crate::dialect::{self, Protocol};
+use crate::dialect::{self, Container, Protocol};
 use crate::json::{Cursor, Kind, Text, Value};
 use crate::shown::{shown, Bytes};
 
@@ -78,40 +78,10 @@ impl<'a> OtherMember<'a> {
     }
 }
 
-/// An object or array of a payload, and how far it was walked: offsets, plain data.
-#[derive(Clone, Copy, Debug)]
-struct Walked {
-    start: u32,
-    end: u32,
-    at: u32,
-}
-
-impl Walked {
-    /// Nothing to walk.
-    const NOTHING: Walked = Walked { start: 0, end: 0, at: 0 };
-
-    /// Returns the state before a walk of a value that is borrowed from `payload`.
-    fn of(payload: &[u8], value: Value<'_>) -> Self {
-        let part = Part::raw(payload, value);
-        Walked { start: part.start, end: part.end(), at: 0 }
-    }
-
-    fn step<'a, T>(&mut self, payload: &'a [u8], next: impl FnOnce(Value<'a>, &mut usize) -> Option<T>) -> Option<T> {
-        let raw = payload.get(self.start as usize..self.end as usize).filter(|raw| !raw.is_empty())?;
-        let mut at = self.at as usize;
-        let found = next(Value::from_raw(raw), &mut at);
-        *self = if found.is_some() { Walked { at: at as u32, ..*self } } else { Walked::NOTHING };
-        found
-    }
-
-    fn element<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
-        self.step(payload, |array, at| array.element_at(at))
-    }
-
-    fn member<'a>(&mut self, payload: &'a [u8]) -> Option<(Text<'a>, Key, Value<'a>)> {
-        let (name, value) = self.step(payload, |object, at| object.member_at(at))?;
-        Some((name, Key::of(name.raw(), name.parts().0), value))
-    }
+/// Returns the next member of an object, and which known name it has.
+fn next_member<'a>(object: &mut Container, payload: &'a [u8]) -> Option<(Text<'a>, Key, Value<'a>)> {
+    let (name, value) = object.member(payload)?;
+    Some((name, Key::of(name.raw(), name.parts().0), value))
 }
 
 /// Iterates over the members that no other delta is made of. Created by
@@ -121,10 +91,10 @@ pub struct OtherMembers<'a> {
     payload: &'a [u8],
     /// The protocol, unless it is chat completions.
     protocol: Option<Protocol>,
-    chunk: Walked,
-    choices: Walked,
-    choice: Walked,
-    delta: Walked,
+    chunk: Container,
+    choices: Container,
+    choice: Container,
+    delta: Container,
     /// The index of the choice.
     number: u32,
     in_message: bool,
@@ -135,8 +105,8 @@ shown!("OtherMembers": OtherMembers<'_>, this => payload: Bytes(this.payload));
 impl<'a> OtherMembers<'a> {
     /// Returns the members of a chunk with this payload, or none if the payload is empty.
     pub(super) fn of(payload: &'a [u8], protocol: Option<Protocol>) -> Self {
-        let chunk = Walked { end: u32::try_from(payload.len()).unwrap_or(u32::MAX), ..Walked::NOTHING };
-        let (choices, choice, delta) = (Walked::NOTHING, Walked::NOTHING, Walked::NOTHING);
+        let (chunk, choices, choice, delta) =
+            (Container::at(0), Container::NOTHING, Container::NOTHING, Container::NOTHING);
         OtherMembers { payload, protocol, chunk, choices, choice, delta, number: 0, in_message: false }
     }
 }
@@ -147,23 +117,23 @@ impl<'a> Iterator for OtherMembers<'a> {
     fn next(&mut self) -> Option<OtherMember<'a>> {
         let payload = self.payload;
         loop {
-            let (owner, (name, key, value)) = if let Some(member) = self.delta.member(payload) {
+            let (owner, (name, key, value)) = if let Some(member) = next_member(&mut self.delta, payload) {
                 (Owner::Delta, member)
-            } else if let Some(member) = self.choice.member(payload) {
+            } else if let Some(member) = next_member(&mut self.choice, payload) {
                 (Owner::Choice, member)
-            } else if let Some(choice) = self.choices.element(payload) {
-                self.choice = Walked::of(payload, choice);
+            } else if let Some(choice) = self.choices.next(payload) {
+                self.choice = Container::of(payload, Some(choice));
                 self.number = choice.get("index").ok().flatten().and_then(index_number).unwrap_or(0);
                 continue;
             } else {
-                (Owner::Chunk, self.chunk.member(payload)?)
+                (Owner::Chunk, next_member(&mut self.chunk, payload)?)
             };
             if let Some(protocol) = self.protocol {
                 let is_choice = owner == Owner::Choice;
                 if !is_choice && dialect::has_choices(protocol, &name) {
                     match value.kind() {
-                        Kind::Array => self.choices = Walked::of(payload, value),
-                        Kind::Object => self.choice = Walked::of(payload, value),
+                        Kind::Array => self.choices = Container::of(payload, Some(value)),
+                        Kind::Object => self.choice = Container::of(payload, Some(value)),
                         _ => {}
                     }
                 } else if !value.is_null() && !dialect::is_read(protocol, is_choice, &name) {
@@ -173,9 +143,9 @@ impl<'a> Iterator for OtherMembers<'a> {
                 continue;
             }
             match (owner, key, value.kind()) {
-                (Owner::Chunk, Key::Choices, Kind::Array) => self.choices = Walked::of(payload, value),
+                (Owner::Chunk, Key::Choices, Kind::Array) => self.choices = Container::of(payload, Some(value)),
                 (Owner::Choice, Key::Delta | Key::Message, Kind::Object) => {
-                    (self.delta, self.in_message) = (Walked::of(payload, value), key == Key::Message);
+                    (self.delta, self.in_message) = (Container::of(payload, Some(value)), key == Key::Message);
                 }
                 _ if key.is_read_in(owner) || value.is_null() => {}
                 _ => {
@@ -191,27 +161,27 @@ impl<'a> Iterator for OtherMembers<'a> {
 /// The members of a tool call and of its function that no other delta is made of, while they are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallMembers {
-    call: Walked,
-    function: Walked,
+    call: Container,
+    function: Container,
 }
 
 impl CallMembers {
     /// Returns the members of the call that begins at `start`.
-    pub(super) fn of(payload: &[u8], start: u32) -> Self {
-        let rest = payload.get(start as usize..).unwrap_or_default();
-        let call = Cursor::with_max_depth(rest, u32::MAX).value();
-        CallMembers { call: call.map_or(Walked::NOTHING, |call| Walked::of(payload, call)), function: Walked::NOTHING }
+    pub(super) fn of(start: u32) -> Self {
+        CallMembers { call: Container::at(start), function: Container::NOTHING }
     }
 
     /// Returns the delta of the next member. `choice` is the index of the choice, and `call` the position of the call.
     pub(super) fn next(&mut self, payload: &[u8], choice: u32, call: u32) -> Option<Delta> {
         loop {
-            let (owner, (name, key, value)) = match self.function.member(payload) {
+            let (owner, (name, key, value)) = match next_member(&mut self.function, payload) {
                 Some(member) => (Owner::Function, member),
-                None => (Owner::Call, self.call.member(payload)?),
+                None => (Owner::Call, next_member(&mut self.call, payload)?),
             };
             match (owner, key, value.kind()) {
-                (Owner::Call, Key::Function | Key::Custom, Kind::Object) => self.function = Walked::of(payload, value),
+                (Owner::Call, Key::Function | Key::Custom, Kind::Object) => {
+                    self.function = Container::of(payload, Some(value))
+                }
                 _ if key.is_read_in(owner) || value.is_null() => {}
                 _ => {
                     let member = OtherMember { owner, choice, call, in_message: false, name, value };

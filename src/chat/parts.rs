@@ -1,7 +1,7 @@
 //! Arrays inside a delta: the parts of `content`, the items of `reasoning_details`.
 
 use super::scalar::{member_of, string_of};
-use crate::delta::Part;
+use crate::dialect::Container;
 use crate::json::{Kind, Text, Value};
 
 /// One part of a content array.
@@ -33,7 +33,7 @@ pub struct ContentParts<'a> {
 impl<'a> ContentParts<'a> {
     /// Returns the items of an array, or none if there is no array.
     pub(crate) fn of(array: Option<Value<'a>>) -> Self {
-        ContentParts { array, cursor: PartsCursor::default() }
+        ContentParts { array, cursor: PartsCursor::START }
     }
 }
 
@@ -45,37 +45,27 @@ impl<'a> Iterator for ContentParts<'a> {
     }
 }
 
-/// The position in a content array: offsets of the next part.
-#[derive(Clone, Copy, Debug, Default)]
+/// The position in a content array: its parts, and the array inside a thinking part.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct PartsCursor {
-    at: u32,
-    /// The array inside a thinking part, and the offset in it at which the search for the next text goes on.
-    inner: Option<(Part, u32)>,
-}
-
-/// Does what [`Value::element_at`] does, with an offset of 32 bits, as all spans have.
-fn element_at<'a>(array: Value<'a>, at: &mut u32) -> Option<Value<'a>> {
-    let mut offset = if *at == u32::MAX { usize::MAX } else { *at as usize };
-    let element = array.element_at(&mut offset);
-    *at = u32::try_from(offset).unwrap_or(u32::MAX);
-    element
+    parts: Container,
+    inner: Container,
 }
 
 impl PartsCursor {
+    pub(crate) const START: PartsCursor = PartsCursor { parts: Container::at(0), inner: Container::NOTHING };
+
     #[inline(never)]
     pub(crate) fn next<'a>(&mut self, array: Value<'a>) -> Option<ContentPart<'a>> {
+        let array = array.raw();
         loop {
-            if let Some((inner, at)) = &mut self.inner {
-                let inner = inner.value(array.raw());
-                while let Some(part) = element_at(inner, at) {
-                    let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
-                    if let Some(text) = text.and_then(string_of) {
-                        return Some(ContentPart::Thinking(text));
-                    }
+            while let Some(part) = self.inner.next(array) {
+                let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
+                if let Some(text) = text.and_then(string_of) {
+                    return Some(ContentPart::Thinking(text));
                 }
-                self.inner = None;
             }
-            let part = element_at(array, &mut self.at)?;
+            let part = self.parts.next(array)?;
             if let Some(text) = string_of(part) {
                 return Some(ContentPart::Text(text));
             }
@@ -90,9 +80,7 @@ impl PartsCursor {
                     let names = ["thinking", "text", "summary"];
                     let thought = names.iter().find_map(|name| member_of(part, name).filter(has_text));
                     match thought {
-                        Some(value) if value.kind() == Kind::Array => {
-                            self.inner = Some((Part::raw(array.raw(), value), 0));
-                        }
+                        Some(value) if value.kind() == Kind::Array => self.inner = Container::of(array, Some(value)),
                         Some(value) => {
                             if let Some(text) = string_of(value) {
                                 return Some(ContentPart::Thinking(text));
@@ -147,22 +135,22 @@ impl core::fmt::Debug for ReasoningDetail<'_> {
 #[derive(Clone, Debug)]
 pub struct ReasoningDetails<'a> {
     array: Option<Value<'a>>,
-    at: u32,
+    items: Container,
 }
 
 impl<'a> ReasoningDetails<'a> {
     /// Returns the items of an array, or none if there is no array.
     pub(crate) fn of(array: Option<Value<'a>>) -> Self {
-        ReasoningDetails::from(array, 0)
+        ReasoningDetails::from(array, Container::at(0))
     }
 
-    /// Goes on at an offset that [`at`](Self::at) returned.
-    pub(crate) fn from(array: Option<Value<'a>>, at: u32) -> Self {
-        ReasoningDetails { array, at }
+    /// Goes on behind the items that [`items`](Self::items) was past.
+    pub(crate) fn from(array: Option<Value<'a>>, items: Container) -> Self {
+        ReasoningDetails { array, items }
     }
 
-    pub(crate) fn at(&self) -> u32 {
-        self.at
+    pub(crate) fn items(&self) -> Container {
+        self.items
     }
 }
 
@@ -171,10 +159,10 @@ impl<'a> Iterator for ReasoningDetails<'a> {
 
     fn next(&mut self) -> Option<ReasoningDetail<'a>> {
         let value = self.array?;
-        let is_one = value.kind() == Kind::Object;
-        if is_one && core::mem::replace(&mut self.at, u32::MAX) == 0 {
-            return Some(ReasoningDetail { value });
+        if value.kind() == Kind::Object {
+            let is_given = core::mem::replace(&mut self.items, Container::NOTHING) == Container::NOTHING;
+            return (!is_given).then_some(ReasoningDetail { value });
         }
-        Some(ReasoningDetail { value: element_at(value, &mut self.at).filter(|_| !is_one)? })
+        Some(ReasoningDetail { value: self.items.next(value.raw())? })
     }
 }

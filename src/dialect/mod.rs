@@ -28,4 +28,4 @@ pub(crate) use responses::ends as ends_response;
 pub(crate) use skim::{GiveUp, Out, Skim};
 pub(crate) use state::{Plan, ReadEvent, State, TextPiece};
 pub(crate) use usage::{place_of, protocol_of, Counts};
-pub(crate) use walk::Walk;
+pub(crate) use walk::{Container, Walk};

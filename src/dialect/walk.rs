@@ -3,7 +3,9 @@
 use super::finish::Reason;
 use super::state::Plan;
 use super::value;
-use crate::delta::{Delta, Kind, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_PROMPT, FLAG_SELECTS};
+use crate::delta::{
+    Called, Delta, Kind, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_PROMPT, FLAG_SELECTS,
+};
 use crate::json::{Cursor, Text, Value};
 
 /// How far the deltas of an event were read. It contains offsets into the payload, no pointers.
@@ -43,27 +45,42 @@ pub(crate) struct Walk {
     pub(super) member: Part,
 }
 
-/// A container, and how far it was walked.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Container {
+/// A container in a payload, and how far it was walked: offsets. The walk ends at the first error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Container {
     start: u32,
     at: u32,
 }
 
 impl Container {
     /// A container with nothing to walk.
-    pub(super) const NOTHING: Container = Container { start: 0, at: u32::MAX };
+    pub(crate) const NOTHING: Container = Container { start: 0, at: u32::MAX };
+
+    /// Returns the container that begins at this offset.
+    pub(crate) const fn at(start: u32) -> Self {
+        Container { start, at: 0 }
+    }
 
     #[inline(never)]
-    pub(super) fn of(payload: &[u8], value: Option<Value<'_>>) -> Self {
-        value.map_or(Container::NOTHING, |value| Container { start: Part::raw(payload, value).start, at: 0 })
+    pub(crate) fn of(payload: &[u8], value: Option<Value<'_>>) -> Self {
+        value.map_or(Container::NOTHING, |value| Container::at(Part::raw(payload, value).start))
     }
 
     /// The next element of an array.
     #[inline(never)]
-    pub(super) fn next<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
+    pub(crate) fn next<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
+        self.step(payload, |array, at| array.element_at(at))
+    }
+
+    /// The next member of an object.
+    #[inline(never)]
+    pub(crate) fn member<'a>(&mut self, payload: &'a [u8]) -> Option<(Text<'a>, Value<'a>)> {
+        self.step(payload, |object, at| object.member_at(at))
+    }
+
+    fn step<'a, T>(&mut self, payload: &'a [u8], next: impl FnOnce(Value<'a>, &mut usize) -> Option<T>) -> Option<T> {
         let mut at = if self.at == u32::MAX { usize::MAX } else { self.at as usize };
-        let found = value_at(payload, self.start).element_at(&mut at);
+        let found = next(value_at(payload, self.start), &mut at);
         self.at = u32::try_from(at).unwrap_or(u32::MAX);
         found
     }
@@ -118,8 +135,8 @@ impl Walk {
     }
 
     /// Returns the name and the arguments of the tool call at hand that are still to be emitted.
-    pub(crate) fn called(&self) -> (Part, Part) {
-        (self.name, self.arguments)
+    pub(crate) fn called(&self) -> Called {
+        Called { name: self.name, arguments: self.arguments }
     }
 
     /// A text, if it is a string and not empty.
@@ -170,9 +187,7 @@ impl Walk {
         let flags = self.flags | FLAG_NUMBER | if is_new { FLAG_ANEW } else { 0 };
         Delta { flags, choice: self.choice, call, number: u64::from(index), text, ..Delta::new(Kind::ToolCall) }
     }
-}
 
-impl Walk {
     /// Keeps the array with the name `wanted` among the members of a call. Its delta follows that of the arguments.
     pub(super) fn member(&mut self, payload: &[u8], call: Value<'_>, wanted: &str) {
         let mut at = 0;

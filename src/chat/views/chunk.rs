@@ -144,11 +144,6 @@ impl<'a> Chunk<'a> {
         self.member(member).and_then(text_of)
     }
 
-    /// Returns the payload as a value. The pass has checked its depth.
-    fn whole(&self) -> Value<'a> {
-        Value::from_span(self.payload.trim_ascii(), TextFlags::PLAIN)
-    }
-
     /// Returns the payload as it came: the data of the event, with lines joined by LF.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
@@ -341,7 +336,7 @@ impl<'a> Chunk<'a> {
     /// Returns any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).
     /// If it is there twice, the last one counts. Walks the payload.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
-        self.whole().get(name).ok()?
+        Value::of_payload(self.payload).get(name).ok()?
     }
 
     /// Returns the members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
