@@ -80,6 +80,7 @@ mod shown;
 mod storage;
 mod tables;
 mod visits;
+mod words;
 
 pub mod chat;
 mod dialect;

@@ -2,44 +2,34 @@
 
 use super::value::{array, has_members, is, object};
 use crate::json::{members_of, Kind, Value, LONGEST_WORD};
-use core::fmt;
+use crate::words::words;
 
-/// A protocol of response streams. The numbers are those of the C interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Protocol {
-    /// A protocol that is not known.
-    Other = 1,
-    /// OpenAI Responses.
-    Responses = 2,
-    /// Anthropic Messages.
-    Anthropic = 3,
-    /// Gemini `generateContent`.
-    Gemini = 4,
-    /// Gemini Interactions.
-    Interactions = 5,
-    /// Ollama's own protocol.
-    Ollama = 6,
-    /// Cohere's own protocol.
-    Cohere = 7,
-    /// Chat completions.
-    Chat = 8,
+words! {
+    /// A protocol of response streams. The numbers are those of the C interface.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    pub enum Protocol {
+        /// A protocol that is not known.
+        Other = 1, "one that is not known";
+        /// OpenAI Responses.
+        Responses = 2, "OpenAI Responses";
+        /// Anthropic Messages.
+        Anthropic = 3, "Anthropic Messages";
+        /// Gemini `generateContent`.
+        Gemini = 4, "Gemini";
+        /// Gemini Interactions.
+        Interactions = 5, "Gemini Interactions";
+        /// Ollama's own protocol.
+        Ollama = 6, "Ollama";
+        /// Cohere's own protocol.
+        Cohere = 7, "Cohere";
+        /// Chat completions.
+        Chat = 8, "chat completions";
+    }
 }
 
 impl Protocol {
-    /// All protocols, in the order of their numbers.
-    pub const ALL: &'static [Protocol] = &[
-        Protocol::Other,
-        Protocol::Responses,
-        Protocol::Anthropic,
-        Protocol::Gemini,
-        Protocol::Interactions,
-        Protocol::Ollama,
-        Protocol::Cohere,
-        Protocol::Chat,
-    ];
-
     /// Returns the protocol with this number in the C interface.
     pub fn from_number(number: u32) -> Option<Protocol> {
         Protocol::ALL.iter().copied().find(|protocol| *protocol as u32 == number)
@@ -66,20 +56,6 @@ impl Protocol {
             Protocol::Anthropic => cfg!(feature = "anthropic"),
             Protocol::Gemini => cfg!(feature = "gemini"),
             Protocol::Chat | Protocol::Other | Protocol::Interactions | Protocol::Ollama | Protocol::Cohere => false,
-        }
-    }
-
-    /// Returns the name of the protocol, in words.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Protocol::Other => "one that is not known",
-            Protocol::Responses => "OpenAI Responses",
-            Protocol::Anthropic => "Anthropic Messages",
-            Protocol::Gemini => "Gemini",
-            Protocol::Interactions => "Gemini Interactions",
-            Protocol::Ollama => "Ollama",
-            Protocol::Cohere => "Cohere",
-            Protocol::Chat => "chat completions",
         }
     }
 
@@ -143,26 +119,9 @@ impl Protocol {
     }
 }
 
-impl fmt::Display for Protocol {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    extern crate std;
     use super::Protocol;
-    use std::collections::BTreeSet;
-    use std::string::ToString;
-
-    #[test]
-    fn each_protocol_has_a_name() {
-        use Protocol::{Anthropic, Chat, Cohere, Gemini, Interactions, Ollama, Other, Responses};
-        let all = [Chat, Responses, Anthropic, Gemini, Interactions, Ollama, Cohere, Other];
-        assert_eq!(all.map(Protocol::text).into_iter().collect::<BTreeSet<_>>().len(), all.len());
-        assert!(all.iter().all(|protocol| protocol.to_string() == protocol.text() && protocol.text().len() > 3));
-    }
 
     /// By the members of a payload without a type. Each needs more than one, because others have them too.
     #[test]

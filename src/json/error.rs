@@ -1,5 +1,6 @@
 //! The errors of a JSON text.
 
+use crate::words::words;
 use core::fmt;
 
 /// An error in a JSON text.
@@ -17,31 +18,33 @@ pub struct JsonError {
     pub offset: usize,
 }
 
-/// The kinds of errors, with their numbers in the C interface.
-// As wide as the offset beside it: copies of a result are then made of whole words, which a processor forwards from the stores
-// before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[repr(usize)]
-pub enum JsonErrorKind {
-    /// The bytes end inside a value.
-    UnexpectedEnd = 1,
-    /// A byte not allowed at this position.
-    UnexpectedByte = 2,
-    /// Bytes other than whitespace after the value.
-    TrailingBytes = 3,
-    /// A bracket beyond the depth limit.
-    TooDeep = 4,
-    /// Not a number in the grammar of RFC 8259, section 6.
-    BadNumber = 5,
-    /// None of `true`, `false` and `null`.
-    BadLiteral = 6,
-    /// An escape that JSON does not define. Only the strict check reports it.
-    BadEscape = 7,
-    /// A raw control character in a string. Only the strict check reports it.
-    RawControl = 8,
-    /// Ill-formed UTF-8 in a string. Only the strict check reports it.
-    IllFormedUtf8 = 9,
+words! {
+    /// The kinds of errors, with their numbers in the C interface.
+    // As wide as the offset beside it: copies of a result are then made of whole words, which a processor forwards from the stores
+    // before them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    #[repr(usize)]
+    pub enum JsonErrorKind {
+        /// The bytes end inside a value.
+        UnexpectedEnd = 1, "unexpected end";
+        /// A byte not allowed at this position.
+        UnexpectedByte = 2, "unexpected byte";
+        /// Bytes other than whitespace after the value.
+        TrailingBytes = 3, "trailing bytes";
+        /// A bracket beyond the depth limit.
+        TooDeep = 4, "nested too deep";
+        /// Not a number in the grammar of RFC 8259, section 6.
+        BadNumber = 5, "not a number";
+        /// None of `true`, `false` and `null`.
+        BadLiteral = 6, "not a literal";
+        /// An escape that JSON does not define. Only the strict check reports it.
+        BadEscape = 7, "unknown escape";
+        /// A raw control character in a string. Only the strict check reports it.
+        RawControl = 8, "raw control character in a string";
+        /// Ill-formed UTF-8 in a string. Only the strict check reports it.
+        IllFormedUtf8 = 9, "ill-formed UTF-8";
+    }
 }
 
 impl JsonErrorKind {
@@ -55,27 +58,6 @@ impl JsonErrorKind {
     #[doc(hidden)]
     pub const fn number(self) -> u32 {
         self as u32
-    }
-
-    /// Returns a description in English.
-    pub const fn text(self) -> &'static str {
-        match self {
-            JsonErrorKind::UnexpectedEnd => "unexpected end",
-            JsonErrorKind::UnexpectedByte => "unexpected byte",
-            JsonErrorKind::TrailingBytes => "trailing bytes",
-            JsonErrorKind::TooDeep => "nested too deep",
-            JsonErrorKind::BadNumber => "not a number",
-            JsonErrorKind::BadLiteral => "not a literal",
-            JsonErrorKind::BadEscape => "unknown escape",
-            JsonErrorKind::RawControl => "raw control character in a string",
-            JsonErrorKind::IllFormedUtf8 => "ill-formed UTF-8",
-        }
-    }
-}
-
-impl fmt::Display for JsonErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
     }
 }
 

@@ -2,64 +2,43 @@
 
 use super::media::Media;
 use crate::dialect::Protocol;
+use crate::words::words;
 use core::fmt;
 
 /// The payload that ends a response.
 pub(super) const DONE: &[u8] = b"[DONE]";
 
-/// What became of a stream, in one word: the first that applies, in the order of the numbers, which are those of the C
-/// interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Verdict {
-    /// Nothing came, or blanks only, or nothing but `[DONE]`.
-    Empty = 1,
-    /// The response is no event stream, and no JSON either. [`End::media`] is what it is instead.
-    NotAStream = 2,
-    /// The API reported an error, in whatever place.
-    ApiError = 3,
-    /// `[DONE]` came, and a chunk; or the event that ends a response of another protocol: `response.completed`,
-    /// `response.incomplete`, `message_stop`. `Done` does not mean complete: ask [`End::is_complete`].
-    Done = 4,
-    /// No such end came, but every choice that was seen has a finish reason. So ends every stream of Gemini.
-    Finished = 5,
-    /// A whole JSON body came instead of a stream, without a finish reason; with one it is [`Finished`](Verdict::Finished).
-    /// [`End::body`] is set for both. A body has a message, or its `object` is that of a whole answer: `chat.completion`,
-    /// `text_completion`.
-    Body = 6,
-    /// Another whole JSON value: a list of models, an embedding, a number, choices that are null.
-    JsonAnswer = 7,
-    /// A stream of a protocol that is not read. [`End::protocol`] names it.
-    OtherProtocol = 8,
-    /// The stream ended between events, without an end that counts as `Done` or `Finished`, and something was too long,
-    /// malformed or left out. `Done` and `Finished` can lose parts too: ask [`End::is_complete`].
-    Lost = 9,
-    /// The stream was cut: no `[DONE]`, and a choice without a finish reason, or none at all.
-    Truncated = 10,
-}
-
-impl Verdict {
-    /// The verdict in words.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Verdict::Empty => "empty: nothing came",
-            Verdict::NotAStream => "not an event stream",
-            Verdict::ApiError => "the API reported an error",
-            Verdict::Done => "done",
-            Verdict::Finished => "finished, without [DONE]",
-            Verdict::Body => "a whole JSON body instead of a stream",
-            Verdict::JsonAnswer => "a JSON value that is no completion",
-            Verdict::OtherProtocol => "an event stream of another protocol",
-            Verdict::Lost => "lost: parts of the stream could not be read",
-            Verdict::Truncated => "truncated: the stream was cut",
-        }
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+words! {
+    /// What became of a stream, in one word: the first that applies, in the order of the numbers, which are those of the C
+    /// interface.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    pub enum Verdict {
+        /// Nothing came, or blanks only, or nothing but `[DONE]`.
+        Empty = 1, "empty: nothing came";
+        /// The response is no event stream, and no JSON either. [`End::media`] is what it is instead.
+        NotAStream = 2, "not an event stream";
+        /// The API reported an error, in whatever place.
+        ApiError = 3, "the API reported an error";
+        /// `[DONE]` came, and a chunk; or the event that ends a response of another protocol: `response.completed`,
+        /// `response.incomplete`, `message_stop`. `Done` does not mean complete: ask [`End::is_complete`].
+        Done = 4, "done";
+        /// No such end came, but every choice that was seen has a finish reason. So ends every stream of Gemini.
+        Finished = 5, "finished, without [DONE]";
+        /// A whole JSON body came instead of a stream, without a finish reason; with one it is [`Finished`](Verdict::Finished).
+        /// [`End::body`] is set for both. A body has a message, or its `object` is that of a whole answer: `chat.completion`,
+        /// `text_completion`.
+        Body = 6, "a whole JSON body instead of a stream";
+        /// Another whole JSON value: a list of models, an embedding, a number, choices that are null.
+        JsonAnswer = 7, "a JSON value that is no completion";
+        /// A stream of a protocol that is not read. [`End::protocol`] names it.
+        OtherProtocol = 8, "an event stream of another protocol";
+        /// The stream ended between events, without an end that counts as `Done` or `Finished`, and something was too long,
+        /// malformed or left out. `Done` and `Finished` can lose parts too: ask [`End::is_complete`].
+        Lost = 9, "lost: parts of the stream could not be read";
+        /// The stream was cut: no `[DONE]`, and a choice without a finish reason, or none at all.
+        Truncated = 10, "truncated: the stream was cut";
     }
 }
 
@@ -179,9 +158,7 @@ impl End {
         let lost_nothing = self.malformed == 0 && self.too_long == 0 && self.left_out == 0 && self.replaced == 0;
         came_to_its_end && lost_nothing && !self.broke_off && (self.done || self.pending == Pending::Nothing)
     }
-}
 
-impl End {
     /// The same where so many more events had deltas that were left out. For programs that pull with a
     /// [`Tracker`](crate::track::Tracker) of their own, which answers that with an error.
     pub fn with_left_out(self, events: u32) -> End {

@@ -99,9 +99,7 @@ impl Facts {
         left_out: 0,
         broke_off: false,
     };
-}
 
-impl Facts {
     /// Whether nothing came but blanks and comments.
     pub(super) fn is_bodiless(&self) -> bool {
         self.evidence != Evidence::Fields && self.raw_values == 0 && self.plain == Plain::Nothing && !self.done

@@ -1,44 +1,24 @@
 //! What the bytes are if they are no event stream.
 
 use crate::visits::visit;
-use core::fmt;
+use crate::words::words;
 
-/// What came instead of an event stream. The numbers are those of the C interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Media {
-    /// Bytes that begin as gzip does: the body is to be decompressed first.
-    Gzip = 1,
-    /// Bytes that begin as Zstandard does: the body is to be decompressed first.
-    Zstd = 2,
-    /// Other bytes that are no text.
-    Binary = 3,
-    /// A page, by its first byte, which is `<`.
-    Html = 4,
-    /// Other text.
-    Text = 5,
-}
-
-impl Media {
-    /// All of them, in the order of their numbers.
-    pub const ALL: &'static [Media] = &[Media::Gzip, Media::Zstd, Media::Binary, Media::Html, Media::Text];
-
-    /// Its name, in words.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Media::Gzip => "gzip",
-            Media::Zstd => "zstd",
-            Media::Binary => "binary",
-            Media::Html => "HTML or XML",
-            Media::Text => "text",
-        }
-    }
-}
-
-impl fmt::Display for Media {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
+words! {
+    /// What came instead of an event stream. The numbers are those of the C interface.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    pub enum Media {
+        /// Bytes that begin as gzip does: the body is to be decompressed first.
+        Gzip = 1, "gzip";
+        /// Bytes that begin as Zstandard does: the body is to be decompressed first.
+        Zstd = 2, "zstd";
+        /// Other bytes that are no text.
+        Binary = 3, "binary";
+        /// A page, by its first byte, which is `<`.
+        Html = 4, "HTML or XML";
+        /// Other text.
+        Text = 5, "text";
     }
 }
 

@@ -1,0 +1,30 @@
+//! Enumerations whose variants have words.
+
+/// Declares an enumeration of which each variant has a number in the C interface, words, and documentation.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $number:literal, $text:literal;)+ }) => {
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$doc])* $variant = $number,)+
+        }
+
+        impl $name {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// Returns it in words.
+            pub const fn text(self) -> &'static str {
+                match self {
+                    $($name::$variant => $text,)+
+                }
+            }
+        }
+
+        impl core::fmt::Display for $name {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.text())
+            }
+        }
+    };
+}
+pub(crate) use words;
