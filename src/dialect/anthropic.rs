@@ -36,6 +36,7 @@ pub(super) fn read<'a>(
             }
         }
         choice(0, text(reason).is_some());
+        state.finished |= text(reason).is_some();
         state.ended |= seen.is_body && text(reason).is_some();
     } else if kind == "content_block_start" {
         let [index, block] = members_of(event, ["index", "content_block"]);
@@ -54,6 +55,7 @@ pub(super) fn read<'a>(
         seen.usage = object(usage);
         (seen.plan.what, seen.others) = (What::Stop, true);
         choice(0, text(reason).is_some());
+        state.finished |= text(reason).is_some();
     } else if kind == "message_stop" {
         state.ended = true;
         seen.others = true;

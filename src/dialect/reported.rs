@@ -176,6 +176,15 @@ pub(super) const CALL: ItemPart = ItemPart::Summary(0);
 pub(super) const NAME: ItemPart = ItemPart::Summary(1);
 pub(super) const BEGAN_WHOLE: ItemPart = ItemPart::Summary(2);
 
+/// Whether a text that ends was reported before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Earlier {
+    New,
+    Reported,
+    /// Under another index.
+    Elsewhere,
+}
+
 /// What the items of a whole response have to do with those that are tracked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claims {
@@ -438,19 +447,23 @@ impl Reported {
         had
     }
 
-    /// Notes the end (`end`) of a content of an item or of its text. Returns whether the text was reported before, and whether
-    /// under another index: the first text that ends is the one whose deltas came, whatever the index of its end (vLLM). A refusal
-    /// keeps its index.
-    pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark, is_refusal: bool) -> (bool, bool) {
-        let Some(item) = self.track(number) else { return (true, false) };
+    /// Notes the end (`end`) of a content of an item or of its text. Returns whether the text was reported before. The first text that
+    /// ends is the one whose deltas came, whatever the index of its end (vLLM); but a refusal keeps its index.
+    pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark, is_refusal: bool) -> Earlier {
+        let Some(item) = self.track(number) else { return Earlier::Reported };
         let of = ItemPart::Content(content);
         let had = item.has(of);
         let is_elsewhere = !is_refusal && !had && item.contents != 0 && !item.is_marked(end);
         item.mark(end);
-        if !is_elsewhere {
-            item.add(of);
+        if is_elsewhere {
+            return Earlier::Elsewhere;
         }
-        (had || is_elsewhere, is_elsewhere)
+        item.add(of);
+        if had {
+            Earlier::Reported
+        } else {
+            Earlier::New
+        }
     }
 
     /// Notes that an annotation of an item is reported.
@@ -475,7 +488,7 @@ impl Reported {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Class, Id, ItemPart, Mark, Reported, ARGUMENTS, CALL, ITEMS};
+    use super::{Address, Class, Earlier, Id, ItemPart, Mark, Reported, ARGUMENTS, CALL, ITEMS};
     use crate::json::Value;
 
     #[test]
@@ -580,19 +593,19 @@ mod tests {
     /// A part ends under the index of its deltas, unless the server counts on.
     #[test]
     fn a_part_may_end_under_another_index() {
-        for (number, first) in [(0, (true, false)), (1, (true, true))] {
+        for (number, first) in [(0, Earlier::Reported), (1, Earlier::Elsewhere)] {
             let mut reported = Reported::NOTHING;
             reported.add(number, ItemPart::Content(0));
             assert_eq!(reported.add_end(number, number, Mark::TextEnded, false), first);
             assert_eq!(reported.add_end(number, number, Mark::PartEnded, false), first);
             // What only the end of a later part has.
-            assert_eq!(reported.add_end(number, 2, Mark::TextEnded, false), (false, false));
-            assert_eq!(reported.add_end(number, 2, Mark::PartEnded, false), (true, false));
+            assert_eq!(reported.add_end(number, 2, Mark::TextEnded, false), Earlier::New);
+            assert_eq!(reported.add_end(number, 2, Mark::PartEnded, false), Earlier::Reported);
         }
         // A refusal keeps its index, and its end counts as the first one.
         let mut reported = Reported::NOTHING;
         reported.add(0, ItemPart::Content(0));
-        assert_eq!(reported.add_end(0, 1, Mark::TextEnded, true), (false, false));
-        assert_eq!(reported.add_end(0, 2, Mark::TextEnded, false), (false, false));
+        assert_eq!(reported.add_end(0, 1, Mark::TextEnded, true), Earlier::New);
+        assert_eq!(reported.add_end(0, 2, Mark::TextEnded, false), Earlier::New);
     }
 }

@@ -1,7 +1,7 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Class, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
+use super::reported::{Address, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{Plan, ReadEvent, State, What};
 use super::value::{arguments, array, has_elements, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
@@ -244,14 +244,15 @@ pub(super) fn read<'a>(
             seen.plan.what = What::More;
         } else if has_text {
             let items = state.output.items();
-            let (was_reported, is_elsewhere) = match piece.of {
+            let earlier = match piece.of {
                 ItemPart::Content(part) if !is_call => {
                     items.add_end(item, part, piece.ends, piece.kind == Kind::Refusal)
                 }
-                of => (items.add(item, of), false),
+                of if items.add(item, of) => Earlier::Reported,
+                _ => Earlier::New,
             };
-            seen.has_odd_item |= is_elsewhere;
-            if !was_reported {
+            seen.has_odd_item |= earlier == Earlier::Elsewhere;
+            if earlier == Earlier::New {
                 seen.plan.what = What::More;
             }
         }

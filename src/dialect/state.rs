@@ -14,6 +14,8 @@ pub(crate) struct State {
     pub(crate) protocol: Option<Protocol>,
     /// Whether an error was reported.
     pub(crate) failed: bool,
+    /// Whether a finish reason came. In Anthropic the event that ends the response is another one.
+    pub(super) finished: bool,
     /// Whether the event that ends a response came.
     pub(crate) ended: bool,
     /// Token counts so far.
@@ -100,6 +102,7 @@ impl State {
         State {
             protocol,
             failed: false,
+            finished: false,
             ended: false,
             usage: Counts::NOTHING,
             called: 0,
@@ -133,9 +136,9 @@ impl State {
         };
         let id = Id::of([id]).short();
         (seen.begins, seen.forgets) = (true, was_another);
-        seen.breaks_off = was_another && !self.ended && !self.failed && self.response != id;
+        seen.breaks_off = was_another && !self.ended && !self.finished && !self.failed && self.response != id;
         (self.response, self.is_later) = (id, self.is_later || was_another);
-        (self.ended, self.failed, self.called, self.is_odd) = (false, false, 0, false);
+        (self.finished, self.ended, self.failed, self.called, self.is_odd) = (false, false, false, 0, false);
     }
 
     /// Returns the number of the item that an event belongs to, or, if it `begins` one, of that; and whether that is the index of the

@@ -322,7 +322,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Fills the index with an event of another protocol than chat completions, and notes the facts that the event adds.
     fn take(&mut self, payload: &[u8], event: &ReadEvent<'_>) {
-        let breaks_off = event.breaks_off && self.facts.finished.is_empty();
         if event.begins {
             self.facts.finished = ChoiceSet::EMPTY;
         }
@@ -331,7 +330,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         for (is_there, quirk) in [
             (event.has_paths, Quirk::PartialArguments),
-            (breaks_off, Quirk::ReplacedMessage),
+            (event.breaks_off, Quirk::ReplacedMessage),
             (event.has_odd_item, Quirk::OddItemIndex),
             (event.has_odd_arguments, Quirk::ArgumentsNotText),
             (event.repeats_arguments, Quirk::ArgumentsAfterEnd),
