@@ -21,7 +21,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ///
     /// [`NeedStorage`]: move to a larger storage ([`relocate`](StreamState::relocate)), then step again on the same window.
     #[inline(never)]
-    pub(super) fn try_go_on<S: Storage + ?Sized>(
+    pub(super) fn try_read_on<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         window: &[u8],
@@ -30,18 +30,18 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Ok(step);
         }
         if !storage.can_move() {
-            return Ok(self.read(storage, window));
+            return Ok(self.read_lines(storage, window));
         }
         // All that could be copied in one step, more than twice over.
         let most = window.len().saturating_mul(5).saturating_add(self.buffer.retained().saturating_mul(5));
         if most.saturating_add(64) <= storage.bytes().len() {
-            return Ok(self.read(storage, window));
+            return Ok(self.read_lines(storage, window));
         }
         // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
         let line = if self.buffer.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.state.clone();
-        let step = self.read(storage, window);
+        let step = self.read_lines(storage, window);
         self.settled(storage, checkpoint).map(|()| step)
     }
 
@@ -49,7 +49,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ///
     /// # Errors
     ///
-    /// As [`try_go_on`](Machine::try_go_on).
+    /// As [`try_read_on`](Machine::try_read_on).
     pub(super) fn try_finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Result<Found, NeedStorage> {
         if !storage.can_move() {
             return Ok(self.finish(storage));

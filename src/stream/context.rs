@@ -8,22 +8,22 @@ use crate::shown::{self, shown};
 use crate::{sse, Error, Storage};
 
 /// Stands for the offset in the input of bytes that do not lie there. It is too high for an offset, even if one is added.
-pub(super) const NOWHERE: u64 = 1 << 63;
+pub(super) const NOT_IN_INPUT: u64 = 1 << 63;
 
 /// Bytes, and their offset in the input if they lie there.
 #[derive(Clone, Copy)]
 pub(super) struct Bytes<'a> {
     pub(super) bytes: &'a [u8],
-    /// The offset, or [`NOWHERE`]. One word instead of an `Option`, because it is read as soon as it is written.
+    /// The offset, or [`NOT_IN_INPUT`]. One word instead of an `Option`, because it is read as soon as it is written.
     place: u64,
 }
 
 impl<'a> Bytes<'a> {
-    pub(super) const NONE: Bytes<'static> = Bytes { bytes: &[], place: NOWHERE };
+    pub(super) const NONE: Bytes<'static> = Bytes { bytes: &[], place: NOT_IN_INPUT };
 
     #[inline(always)]
     pub(super) fn new(bytes: &'a [u8], input: Option<u32>) -> Self {
-        Bytes { bytes, place: input.map_or(NOWHERE, u64::from) }
+        Bytes { bytes, place: input.map_or(NOT_IN_INPUT, u64::from) }
     }
 
     /// Their offset in the input.
@@ -47,7 +47,7 @@ pub struct Context<'a> {
     pub start: u64,
     /// One past its last byte.
     pub end: u64,
-    /// Offset of the payload in the input, or [`NOWHERE`].
+    /// Offset of the payload in the input, or [`NOT_IN_INPUT`].
     payload_at: u64,
     /// The event before it, in the same call, was a chunk with the same bytes outside the holes of a template.
     repeats: bool,
@@ -94,7 +94,7 @@ impl<'a> Context<'a> {
             chunk: None,
             start,
             end,
-            payload_at: NOWHERE,
+            payload_at: NOT_IN_INPUT,
             repeats: false,
             follows_chunk: false,
             rest: Rest::NOTHING,
@@ -107,7 +107,7 @@ impl<'a> Context<'a> {
         Context { payload_at: u64::from(input), rest, ..Context::nothing(frame) }
     }
 
-    /// The context of a chunk. `payload`: with its offset in the input, or [`NOWHERE`].
+    /// The context of a chunk. `payload`: with its offset in the input, or [`NOT_IN_INPUT`].
     #[inline(always)]
     pub(super) fn of_chunk(
         (payload, payload_at): (&'a [u8], u64),
@@ -283,7 +283,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// The context of what the last step found.
     pub(super) fn context<'a>(&'a self, rest: &'a Rest<'a>, base: u32, found: Found) -> Context<'a> {
-        let payload_at = found.payload().and_then(|span| span.offset_in_input(base)).map_or(NOWHERE, u64::from);
+        let payload_at = found.payload().and_then(|span| span.offset_in_input(base)).map_or(NOT_IN_INPUT, u64::from);
         let chunk = match found {
             Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
             _ => None,

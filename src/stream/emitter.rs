@@ -211,7 +211,7 @@ impl Emitter {
                 {
                     continue
                 }
-                None => match machine.try_go_on(storage, window) {
+                None => match machine.try_read_on(storage, window) {
                     Ok(Step { consumed, found }) => {
                         if found == Found::NeedMore
                             && consumed == window.len()

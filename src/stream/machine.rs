@@ -107,9 +107,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub fn index_frame(&self) -> (u64, u64) {
         self.index.frame
     }
-}
 
-impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on until something is found or the window is used up. The bytes from `consumed` on are to be given again.
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
@@ -118,17 +116,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.join();
                 recalled.step(window)
             }
-            None => self.go_on(storage, window),
+            None => self.read_on(storage, window),
         }
     }
 
     /// Reads on, line by line.
     #[inline(never)]
-    pub(super) fn read<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
+    pub(super) fn read_lines<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         (self.rested, self.appendable) = (false, 0);
         // No byte is looked at in two steps: as long as the bytes decide nothing, a step takes all of them.
         self.facts.sniff.begin(window);
-        if let Some(found) = self.begin(storage) {
+        if let Some(found) = self.free_last(storage) {
             return Step { consumed: 0, found };
         }
         if self.silent_next > self.silent {
@@ -193,7 +191,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Ends the stream. Returns what is pending then, one thing a call; [`Found::NeedMore`] when there is no more.
     pub fn finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Found {
         (self.rested, self.appendable) = (false, 0);
-        if let Some(found) = self.begin(storage).filter(|found| *found != Found::NeedMore) {
+        if let Some(found) = self.free_last(storage).filter(|found| *found != Found::NeedMore) {
             return found;
         }
         self.silent = self.silent.max(self.silent_next);
@@ -238,7 +236,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Frees the memory of the event that was emitted. Returns what is still to report of its block: `[DONE]`, or bytes behind its JSON.
     #[inline]
-    pub(super) fn begin<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
+    pub(super) fn free_last<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
             After::Release | After::Line => {

@@ -93,7 +93,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // All bytes up to the limit decide whether it is such an event.
         let (mut then, mut behind) = (skim, balance);
         let ahead = value.get(..ahead).unwrap_or(value);
-        let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Nowhere));
+        let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Discard));
         let name = self.buffer.name_span().of(&[], storage);
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
@@ -229,9 +229,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 }
 
 /// Discards the output, to look ahead.
-struct Nowhere;
+struct Discard;
 
-impl Out for Nowhere {}
+impl Out for Discard {}
 
 /// The reduced event in the storage.
 struct Reduced<'a, S: ?Sized> {

@@ -200,8 +200,11 @@ fn advance<'i, S: Storage, const SLOTS: usize>(
 ) -> (&'i [u8], Found) {
     loop {
         let window: &'i [u8] = input;
-        let step =
-            if core::mem::take(&mut unknown) { machine.go_on(storage, window) } else { machine.step(storage, window) };
+        let step = if core::mem::take(&mut unknown) {
+            machine.read_on(storage, window)
+        } else {
+            machine.step(storage, window)
+        };
         *input = window.get(step.consumed..).unwrap_or(&[]);
         if step.found != Found::NeedMore || input.is_empty() {
             return (window, step.found);

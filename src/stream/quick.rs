@@ -1,4 +1,4 @@
-//! Fast paths of the machine, for what nearly every step contains. Each has the same effect as [`read`](Machine::read), or
+//! Fast paths of the machine, for what nearly every step contains. Each has the same effect as [`read_lines`](Machine::read_lines), or
 //! none.
 
 use super::config::Validate;
@@ -20,7 +20,7 @@ const LONGER: usize = 128;
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on where [`recall`](Machine::recall) recognised nothing.
     #[inline]
-    pub(super) fn go_on<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
+    pub(super) fn read_on<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         if let Some(protocol) = self.skips() {
             if let Some(step) = self.unread(storage, window, protocol) {
                 return step;
@@ -28,7 +28,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         match self.quick(storage, window) {
             Some(step) => step,
-            None => self.read(storage, window),
+            None => self.read_lines(storage, window),
         }
     }
 
@@ -92,7 +92,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.rested = false;
         // Nothing waits to be reported: an event may begin here.
-        self.begin(storage);
+        self.free_last(storage);
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
         self.open();

@@ -75,7 +75,7 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
                 Some(Step { consumed, found: Found::NeedMore }) => &rest[..consumed],
                 _ => rest,
             };
-            let expected = long.read(&mut other_store, seen);
+            let expected = long.read_lines(&mut other_store, seen);
             if let Some(step) = step {
                 let states = [(&short, &its_store), (&long, &other_store)];
                 let states = states.map(|(machine, storage)| state(machine, storage, rest, expected.found));

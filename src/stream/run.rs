@@ -48,7 +48,7 @@ fn behind_lf(bytes: &[u8]) -> &[u8] {
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises the event at the front of the window, if the window has all of it and a template matches. The result is the
-    /// chunk that [`read`](Machine::read) would find.
+    /// chunk that [`read_lines`](Machine::read_lines) would find.
     #[inline(always)]
     pub(super) fn recall<'w, S: Storage + ?Sized>(
         &mut self,

@@ -7,7 +7,7 @@ use super::report::whole;
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
-use crate::stream::context::{Bytes, Context, Rest, NOWHERE};
+use crate::stream::context::{Bytes, Context, Rest, NOT_IN_INPUT};
 use crate::stream::found::{Found, Place, Recalled, Span};
 use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
@@ -94,19 +94,19 @@ impl Emitter {
             let passed = input.len().wrapping_sub(window.len());
             let base_of_window = base.saturating_add(passed as u32);
             let stage = if NATIVE && is_unread && is_odd {
-                Some(self.hand_over(unread(), state, Break::Nothing, Stage::Before))
+                self.hand_over(unread(), state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
                 let (name, base) = (machine.name, base_of_window);
                 let name = Bytes::new(name.within(window), name.offset_in_input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(storage.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
                 match state.put(&context, Delta { text: whole(&context), ..Delta::new(Kind::Sse) }, sink) {
-                    Ok(()) if reports_frames => Some(self.hand_over(unread(), state, Break::Nothing, Stage::After)),
-                    Ok(()) => None,
-                    Err(broke) => Some(self.hand_over(unread(), state, broke, Stage::Head)),
+                    Ok(()) if reports_frames => self.hand_over(unread(), state, Break::Nothing, Stage::After),
+                    Ok(()) => Ok(None),
+                    Err(broke) => self.hand_over(unread(), state, broke, Stage::Head),
                 }
             } else if !index.quirks.is_empty() || is_special() {
-                Some(self.hand_over(chunk(), state, Break::Nothing, Stage::Before))
+                self.hand_over(chunk(), state, Break::Nothing, Stage::Before)
             } else {
                 let named;
                 let (beside, flags) = if is_native {
@@ -120,7 +120,7 @@ impl Emitter {
                     Place::Input if sink.uses_places() => {
                         u64::from(base).wrapping_add(passed as u64).wrapping_add(u64::from(at))
                     }
-                    _ => NOWHERE,
+                    _ => NOT_IN_INPUT,
                 };
                 let context = Context::of_chunk((payload, at), index, frame, repeats, beside);
                 let head = Delta { code: index.choices, flags, ..Delta::new(Kind::Chunk) };
@@ -128,8 +128,8 @@ impl Emitter {
                 let context = context.behind_chunk();
                 match taken {
                     Ok(()) => match state.usual_deltas::<_, _, NATIVE>((payload, index), &context, tracker, sink) {
-                        Usual::End if !reports_frames => None,
-                        Usual::Break(broke) => Some(self.hand_over(chunk(), state, broke, Stage::Deltas)),
+                        Usual::End if !reports_frames => Ok(None),
+                        Usual::Break(broke) => self.hand_over(chunk(), state, broke, Stage::Deltas),
                         // Copies: without pointers to them, context and progress stay in registers.
                         end => {
                             let (mut rest, usage) = (state, (payload, &mut usage));
@@ -138,10 +138,10 @@ impl Emitter {
                             stage
                         }
                     },
-                    Err(broke) => Some(self.hand_over(chunk(), state, broke, Stage::Head)),
+                    Err(broke) => self.hand_over(chunk(), state, broke, Stage::Head),
                 }
             };
-            if let Some(stage) = stage {
+            if let Some(stage) = stage.transpose() {
                 break Some((window.len().wrapping_sub(rest.len()), stage));
             }
             window = rest;
@@ -183,19 +183,22 @@ impl Emitter {
         context: &Context<'_>,
         (state, usual): (&mut Progress, Usual),
         (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
-    ) -> Option<Result<Stage, Full>> {
+    ) -> Result<Option<Stage>, Full> {
         let mut usage = None;
         let done = state.deltas(Some(usual), context, &mut usage, tracker, sink);
         if let Some(usage) = usage {
             *last_usage = Some((payload, usage));
         }
         if let Err(broke) = done {
-            return Some(self.hand_over(found, *state, broke, Stage::Deltas));
+            return self.hand_over(found, *state, broke, Stage::Deltas);
         }
         if !state.quirks.is_empty() {
-            return Some(self.hand_over(found, *state, Break::Nothing, Stage::Limit));
+            return self.hand_over(found, *state, Break::Nothing, Stage::Limit);
         }
-        sink.wants(Kind::Frame).then(|| self.hand_over(found, *state, Break::Nothing, Stage::After))
+        if sink.wants(Kind::Frame) {
+            return self.hand_over(found, *state, Break::Nothing, Stage::After);
+        }
+        Ok(None)
     }
 
     /// Whether [`metas`](Self::metas) would emit a member.
@@ -209,14 +212,14 @@ impl Emitter {
     /// `stage` if nothing interrupted the event, or else [`Stage::Deltas`].
     #[cold]
     #[inline(never)]
-    fn hand_over(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Stage, Full> {
+    fn hand_over(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
         self.take_up(found);
         self.progress = state;
         if let Break::Nothing = broke {
-            return Ok(stage);
+            return Ok(Some(stage));
         }
         self.interrupted(broke, stage)?;
         self.progress.taken = 0;
-        Ok(Stage::Deltas)
+        Ok(Some(Stage::Deltas))
     }
 }
