@@ -4,10 +4,8 @@
 
 use crate::common::cases::cases;
 use crate::common::corpus::{recorded, samples, Stream};
-use crate::common::event_log::Detail;
-use crate::common::log::{escaped, quoted};
+use crate::common::log::quoted;
 use crate::common::naive_chat::{whole, Answer, Call, Choice, Naive, HEAD};
-use crate::common::read::{pull, push, How, Store};
 use deltawire::chat::{CallUpdate, Chunk, NamePiece};
 use deltawire::json::Text;
 use deltawire::message::{Assembler, Completion};
@@ -546,30 +544,5 @@ proptest! {
             prop_assert_eq!(&answer, &naive);
             prop_assert_eq!(quirks.contains(Quirk::ReplacedMessage), is_replaced);
         }
-    }
-
-    /// The same streams with a byte changed, removed or inserted: cuts must not matter, and nothing may panic.
-    #[test]
-    fn streams_with_a_fault(
-        Bytes(bytes) in stream(),
-        at in any::<prop::sample::Index>(),
-        byte in prop_oneof![any::<u8>(), prop::sample::select(&b"\n\r\"\\{}[]:, \xEF\xF0\xED"[..])],
-        how in 0..3,
-        cuts in prop::collection::vec(any::<prop::sample::Index>(), 1..6),
-    ) {
-        let mut bytes = bytes;
-        let place = at.index(bytes.len());
-        match how {
-            0 => bytes[place] = byte,
-            1 => bytes.insert(place, byte),
-            _ => drop(bytes.remove(place)),
-        }
-        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
-        cuts.sort_unstable();
-        let how = |cuts| How { cuts, detail: Detail::Views, ..How::whole(Store::Growing, Config::default()) };
-        let whole = pull(&bytes, &how(&[]));
-        let context = || format!("cut at {cuts:?}: {}", escaped(&bytes));
-        whole.equal(&pull(&bytes, &how(&cuts)), "pull", context);
-        whole.across(&push(&bytes, &how(&cuts)), "push", context);
     }
 }
