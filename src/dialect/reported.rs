@@ -190,12 +190,12 @@ pub(super) enum Earlier {
 pub(super) struct Claims {
     /// A bit for each tracked item whose ID one of them has: another one in its position is not it.
     places: u8,
-    /// Added to the position of one if another item has that number.
-    beside: u16,
+    /// How many they are.
+    count: u16,
 }
 
 impl Claims {
-    pub(super) const NONE: Claims = Claims { places: 0, beside: 0 };
+    pub(super) const NONE: Claims = Claims { places: 0, count: 0 };
 }
 
 impl Item {
@@ -301,9 +301,7 @@ impl Reported {
     /// Notes one more item of a whole response.
     pub(super) fn claim(&self, class: Class, id: Id, claims: &mut Claims) {
         claims.places |= self.known(class, id).map_or(0, Item::place_bit);
-        // In the end no less than their count, and no less than the next number.
-        let next = self.new_number(None) as u16;
-        claims.beside = claims.beside.saturating_add(1).max(next);
+        claims.count = claims.count.saturating_add(1);
     }
 
     /// Returns the number of the item of this class and ID at this position of a whole response. `is_empty`: whether it is a message
@@ -330,14 +328,19 @@ impl Reported {
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
             // the events, the second the second, and so on. This does not hold if some of these never came or are no longer
             // tracked, or if one of them has the ID that it had in the events: then a message with another ID is new.
-            let are_all = self.new_number(None) as usize == self.items().count();
+            // LocalAI counts from 1: then the last item has a number that is no position.
+            let (next, count) = (self.new_number(None), u32::from(claims.count));
+            let lowest = self.items().map(|item| u32::from(item.number)).min().unwrap_or(0);
+            let is_shifted = lowest == 1 && next > count;
+            let are_all = next.saturating_sub(is_shifted.into()) as usize == self.items().count();
             let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
             let candidates = self.items().filter(|item| are_all && !has_ids && fits(item));
             let first = candidates.min_by_key(|item| item.number);
             match first {
                 Some(item) if item.is_empty() || !is_empty() => u32::from(item.number),
                 None if there.is_none_or(fits) => position,
-                _ => position.saturating_add(claims.beside.into()),
+                // A number that no other item has.
+                _ => position.saturating_add(next.saturating_add(count).saturating_sub(1)),
             }
         };
         self.take(number, taken);
@@ -583,7 +586,7 @@ mod tests {
         let mut taken = 0;
         let classes =
             [Class::Call, Class::Message, Class::Message, Class::Message, Class::Call, Class::Call, Class::Reasoning];
-        for (position, (class, expected)) in (0..).zip(classes.into_iter().zip([2, 1, 2, 3, 4, 5, 0])) {
+        for (position, (class, expected)) in (0..).zip(classes.into_iter().zip([2, 1, 6, 3, 4, 5, 0])) {
             let is_empty = || position == 2;
             let number = reported.find_whole(position, (class, id), &is_empty, &super::Claims::NONE, &mut taken);
             assert_eq!(number, expected, "{position} {class:?}");

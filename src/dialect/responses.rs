@@ -497,6 +497,8 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                     let has_more = name.is_some() || arguments.is_some();
                     return has_more.then(|| walk.call(payload, index, call, plan));
                 }
+                // Some gateways send the ID of the call as that of its item alone.
+                let id = id.filter(|id| text(Some(*id)).is_some()).or_else(|| members_of(value, ["id"])[0]);
                 let call = Call { id, name, arguments, is_custom, is_open: false };
                 return Some(walk.call(payload, index, call, plan));
             }

@@ -642,9 +642,11 @@ impl Naive {
         let has_text = elements(&item["content"]).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
         let is_empty = is_message && !has_text;
         let next = self.items.iter().map(|own| own.number + 1).max().unwrap_or(0);
-        // Without known IDs the order tells, if the events had all items from the first on.
+        // Without known IDs the order tells, if the events had all items from the first on, which may have the number 1, if
+        // numbers cannot be positions.
         let has_ids = self.items.iter().any(|own| claimed.contains(&own.number) && own.class == class(&item["type"]));
-        let are_all = next == self.items.len() as u64 && !has_ids;
+        let is_shifted = self.items.iter().all(|own| own.number > 0) && next > elements(output).count() as u64;
+        let are_all = self.items.len() as u64 + u64::from(is_shifted) == next && !has_ids;
         let first = self.items.iter().filter(|own| are_all && is_free(own)).min_by_key(|own| own.number);
         let was_reported = |number| self.reported.iter().any(|(own, ..)| *own == number);
         let beside = position + next.max(1) + elements(output).count() as u64 - 1;
@@ -819,7 +821,8 @@ impl Naive {
             let input = input.filter(|input| !self.reported.contains(&arguments) && !is_place(input));
             let has_name = full(&item["name"]).is_some() && !self.reported.contains(&(index, true, 1));
             if !self.reported.contains(&(index, true, 0)) {
-                self.open(0, index, &item["call_id"], &item["name"], kind == "custom_tool_call")?;
+                let id = if full(&item["call_id"]).is_some() { &item["call_id"] } else { &item["id"] };
+                self.open(0, index, id, &item["name"], kind == "custom_tool_call")?;
             } else if has_name {
                 let call = self.calls.iter().find(|call| call.choice == 0 && call.index == index).ok_or(GiveUp)?;
                 let name = full(&item["name"]).expect("as above");
