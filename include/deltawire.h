@@ -1356,10 +1356,10 @@ typedef struct {
     uint64_t completion;
     // `total_tokens`.
     uint64_t total;
-    // `completion_tokens_details.reasoning_tokens`.
+    // `completion_tokens_details.reasoning_tokens`, or else `reasoning_tokens` of the usage itself (GitHub Copilot).
     uint64_t reasoning;
-    // `prompt_tokens_details.cached_tokens`, or else `prompt_cache_hit_tokens` (DeepSeek) or
-    // `cached_tokens` (Moonshot) of the usage itself.
+    // `prompt_tokens_details.cached_tokens`, or else of the usage itself `prompt_cache_hit_tokens` (DeepSeek),
+    // `cached_tokens` (Moonshot), `num_cached_tokens` (Mistral) or `cache_read_input_tokens`.
     uint64_t cached;
     // `prompt_tokens_details.audio_tokens`.
     uint64_t prompt_audio;
@@ -1369,7 +1369,8 @@ typedef struct {
     uint64_t accepted_prediction;
     // `completion_tokens_details.rejected_prediction_tokens`.
     uint64_t rejected_prediction;
-    // `prompt_tokens_details.cache_write_tokens`: also counted in `prompt`.
+    // `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it (Qwen) or of the
+    // usage itself (Vercel): also counted in `prompt`.
     uint64_t cache_write;
 } deltawire_usage;
 

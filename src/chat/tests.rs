@@ -455,16 +455,45 @@ fn a_function_that_is_there_twice_counts_once() {
 }
 
 #[test]
-fn cached_tokens_may_be_a_count_of_the_usage_itself() {
+fn counts_may_have_other_names() {
+    // Reasoning, cached and cache write tokens.
     for (usage, expected) in [
-        (r#"{"prompt_tokens":9,"prompt_cache_hit_tokens":4}"#, Some(4)),
-        (r#"{"cached_tokens":5,"prompt_tokens":9,"prompt_tokens_details":null}"#, Some(5)),
-        (r#"{"cached_tokens":5,"prompt_tokens_details":{"cached_tokens":6}}"#, Some(6)),
-        (r#"{"prompt_tokens_details":{"cached_tokens":6},"prompt_cache_hit_tokens":4}"#, Some(6)),
-        (r#"{"prompt_tokens_details":{"prompt_cache_hit_tokens":6}}"#, None),
+        (r#"{"prompt_tokens":9,"prompt_cache_hit_tokens":4}"#, [None, Some(4), None]),
+        (r#"{"cached_tokens":5,"prompt_tokens":9,"prompt_tokens_details":null}"#, [None, Some(5), None]),
+        (r#"{"cached_tokens":5,"prompt_tokens_details":{"cached_tokens":6}}"#, [None, Some(6), None]),
+        (r#"{"prompt_tokens_details":{"cached_tokens":6},"prompt_cache_hit_tokens":4}"#, [None, Some(6), None]),
+        (r#"{"prompt_tokens_details":{"prompt_cache_hit_tokens":6}}"#, [None; 3]),
+        (r#"{"prompt_tokens":10,"total_tokens":152,"num_cached_tokens":64}"#, [None, Some(64), None]),
+        (
+            r#"{"completion_tokens_details":{"accepted_prediction_tokens":0},"reasoning_tokens":7,"total_tokens":77}"#,
+            [Some(7), None, None],
+        ),
+        (
+            r#"{"reasoning_tokens":7,"completion_tokens":9,"completion_tokens_details":{"reasoning_tokens":8}}"#,
+            [Some(8), None, None],
+        ),
+        (
+            r#"{"prompt_tokens":5,"reasoning_tokens":null,"cached_tokens":"x","num_cached_tokens":2}"#,
+            [None, Some(2), None],
+        ),
+        (
+            r#"{"prompt_tokens":502,"cache_creation_input_tokens":3,"cache_read_input_tokens":2}"#,
+            [None, Some(2), Some(3)],
+        ),
+        (
+            r#"{"cache_creation_input_tokens":1,"prompt_tokens_details":{"cache_creation_input_tokens":5,"cached_tokens":0}}"#,
+            [None, Some(0), Some(5)],
+        ),
+        (
+            r#"{"prompt_tokens_details":{"cache_creation_input_tokens":5,"cache_write_tokens":4}}"#,
+            [None, None, Some(4)],
+        ),
     ] {
         let usage = Usage::of(crate::json::parse_lazy(usage.as_bytes()).unwrap()).unwrap();
-        assert_eq!((usage.cached_tokens(), usage.counts().cached_tokens()), (expected, expected), "{usage:?}");
+        let by_name = [usage.reasoning_tokens(), usage.cached_tokens(), usage.cache_write_tokens()];
+        let counts = usage.counts();
+        let read = [counts.reasoning_tokens(), counts.cached_tokens(), counts.cache_write_tokens()];
+        assert_eq!((by_name, read), (expected, expected), "{usage:?}");
     }
 }
 

@@ -29,11 +29,24 @@ pub struct TokenCounts {
 /// The objects of a usage that contain counts.
 const DETAILS: [&str; 2] = ["prompt_tokens_details", "completion_tokens_details"];
 
-/// Members of the usage itself that some servers send in the place of `prompt_tokens_details.cached_tokens`: DeepSeek and
-/// Moonshot.
-const CACHED: [&str; 2] = ["prompt_cache_hit_tokens", "cached_tokens"];
-/// The place of those tokens.
-const CACHED_PLACE: usize = 4;
+const REASONING: usize = 3;
+const CACHED: usize = 4;
+const CACHE_WRITE: usize = 9;
+
+/// The members that some servers send in the place of a count: the object of each, as in [`NAMES`], its name, and the place of that
+/// count. The first that is a number counts.
+const INSTEAD: [(&str, &str, usize); 7] = [
+    // GitHub Copilot and Perplexity.
+    ("", "reasoning_tokens", REASONING),
+    // DeepSeek; Moonshot; Mistral; gateways to Anthropic.
+    ("", "prompt_cache_hit_tokens", CACHED),
+    ("", "cached_tokens", CACHED),
+    ("", "num_cached_tokens", CACHED),
+    ("", "cache_read_input_tokens", CACHED),
+    // Qwen; Vercel.
+    ("prompt_tokens_details", "cache_creation_input_tokens", CACHE_WRITE),
+    ("", "cache_creation_input_tokens", CACHE_WRITE),
+];
 
 /// Defines the accessors of both types, and what `Debug` prints of [`TokenCounts`], from one table: a method, its place in
 /// [`TokenCounts::counts`], the name of the member, and which of the [`DETAILS`] contains it.
@@ -74,14 +87,17 @@ counts! {
     prompt_tokens = 0: "prompt_tokens";
     completion_tokens = 1: "completion_tokens";
     total_tokens = 2: "total_tokens";
+    /// In its place `reasoning_tokens` of the usage itself (GitHub Copilot).
     reasoning_tokens = 3: "reasoning_tokens" in "completion_tokens_details";
-    /// In its place `prompt_cache_hit_tokens` (DeepSeek) or `cached_tokens` of the usage itself (Moonshot).
+    /// In its place a member of the usage itself: `prompt_cache_hit_tokens` (DeepSeek), `cached_tokens` (Moonshot),
+    /// `num_cached_tokens` (Mistral) or `cache_read_input_tokens`.
     cached_tokens = 4: "cached_tokens" in "prompt_tokens_details";
     prompt_audio_tokens = 5: "audio_tokens" in "prompt_tokens_details";
     completion_audio_tokens = 6: "audio_tokens" in "completion_tokens_details";
     accepted_prediction_tokens = 7: "accepted_prediction_tokens" in "completion_tokens_details";
     rejected_prediction_tokens = 8: "rejected_prediction_tokens" in "completion_tokens_details";
-    /// These tokens of the prompt were written to a cache, which some vendors bill at a higher price.
+    /// These tokens of the prompt were written to a cache, which some vendors bill at a higher price. In its place
+    /// `cache_creation_input_tokens`, beside it (Qwen) or of the usage itself (Vercel).
     cache_write_tokens = 9: "cache_write_tokens" in "prompt_tokens_details";
 }
 
@@ -109,18 +125,28 @@ impl TokenCounts {
         }
     }
 
-    /// Reads the counts in `value`, which is the usage, or this `object` of it. Passes any other member to `other`. Returns
-    /// `false` if the value is malformed; then no count was read.
-    fn read<'a>(&mut self, value: Value<'a>, object: &str, other: &mut dyn FnMut(Text<'a>, Value<'a>)) -> bool {
+    /// Reads the counts in `value`, which is the usage, or this `object` of it, and those [`INSTEAD`]. Passes any other member to
+    /// `other`. Returns `false` if the value is malformed; then no count was read.
+    fn read<'a>(
+        &mut self,
+        value: Value<'a>,
+        object: &str,
+        instead: &mut [Option<u64>; INSTEAD.len()],
+        other: &mut dyn FnMut(Text<'a>, Value<'a>),
+    ) -> bool {
         let mut read = *self;
         for member in value.members() {
             let Ok((name, value)) = member else { return false };
             let is_it = |(of, known): &(&str, &str)| name.is_word(known) && *of == object;
-            let Some(place) = NAMES.iter().position(is_it) else {
-                other(name, value);
+            if let Some(place) = NAMES.iter().position(is_it) {
+                read.set(place, whole_number(value));
                 continue;
-            };
-            read.set(place, whole_number(value));
+            }
+            let mut rows = INSTEAD.iter().zip(instead.iter_mut());
+            match rows.find(|((of, known, _), _)| name.is_word(known) && *of == object) {
+                Some((_, count)) => *count = whole_number(value),
+                None => other(name, value),
+            }
         }
         *self = read;
         true
@@ -181,13 +207,16 @@ impl<'a> Usage<'a> {
         let (object, name) = *NAMES.get(place)?;
         let value = if object.is_empty() { Some(self.value) } else { self.get(object) };
         let own = value.and_then(|value| value.get(name).ok()?).and_then(whole_number);
-        own.or_else(|| if place == CACHED_PLACE { self.cached() } else { None })
+        own.or_else(|| self.instead(place))
     }
 
-    /// Returns the tokens that were read from a cache as servers without `prompt_tokens_details` send them.
+    /// Returns the count that a server sent in the place of the one at this place.
     #[inline(never)]
-    fn cached(&self) -> Option<u64> {
-        CACHED.iter().find_map(|name| member_of(self.value, name).and_then(whole_number))
+    fn instead(&self, place: usize) -> Option<u64> {
+        INSTEAD.iter().filter(|(.., own)| *own == place).find_map(|(object, name, _)| {
+            let value = if object.is_empty() { self.value } else { member_of(self.value, object)? };
+            member_of(value, name).and_then(whole_number)
+        })
     }
 
     /// Returns all counts, to keep. Reads each object once.
@@ -195,10 +224,10 @@ impl<'a> Usage<'a> {
         if let Some(counts) = self.native() {
             return counts;
         }
-        let (mut counts, mut details, mut cached) =
-            (TokenCounts::default(), [None; DETAILS.len()], [None; CACHED.len()]);
-        let is_sound = counts.read(self.value, "", &mut |name, value| {
-            let mut places = DETAILS.iter().zip(&mut details).chain(CACHED.iter().zip(&mut cached));
+        let (mut counts, mut details, mut instead) =
+            (TokenCounts::default(), [None; DETAILS.len()], [None; INSTEAD.len()]);
+        let is_sound = counts.read(self.value, "", &mut instead, &mut |name, value| {
+            let mut places = DETAILS.iter().zip(&mut details);
             if let Some(place) = places.find_map(|(known, place)| (name == **known).then_some(place)) {
                 *place = Some(value);
             }
@@ -208,11 +237,13 @@ impl<'a> Usage<'a> {
         }
         for (object, value) in DETAILS.iter().zip(details) {
             if let Some(value) = value {
-                counts.read(value, object, &mut |_, _| {});
+                counts.read(value, object, &mut instead, &mut |_, _| {});
             }
         }
-        if counts.get(CACHED_PLACE as u32).is_none() {
-            counts.set(CACHED_PLACE, cached.into_iter().flatten().find_map(whole_number));
+        for ((.., place), count) in INSTEAD.iter().zip(instead) {
+            if count.is_some() && counts.get(*place as u32).is_none() {
+                counts.set(*place, count);
+            }
         }
         counts
     }
