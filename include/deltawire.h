@@ -1554,8 +1554,8 @@ deltawire_status deltawire_value_usage(const deltawire_value *v, deltawire_usage
 // Part of an error: the message for a reader.
 #define DELTAWIRE_ERROR_MESSAGE 0
 
-// Part of an error: `code`, `status_code` or `statusCode`, a string or a number, or the code of the
-// first of its `errors`.
+// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number, or the
+// code of the first of its `errors`.
 #define DELTAWIRE_ERROR_CODE 1
 
 // Part of an error: `type`, unless that is just `error`, or `error_type`, or `status` in words.

@@ -112,6 +112,7 @@ keys! {
     Delta = b"delta" in Choice;
     Detail = b"detail";
     Error = b"error" in Chunk Choice;
+    ErrorCode = b"error_code";
     FinishCamel = b"finishReason" in Choice;
     FinishReason = b"finish_reason" in Choice;
     Function = b"function" in Call;

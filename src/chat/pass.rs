@@ -32,6 +32,8 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
     }
     index.quirks |= notes.quirks;
     (index.facts.others, index.facts.choice_usage) = (notes.has_others, notes.has_usage);
+    // Whether that makes the chunk an error depends on all of it.
+    index.facts.error_is_whole = notes.has_error_code;
     Ok(Read { end, seen, may_break })
 }
 
@@ -85,6 +87,10 @@ impl Work<'_, '_> {
                 Key::Usage if self.taken(&mut index.top, top::USAGE, Steps::null) => continue,
                 Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
                 Key::Error => Place::new(top::ERROR, Expect::ERROR),
+                Key::ErrorCode => {
+                    self.notes.has_error_code = true;
+                    UNKNOWN
+                }
                 Key::Obfuscation if self.steps.plain_string_before_end() => continue,
                 Key::Obfuscation => PADDING,
                 Key::Type | Key::Detail | Key::XGroq => {

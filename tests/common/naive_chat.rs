@@ -246,9 +246,11 @@ impl Naive {
             error => error,
         };
         let whole = name == "error" || value["type"] == "error" || value["object"] == "error";
+        let code = &value["error_code"];
+        let says_error = object.contains_key("detail") || !code.is_null() && *code != 0 && *code != "";
         if !error.is_null() && error != "" {
             self.answer.errors.push(message_of(error));
-        } else if whole || (object.contains_key("detail") && !object.contains_key("choices")) {
+        } else if whole || (says_error && !object.contains_key("choices")) {
             self.answer.errors.push(message_of(&value));
         }
         self.answer.choices.values().all(|choice| !choice.odd).then_some(())
@@ -597,6 +599,7 @@ fn message_of(error: &Value) -> String {
     if let Some(text) = error.as_str() {
         return halves::join(text);
     }
-    let text = ["message", "detail", "details", "error", "status_msg"].into_iter().find_map(|key| filled(&error[key]));
+    let names = ["message", "detail", "details", "error", "status_msg", "error_msg", "text"];
+    let text = names.into_iter().find_map(|key| filled(&error[key]));
     halves::join(text.unwrap_or(""))
 }

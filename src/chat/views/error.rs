@@ -32,7 +32,7 @@ enum Body<'a> {
 pub enum ErrorPart {
     /// What happened, in words.
     Message,
-    /// `code`, `status_code` or `statusCode`, or the code of the first of its `errors`.
+    /// `code`, `status_code`, `statusCode` or `error_code`, or the code of the first of its `errors`.
     Code,
     /// `type`, `error_type` (TGI) or, in words, `status` (Google), unless that is just `error`.
     Kind,
@@ -53,8 +53,8 @@ impl<'a> ApiError<'a> {
         let whole = self.value()?;
         let names: &[&str] = match part {
             ErrorPart::Message if whole.kind() != Kind::Object => return Some(whole).filter(says),
-            ErrorPart::Message => &["message", "detail", "details", "error", "status_msg"],
-            ErrorPart::Code => &["code", "status_code", "statusCode"],
+            ErrorPart::Message => &["message", "detail", "details", "error", "status_msg", "error_msg", "text"],
+            ErrorPart::Code => &["code", "status_code", "statusCode", "error_code"],
             ErrorPart::Kind => &["type", "error_type", "status"],
             ErrorPart::Param => &["param"],
         };
