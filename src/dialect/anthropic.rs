@@ -2,7 +2,7 @@
 
 use super::finish::Reason;
 use super::state::{Plan, ReadEvent, State, What};
-use super::value::{array, has_elements, has_members, is, number, object, text};
+use super::value::{arguments, array, has_elements, has_members, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
@@ -46,8 +46,11 @@ pub(super) fn read<'a>(
         seen.plan.what = What::Block;
         choice(0, false);
     } else if kind == "content_block_delta" {
-        let [index] = members_of(event, ["index"]);
-        seen.plan.what = if state.is_of_client(number(index)) { What::Delta } else { What::Piece };
+        let [index, delta] = members_of(event, ["index", "delta"]);
+        let is_client = state.is_of_client(number(index));
+        let partial = delta.filter(|_| is_client).and_then(|delta| members_of(delta, ["partial_json"])[0]);
+        seen.has_odd_arguments = partial.is_some_and(has_members);
+        seen.plan.what = if is_client { What::Delta } else { What::Piece };
         choice(0, false);
     } else if kind == "message_delta" {
         let [delta, usage] = members_of(event, ["delta", "usage"]);
@@ -147,7 +150,8 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
         0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot),
         1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot),
         0 if is(kind, "tool_use") => {
-            let arguments = input.filter(|input| has_members(*input)).map(|input| Text::verbatim(input.raw()));
+            // Some gateways send the object as a text.
+            let arguments = arguments(input).filter(|input| *input != "{}");
             Some(walk.call(payload, slot, Call { id, name, arguments, ..Call::default() }, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot),
@@ -171,13 +175,13 @@ fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Opti
     } else if is("thinking_delta") {
         walk.text(payload, Kind::Reasoning, thinking, slot)
     } else if is("input_json_delta") && plan.what == What::Delta {
-        let arguments = text(partial)?;
+        let arguments = arguments(partial)?;
         Some(walk.call(payload, number(index), Call { arguments: Some(arguments), ..Call::default() }, plan))
     } else if is("signature_delta") {
         walk.text(payload, Kind::Signature, signature, slot)
     } else if is("citations_delta") {
         walk.raw(payload, Kind::Annotation, citation, slot)
-    } else if is("input_json_delta") && text(partial).is_none() {
+    } else if is("input_json_delta") && arguments(partial).is_none() {
         None
     } else {
         walk.raw(payload, Kind::Native, Some(delta), slot)

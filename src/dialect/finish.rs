@@ -19,7 +19,7 @@ static WORDS: [(FinishKind, &str); 5] = [
     (FinishKind::Stop, "stop end_turn stop_sequence pause_turn STOP completed COMPLETE STOP_SEQUENCE"),
     (FinishKind::Length, "length max_tokens model_context_window_exceeded MAX_TOKENS LENGTH max_output_tokens"),
     (FinishKind::ToolCalls, "tool_calls tool_use TOOL_CALL requires_action"),
-    (FinishKind::ContentFilter, "content_filter refusal guardrail_intervened content_filtered SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY"),
+    (FinishKind::ContentFilter, "content_filter refusal guardrail_intervened content_filtered SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION"),
     (FinishKind::Error, "error failed cancelled ERROR TIMEOUT MALFORMED_FUNCTION_CALL"),
 ];
 
@@ -66,7 +66,10 @@ mod tests {
                     "BLOCKLIST",
                     "PROHIBITED_CONTENT",
                     "SPII",
+                    "MODEL_ARMOR",
                     "IMAGE_SAFETY",
+                    "IMAGE_PROHIBITED_CONTENT",
+                    "IMAGE_RECITATION",
                 ],
                 ContentFilter,
                 ContentFilter,

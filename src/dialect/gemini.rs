@@ -2,10 +2,10 @@
 
 use super::finish::Reason;
 use super::state::{Output, Plan, ReadEvent, State, What};
-use super::value::{array, bit, has_elements, number, object, text};
+use super::value::{array, bit, has_elements, has_members, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{members_of, Text, Value};
+use crate::json::{members_of, Kind as Json, Text, Value};
 
 /// See [`super::read::read`].
 pub(super) fn read<'a>(
@@ -31,7 +31,8 @@ pub(super) fn read<'a>(
         if let Some(parts) = parts {
             let mut list = Container::of(parts.raw(), Some(parts));
             while let Some(part) = list.next(parts.raw()) {
-                if let Some(call) = object(members_of(part, ["functionCall"])[0]) {
+                let [words, call] = members_of(part, ["text", "functionCall"]);
+                if let Some(call) = call_beside(words, call) {
                     calls.opened = calls.opened.saturating_add(u32::from(opens(call, calls.continues)));
                     calls.continues = continues(call);
                     state.output = Output::Calls(calls);
@@ -43,6 +44,11 @@ pub(super) fn read<'a>(
         seen.is_body = true;
         choice(number(index), text(reason).is_some());
     }
+}
+
+/// Returns the call of a part with these members. Beside a text an empty object is none.
+fn call_beside<'a>(words: Option<Value<'a>>, call: Option<Value<'a>>) -> Option<Value<'a>> {
+    object(call).filter(|call| words.is_none() || has_members(*call))
 }
 
 /// Whether a call is a new one, not the continuation of the last.
@@ -86,7 +92,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         }
         2 => {
             let Some(part) = walk.inner.next(payload) else {
-                walk.phase = 5;
+                walk.phase = 6;
                 return None;
             };
             (walk.phase, walk.part) = (3, Part::raw(payload, part).start);
@@ -94,10 +100,14 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             None
         }
         3 => {
-            walk.phase = 4;
-            part(walk, payload, plan)
+            walk.phase = 5;
+            part(walk, payload, plan, false)
         }
         4 => {
+            walk.phase = 5;
+            part(walk, payload, plan, true)
+        }
+        5 => {
             walk.phase = 2;
             let [signature] = members_of(value_at(payload, walk.part), ["thoughtSignature"]);
             walk.text(payload, Kind::Signature, signature, slot(walk))
@@ -115,33 +125,43 @@ fn slot(walk: &Walk) -> u64 {
     u64::from(walk.count.saturating_sub(1))
 }
 
-/// Returns the delta of the part at hand, apart from its signature.
-fn part(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
+/// Returns the delta of the part at hand, apart from its signature, or what is behind a text (`is_rest`): some proxies send a text,
+/// which may be empty, beside a call or a medium.
+fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<Delta> {
+    let part = value_at(payload, walk.part);
     let names = ["text", "thought", "functionCall", "inlineData", "fileData"];
-    let [words, thought, call, inline, file] = members_of(value_at(payload, walk.part), names);
-    if words.is_some() {
+    let [words, thought, call, inline, file] = members_of(part, names);
+    let is_medium = inline.is_some() || file.is_some();
+    let call = call_beside(words, call);
+    if words.is_some() && !is_rest {
+        if call.is_some() || is_medium {
+            walk.phase = 4;
+        }
         let is_thought = thought.and_then(|value| value.as_bool()) == Some(true);
         let kind = if is_thought { Kind::Reasoning } else { Kind::Content };
         return walk.text(payload, kind, words, slot(walk));
     }
-    let Some(call) = object(call) else {
-        let is_medium = inline.is_some() || file.is_some();
+    let Some(call) = call else {
         let kind = if is_medium { Kind::Media } else { Kind::Native };
         // A part with nothing but a signature has no delta but that of the signature.
         let mut at = 0;
         let mut has_more = false;
-        let whole = value_at(payload, walk.part);
-        while let Some((name, _)) = whole.member_at(&mut at) {
+        while let Some((name, _)) = part.member_at(&mut at) {
             has_more |= name != "thoughtSignature" && name != "thought";
         }
         return walk.raw(payload, kind, whole_at(payload, walk.part).filter(|_| has_more), slot(walk));
     };
     let [id, name, args] = members_of(call, ["id", "name", "args"]);
-    walk.member(payload, call, "partialArgs");
+    walk.member(payload, call, "partialArgs", |value| value.kind() == Json::Array);
+    if walk.member.is_empty() {
+        // The signature of a call must go back with that very call, so that it is a member of the call, too.
+        walk.member(payload, part, "thoughtSignature", |value| text(Some(value)).is_some());
+    }
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
     let index = plan.opened.saturating_add(walk.calls);
     if opens(call, continued) {
-        let arguments = object(args).map(|args| Text::verbatim(args.raw()));
+        // Some proxies send the object as a text.
+        let arguments = text(args).or_else(|| object(args).map(|args| Text::verbatim(args.raw())));
         return Some(walk.call(payload, index, Call { id, name, arguments, ..Call::default() }, plan));
     }
     // The part continues the call that was opened last.

@@ -188,11 +188,12 @@ impl Walk {
         Delta { flags, choice: self.choice, call, number: u64::from(index), text, ..Delta::new(Kind::ToolCall) }
     }
 
-    /// Keeps the array with the name `wanted` among the members of a call. Its delta follows that of the arguments.
-    pub(super) fn member(&mut self, payload: &[u8], call: Value<'_>, wanted: &str) {
+    /// Keeps the member with the name `wanted` of an object, if `is_it` says so of its value. Its delta, a member of the call at
+    /// hand, follows that of the arguments.
+    pub(super) fn member(&mut self, payload: &[u8], object: Value<'_>, wanted: &str, is_it: fn(Value<'_>) -> bool) {
         let mut at = 0;
-        while let Some((name, value)) = call.member_at(&mut at) {
-            if name == *wanted && value.kind() == crate::json::Kind::Array {
+        while let Some((name, value)) = object.member_at(&mut at) {
+            if name == *wanted && is_it(value) {
                 let start = Part::of(payload, name).start.saturating_sub(1);
                 let value = Part::raw(payload, value);
                 let len = value.start.saturating_add(value.len).saturating_sub(start);
@@ -248,14 +249,15 @@ mod tests {
         assert_eq!((opened.flags, opened.choice, opened.call, opened.number), (FLAG_NUMBER, 2, 3, 4));
     }
 
-    /// Only an array with the wanted name is kept; the delta for it selects a call and opens none.
+    /// Only a value of the wanted kind with the wanted name is kept; the delta for it selects a call and opens none.
     #[test]
     fn a_kept_member_selects_its_call() {
+        let is_array = |value: Value<'_>| value.kind() == crate::json::Kind::Array;
         let mut walk = Walk::START;
-        walk.member(CALL, call(), "paths");
+        walk.member(CALL, call(), "paths", is_array);
         assert!(walk.member.is_empty());
         assert!(walk.select(CALL, 1, &Plan::NONE).is_none());
-        walk.member(CALL, call(), "others");
+        walk.member(CALL, call(), "others", is_array);
         let (start, len) = (walk.member.start as usize, walk.member.len as usize);
         assert_eq!(&CALL[start..start + len], br#""others":[1]"#);
         let delta = walk.select(CALL, 1, &Plan::NONE).unwrap();

@@ -410,6 +410,15 @@ impl Naive {
         Ok(())
     }
 
+    /// Arguments that are a text, or an object with members.
+    fn input(&mut self, choice: u32, index: u64, input: &Value) -> Done {
+        match full(input) {
+            Some(text) => self.arguments(choice, index, text),
+            None if has_members(input) => self.object(choice, index, input),
+            None => Ok(()),
+        }
+    }
+
     fn finish(&mut self, index: u32, word: &Value, meaning: &dyn Fn(&str, bool) -> FinishKind, is_prompt: bool) {
         let Some(word) = full(word) else { return };
         self.choice(index);
@@ -478,10 +487,10 @@ impl Naive {
                     "signature_delta" => self.signature(0, index, &delta["signature"]),
                     "citations_delta" if delta["citation"].is_null() => {}
                     "citations_delta" => self.raw(0, Kind::Annotation, index, &delta["citation"]),
-                    "input_json_delta" => match full(&delta["partial_json"]) {
-                        None => {}
-                        Some(piece) if self.clients.contains(&index) => self.arguments(0, index, piece)?,
-                        Some(_) => self.raw(0, Kind::Native, index, delta),
+                    "input_json_delta" => match &delta["partial_json"] {
+                        piece if full(piece).is_none() && !has_members(piece) => {}
+                        piece if self.clients.contains(&index) => self.input(0, index, piece)?,
+                        _ => self.raw(0, Kind::Native, index, delta),
                     },
                     _ => self.raw(0, Kind::Native, index, delta),
                 }
@@ -512,8 +521,8 @@ impl Naive {
             "tool_use" => {
                 self.clients.insert(index);
                 self.open(0, index, &block["id"], &block["name"], false)?;
-                if block["input"].as_object().is_some_and(|input| !input.is_empty()) {
-                    self.object(0, index, &block["input"])?;
+                if block["input"] != "{}" {
+                    self.input(0, index, &block["input"])?;
                 }
             }
             _ => self.raw(0, Kind::Native, index, block),
@@ -528,7 +537,6 @@ impl Naive {
         // A call counts for the finish reasons of its event, wherever that stands.
         for candidate in elements(&event["candidates"]) {
             let index = choice_of(candidate)?;
-            let is_call = |part: &Value| part["text"].is_null() && part["functionCall"].is_object();
             if elements(&candidate["content"]["parts"]).any(is_call) {
                 self.called.insert(index);
             }
@@ -548,10 +556,9 @@ impl Naive {
 
     fn part(&mut self, choice: u32, place: u64, part: &Value) -> Done {
         let call = &part["functionCall"];
-        if !part["text"].is_null() {
-            let kind = if part["thought"] == true { Kind::Reasoning } else { Kind::Content };
-            self.text(choice, kind, 0, place, &part["text"]);
-        } else if call.is_object() {
+        let kind = if part["thought"] == true { Kind::Reasoning } else { Kind::Content };
+        self.text(choice, kind, 0, place, &part["text"]);
+        if is_call(part) {
             let goes_on = std::mem::replace(&mut self.continues, call["willContinue"] == true);
             let last = self.calls.len();
             if !goes_on || full(&call["name"]).is_some() {
@@ -559,16 +566,23 @@ impl Naive {
                 if call["args"].is_object() {
                     self.object(choice, last as u64, &call["args"])?;
                 }
+                if let Some(text) = full(&call["args"]) {
+                    self.arguments(choice, last as u64, text)?;
+                }
             }
             let last = self.calls.last().filter(|last| last.choice == choice).ok_or(GiveUp)?;
             if call["partialArgs"].is_array() {
                 let (number, member) = (last.number, &call["partialArgs"]);
                 self.push(format!("member {choice} #{number} {{\"partialArgs\":{member}}}"));
+            } else if full(&part["thoughtSignature"]).is_some() {
+                let (number, member) = (last.number, &part["thoughtSignature"]);
+                self.push(format!("member {choice} #{number} {{\"thoughtSignature\":{member}}}"));
             }
         } else {
             let is_medium = !part["inlineData"].is_null() || !part["fileData"].is_null();
             let is_more = |name: &String| name != "thoughtSignature" && name != "thought";
-            if part.as_object().is_some_and(|part| part.keys().any(is_more)) {
+            let is_text = !part["text"].is_null() && !is_medium;
+            if !is_text && part.as_object().is_some_and(|part| part.keys().any(is_more)) {
                 self.raw(choice, if is_medium { Kind::Media } else { Kind::Native }, place, part);
             }
         }
@@ -958,7 +972,10 @@ fn word_of(word: &str, called: bool) -> FinishKind {
                 "BLOCKLIST",
                 "PROHIBITED_CONTENT",
                 "SPII",
+                "MODEL_ARMOR",
                 "IMAGE_SAFETY",
+                "IMAGE_PROHIBITED_CONTENT",
+                "IMAGE_RECITATION",
             ],
         ),
     ]
@@ -980,6 +997,16 @@ fn is_whole_object(text: &str) -> Result<bool, GiveUp> {
         Some(Err(fault)) if !fault.is_eof() && text.starts_with('{') => Err(GiveUp),
         _ => Ok(false),
     }
+}
+
+/// Whether a part of Gemini is a call. Beside a text an empty object is none.
+fn is_call(part: &Value) -> bool {
+    part["functionCall"].is_object() && (part["text"].is_null() || has_members(&part["functionCall"]))
+}
+
+/// Whether a value is an object with members.
+fn has_members(value: &Value) -> bool {
+    value.as_object().is_some_and(|members| !members.is_empty())
 }
 
 /// A string that is not empty.

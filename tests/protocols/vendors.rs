@@ -150,13 +150,15 @@ fn gemini_candidates_parts_and_paths() {
         let function = |name: &str, arguments: &str| json!({"type": "function", "function": {"name": name, "arguments": arguments}});
         let mut with_id = function("n", "{}");
         with_id["id"] = json!("i");
+        let mut signed = function("f", r#"{"a":[1,"é"]}"#);
+        signed["thoughtSignature"] = json!("t");
         let arguments = r#"{"s":"a\"bc","o":{"x":[1.5,true],"y":null},"z":"end"}"#;
         let expected = json!([
             {
                 "index": 0,
                 "message": {
                     "role": "assistant", "content": "x", "reasoning_content": "th",
-                    "tool_calls": [function("f", r#"{"a":[1,"é"]}"#), function("f", r#"{"a":[1,"é"]}"#), with_id,
+                    "tool_calls": [signed, function("f", r#"{"a":[1,"é"]}"#), with_id,
                         function("p", arguments)],
                     "signatures": ["s", "t"], "native_content": [code, image],
                 },
