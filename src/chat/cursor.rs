@@ -8,6 +8,7 @@ use super::page::{Behind, How, Item, Items};
 use super::read::{error_of, usage_of};
 use super::views::FinishReason;
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_PLAIN};
+use crate::dialect::Plan;
 use crate::json::{Text, Value};
 
 /// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
@@ -152,7 +153,7 @@ impl Cursor {
     pub(crate) fn next_of_any(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         loop {
             if let Some(inside) = &mut self.inside {
-                if let Some(delta) = inside.next_of(payload, &index.plan) {
+                if let Some(delta) = inside.next(payload, &index.plan) {
                     return Some(delta);
                 }
                 self.inside = None;
@@ -173,12 +174,13 @@ impl Cursor {
                         continue;
                     }
                     let before = self.last.replace(item.kind);
-                    if let Some(delta) = self.enter(item, part, payload) {
-                        return Some(delta);
+                    match Inside::of(item, part) {
+                        None => return Some(only_delta(item, part, payload)),
+                        inside => (self.inside, self.is_off_page) = (inside, true),
                     }
                     if item.how == How::Details {
                         // A template's `reasoning_details` may have no text in this event. Then the other reasoning is emitted.
-                        let first = self.inside.as_mut().and_then(|inside| inside.next_of(payload, &index.plan));
+                        let first = self.inside.as_mut().and_then(|inside| inside.next(payload, &index.plan));
                         if first.is_some() {
                             return first;
                         }
@@ -210,18 +212,6 @@ impl Cursor {
             }
             self.at = 0;
             choice = further_choice(payload, choice.end)?;
-        }
-    }
-
-    /// Enters an item. Returns its delta, or `None` if it has several, which come next.
-    #[inline(always)]
-    fn enter(&mut self, item: Item, part: Part, payload: &[u8]) -> Option<Delta> {
-        match Inside::of(item, part) {
-            None => Some(only_delta(item, part, payload)),
-            inside => {
-                (self.inside, self.is_off_page) = (inside, true);
-                None
-            }
         }
     }
 
@@ -287,7 +277,7 @@ impl Iterator for ItemDeltas<'_> {
 
     fn next(&mut self) -> Option<Delta> {
         loop {
-            if let Some(delta) = self.inside.as_mut().and_then(|inside| inside.next(self.payload)) {
+            if let Some(delta) = self.inside.as_mut().and_then(|inside| inside.next(self.payload, &Plan::NONE)) {
                 return Some(delta);
             }
             let item = *self.items.get(..self.len)?.get(self.at)?;

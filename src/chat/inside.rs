@@ -87,15 +87,6 @@ impl Inside {
         }
     }
 
-    /// Returns the next delta of a chunk with this plan.
-    #[inline]
-    pub(super) fn next_of(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
-        match &mut self.progress {
-            Progress::Event(walk) => dialect::next(walk, payload, plan),
-            _ => self.next(payload),
-        }
-    }
-
     /// Goes back to before the last delta of an event of another protocol. Returns `false` if this is not in such an event.
     pub(super) fn back(&mut self) -> bool {
         match &mut self.progress {
@@ -107,14 +98,14 @@ impl Inside {
         }
     }
 
-    /// Returns the next delta.
+    /// Returns the next delta of a chunk with this plan.
     #[inline(never)]
-    pub(super) fn next(&mut self, payload: &[u8]) -> Option<Delta> {
-        let delta = self.next_plain(payload)?;
+    pub(super) fn next(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
+        let delta = self.next_plain(payload, plan)?;
         Some(Delta { flags: delta.flags | self.flags, ..delta })
     }
 
-    fn next_plain(&mut self, payload: &[u8]) -> Option<Delta> {
+    fn next_plain(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
         let Inside { choice, part, .. } = *self;
         let value = || part.value(payload);
         let text = |kind, text| Delta { choice, text: Part::of(payload, text), ..Delta::new(kind) };
@@ -141,14 +132,14 @@ impl Inside {
                 None
             }
             Progress::Calls(calls) => calls.next(choice, part, payload),
-            Progress::Event(_) => None,
+            Progress::Event(walk) => dialect::next(walk, payload, plan),
         }
     }
 }
 
 /// Whether an item has a delta.
 pub(super) fn has_delta(item: &Item, payload: &[u8]) -> bool {
-    Inside::of(*item, item.part()).is_none_or(|mut inside| inside.next(payload).is_some())
+    Inside::of(*item, item.part()).is_none_or(|mut inside| inside.next(payload, &Plan::NONE).is_some())
 }
 
 impl Calls {

@@ -186,29 +186,19 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    fn container<const N: usize>(&mut self, spans: &Spans<N>, member: usize, kind: Kind, how: How) {
-        if let Some(value) = self.value(spans, member) {
-            self.put_value(kind, how, value);
-        }
-    }
-
     #[inline(never)]
     fn container_of_delta(&mut self, fields: &DeltaIndex, member: usize) {
-        let spans = &fields.spans;
-        let first = self.first_byte(spans, member);
-        match (member, first) {
-            (delta::REASONING_DETAILS, Some(b'[' | b'{')) => {
-                let array = self.value(spans, member);
-                if self.items.keeps_all || ReasoningDetails::of(array).any(|item| item.text().is_some()) {
-                    if let Some(array) = array {
-                        self.put(Kind::Reasoning, How::Details, Part::raw(self.payload, array), true);
-                    }
-                }
+        let Some(value) = self.value(&fields.spans, member) else { return };
+        match (member, value.kind()) {
+            (delta::REASONING_DETAILS, Json::Array | Json::Object)
+                if self.items.keeps_all || ReasoningDetails::of(Some(value)).any(|item| item.text().is_some()) =>
+            {
+                self.put(Kind::Reasoning, How::Details, Part::raw(self.payload, value), true);
             }
-            (delta::FUNCTION_CALL, Some(b'{')) => self.container(spans, member, Kind::FunctionName, How::Function),
-            (delta::TOOL_CALLS, Some(b'[' | b'{')) if fields.calls > 0 => {
+            (delta::FUNCTION_CALL, Json::Object) => self.put_value(Kind::FunctionName, How::Function, value),
+            (delta::TOOL_CALLS, Json::Array | Json::Object) if fields.calls > 0 => {
                 if fields.calls > 1 || !fields.is_fragment {
-                    return self.container(spans, member, Kind::ToolCall, How::Calls);
+                    return self.put_value(Kind::ToolCall, How::Calls, value);
                 }
                 // A fragment without arguments has no effect.
                 let least = if self.items.keeps_all { 2 } else { 3 };
@@ -218,8 +208,8 @@ impl<'r> Reader<'r, '_> {
                 self.items.push(fragment(fields.call_index, self.choice));
                 self.string(fields.arguments, Kind::ToolArguments, false);
             }
-            (delta::AUDIO, Some(b'{')) => self.container(spans, member, Kind::Audio, How::Raw),
-            (delta::ANNOTATIONS, Some(b'[')) => self.container(spans, member, Kind::Annotation, How::Raw),
+            (delta::AUDIO, Json::Object) => self.put_value(Kind::Audio, How::Raw, value),
+            (delta::ANNOTATIONS, Json::Array) => self.put_value(Kind::Annotation, How::Raw, value),
             _ => {}
         }
     }
