@@ -6,6 +6,7 @@ use super::value::{arguments, array, has_elements, has_members, is, number, obje
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
+use crate::Quirk;
 
 /// See [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has no deltas.
 pub(super) fn read<'a>(
@@ -49,7 +50,7 @@ pub(super) fn read<'a>(
         let [index, delta] = members_of(event, ["index", "delta"]);
         let is_client = state.is_of_client(number(index));
         let partial = delta.filter(|_| is_client).and_then(|delta| members_of(delta, ["partial_json"])[0]);
-        seen.has_odd_arguments = partial.is_some_and(has_members);
+        seen.flag(partial.is_some_and(has_members), Quirk::ArgumentsNotText);
         seen.plan.what = if is_client { What::Delta } else { What::Piece };
         choice(0, false);
     } else if kind == "message_delta" {

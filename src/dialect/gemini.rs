@@ -6,6 +6,7 @@ use super::value::{array, bit, has_elements, has_members, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Kind as Json, Text, Value};
+use crate::Quirk;
 
 /// See [`super::read::read`].
 pub(super) fn read<'a>(
@@ -37,7 +38,7 @@ pub(super) fn read<'a>(
                     calls.continues = continues(call);
                     state.output = Output::Calls(calls);
                     state.called |= bit(number(index));
-                    seen.has_paths |= has_paths(call);
+                    seen.flag(has_elements(members_of(call, ["partialArgs"])[0]), Quirk::PartialArguments);
                 }
             }
         }
@@ -59,11 +60,6 @@ fn opens(call: Value<'_>, continued: bool) -> bool {
 /// Whether more of a call follows.
 fn continues(call: Value<'_>) -> bool {
     members_of(call, ["willContinue"])[0].and_then(|value| value.as_bool()) == Some(true)
-}
-
-/// Returns whether a call has arguments by path.
-fn has_paths(call: Value<'_>) -> bool {
-    has_elements(members_of(call, ["partialArgs"])[0])
 }
 
 /// Returns the reason why the prompt was refused.

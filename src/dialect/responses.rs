@@ -7,6 +7,7 @@ use super::value::{arguments, array, has_elements, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
+use crate::Quirk;
 
 /// What the text of an event is, and which part of its item it belongs to.
 struct EventText {
@@ -211,7 +212,8 @@ pub(super) fn read<'a>(
                 let (class, id) = identity(item);
                 let number = find_whole((index, item), (class, id), &seen.plan, &mut taken);
                 state.called |= u64::from(class == Class::Call);
-                seen.has_odd_arguments |= !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
+                let is_odd = !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
+                seen.flag(is_odd, Quirk::ArgumentsNotText);
                 // Another event may end the response again, and must not report the item twice.
                 state.output.items().add_all(number);
                 state.output.items().describe(number, &Address { class, index: None, id });
@@ -236,7 +238,8 @@ pub(super) fn read<'a>(
         // item.
         let is_call = piece.kind == Kind::ToolArguments;
         let is_open = !is_call || state.takes_arguments(item);
-        seen.repeats_arguments = is_call && piece.name == "delta" && state.output.reported().began_whole(item);
+        let repeats = is_call && piece.name == "delta" && state.output.reported().began_whole(item);
+        seen.flag(repeats, Quirk::ArgumentsAfterEnd);
         let words = words(event, piece.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
         if piece.name == "delta" && has_text {
@@ -251,13 +254,14 @@ pub(super) fn read<'a>(
                 of if items.add(item, of) => Earlier::Reported,
                 _ => Earlier::New,
             };
-            seen.has_odd_item |= earlier == Earlier::Elsewhere;
+            seen.flag(earlier == Earlier::Elsewhere, Quirk::OddItemIndex);
             if earlier == Earlier::New {
                 seen.plan.what = What::More;
             }
         }
-        seen.has_odd_arguments = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
-        if !seen.has_odd_item {
+        let is_odd = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
+        seen.flag(is_odd, Quirk::ArgumentsNotText);
+        if !seen.quirks.contains(Quirk::OddItemIndex) {
             // The walk through a usual event does not look at its ID.
             address.id = Id::UNKNOWN;
         }
@@ -272,7 +276,8 @@ pub(super) fn read<'a>(
         state.called |= u64::from(class == Class::Call);
         if is_done {
             seen.plan.what = What::WholeItem;
-            seen.has_odd_arguments = !state.output.reported().has(number, ARGUMENTS) && is_odd_call(class, item);
+            let is_odd = !state.output.reported().has(number, ARGUMENTS) && is_odd_call(class, item);
+            seen.flag(is_odd, Quirk::ArgumentsNotText);
             state.output.items().add_all(number);
         } else {
             seen.plan.what = What::Item;
@@ -352,7 +357,7 @@ fn find(state: &mut State, seen: &mut ReadEvent<'_>, address: &Address, begins: 
     let (number, is_usual) = state.item(address, begins);
     seen.plan.item = number;
     if !is_usual {
-        seen.has_odd_item = true;
+        seen.quirks.insert(Quirk::OddItemIndex);
         seen.forgets |= !core::mem::replace(&mut state.is_odd, true);
     }
     number

@@ -6,6 +6,7 @@ use super::reported::{Address, Claims, Class, Id, ItemPart, Reported, CALL};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
+use crate::{Quirk, QuirkSet};
 
 /// What is known about a stream between its events.
 #[derive(Clone, Debug)]
@@ -136,7 +137,9 @@ impl State {
         };
         let id = Id::of([id]).short();
         (seen.begins, seen.forgets) = (true, was_another);
-        seen.breaks_off = was_another && !self.ended && !self.finished && !self.failed && self.response != id;
+        // It breaks off one that has not ended.
+        let is_open = was_another && !self.ended && !self.finished && !self.failed;
+        seen.flag(is_open && self.response != id, Quirk::ReplacedMessage);
         (self.response, self.is_later) = (id, self.is_later || was_another);
         (self.finished, self.ended, self.failed, self.called, self.is_odd) = (false, false, false, 0, false);
     }
@@ -295,19 +298,18 @@ pub(crate) struct ReadEvent<'a> {
     pub(crate) others: bool,
     /// Whether a response begins, maybe behind another one.
     pub(crate) begins: bool,
-    /// Whether a response begins before another one, of which parts were reported, has ended.
-    pub(crate) breaks_off: bool,
     /// Whether the memo must forget its templates, because the same bytes would be read differently now: a block is no longer a
     /// tool call of the client, or a response begins of which no part was reported.
     pub(crate) forgets: bool,
-    /// A tool call has arguments by path.
-    pub(crate) has_paths: bool,
-    /// The event has no index, or not that of its output item.
-    pub(crate) has_odd_item: bool,
-    /// Arguments are JSON, not a text.
-    pub(crate) has_odd_arguments: bool,
-    /// The arguments of a call go on after they came whole. They are not reported.
-    pub(crate) repeats_arguments: bool,
+    pub(crate) quirks: QuirkSet,
+}
+
+impl ReadEvent<'_> {
+    pub(super) fn flag(&mut self, when: bool, quirk: Quirk) {
+        if when {
+            self.quirks.insert(quirk);
+        }
+    }
 }
 
 #[cfg(test)]

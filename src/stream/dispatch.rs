@@ -116,19 +116,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.block.quirks.insert(Quirk::UnterminatedEvent);
         }
         let frame = (self.block.start, end);
+        self.index.frame = frame;
         let (data, name_span) = self.buffer.end().unwrap_or((Span::EMPTY, Span::EMPTY));
         self.name = name_span;
-        let span = data;
         let payload = data.of(window, storage);
         if self.config.payload == Payload::Opaque {
-            self.index.frame = frame;
             self.facts.foreign = true;
-            return self.conclude(Found::Sse(span));
+            return self.conclude(Found::Sse(data));
         }
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
         if trimmed == DONE {
-            self.index.frame = frame;
             return self.done();
         }
         self.after_done();
@@ -140,14 +138,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let is_strict = self.config.validate == Validate::Strict;
         if hint != Hint::Error && (trimmed.is_empty() || !is_strict && trimmed.first() == Some(&b':')) {
-            self.index.frame = frame;
             self.block.quirks.insert(Quirk::KeepAliveData);
-            return self.conclude(Found::KeepAlive(span));
+            return self.conclude(Found::KeepAlive(data));
         }
         if hint == Hint::None && self.is_unread(trimmed) {
-            self.index.frame = frame;
             self.note_unread();
-            return self.conclude(Found::Sse(span));
+            return self.conclude(Found::Sse(data));
         }
         let limits = self.config.limits;
         // A template fits an event that a blank line ends. A chunk of chat completions must have no name, and an event of another
@@ -204,11 +200,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 let rest = payload.get(end..).unwrap_or(&[]);
                 let more = rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
                 visit!(more.map_or(rest.len(), |more| more + 1));
-                (Found::Chunk(span), more.map(|at| end.saturating_add(at)))
+                (Found::Chunk(data), more.map(|at| end.saturating_add(at)))
             }
             Err(_) if hint == Hint::Error && self.config.validate == Validate::Lazy => {
                 plain_text(&mut self.index);
-                (Found::Chunk(span), None)
+                (Found::Chunk(data), None)
             }
             Err(fault) => {
                 if hint == Hint::Error {
@@ -219,11 +215,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.is_text();
                 }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
-                (Found::Malformed(span, fault), None)
+                (Found::Malformed(data, fault), None)
             }
         };
-        self.index.frame = frame;
-        let named = !name.is_empty();
         if let Found::Chunk(_) = found {
             let facts = self.index.facts;
             if !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name) {
@@ -231,7 +225,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 if !self.is_native() {
                     self.block.quirks.insert(Quirk::KeepAliveData);
                 }
-                return self.conclude(Found::KeepAlive(span));
+                return self.conclude(Found::KeepAlive(data));
             }
             let payload_is_null = self.index.quirks.contains(Quirk::NullChunk) && !facts.chat;
             if !facts.chat && !facts.error && !payload_is_null {
@@ -254,7 +248,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.index.quirks = self.block.quirks;
                 self.memo.forget_shown();
             }
-        } else if named {
+        } else if !name.is_empty() {
             self.facts.foreign = true;
             self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of_type(name));
         }
@@ -326,19 +320,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.facts.finished = ChoiceSet::EMPTY;
         }
         if event.forgets {
-            self.memo.forget(event.has_odd_item);
+            self.memo.forget(event.quirks.contains(Quirk::OddItemIndex));
         }
-        for (is_there, quirk) in [
-            (event.has_paths, Quirk::PartialArguments),
-            (event.breaks_off, Quirk::ReplacedMessage),
-            (event.has_odd_item, Quirk::OddItemIndex),
-            (event.has_odd_arguments, Quirk::ArgumentsNotText),
-            (event.repeats_arguments, Quirk::ArgumentsAfterEnd),
-        ] {
-            if is_there {
-                self.block.quirks.insert(quirk);
-            }
-        }
+        self.block.quirks |= event.quirks;
         self.index.take(payload, event);
         self.facts.ended = Some(self.dialect.ended);
         if self.dialect.protocol == Some(Protocol::Gemini) && self.in_array {
