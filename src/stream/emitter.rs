@@ -310,7 +310,7 @@ impl Emitter {
     fn frame_alone(&mut self, frame: Option<Frame>, open: Frames, sink: &mut dyn Sink) -> Outcome {
         let Some(frame) = frame else { return Outcome::Done };
         (self.paused, self.stop, self.limit) = (false, None, None);
-        match self.put_frame(frame, open, self.stage, sink) {
+        match self.put_frame(frame, open, Stage::After, sink) {
             Ok(()) => self.outcome(QuirkSet::EMPTY, 0, sink),
             Err(Full) => Outcome::Full,
         }
@@ -373,24 +373,18 @@ impl Emitter {
                 self.limit = self.limit.or(Some(error));
                 Ok(())
             }
-            Break::Put(put, delta) => {
-                let result = self.answered(put, stage);
-                if result.is_err() && stage == Stage::Deltas {
-                    self.delta = Some(delta);
-                }
-                result
-            }
+            Break::Put(put, delta) => self.answered(put, delta, stage),
         }
     }
 
-    /// Notes a sink's answer at this stage.
-    fn answered(&mut self, put: Put, stage: Stage) -> Result<(), Full> {
+    /// Notes a sink's answer at this stage. Keeps a delta of a chunk that the tracker took in, if the sink has no room for it.
+    fn answered(&mut self, put: Put, delta: Delta, stage: Stage) -> Result<(), Full> {
         match put {
             Put::Go => {}
             Put::Pause => self.paused = true,
             Put::Stop(stop) => self.stop = Some(stop),
             Put::Full => {
-                self.stage = stage;
+                (self.stage, self.delta) = (stage, Some(delta).filter(|_| stage == Stage::Deltas));
                 return Err(Full);
             }
         }

@@ -88,13 +88,13 @@ impl Frames {
         if !self.is_behind(machine) {
             return None;
         }
-        self.close(machine, machine.silent())
+        self.close(machine, machine.silent)
     }
 
     /// Whether [`before`](Self::before) closes a frame.
     #[inline]
     pub(super) fn is_behind<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
-        machine.silent() > self.start
+        machine.silent > self.start
     }
 
     /// After a step's result was emitted: its frame, if that is over.

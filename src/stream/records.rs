@@ -352,13 +352,13 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Checks that the scratch has room for `len` bytes and `more`.
-    fn reserve(&mut self, len: usize, more: usize) -> Result<(), Full> {
-        if len.saturating_add(more) <= self.room() {
+    /// Checks that the scratch has room for `len` bytes.
+    fn reserve(&mut self, len: usize) -> Result<(), Full> {
+        if len <= self.room() {
             return Ok(());
         }
-        if len.saturating_add(more) > self.scratch.len() {
-            self.need = len.saturating_add(more);
+        if len > self.scratch.len() {
+            self.need = len;
         }
         Err(Full)
     }
@@ -388,7 +388,7 @@ impl<'s> Records<'s> {
         if !self.has_slot() {
             return Err(Full);
         }
-        self.reserve(text.scratch().saturating_add(aux.scratch()).saturating_add(extra.scratch()), 0)?;
+        self.reserve(text.scratch().saturating_add(aux.scratch()).saturating_add(extra.scratch()))?;
         self.lay(&mut record, 0, &text);
         self.lay(&mut record, 1, &aux);
         self.lay(&mut record, 2, &extra);
@@ -441,7 +441,7 @@ impl<'s> Records<'s> {
             let mut record = record;
             let rest = source.bytes.get(*taken..).unwrap_or_default();
             // A piece is no shorter than what is copied beside it, so that the copying stays linear.
-            self.reserve(beside, rest.len().min(beside.max(LEAST)))?;
+            self.reserve(beside.saturating_add(rest.len().min(beside.max(LEAST))))?;
             self.lay(&mut record, 1, aux);
             self.lay(&mut record, 2, extra);
             let (off, len) = self.copy(rest);
@@ -468,7 +468,7 @@ impl<'s> Records<'s> {
             if !self.has_slot() {
                 return Err(Full);
             }
-            self.reserve(0, LEAST)?;
+            self.reserve(LEAST)?;
             let at = self.used;
             let len = text.take_to(self.scratch.get_mut(at..).unwrap_or_default());
             self.used = at.saturating_add(len);

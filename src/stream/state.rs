@@ -233,11 +233,6 @@ impl StreamState {
         self.lines.expects_lf() && end == self.offset
     }
 
-    /// Returns the stream offset of the end of the last block that produced no event.
-    pub(crate) fn silent(&self) -> u64 {
-        self.silent
-    }
-
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {

@@ -137,7 +137,7 @@ impl Emitter {
             let mut taken = self.progress.taken as usize;
             let put = sink.put(context, &delta, &mut taken);
             self.progress.taken = taken as u32;
-            self.answered(put, stage)?;
+            self.answered(put, delta, stage)?;
             self.progress.taken = 0;
         }
         Ok(())
@@ -202,14 +202,14 @@ impl Emitter {
     /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
     fn deltas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
         if let Some(delta) = self.delta.take() {
-            self.put_delta(context, delta, sink)?;
+            self.put(context, delta, Stage::Deltas, sink)?;
         }
         if context.chunk().is_none() {
             // Only at the end of the stream, unpaired high surrogates become U+FFFD.
             while self.found == Found::NeedMore {
                 let Some(delta) = tracker.flush(None, &mut self.progress.quirks) else { break };
                 self.progress.frames.add(delta.kind);
-                self.put_delta(context, delta, sink)?;
+                self.put(context, delta, Stage::Deltas, sink)?;
             }
             return Ok(());
         }
@@ -233,15 +233,6 @@ impl Emitter {
         if let Some(Update::Usage(usage)) = Update::of(usage, payload) {
             self.usage = Some(usage.counts());
         }
-    }
-
-    /// Gives the sink a delta that the tracker took in; keeps it if the sink is full.
-    fn put_delta(&mut self, context: &Context<'_>, delta: Delta, sink: &mut dyn Sink) -> Result<(), Full> {
-        let result = self.put(context, delta, Stage::Deltas, sink);
-        if result.is_err() {
-            self.delta = Some(delta);
-        }
-        result
     }
 }
 
