@@ -130,17 +130,34 @@ pub(super) fn short(rest: &[u8]) -> Option<&[u8]> {
         _ => rest,
     };
     visit!(8);
-    let word = u64::from_le_bytes(*digits.first_chunk()?);
-    let len = no_digits(word).trailing_zeros() >> 3;
-    let behind = match digits.get(len as usize..)? {
+    let behind = match digits {
+        // A probability's logarithm.
+        [b'0'..=b'9', behind @ ..] if behind.first() == Some(&b'.') => behind,
+        _ => {
+            let word = u64::from_le_bytes(*digits.first_chunk()?);
+            let len = no_digits(word).trailing_zeros() >> 3;
+            digits.get(len as usize..).filter(|_| len > 0 && !(word as u8 == b'0' && len > 1))?
+        }
+    };
+    let behind = match behind {
         [b'.', fraction @ ..] => {
             let len = digits_len(fraction);
             fraction.get(len..).filter(|_| len > 0)?
         }
         behind => behind,
     };
-    let is_whole = matches!(behind, [b',' | b']' | b'}', ..]);
-    (is_whole && len > 0 && !(word as u8 == b'0' && len > 1)).then_some(behind)
+    matches!(behind, [b',' | b']' | b'}', ..]).then_some(behind)
+}
+
+/// Returns the bytes behind the number that `rest` begins with, as far as the grammar matches.
+#[inline(always)]
+pub(crate) fn behind(rest: &[u8]) -> Option<&[u8]> {
+    short(rest).or_else(|| behind_any(rest))
+}
+
+#[inline(never)]
+fn behind_any(rest: &[u8]) -> Option<&[u8]> {
+    rest.get(end(rest, 0).ok()?..)
 }
 
 /// Returns the offset one past the digits at `from`, or an error if there is none.

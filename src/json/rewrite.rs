@@ -82,8 +82,21 @@ pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u
     Some((array.element_at(at)?.raw(), false))
 }
 
+/// Returns the bytes behind the string whose bytes after the opening quote are `rest`, if [`rewrite`] would leave it unchanged.
+#[inline(always)]
+pub(crate) fn behind_string(rest: &[u8]) -> Option<&[u8]> {
+    string::plain_before_end(rest).or_else(|| behind_any_string(rest))
+}
+
+#[inline(never)]
+fn behind_any_string(rest: &[u8]) -> Option<&[u8]> {
+    let (text, behind) = rest.split_at_checked(strict::string_end(rest, 0).ok()?)?;
+    (!may_have_halves(text)).then_some(behind)
+}
+
 /// Whether there may be an escape of half a surrogate pair. A whole pair needs no rewriting. Writing it again changes no
 /// meaning, and is simpler than distinguishing whole pairs from halves.
+#[inline(never)]
 fn may_have_halves(raw: &[u8]) -> bool {
     let mut rest = raw;
     while let Some(at) = find::byte(b'\\', rest) {

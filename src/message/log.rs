@@ -215,6 +215,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
+    /// Does what [`extend_verbatim`](Self::extend_verbatim) does, in a new record: the last one is of something else, such as log
+    /// probabilities, which come with each token.
+    #[inline(never)]
+    pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
+        let State { fill, live, .. } = &mut self.state;
+        let fits = !bytes.is_empty() && bytes.len() <= self.limit.saturating_sub(*live);
+        let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
+        if self.is_cut || !fits || fill.resume_verbatim(buffer, source, bytes).is_none() {
+            return false;
+        }
+        *live = live.wrapping_add(bytes.len());
+        true
+    }
+
     /// Whether [`head`](Self::head) would take in nothing.
     #[inline]
     pub fn has_head(&self) -> bool {
@@ -222,8 +236,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         table.top.created.is_some() && table.missing() & (1 << kind::ID | 1 << kind::MODEL) == 0
     }
 
+    /// Does what [`put`](Self::put) does, for any update.
     #[inline(never)]
-    fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+    pub(super) fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         match update {
             Update::Member(member) => return self.put_member(buffer, member),
             Update::Usage(usage) if usage.protocol() == Protocol::Anthropic => return self.merge_usage(buffer, usage),

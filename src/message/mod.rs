@@ -30,6 +30,7 @@ mod so_far;
 mod table;
 #[cfg(all(test, feature = "alloc"))]
 mod tests;
+mod tokens;
 mod write;
 
 #[cfg(feature = "alloc")]

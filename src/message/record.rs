@@ -121,6 +121,8 @@ pub(super) struct Fill {
     pub(super) texts: usize,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
+    /// The source that was noted last, and the key of its records.
+    noted: (Source, Key),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -130,8 +132,8 @@ struct Tail {
     at: u32,
     /// Length of its body in bytes.
     len: u32,
-    /// The source whose deltas continue the record, once one has.
-    source: Option<Source>,
+    /// Whether deltas of the source that was noted last continue the record.
+    is_noted: bool,
 }
 
 impl Tail {
@@ -150,8 +152,13 @@ pub(super) struct Source {
     pub(super) call: u32,
 }
 
+impl Source {
+    /// No delta has this kind.
+    const NONE: Source = Source { kind: u16::MAX, choice: 0, call: 0 };
+}
+
 impl Fill {
-    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None };
+    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None, noted: (Source::NONE, Key(0)) };
 
     /// Begins a record, or continues the last one if it has this key.
     #[inline]
@@ -175,7 +182,7 @@ impl Fill {
         let header = buffer.get_mut(at..at.saturating_add(HEADER)).unwrap_or_default();
         copy(header, &key.0.to_le_bytes());
         self.len = at.saturating_add(HEADER);
-        self.tail = Some(Tail { key, at: u32::try_from(at).unwrap_or(u32::MAX), len: 0, source: None });
+        self.tail = Some(Tail { key, at: u32::try_from(at).unwrap_or(u32::MAX), len: 0, is_noted: false });
     }
 
     /// Appends a text, decoded, to the last record, if that record has this key and all of the text fits before `end`. Returns
@@ -196,14 +203,15 @@ impl Fill {
     /// Notes that texts of this source continue the last record, if that record has this key.
     pub(super) fn note_source(&mut self, key: Key, source: Source) {
         if let Some(tail) = self.tail.as_mut().filter(|tail| tail.key == key) {
-            tail.source = Some(source);
+            tail.is_noted = true;
+            self.noted = (source, key);
         }
     }
 
     /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8 and of the source that was noted.
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
-        let tail = self.tail.as_mut().filter(|tail| tail.source == Some(source))?;
+        let tail = self.tail.as_mut().filter(|tail| tail.is_noted && self.noted.0 == source)?;
         let len = bytes.len();
         let room = buffer.get_mut(self.len..)?.get_mut(..len)?;
         if !utf8::copy(bytes, room) {
@@ -213,6 +221,25 @@ impl Fill {
         self.len = self.len.wrapping_add(len);
         tail.len = tail.len.wrapping_add(len as u32);
         *buffer.get_mut(tail.len_at()..)?.first_chunk_mut()? = tail.len.to_le_bytes();
+        Some(())
+    }
+
+    /// Begins a record for a text of the source that was noted last, whose records are not the last one. Returns `None`, with no
+    /// effect, if the text is of another source, does not fit, or is not valid UTF-8.
+    #[inline(always)]
+    pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
+        let (noted, key) = self.noted;
+        if noted != source || self.tail.as_ref().is_some_and(|tail| tail.key == key) {
+            return None;
+        }
+        let room = buffer.get_mut(self.len.checked_add(HEADER)?..)?.get_mut(..bytes.len())?;
+        if !utf8::copy(bytes, room) {
+            return None;
+        }
+        self.begin_new(buffer, key);
+        self.note_source(key, source);
+        self.grow(bytes.len());
+        self.settle(buffer);
         Some(())
     }
 

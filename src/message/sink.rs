@@ -129,6 +129,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The same as those of [`put`](MessageLogOf::put).
     #[inline(never)]
     pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
+        if self.resume_verbatim(buffer, source_of(record), text) {
+            return Ok(());
+        }
         let Record { flags, choice, call, code, number, .. } = *record;
         let Some(kind) = Kind::from_number(u32::from(record.kind)) else { return Ok(()) };
         let number = (flags & FLAG_NUMBER != 0).then_some(number);
@@ -155,9 +158,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 Update::of(&Delta { flags, choice, call, code, text: part, ..Delta::new(kind) }, text)
             }
         };
-        let Some(update) = update else { return Ok(()) };
-        self.put(buffer, choice, &update)?;
-        let key = Piece::of(&update).and_then(|piece| Some(piece.key(self.state.table.place(choice)?)));
+        let Some(update) = &update else { return Ok(()) };
+        self.put_any(buffer, choice, update)?;
+        let key = Piece::of(update).and_then(|piece| Some(piece.key(self.state.table.place(choice)?)));
         if let Some(key) = key {
             self.state.fill.note_source(key, source_of(record));
         }

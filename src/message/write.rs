@@ -3,6 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Fill, Key};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
+use super::tokens;
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
@@ -325,9 +326,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             Update::Message(_) => {}
             Update::Meta(meta, text) if Meta::ONCE.contains(meta) => self.first(*meta as u8, *text),
             _ => {
-                let place = self.state.table.place_or_new(choice);
-                let slot = place.and_then(|place| Some((place, *self.state.table.slot(place)?)));
-                let Some((place, mut slot)) = slot else { return self.fail(LogError::TooManyChoices) };
+                let Some(place) = self.state.table.place_or_new(choice) else {
+                    return self.fail(LogError::TooManyChoices);
+                };
+                let Some(&(mut slot)) = self.state.table.slot(place) else { return };
                 self.choice(place, &mut slot, update);
                 if let Some(old) = self.state.table.slot_mut(place) {
                     *old = slot;
@@ -473,6 +475,16 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     fn logprobs(&mut self, place: u16, slot: &mut Slot, logprobs: &Logprobs<'_>) {
+        let usual = tokens::usual_items(logprobs.value().raw()).filter(|_| !logprobs.is_whole());
+        if let Some((items, commas)) = usual {
+            slot.flags |= flag::LOGPROBS | flag::LISTS;
+            self.append(|fill, buffer| {
+                fill.begin(buffer, Key::new(kind::LISTS, place, 0));
+                fill.put(buffer, items);
+                fill.texts = fill.texts.wrapping_sub(commas);
+            });
+            return;
+        }
         let lists = logprobs.lists();
         if lists.any {
             slot.set(flag::LOGPROBS);

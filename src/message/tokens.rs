@@ -1,0 +1,147 @@
+//! Log probabilities as nearly every event has them: compared with the bytes that they are usually made of, which takes a third
+//! of the work of a walk.
+
+use crate::json;
+
+/// Returns the items of `content`, and how many commas are between them, if the log probabilities of a choice are
+/// `{"content":[…],"refusal":null}`, with or without `refusal`, and each item is one that [`rewrite`](json::rewrite) would leave
+/// unchanged: a token, its probability, its bytes and the tokens that were likely in its place, without whitespace. Returns
+/// `None` for any other log probabilities, which have to be walked.
+pub(super) fn usual_items(logprobs: &[u8]) -> Option<(&[u8], usize)> {
+    let items = logprobs.strip_prefix(b"{\"content\":[")?;
+    let (mut rest, mut commas, mut in_top) = (items.strip_prefix(b"{")?, 0usize, false);
+    loop {
+        rest = token(rest)?;
+        if !in_top {
+            if let Some(top) = rest.strip_prefix(b",\"top_logprobs\":[{") {
+                (rest, in_top) = (top, true);
+                continue;
+            }
+            rest = rest.strip_prefix(b",\"top_logprobs\":[]").unwrap_or(rest);
+        }
+        // The token ends here, and with it perhaps the list and the token that it belongs to.
+        rest = match rest {
+            [b'}', b']', b'}', behind @ ..] if in_top => behind,
+            [b'}', b',', b'{', behind @ ..] if in_top => {
+                rest = behind;
+                continue;
+            }
+            [b'}', behind @ ..] if !in_top => behind,
+            _ => return None,
+        };
+        in_top = false;
+        match rest {
+            [b',', b'{', behind @ ..] => (rest, commas) = (behind, commas.wrapping_add(1)),
+            b"]}" | b"],\"refusal\":null}" => {
+                return Some((items.get(..items.len().wrapping_sub(rest.len()))?, commas))
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Returns the bytes behind text, probability and bytes of a token, whose bytes after the opening brace are `rest`.
+#[inline(always)]
+fn token(rest: &[u8]) -> Option<&[u8]> {
+    let rest = json::behind_string(rest.strip_prefix(b"\"token\":\"")?)?;
+    let rest = json::behind_number(rest.strip_prefix(b",\"logprob\":")?)?;
+    match rest.strip_prefix(b",\"bytes\":")? {
+        [b'[', bytes @ ..] => numbers(bytes),
+        rest => rest.strip_prefix(b"null"),
+    }
+}
+
+/// Returns the bytes behind a list of numbers of up to three digits, whose bytes after the opening bracket are `rest`.
+#[inline(always)]
+fn numbers(mut rest: &[u8]) -> Option<&[u8]> {
+    loop {
+        rest = match rest {
+            [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9', behind @ ..]
+            | [b'1'..=b'9', b'0'..=b'9', behind @ ..]
+            | [b'0'..=b'9', behind @ ..] => behind,
+            _ => return None,
+        };
+        match rest {
+            [b',', behind @ ..] => rest = behind,
+            [b']', behind @ ..] => return Some(behind),
+            _ => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::usual_items;
+    use crate::chat::Logprobs;
+    use crate::json;
+    use crate::scan::tests::Random;
+    use std::vec::Vec;
+
+    const ONE: &str = r#"{"token":" a","logprob":-0.25,"bytes":[32,97],"top_logprobs":[]}"#;
+    const TWO: &str = concat!(
+        r#"{"token":"\n\u00e9","logprob":-1.5e-07,"bytes":null,"top_logprobs":["#,
+        r#"{"token":"a token of more than 16 bytes","logprob":-12.125,"bytes":[0,10,255]},"#,
+        r#"{"token":"","logprob":0.0,"bytes":[7]}]}"#
+    );
+    const THREE: &str = r#"{"token":"ä","logprob":-9999.0,"bytes":[195,164]}"#;
+
+    /// Returns the items of `content` if a walk finds no other list and would leave them as they are.
+    fn walked(raw: &[u8]) -> Option<Vec<&[u8]>> {
+        let value = json::Cursor::new(raw).value().ok().filter(|value| value.raw() == raw)?;
+        let [Some(content), None, None, None, None, None] = Logprobs::of(value).lists().known else { return None };
+        let (mut at, mut items) = (0, Vec::new());
+        while let Some((item, is_strict)) = json::element_at(content, &mut at) {
+            is_strict.then(|| items.push(item))?;
+        }
+        Some(items)
+    }
+
+    /// Compares with a walk. Returns whether the log probabilities are usual.
+    fn check(raw: &[u8]) -> bool {
+        let usual = usual_items(raw);
+        if let Some((items, commas)) = usual {
+            let walked = walked(raw).unwrap();
+            let expected = (walked.join(&b','), walked.len() - 1);
+            assert_eq!((Vec::from(items), commas), expected, "{}", std::string::String::from_utf8_lossy(raw));
+        }
+        usual.is_some()
+    }
+
+    #[test]
+    fn usual_items_are_those_of_a_walk() {
+        let mut random = Random(11);
+        let (mut usual, mut other) = (0, 0);
+        for items in [ONE.into(), TWO.into(), THREE.into(), [ONE, TWO].join(","), [THREE, ONE, TWO].join(",")] {
+            for end in ["]}", r#"],"refusal":null}"#] {
+                let whole: std::string::String = std::format!(r#"{{"content":[{items}{end}"#);
+                assert!(check(whole.as_bytes()), "{whole}");
+                for _ in 0..20_000 {
+                    let mut raw = Vec::from(whole.as_bytes());
+                    let (at, byte) = (random.below(raw.len()), b"0139.-e[]{},:\" \\ud\x01\xff"[random.below(20)]);
+                    match random.below(3) {
+                        0 => drop(raw.remove(at)),
+                        1 => raw[at] = byte,
+                        _ => raw.insert(at, byte),
+                    }
+                    *(if check(&raw) { &mut usual } else { &mut other }) += 1;
+                }
+            }
+        }
+        assert!(usual > 10_000 && other > 10_000, "{usual} {other}");
+    }
+
+    #[test]
+    fn other_items_are_walked() {
+        for raw in [
+            r#"{"content":[{"token":"\ud83d","logprob":-1.0,"bytes":[1]}]}"#,
+            r#"{"content":[{"token": "a","logprob":-1.0,"bytes":[1]}]}"#,
+            r#"{"content":[{"token":"a","logprob":-1.0,"bytes":[01]}]}"#,
+            r#"{"content":[]}"#,
+            r#"{"content":null}"#,
+        ] {
+            assert!(!check(raw.as_bytes()), "{raw}");
+        }
+    }
+}
