@@ -136,16 +136,12 @@ void bench_capi_feed(void *self, const char *bytes, size_t len, size_t slice, st
 }
 
 static void usage(const char *json, size_t len, struct sink *s) {
-    static const char *const names[] = {"prompt_tokens", "completion_tokens", "total_tokens"};
-    deltawire_value all, member;
-    size_t i;
-    if (deltawire_value_open(json, len, &all) != DELTAWIRE_OK) abort();
-    for (i = 0; i < 3; i++) {
-        uint64_t count;
-        if (deltawire_value_member(&all, names[i], strlen(names[i]), &member) == DELTAWIRE_OK &&
-            deltawire_value_u64(&member, &count) == DELTAWIRE_OK)
-            s->usage += count;
-    }
+    deltawire_usage usage = DELTAWIRE_USAGE_INIT;
+    deltawire_value value;
+    if (deltawire_value_open(json, len, &value) != DELTAWIRE_OK ||
+        deltawire_value_usage(&value, &usage) != DELTAWIRE_OK)
+        abort();
+    s->usage += usage.prompt + usage.completion + usage.total;
 }
 
 /* Gives 1 at [DONE]. In line in both loops: a call of its own would be counted. */
