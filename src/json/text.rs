@@ -210,25 +210,34 @@ impl<'a> Text<'a> {
 
     /// Decodes as many whole code points as fit into `buffer`. To continue when the buffer is full, use
     /// [`take_to`](Text::take_to).
+    #[inline]
     pub fn copy_to(&self, buffer: &mut [u8]) -> Copied {
-        if let Some(written) = self.copy_plain(buffer) {
-            return Copied { written, complete: true, quirks: QuirkSet::EMPTY };
-        }
-        if self.lead != 0 || self.is_verbatim() {
-            return self.copy_fragments(Progress::default(), buffer);
+        let may_differ = self.may(TextFlags::ESCAPED.with(TextFlags::CONTROL));
+        if !may_differ || self.lead != 0 || self.is_verbatim() {
+            return self.copy_unescaped(buffer);
         }
         let progress = unescape::copy(self.raw, buffer);
         if progress.took == self.raw.len() {
             return Copied { written: progress.wrote, complete: true, quirks: progress.quirks };
         }
-        self.behind(progress.took).copy_fragments(progress, buffer)
+        self.copy_fragments(progress, buffer)
+    }
+
+    /// Does what [`copy_to`](Self::copy_to) does, for a text that has no escapes, or begins with the second half of a character.
+    #[inline(never)]
+    fn copy_unescaped(&self, buffer: &mut [u8]) -> Copied {
+        match self.copy_plain(buffer) {
+            Some(written) => Copied { written, complete: true, quirks: QuirkSet::EMPTY },
+            None => self.copy_fragments(Progress::default(), buffer),
+        }
     }
 
     /// Copies the text behind what `before` says was copied. Apart, so that the usual [`copy_to`](Self::copy_to) saves few
     /// registers.
     #[inline(never)]
     fn copy_fragments(&self, before: Progress, buffer: &mut [u8]) -> Copied {
-        let (mut fragments, mut written, mut complete) = (self.fragments(), before.wrote, true);
+        let rest = if before.took > 0 { self.behind(before.took) } else { *self };
+        let (mut fragments, mut written, mut complete) = (rest.fragments(), before.wrote, true);
         for fragment in fragments.by_ref() {
             let mut encoded = [0; 4];
             let run = fragment.encode(&mut encoded);

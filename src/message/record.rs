@@ -137,10 +137,13 @@ struct Tail {
 }
 
 impl Tail {
-    /// Returns the place of its length.
+    /// Writes its length to its header.
     #[inline(always)]
-    fn len_at(&self) -> usize {
-        (self.at as usize).saturating_add(8)
+    fn settle(&self, buffer: &mut [u8]) -> Option<()> {
+        let at = self.at as usize;
+        let header = buffer.get_mut(at.saturating_add(8)..at.saturating_add(HEADER))?;
+        *header.first_chunk_mut()? = self.len.to_le_bytes();
+        Some(())
     }
 }
 
@@ -220,8 +223,7 @@ impl Fill {
         // All of this lies in the buffer, so the sums do not overflow.
         self.len = self.len.wrapping_add(len);
         tail.len = tail.len.wrapping_add(len as u32);
-        *buffer.get_mut(tail.len_at()..)?.first_chunk_mut()? = tail.len.to_le_bytes();
-        Some(())
+        tail.settle(buffer)
     }
 
     /// Begins a record for a text of the source that was noted last, whose records are not the last one. Returns `None`, with no
@@ -273,11 +275,7 @@ impl Fill {
     /// Writes the length of the last record to its header.
     #[inline(always)]
     pub(super) fn settle(&self, buffer: &mut [u8]) {
-        let Some(tail) = &self.tail else { return };
-        let field = buffer.get_mut(tail.len_at()..).and_then(|rest| rest.first_chunk_mut());
-        if let Some(field) = field {
-            *field = tail.len.to_le_bytes();
-        }
+        self.tail.as_ref().and_then(|tail| tail.settle(buffer));
     }
 
     /// Ends the last record. Returns where the next one begins.

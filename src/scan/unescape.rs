@@ -201,7 +201,7 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
         wrote = wrote.wrapping_add(written);
         rest = rest.wrapping_shr((end.wrapping_sub(at) as u32).wrapping_mul(8));
         at = end;
-        starts &= from(at);
+        starts &= u64::MAX.wrapping_shl(at as u32);
     }
     out.pass(wrote.wrapping_add(len.saturating_sub(at)));
     Some(Progress { took: len, wrote: out.len, quirks })
@@ -347,7 +347,8 @@ fn escape<const SIZE: usize>(
     to: usize,
     quirks: &mut QuirkSet,
 ) -> (usize, usize) {
-    let to = to & 63;
+    // Escapes begin in the first half of a page. The mask says so to the compiler.
+    let to = to & (SIZE / 2).wrapping_sub(1);
     let byte = escape::simple(kind);
     if byte != 0 {
         put(page, to, &[byte]);

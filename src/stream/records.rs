@@ -210,13 +210,10 @@ impl<'s> Records<'s> {
     #[inline(always)]
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
         let payload = context.bytes();
-        if !self.has_slot() {
-            return false;
-        }
         let stands = if delta.text.stands(payload.bytes) { payload.at(delta.text.start) } else { None };
         let (text_off, text_len, flag) = match stands {
             Some(at) => (at, delta.text.len, 0),
-            None => match self.decode(delta.text.text(payload.bytes)) {
+            None => match self.decode(delta.text, payload.bytes) {
                 Some((at, len)) => (at, len, FLAG_TEXT_SCRATCH),
                 None => return false,
             },
@@ -231,12 +228,12 @@ impl<'s> Records<'s> {
         true
     }
 
-    /// Decodes a text to the scratch, if all of it fits. Returns where it is.
+    /// Decodes a text to the scratch, if all of it fits and there is a free record. Returns where it is.
     #[inline(never)]
-    fn decode(&mut self, text: Text<'_>) -> Option<(u32, u32)> {
-        let at = self.used;
-        let room = self.scratch.get_mut(at..).filter(|room| room.len() >= LEAST)?;
-        let copied = text.copy_to(room);
+    fn decode(&mut self, part: Part, payload: &[u8]) -> Option<(u32, u32)> {
+        let (at, has_slot) = (self.used, self.has_slot());
+        let room = self.scratch.get_mut(at..).filter(|room| has_slot && room.len() >= LEAST)?;
+        let copied = part.text(payload).copy_to(room);
         if !copied.complete {
             return None;
         }

@@ -126,19 +126,19 @@ impl Arguments {
     /// `false`, with no effect, for any other fragment.
     #[inline(always)]
     pub(crate) fn add_short(&mut self, part: Part, payload: &[u8]) -> bool {
-        let text = part.text(payload);
-        if text.is_plain() && self.balance.is_in_string() {
+        let Part { start, len, flags, lead } = part;
+        let is_plain = lead == 0 && flags == TextFlags::PLAIN;
+        if is_plain && self.balance.is_in_string() {
             // A plain text has no quote, so the string goes on.
             self.balance.follow_inside(0);
             return true;
         }
-        let (flags, lead) = text.parts();
         if self.balance.is_no_object() {
-            return text.is_plain() || lead == 0 && is_sound(text.raw(), flags);
+            return is_plain || lead == 0 && is_sound(part.bytes(payload), flags);
         }
         // From the text on, also behind it: the search reads whole vectors.
-        let bytes = payload.get(part.start as usize..).filter(|_| lead == 0 && flags.is_printable_ascii());
-        bytes.is_some_and(|bytes| self.add_marks(bytes, part.len as usize)) || self.add_bytes(text)
+        let bytes = payload.get(start as usize..).filter(|_| lead == 0 && flags.is_printable_ascii());
+        bytes.is_some_and(|bytes| self.add_marks(bytes, len as usize)) || self.add_bytes(part, payload)
     }
 
     /// Takes in the text that `bytes` begins with, by its quotes and brackets alone. Returns `false`, with no effect, if other bytes
@@ -149,9 +149,9 @@ impl Arguments {
     }
 
     #[inline(never)]
-    fn add_bytes(&mut self, text: Text<'_>) -> bool {
+    fn add_bytes(&mut self, part: Part, payload: &[u8]) -> bool {
         let (mut balance, mut goes_on) = (self.balance, false);
-        let is_sound = text.is_sound(|byte| {
+        let is_sound = part.text(payload).is_sound(|byte| {
             if balance.passes(byte) {
                 return;
             }
