@@ -5,11 +5,10 @@ use super::checkpoint::NeedStorage;
 use super::found::{Found, Place, Step};
 use super::frames::{Frame, Frames};
 use super::handler::Stop;
-use super::progress::{Break, Progress};
+use super::progress::{Break, Progress, Waiting};
 use super::sink::{Put, Sink, Track};
 use super::Machine;
 use crate::chat::TokenCounts;
-use crate::delta::Delta;
 use crate::shown::shown;
 use crate::{Error, QuirkSet, Storage};
 
@@ -90,8 +89,7 @@ pub struct Emitter {
     seal: u32,
     stage: Stage,
     progress: Progress,
-    /// A delta that the tracker took in, but the sink not, or not all of it.
-    delta: Option<Delta>,
+    waiting: Waiting,
     /// Which members of the top level were emitted: a `meta_bit` each.
     metas: u8,
     /// How many other members of the pending event were emitted.
@@ -124,7 +122,7 @@ impl Emitter {
             seal: 0,
             stage: Stage::Before,
             progress: Progress::start(Frames::START),
-            delta: None,
+            waiting: Waiting::NOTHING,
             metas: 0,
             members: 0,
             limit: None,
@@ -320,7 +318,7 @@ impl Emitter {
     fn take_up(&mut self, found: Found) {
         self.found = found;
         self.progress = Progress::start(self.progress.frames);
-        (self.delta, self.limit, self.members) = (None, None, 0);
+        (self.waiting, self.limit, self.members) = (Waiting::NOTHING, None, 0);
         (self.paused, self.stop) = (false, None);
     }
 
@@ -373,18 +371,18 @@ impl Emitter {
                 self.limit = self.limit.or(Some(error));
                 Ok(())
             }
-            Break::Put(put, delta) => self.answered(put, delta, stage),
+            Break::Put(put) => self.answered(put, stage),
         }
     }
 
-    /// Notes a sink's answer at this stage. Keeps a delta of a chunk that the tracker took in, if the sink has no room for it.
-    fn answered(&mut self, put: Put, delta: Delta, stage: Stage) -> Result<(), Full> {
+    /// Notes a sink's answer at this stage.
+    fn answered(&mut self, put: Put, stage: Stage) -> Result<(), Full> {
         match put {
             Put::Go => {}
             Put::Pause => self.paused = true,
             Put::Stop(stop) => self.stop = Some(stop),
             Put::Full => {
-                (self.stage, self.delta) = (stage, Some(delta).filter(|_| stage == Stage::Deltas));
+                self.stage = stage;
                 return Err(Full);
             }
         }

@@ -12,26 +12,37 @@ use crate::{Error, QuirkSet};
 #[derive(Clone, Copy)]
 pub(super) struct Progress {
     pub(super) cursor: Cursor,
-    /// Raw bytes of the current text that were emitted.
-    pub(super) taken: u32,
     /// Quirks of the deltas and their texts.
     pub(super) quirks: QuirkSet,
     pub(super) frames: Frames,
+}
+
+/// A delta that the tracker took in, but the sink not, or not all of it. It stays in memory, so that the usual way does not carry
+/// one.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting {
+    pub(super) delta: Option<Delta>,
+    /// Raw bytes of its text that the sink took.
+    pub(super) taken: u32,
+}
+
+impl Waiting {
+    pub(super) const NOTHING: Waiting = Waiting { delta: None, taken: 0 };
 }
 
 /// How usual deltas end.
 pub(super) enum Usual {
     /// There are no more deltas.
     End,
-    /// The next delta is not usual. It is this one, or, if `None`, the one that the cursor comes to next.
-    Odd(Option<Delta>),
+    /// The next delta is not usual.
+    Odd,
     Break(Break),
 }
 
 /// What interrupts a chunk's deltas.
 pub(super) enum Break {
     /// The sink's answer to a delta, unless it is [`Put::Go`].
-    Put(Put, Delta),
+    Put(Put),
     /// The tracker left a delta out.
     LeftOut(Error),
     /// Nothing interrupted the event: it goes on at the stage that the caller names.
@@ -42,11 +53,11 @@ impl Progress {
     /// Before the first delta.
     #[inline(always)]
     pub(super) const fn start(frames: Frames) -> Self {
-        Progress { cursor: Cursor::new(), taken: 0, quirks: QuirkSet::EMPTY, frames }
+        Progress { cursor: Cursor::new(), quirks: QuirkSet::EMPTY, frames }
     }
 
     /// Gives the sink the next deltas of a chunk, up to the first that is not usual. Always inlined, so that the progress stays in
-    /// registers. `NATIVE`: the event may be of another protocol than chat completions.
+    /// registers. `NATIVE`: the event may be of another protocol than chat completions. `waiting`: as for [`put`](Self::put).
     #[inline(always)]
     pub(super) fn usual_deltas<T: Track + ?Sized, S: Sink + ?Sized, const NATIVE: bool>(
         &mut self,
@@ -54,6 +65,7 @@ impl Progress {
         context: &Context<'_>,
         tracker: &mut T,
         sink: &mut S,
+        waiting: &mut Waiting,
     ) -> Usual {
         loop {
             // Three calls of the sink instead of one, because each is compiled for its kinds alone.
@@ -62,38 +74,48 @@ impl Progress {
                 Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text)) => {
                     let delta = Delta { choice, text, ..Delta::new(kind) };
                     if !tracker.take_plain(kind, choice, text, payload) {
-                        return Usual::Odd(Some(delta));
+                        self.cursor.back();
+                        return Usual::Odd;
                     }
-                    self.put(context, delta, sink)
+                    self.put(context, delta, sink, waiting)
                 }
                 Ok((Kind::Logprobs, choice, text)) => {
                     let delta = Delta { choice, text, ..Delta::new(Kind::Logprobs) };
                     if !tracker.knows(choice) {
-                        return Usual::Odd(Some(delta));
+                        self.cursor.back();
+                        return Usual::Odd;
                     }
-                    self.put(context, delta, sink)
+                    self.put(context, delta, sink, waiting)
                 }
                 // Some servers repeat the role in each chunk.
                 Ok((Kind::Role, choice, _)) if NATIVE && tracker.has_role(choice) => continue,
-                Ok((kind, choice, text)) => return Usual::Odd(Some(Delta { choice, text, ..Delta::new(kind) })),
+                Ok(_) => {
+                    self.cursor.back();
+                    return Usual::Odd;
+                }
                 Err(item) => match self.cursor.ahead(item, index) {
                     Ahead::End => return Usual::End,
-                    Ahead::Other => return Usual::Odd(None),
-                    Ahead::Slot(_) if !NATIVE => return Usual::Odd(None),
+                    Ahead::Other => return Usual::Odd,
+                    Ahead::Slot(_) if !NATIVE => return Usual::Odd,
                     Ahead::Slot(delta) => {
                         // Reasoning is checked as content is: the name of its member matters only in chat completions.
                         if !tracker.take_plain(Kind::Content, delta.choice, delta.text, payload) {
-                            return Usual::Odd(None);
+                            return Usual::Odd;
                         }
                         self.cursor.pass(delta.kind);
-                        self.put(context, delta, sink)
+                        self.put(context, delta, sink, waiting)
                     }
                     Ahead::Fragment { choice, index, arguments: text } => {
                         let Some(call) = tracker.take_fragment(choice, index, text, payload) else {
-                            return Usual::Odd(None);
+                            return Usual::Odd;
                         };
                         self.cursor.pass_fragment();
-                        self.put(context, Delta { choice, call, text, ..Delta::new(Kind::ToolArguments) }, sink)
+                        self.put(
+                            context,
+                            Delta { choice, call, text, ..Delta::new(Kind::ToolArguments) },
+                            sink,
+                            waiting,
+                        )
                     }
                 },
             };
@@ -113,22 +135,23 @@ impl Progress {
         usage: &mut Option<Delta>,
         tracker: &mut dyn Track,
         sink: &mut dyn Sink,
+        waiting: &mut Waiting,
     ) -> Result<(), Break> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
         let of = (chunk.payload(), chunk.index());
         loop {
             match usual.take() {
-                None => usual = Some(self.usual_deltas::<_, _, true>(of, context, tracker, sink)),
+                None => usual = Some(self.usual_deltas::<_, _, true>(of, context, tracker, sink, waiting)),
                 // The tracker takes in no usage.
-                Some(Usual::Odd(None)) if self.cursor.is_at_usage(of.1) => {
+                Some(Usual::Odd) if self.cursor.is_at_usage(of.1) => {
                     let Some(delta) = self.cursor.last_usage(of.0, of.1) else { return Ok(()) };
                     if !sink.is_of_one_call() {
                         *usage = Some(delta);
                     }
-                    return self.put(context, delta, sink);
+                    return self.put(context, delta, sink, waiting);
                 }
-                Some(Usual::Odd(plain)) => {
-                    if !self.any(plain, of, context, usage, tracker, sink)? {
+                Some(Usual::Odd) => {
+                    if !self.any(of, context, usage, tracker, sink, waiting)? {
                         return Ok(());
                     }
                 }
@@ -138,25 +161,24 @@ impl Progress {
         }
     }
 
-    /// Gives the sink the next delta of any kind, and those behind it that are not on the page. `plain`: the delta that the cursor
-    /// has just passed. `false`: there are no more.
+    /// Gives the sink the next delta of any kind, and those behind it that are not on the page. `false`: there are no more.
     fn any(
         &mut self,
-        mut plain: Option<Delta>,
         (payload, index): (&[u8], &Index),
         context: &Context<'_>,
         usage: &mut Option<Delta>,
         tracker: &mut dyn Track,
         sink: &mut dyn Sink,
+        waiting: &mut Waiting,
     ) -> Result<bool, Break> {
         loop {
-            let next = tracker.next(plain.take(), &mut self.cursor, (payload, index), context.start, &mut self.quirks);
+            let next = tracker.next(&mut self.cursor, (payload, index), context.start, &mut self.quirks);
             match next {
                 Next::Delta(delta) => {
                     if delta.kind == Kind::Usage && !sink.is_of_one_call() {
                         *usage = Some(delta);
                     }
-                    self.put(context, delta, sink)?;
+                    self.put(context, delta, sink, waiting)?;
                 }
                 Next::Nothing => {}
                 Next::LeftOut(error) => return Err(Break::LeftOut(error)),
@@ -168,22 +190,23 @@ impl Progress {
         }
     }
 
-    /// Gives the sink a delta that the tracker took in.
+    /// Gives the sink a delta that the tracker took in. Keeps it in `waiting` if the sink is full.
     #[inline(always)]
     pub(super) fn put<S: Sink + ?Sized>(
         &mut self,
         context: &Context<'_>,
         delta: Delta,
         sink: &mut S,
+        waiting: &mut Waiting,
     ) -> Result<(), Break> {
         self.frames.add(delta.kind);
-        let mut taken = self.taken as usize;
+        let mut taken = 0;
         let put = sink.put(context, &delta, &mut taken);
-        if matches!(put, Put::Go) {
-            self.taken = 0;
-            return Ok(());
+        match put {
+            Put::Go => return Ok(()),
+            Put::Full => *waiting = Waiting { delta: Some(delta), taken: taken as u32 },
+            Put::Pause | Put::Stop(_) => {}
         }
-        self.taken = taken as u32;
-        Err(Break::Put(put, delta))
+        Err(Break::Put(put))
     }
 }

@@ -170,16 +170,9 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 
 /// What the emitter does with a tracker of any size.
 pub trait Tracking {
-    /// Takes in the next delta of a chunk, of any kind. It is `plain`, which the cursor has passed, or, if `None`, the one
-    /// that the cursor comes to next. `offset` is the stream offset of the chunk, for errors. Adds quirks to `quirks`.
-    fn next(
-        &mut self,
-        plain: Option<Delta>,
-        cursor: &mut Cursor,
-        chunk: (&[u8], &Index),
-        offset: u64,
-        quirks: &mut QuirkSet,
-    ) -> Next;
+    /// Takes in the next delta of a chunk, of any kind. `offset` is the stream offset of the chunk, for errors. Adds quirks to
+    /// `quirks`.
+    fn next(&mut self, cursor: &mut Cursor, chunk: (&[u8], &Index), offset: u64, quirks: &mut QuirkSet) -> Next;
     /// Fast path: whether the choice is known. Log probabilities of a known choice do not change its state.
     fn knows(&self, choice: u32) -> bool;
     /// Fast path: whether the role of a choice was emitted. Another role does not change its state.
@@ -197,13 +190,12 @@ pub trait Tracking {
 impl<T: Tables<Option<Choice>, Option<Call>>> Tracking for TrackerOf<T> {
     fn next(
         &mut self,
-        plain: Option<Delta>,
         cursor: &mut Cursor,
         (payload, index): (&[u8], &Index),
         offset: u64,
         quirks: &mut QuirkSet,
     ) -> Next {
-        let Some(mut delta) = plain.or_else(|| cursor.next_of_any(payload, index)) else { return Next::End };
+        let Some(mut delta) = cursor.next_of_any(payload, index) else { return Next::End };
         if delta.kind == Kind::Reasoning && !cursor.is_inside() {
             if let Some(name) = self.name_of_reasoning(&delta, payload) {
                 cursor.back();

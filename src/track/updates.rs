@@ -88,25 +88,21 @@ impl<'a, T: Tables<Option<Choice>, Option<Call>>> Iterator for Updates<'_, 'a, T
         let (payload, offset) = (self.chunk.payload(), self.chunk.wire_range().start);
         loop {
             let index = self.chunk.index();
-            let plain = match self.cursor.next_plain(index) {
-                Ok((kind, choice, text)) => {
-                    let delta = Delta { choice, text, ..Delta::new(kind) };
-                    let is_taken = match kind {
-                        Kind::Content | Kind::Reasoning => self.tracker.take_plain(kind, choice, text, payload),
-                        Kind::Logprobs => self.tracker.knows(choice),
-                        _ => false,
-                    };
-                    if is_taken {
-                        if let Some(update) = Update::of(&delta, payload) {
-                            return Some((choice, update));
-                        }
-                        continue;
-                    }
-                    Some(delta)
+            if let Ok((kind, choice, text)) = self.cursor.next_plain(index) {
+                let is_taken = match kind {
+                    Kind::Content | Kind::Reasoning => self.tracker.take_plain(kind, choice, text, payload),
+                    Kind::Logprobs => self.tracker.knows(choice),
+                    _ => false,
+                };
+                if !is_taken {
+                    self.cursor.back();
+                } else if let Some(update) = Update::of(&Delta { choice, text, ..Delta::new(kind) }, payload) {
+                    return Some((choice, update));
+                } else {
+                    continue;
                 }
-                Err(_) => None,
-            };
-            let next = self.tracker.next(plain, &mut self.cursor, (payload, index), offset, &mut self.quirks);
+            }
+            let next = self.tracker.next(&mut self.cursor, (payload, index), offset, &mut self.quirks);
             let delta = match next {
                 Next::Delta(delta) => delta,
                 Next::Nothing => continue,

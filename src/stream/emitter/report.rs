@@ -8,6 +8,7 @@ use crate::stream::context::Context;
 use crate::stream::found::Found;
 use crate::stream::frames::{Frame, Frames};
 use crate::stream::handler::Stop;
+use crate::stream::progress::Waiting;
 use crate::stream::sink::{Muted, Sink, Track};
 use crate::{Error, QuirkSet};
 
@@ -134,11 +135,12 @@ impl Emitter {
     #[inline(never)]
     fn put(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_none() {
-            let mut taken = self.progress.taken as usize;
+            let mut taken = self.waiting.taken as usize;
             let put = sink.put(context, &delta, &mut taken);
-            self.progress.taken = taken as u32;
-            self.answered(put, delta, stage)?;
-            self.progress.taken = 0;
+            // Other stages make their delta again.
+            self.waiting = Waiting { delta: Some(delta).filter(|_| stage == Stage::Deltas), taken: taken as u32 };
+            self.answered(put, stage)?;
+            self.waiting = Waiting::NOTHING;
         }
         Ok(())
     }
@@ -201,7 +203,7 @@ impl Emitter {
 
     /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
     fn deltas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
-        if let Some(delta) = self.delta.take() {
+        if let Some(delta) = self.waiting.delta.take() {
             self.put(context, delta, Stage::Deltas, sink)?;
         }
         if context.chunk().is_none() {
@@ -216,11 +218,11 @@ impl Emitter {
         let mut usage = None;
         let result = loop {
             let sink: &mut dyn Sink = if self.stop.is_none() { &mut *sink } else { &mut Muted };
-            let Err(broke) = self.progress.deltas(None, context, &mut usage, tracker, sink) else { break Ok(()) };
+            let done = self.progress.deltas(None, context, &mut usage, tracker, sink, &mut self.waiting);
+            let Err(broke) = done else { break Ok(()) };
             if let Err(Full) = self.interrupted(broke, Stage::Deltas) {
                 break Err(Full);
             }
-            self.progress.taken = 0;
         };
         self.note_usage(&usage.map(|usage| (context.payload(), usage)));
         result

@@ -9,7 +9,7 @@ use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
 use crate::stream::context::{Bytes, Context, Rest, NOT_IN_INPUT};
 use crate::stream::found::{Found, Place, Recalled, Span};
-use crate::stream::progress::{Break, Progress, Usual};
+use crate::stream::progress::{Break, Progress, Usual, Waiting};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
 use crate::Storage;
@@ -48,6 +48,11 @@ impl Emitter {
     ) -> (&'d [u8], Option<Last>) {
         let skips = if NATIVE { machine.skips() } else { None };
         let first_place = read.map(|(payload, _)| payload.place);
+        // What is added to the offset of a payload in the input. One of the storage lies nowhere there.
+        let mut place_base = match first_place {
+            Some(place) if place != Place::Input => NOT_IN_INPUT,
+            _ => u64::from(base),
+        };
         let mut first = read.map(|(span, consumed)| Recalled {
             payload: span.of(input, storage),
             at: span.start,
@@ -100,7 +105,8 @@ impl Emitter {
                 let name = Bytes::new(name.within(window), name.offset_in_input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(storage.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
-                match state.put(&context, Delta { text: whole(&context), ..Delta::new(Kind::Sse) }, sink) {
+                let delta = Delta { text: whole(&context), ..Delta::new(Kind::Sse) };
+                match state.put(&context, delta, sink, &mut self.waiting) {
                     Ok(()) if reports_frames => self.hand_over(unread(), state, Break::Nothing, Stage::After),
                     Ok(()) => Ok(None),
                     Err(broke) => self.hand_over(unread(), state, broke, Stage::Head),
@@ -116,18 +122,22 @@ impl Emitter {
                 } else {
                     (Rest::NOTHING, 0)
                 };
-                let at = match place() {
-                    Place::Input if sink.uses_places() => {
-                        u64::from(base).wrapping_add(passed as u64).wrapping_add(u64::from(at))
-                    }
-                    _ => NOT_IN_INPUT,
+                let at = match sink.uses_places() {
+                    true => place_base.wrapping_add(passed as u64).wrapping_add(u64::from(at)),
+                    false => NOT_IN_INPUT,
                 };
                 let context = Context::of_chunk((payload, at), index, frame, repeats, beside);
                 let head = Delta { code: index.choices, flags, ..Delta::new(Kind::Chunk) };
-                let taken = state.put(&context, head, sink);
+                let taken = state.put(&context, head, sink, &mut self.waiting);
                 let context = context.behind_chunk();
                 match taken {
-                    Ok(()) => match state.usual_deltas::<_, _, NATIVE>((payload, index), &context, tracker, sink) {
+                    Ok(()) => match state.usual_deltas::<_, _, NATIVE>(
+                        (payload, index),
+                        &context,
+                        tracker,
+                        sink,
+                        &mut self.waiting,
+                    ) {
                         Usual::End if !reports_frames => Ok(None),
                         Usual::Break(broke) => self.hand_over(chunk(), state, broke, Stage::Deltas),
                         // Copies: without pointers to them, context and progress stay in registers.
@@ -144,7 +154,7 @@ impl Emitter {
             if let Some(stage) = stage.transpose() {
                 break Some((window.len().wrapping_sub(rest.len()), stage));
             }
-            window = rest;
+            (window, place_base) = (rest, u64::from(base));
             if keeps_frames {
                 // An event that is emitted here has ended.
                 state.frames.pass(frame.1, run.expects_lf());
@@ -185,7 +195,7 @@ impl Emitter {
         (payload, last_usage): (&'d [u8], &mut Option<(&'d [u8], Delta)>),
     ) -> Result<Option<Stage>, Full> {
         let mut usage = None;
-        let done = state.deltas(Some(usual), context, &mut usage, tracker, sink);
+        let done = state.deltas(Some(usual), context, &mut usage, tracker, sink, &mut self.waiting);
         if let Some(usage) = usage {
             *last_usage = Some((payload, usage));
         }
@@ -213,13 +223,17 @@ impl Emitter {
     #[cold]
     #[inline(never)]
     fn hand_over(&mut self, found: Found, state: Progress, broke: Break, stage: Stage) -> Result<Option<Stage>, Full> {
+        let waiting = self.waiting;
         self.take_up(found);
         self.progress = state;
         if let Break::Nothing = broke {
             return Ok(Some(stage));
         }
-        self.interrupted(broke, stage)?;
-        self.progress.taken = 0;
+        if let Err(Full) = self.interrupted(broke, stage) {
+            // Other stages make their delta again.
+            self.waiting = Waiting { delta: waiting.delta.filter(|_| stage == Stage::Deltas), ..waiting };
+            return Err(Full);
+        }
         Ok(Some(Stage::Deltas))
     }
 }
