@@ -1356,10 +1356,12 @@ typedef struct {
     uint64_t completion;
     // `total_tokens`.
     uint64_t total;
-    // `completion_tokens_details.reasoning_tokens`, or else `reasoning_tokens` of the usage itself (GitHub Copilot).
+    // `completion_tokens_details.reasoning_tokens`, or else `reasoning_tokens` of the usage itself
+    // (GitHub Copilot).
     uint64_t reasoning;
-    // `prompt_tokens_details.cached_tokens`, or else of the usage itself `prompt_cache_hit_tokens` (DeepSeek),
-    // `cached_tokens` (Moonshot), `num_cached_tokens` (Mistral) or `cache_read_input_tokens`.
+    // `prompt_tokens_details.cached_tokens`, or else of the usage itself `prompt_cache_hit_tokens`
+    // (DeepSeek), `cached_tokens` (Moonshot), `num_cached_tokens` (Mistral) or
+    // `cache_read_input_tokens`.
     uint64_t cached;
     // `prompt_tokens_details.audio_tokens`.
     uint64_t prompt_audio;
@@ -1369,8 +1371,8 @@ typedef struct {
     uint64_t accepted_prediction;
     // `completion_tokens_details.rejected_prediction_tokens`.
     uint64_t rejected_prediction;
-    // `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it (Qwen) or of the
-    // usage itself (Vercel): also counted in `prompt`.
+    // `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it
+    // (Qwen) or of the usage itself (Vercel): also counted in `prompt`.
     uint64_t cache_write;
 } deltawire_usage;
 
@@ -1554,8 +1556,8 @@ deltawire_status deltawire_value_usage(const deltawire_value *v, deltawire_usage
 // Part of an error: the message for a reader.
 #define DELTAWIRE_ERROR_MESSAGE 0
 
-// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number, or the
-// code of the first of its `errors`.
+// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number, or
+// the code of the first of its `errors`.
 #define DELTAWIRE_ERROR_CODE 1
 
 // Part of an error: `type`, unless that is just `error`, or `error_type`, or `status` in words.

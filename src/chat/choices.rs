@@ -235,7 +235,7 @@ impl Work<'_, '_> {
                     Place::new(choice::PROVIDER_FIELDS, Expect::ANY)
                 }
                 Key::Usage => {
-                    self.notes.has_usage |= self.steps.peek() == b'{';
+                    self.notes.has_rare |= self.steps.peek() == b'{';
                     UNKNOWN
                 }
                 _ => UNKNOWN,

@@ -376,8 +376,8 @@ pub(crate) struct Facts {
     pub(crate) delta: bool,
     /// There may be members that no list of deltas has ([`Chunk::other_members`](super::Chunk::other_members)).
     pub(crate) others: bool,
-    /// A choice has usage (Moonshot).
-    pub(crate) choice_usage: bool,
+    /// A choice has usage (Moonshot), or the chunk an `error_code`.
+    pub(crate) rare: bool,
 }
 
 impl Facts {
@@ -389,7 +389,7 @@ impl Facts {
         message: false,
         delta: false,
         others: false,
-        choice_usage: false,
+        rare: false,
     };
 }
 

@@ -31,9 +31,7 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
         return Err(fault);
     }
     index.quirks |= notes.quirks;
-    (index.facts.others, index.facts.choice_usage) = (notes.has_others, notes.has_usage);
-    // Whether that makes the chunk an error depends on all of it.
-    index.facts.error_is_whole = notes.has_error_code;
+    (index.facts.others, index.facts.rare) = (notes.has_others, notes.has_rare);
     Ok(Read { end, seen, may_break })
 }
 
@@ -88,7 +86,7 @@ impl Work<'_, '_> {
                 Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
                 Key::Error => Place::new(top::ERROR, Expect::ERROR),
                 Key::ErrorCode => {
-                    self.notes.has_error_code = true;
+                    self.notes.has_rare = true;
                     UNKNOWN
                 }
                 Key::Obfuscation if self.steps.plain_string_before_end() => continue,

@@ -1,6 +1,6 @@
 //! One payload read: the pass, and what needs more than one member to be known.
 
-use super::index::{choice, top, Facts, Hint, Index, Read};
+use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of, whole_number};
@@ -32,8 +32,7 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     /// Members that a chunk with choices hardly has.
     const RARE: u32 = 1 << top::ERROR | 1 << top::TYPE | 1 << top::DETAIL | 1 << top::X_GROQ;
     let object_len = index.top.get(top::OBJECT).map_or(0, |span| span.end.wrapping_sub(span.start));
-    let Facts { choice_usage, error_is_whole: has_code, .. } = index.facts;
-    let is_rare = index.top.mask() & RARE != 0 || object_len as usize == b"\"error\"".len() || choice_usage || has_code;
+    let is_rare = index.top.mask() & RARE != 0 || object_len as usize == b"\"error\"".len() || index.facts.rare;
     if index.choices == 0 || is_rare || hint != Hint::None {
         return conclude_any(index, payload, hint);
     }
@@ -45,7 +44,6 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
 /// [`conclude`] for any payload.
 #[inline(never)]
 fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
-    let has_code = core::mem::take(&mut index.facts.error_is_whole);
     let value = |member| index.top(payload, member);
     let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
     let object = index.object(payload);
@@ -63,10 +61,12 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
             || object == b"error"
             || match hint {
                 Hint::Body => !is_answer && is_error_body(Value::of_payload(payload)),
-                _ => !is_chat && (value(top::DETAIL).is_some_and(is_error) || has_code && is_error_code(payload)),
+                _ => {
+                    !is_chat && (value(top::DETAIL).is_some_and(is_error) || index.facts.rare && is_error_code(payload))
+                }
             });
     let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
-    let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ) || index.facts.choice_usage;
+    let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ) || index.facts.rare && index.choices > 0;
     index.facts.chat = is_chat;
     index.facts.error |= has_error || is_whole;
     index.facts.error_is_whole |= is_whole;
@@ -102,7 +102,7 @@ pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>
     let own = index.top(payload, top::USAGE).filter(says);
     let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "usage").filter(says);
     let of_choice = || {
-        let choice = index.first.spans.get(choice::WHOLE).filter(|_| index.facts.choice_usage)?;
+        let choice = index.first.spans.get(choice::WHOLE).filter(|_| index.facts.rare)?;
         member_of(index.value(payload, choice), "usage").filter(says)
     };
     own.or_else(of_groq).or_else(of_choice)

@@ -14,10 +14,8 @@ pub(super) struct Notes {
     pub(super) fault: Option<JsonError>,
     /// Whether a member has no place, and is neither null nor padding.
     pub(super) has_others: bool,
-    /// Whether a choice has usage.
-    pub(super) has_usage: bool,
-    /// Whether the chunk has an `error_code`.
-    pub(super) has_error_code: bool,
+    /// Whether a choice has usage, or the chunk an `error_code`.
+    pub(super) has_rare: bool,
 }
 
 /// The walk itself. Its steps change all the time and stay in registers. The notes are seldom written and stay in memory.

@@ -327,10 +327,12 @@ pub struct deltawire_usage {
     pub completion: u64,
     /// `total_tokens`.
     pub total: u64,
-    /// `completion_tokens_details.reasoning_tokens`, or else `reasoning_tokens` of the usage itself (GitHub Copilot).
+    /// `completion_tokens_details.reasoning_tokens`, or else `reasoning_tokens` of the usage itself
+    /// (GitHub Copilot).
     pub reasoning: u64,
-    /// `prompt_tokens_details.cached_tokens`, or else of the usage itself `prompt_cache_hit_tokens` (DeepSeek),
-    /// `cached_tokens` (Moonshot), `num_cached_tokens` (Mistral) or `cache_read_input_tokens`.
+    /// `prompt_tokens_details.cached_tokens`, or else of the usage itself `prompt_cache_hit_tokens`
+    /// (DeepSeek), `cached_tokens` (Moonshot), `num_cached_tokens` (Mistral) or
+    /// `cache_read_input_tokens`.
     pub cached: u64,
     /// `prompt_tokens_details.audio_tokens`.
     pub prompt_audio: u64,
@@ -340,7 +342,7 @@ pub struct deltawire_usage {
     pub accepted_prediction: u64,
     /// `completion_tokens_details.rejected_prediction_tokens`.
     pub rejected_prediction: u64,
-    /// `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it (Qwen) or of the
-    /// usage itself (Vercel): also counted in `prompt`.
+    /// `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it
+    /// (Qwen) or of the usage itself (Vercel): also counted in `prompt`.
     pub cache_write: u64,
 }

@@ -129,8 +129,8 @@ pub const DELTAWIRE_F_ERROR: u32 = 9;
 
 /// Part of an error: the message for a reader.
 pub const DELTAWIRE_ERROR_MESSAGE: u32 = 0;
-/// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number, or the
-/// code of the first of its `errors`.
+/// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number, or
+/// the code of the first of its `errors`.
 pub const DELTAWIRE_ERROR_CODE: u32 = 1;
 /// Part of an error: `type`, unless that is just `error`, or `error_type`, or `status` in words.
 pub const DELTAWIRE_ERROR_TYPE: u32 = 2;

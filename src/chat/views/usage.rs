@@ -125,32 +125,28 @@ impl TokenCounts {
         }
     }
 
-    /// Reads the counts in `value`, which is the usage, or this `object` of it, and those [`INSTEAD`]. Passes any other member to
-    /// `other`. Returns `false` if the value is malformed; then no count was read.
-    fn read<'a>(
-        &mut self,
-        value: Value<'a>,
-        object: &str,
-        instead: &mut [Option<u64>; INSTEAD.len()],
-        other: &mut dyn FnMut(Text<'a>, Value<'a>),
-    ) -> bool {
+    /// Reads the counts in `value`, which is the usage, or this `object` of it. Passes any other member to `other`. Returns
+    /// `false` if the value is malformed; then no count was read.
+    fn read<'a>(&mut self, value: Value<'a>, object: &str, other: &mut dyn FnMut(Text<'a>, Value<'a>)) -> bool {
         let mut read = *self;
         for member in value.members() {
             let Ok((name, value)) = member else { return false };
             let is_it = |(of, known): &(&str, &str)| name.is_word(known) && *of == object;
-            if let Some(place) = NAMES.iter().position(is_it) {
-                read.set(place, whole_number(value));
+            let Some(place) = NAMES.iter().position(is_it) else {
+                other(name, value);
                 continue;
-            }
-            let mut rows = INSTEAD.iter().zip(instead.iter_mut());
-            match rows.find(|((of, known, _), _)| name.is_word(known) && *of == object) {
-                Some((_, count)) => *count = whole_number(value),
-                None => other(name, value),
-            }
+            };
+            read.set(place, whole_number(value));
         }
         *self = read;
         true
     }
+}
+
+/// Whether a member of the usage, or of this `object` of it, is one that some servers send in the place of a count.
+#[inline(never)]
+fn is_instead(object: &str, name: &Text<'_>) -> bool {
+    INSTEAD.iter().any(|(of, known, _)| *of == object && name.is_word(known))
 }
 
 /// How many tokens were used, as one event reports it. Never add the usages of a stream: each is the count so far.
@@ -224,25 +220,28 @@ impl<'a> Usage<'a> {
         if let Some(counts) = self.native() {
             return counts;
         }
-        let (mut counts, mut details, mut instead) =
-            (TokenCounts::default(), [None; DETAILS.len()], [None; INSTEAD.len()]);
-        let is_sound = counts.read(self.value, "", &mut instead, &mut |name, value| {
-            let mut places = DETAILS.iter().zip(&mut details);
-            if let Some(place) = places.find_map(|(known, place)| (name == **known).then_some(place)) {
-                *place = Some(value);
-            }
+        let (mut counts, mut details, mut has_instead) = (TokenCounts::default(), [None; DETAILS.len()], false);
+        let is_sound = counts.read(self.value, "", &mut |name, value| match DETAILS
+            .iter()
+            .zip(&mut details)
+            .find(|(known, _)| name == ***known)
+        {
+            Some((_, place)) => *place = Some(value),
+            None => has_instead |= is_instead("", &name),
         });
         if !is_sound {
             return counts;
         }
         for (object, value) in DETAILS.iter().zip(details) {
             if let Some(value) = value {
-                counts.read(value, object, &mut instead, &mut |_, _| {});
+                counts.read(value, object, &mut |name, _| has_instead |= is_instead(object, &name));
             }
         }
-        for ((.., place), count) in INSTEAD.iter().zip(instead) {
-            if count.is_some() && counts.get(*place as u32).is_none() {
-                counts.set(*place, count);
+        if has_instead {
+            for place in [REASONING, CACHED, CACHE_WRITE] {
+                if counts.get(place as u32).is_none() {
+                    counts.set(place, self.instead(place));
+                }
             }
         }
         counts
