@@ -92,8 +92,6 @@ pub struct Emitter {
     waiting: Waiting,
     /// Which members of the top level were emitted: a `meta_bit` each.
     metas: u8,
-    /// How many other members of the pending event were emitted.
-    members: u32,
     /// Why a delta was left out.
     limit: Option<Error>,
     /// Quirks that are still to be emitted.
@@ -124,7 +122,6 @@ impl Emitter {
             progress: Progress::start(Frames::START),
             waiting: Waiting::NOTHING,
             metas: 0,
-            members: 0,
             limit: None,
             unreported: QuirkSet::EMPTY,
             paused: false,
@@ -318,7 +315,7 @@ impl Emitter {
     fn take_up(&mut self, found: Found) {
         self.found = found;
         self.progress = Progress::start(self.progress.frames);
-        (self.waiting, self.limit, self.members) = (Waiting::NOTHING, None, 0);
+        (self.waiting, self.limit) = (Waiting::NOTHING, None);
         (self.paused, self.stop) = (false, None);
     }
 

@@ -17,17 +17,19 @@ pub(super) struct Progress {
     pub(super) frames: Frames,
 }
 
-/// A delta that the tracker took in, but the sink not, or not all of it. It stays in memory, so that the usual way does not carry
-/// one.
+/// How far the sink took what it has no room for. It stays in memory, so that the usual way does not carry it.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
+    /// A delta of the chunk that the tracker took in, but the sink not, or not all of it.
     pub(super) delta: Option<Delta>,
-    /// Raw bytes of its text that the sink took.
+    /// Raw bytes that the sink took of the text of the delta at hand.
     pub(super) taken: u32,
+    /// How many of the chunk's other members the sink took.
+    pub(super) members: u32,
 }
 
 impl Waiting {
-    pub(super) const NOTHING: Waiting = Waiting { delta: None, taken: 0 };
+    pub(super) const NOTHING: Waiting = Waiting { delta: None, taken: 0, members: 0 };
 }
 
 /// How usual deltas end.
@@ -204,7 +206,7 @@ impl Progress {
         let put = sink.put(context, &delta, &mut taken);
         match put {
             Put::Go => return Ok(()),
-            Put::Full => *waiting = Waiting { delta: Some(delta), taken: taken as u32 },
+            Put::Full => *waiting = Waiting { delta: Some(delta), taken: taken as u32, members: 0 },
             Put::Pause | Put::Stop(_) => {}
         }
         Err(Break::Put(put))

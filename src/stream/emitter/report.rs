@@ -8,7 +8,6 @@ use crate::stream::context::Context;
 use crate::stream::found::Found;
 use crate::stream::frames::{Frame, Frames};
 use crate::stream::handler::Stop;
-use crate::stream::progress::Waiting;
 use crate::stream::sink::{Muted, Sink, Track};
 use crate::{Error, QuirkSet};
 
@@ -138,9 +137,10 @@ impl Emitter {
             let mut taken = self.waiting.taken as usize;
             let put = sink.put(context, &delta, &mut taken);
             // Other stages make their delta again.
-            self.waiting = Waiting { delta: Some(delta).filter(|_| stage == Stage::Deltas), taken: taken as u32 };
+            self.waiting.delta = Some(delta).filter(|_| stage == Stage::Deltas);
+            self.waiting.taken = taken as u32;
             self.answered(put, stage)?;
-            self.waiting = Waiting::NOTHING;
+            (self.waiting.delta, self.waiting.taken) = (None, 0);
         }
         Ok(())
     }
@@ -178,9 +178,9 @@ impl Emitter {
             self.put(context, delta, Stage::Meta, sink)?;
             self.metas |= meta_bit(meta);
         }
-        for member in chunk.other_members().skip(self.members as usize) {
+        for member in chunk.other_members().skip(self.waiting.members as usize) {
             self.put(context, member.delta(context.payload()), Stage::Meta, sink)?;
-            self.members = self.members.saturating_add(1);
+            self.waiting.members = self.waiting.members.saturating_add(1);
         }
         Ok(())
     }
