@@ -109,39 +109,41 @@ impl Key {
 }
 
 /// Length of a header in bytes: the key, and the length of the body.
-pub(super) const HEADER: usize = 12;
+pub(super) const HEADER: usize = 8 + LEN;
+const LEN: usize = 4;
 
 /// How far the buffer is filled. Bytes that do not fit are counted all the same: then `len` is more than the buffer has, and
 /// the writer has to roll back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
-    /// A running count of the bytes written to bodies, without the commas between items. An update wrote as many as the count
-    /// grew by.
-    pub(super) texts: usize,
+    /// A running count of the bytes written to bodies, without the commas between items, modulo 2^32. An update wrote as many as
+    /// the count grew by.
+    pub(super) texts: u32,
+    /// The source that was noted last.
+    noted: Source,
+    /// The key of its records.
+    noted_key: Key,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
-    /// The source that was noted last, and the key of its records.
-    noted: (Source, Key),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Tail {
     key: Key,
-    /// Where it begins.
-    at: u32,
-    /// Length of its body in bytes.
+    /// Length of its body in bytes, which ends where the buffer is filled to.
     len: u32,
     /// Whether deltas of the source that was noted last continue the record.
     is_noted: bool,
 }
 
 impl Tail {
-    /// Writes its length to its header.
+    /// Writes its length to its header. `end`: where its body ends.
     #[inline(always)]
-    fn settle(&self, buffer: &mut [u8]) -> Option<()> {
-        let at = self.at as usize;
-        let header = buffer.get_mut(at.saturating_add(8)..at.saturating_add(HEADER))?;
+    fn settle(&self, buffer: &mut [u8], end: usize) -> Option<()> {
+        // A length that is saturated fits no buffer: the writer rolls back.
+        let body = end.checked_sub(self.len as usize).filter(|_| self.len < u32::MAX)?;
+        let header = buffer.get_mut(body.checked_sub(LEN)?..body)?;
         *header.first_chunk_mut()? = self.len.to_le_bytes();
         Some(())
     }
@@ -161,7 +163,7 @@ impl Source {
 }
 
 impl Fill {
-    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None, noted: (Source::NONE, Key(0)) };
+    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, noted: Source::NONE, noted_key: Key(0), tail: None };
 
     /// Begins a record, or continues the last one if it has this key.
     #[inline]
@@ -185,7 +187,7 @@ impl Fill {
         let header = buffer.get_mut(at..at.saturating_add(HEADER)).unwrap_or_default();
         copy(header, &key.0.to_le_bytes());
         self.len = at.saturating_add(HEADER);
-        self.tail = Some(Tail { key, at: u32::try_from(at).unwrap_or(u32::MAX), len: 0, is_noted: false });
+        self.tail = Some(Tail { key, len: 0, is_noted: false });
     }
 
     /// Appends a text, decoded, to the last record, if that record has this key and all of the text fits before `end`. Returns
@@ -207,14 +209,14 @@ impl Fill {
     pub(super) fn note_source(&mut self, key: Key, source: Source) {
         if let Some(tail) = self.tail.as_mut().filter(|tail| tail.key == key) {
             tail.is_noted = true;
-            self.noted = (source, key);
+            (self.noted, self.noted_key) = (source, key);
         }
     }
 
     /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8 and of the source that was noted.
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
-        let tail = self.tail.as_mut().filter(|tail| tail.is_noted && self.noted.0 == source)?;
+        let tail = self.tail.as_mut().filter(|tail| tail.is_noted && self.noted == source)?;
         let len = bytes.len();
         let room = buffer.get_mut(self.len..)?.get_mut(..len)?;
         if !utf8::copy(bytes, room) {
@@ -223,15 +225,15 @@ impl Fill {
         // All of this lies in the buffer, so the sums do not overflow.
         self.len = self.len.wrapping_add(len);
         tail.len = tail.len.wrapping_add(len as u32);
-        tail.settle(buffer)
+        tail.settle(buffer, self.len)
     }
 
     /// Begins a record for a text of the source that was noted last, whose records are not the last one. Returns `None`, with no
     /// effect, if the text is of another source, does not fit, or is not valid UTF-8.
     #[inline(always)]
     pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
-        let (noted, key) = self.noted;
-        if noted != source || self.tail.as_ref().is_some_and(|tail| tail.key == key) {
+        let key = self.noted_key;
+        if self.noted != source || self.tail.as_ref().is_some_and(|tail| tail.key == key) {
             return None;
         }
         let room = buffer.get_mut(self.len.checked_add(HEADER)?..)?.get_mut(..bytes.len())?;
@@ -266,7 +268,7 @@ impl Fill {
     #[inline(always)]
     fn grow(&mut self, len: usize) {
         self.len = self.len.saturating_add(len);
-        self.texts = self.texts.saturating_add(len);
+        self.texts = self.texts.wrapping_add(len as u32);
         if let Some(tail) = &mut self.tail {
             tail.len = tail.len.saturating_add(u32::try_from(len).unwrap_or(u32::MAX));
         }
@@ -275,7 +277,7 @@ impl Fill {
     /// Writes the length of the last record to its header.
     #[inline(always)]
     pub(super) fn settle(&self, buffer: &mut [u8]) {
-        self.tail.as_ref().and_then(|tail| tail.settle(buffer));
+        self.tail.as_ref().and_then(|tail| tail.settle(buffer, self.len));
     }
 
     /// Ends the last record. Returns where the next one begins.

@@ -7,9 +7,9 @@ use crate::json;
 /// `{"content":[…],"refusal":null}`, with or without `refusal`, and each item is one that [`rewrite`](json::rewrite) would leave
 /// unchanged: a token, its probability, its bytes and the tokens that were likely in its place, without whitespace. Returns
 /// `None` for any other log probabilities, which have to be walked.
-pub(super) fn usual_items(logprobs: &[u8]) -> Option<(&[u8], usize)> {
+pub(super) fn usual_items(logprobs: &[u8]) -> Option<(&[u8], u32)> {
     let items = logprobs.strip_prefix(b"{\"content\":[")?;
-    let (mut rest, mut commas, mut in_top) = (items.strip_prefix(b"{")?, 0usize, false);
+    let (mut rest, mut commas, mut in_top) = (items.strip_prefix(b"{")?, 0u32, false);
     loop {
         rest = token(rest)?;
         if !in_top {
@@ -103,7 +103,7 @@ mod tests {
         let usual = usual_items(raw);
         if let Some((items, commas)) = usual {
             let walked = walked(raw).unwrap();
-            let expected = (walked.join(&b','), walked.len() - 1);
+            let expected = (walked.join(&b','), walked.len() as u32 - 1);
             assert_eq!((Vec::from(items), commas), expected, "{}", std::string::String::from_utf8_lossy(raw));
         }
         usual.is_some()

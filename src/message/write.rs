@@ -197,7 +197,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         let State { fill, live, .. } = &mut *self.state;
         let before = fill.texts;
         write(fill, self.buffer);
-        let len = fill.texts.saturating_sub(before);
+        let len = fill.texts.wrapping_sub(before) as usize;
         *live = live.saturating_add(len);
         len
     }
