@@ -109,8 +109,7 @@ impl Key {
 }
 
 /// Length of a header in bytes: the key, and the length of the body.
-pub(super) const HEADER: usize = 8 + LEN;
-const LEN: usize = 4;
+pub(super) const HEADER: usize = 12;
 
 /// How far the buffer is filled. Bytes that do not fit are counted all the same: then `len` is more than the buffer has, and
 /// the writer has to roll back.
@@ -138,13 +137,11 @@ struct Tail {
 }
 
 impl Tail {
-    /// Writes its length to its header. `end`: where its body ends.
+    /// Writes its length to its header. `end`: where its body ends. A record that does not fit stays as it was: the writer rolls back.
     #[inline(always)]
     fn settle(&self, buffer: &mut [u8], end: usize) -> Option<()> {
-        // A length that is saturated fits no buffer: the writer rolls back.
-        let body = end.checked_sub(self.len as usize).filter(|_| self.len < u32::MAX)?;
-        let header = buffer.get_mut(body.checked_sub(LEN)?..body)?;
-        *header.first_chunk_mut()? = self.len.to_le_bytes();
+        let (before, _) = buffer.get_mut(..end)?.split_at_mut_checked(end.checked_sub(self.len as usize)?)?;
+        *before.last_chunk_mut()? = self.len.to_le_bytes();
         Some(())
     }
 }
