@@ -1372,7 +1372,7 @@ typedef struct {
     // `completion_tokens_details.rejected_prediction_tokens`.
     uint64_t rejected_prediction;
     // `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it
-    // (Qwen) or of the usage itself (Vercel): also counted in `prompt`.
+    // (Qwen) or of the usage itself (Vercel). OpenAI counts them in `prompt`, too; gateways differ.
     uint64_t cache_write;
 } deltawire_usage;
 

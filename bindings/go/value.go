@@ -102,7 +102,7 @@ type Usage struct {
 	CompletionAudio    uint64      // completion_tokens_details.audio_tokens
 	AcceptedPrediction uint64      // completion_tokens_details.accepted_prediction_tokens
 	RejectedPrediction uint64      // completion_tokens_details.rejected_prediction_tokens
-	CacheWrite         uint64      // prompt_tokens_details.cache_write_tokens; also counted in Prompt
+	CacheWrite         uint64      // prompt_tokens_details.cache_write_tokens; OpenAI counts them in Prompt, too
 }
 
 // UsageCounts is a set of counts of [Usage].

@@ -74,11 +74,17 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
     index.list.behind.add(Behind::ERROR, has_error || is_whole);
 }
 
-/// Whether the `error_code` of an event is another than 0 (FastChat, Databricks, Baidu).
+/// Whether an event without choices reports an error by its `error_code`: a number other than 0 (FastChat, Baidu), or a word
+/// beside a message (Databricks). What an event of another protocol says beside it counts instead.
 #[inline(never)]
 fn is_error_code(payload: &[u8]) -> bool {
-    let code = member_of(Value::of_payload(payload), "error_code").filter(|code| is_error(*code));
-    code.and_then(text_of).is_some_and(|code| code != "0")
+    let names = ["error_code", "message", "type", "candidates", "done"];
+    let [code, message, kind, candidates, done] = members_of(Value::of_payload(payload), names);
+    let Some(code) = code.filter(|code| is_error(*code)).and_then(text_of) else { return false };
+    let is_number = matches!(code.raw().first(), Some(b'-' | b'0'..=b'9'));
+    let is_zero = code.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
+    let says_why = is_number || message.and_then(string_of).is_some();
+    !is_zero && says_why && kind.or(candidates).or(done).is_none()
 }
 
 /// Whether a body without `error` is an error: it has a message in words, and neither an answer nor a success.

@@ -2,7 +2,7 @@
 
 use super::finish::Reason;
 use super::state::{Plan, ReadEvent, State, What};
-use super::value::{arguments, array, has_elements, has_members, is, number, object, text};
+use super::value::{arguments, array, has_elements, has_members, input, is, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
@@ -139,7 +139,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
     let sub = walk.sub;
     walk.sub = sub.saturating_add(1);
     let block = value_at(payload, walk.element);
-    let [kind, words, thinking, signature, citations, id, name, input] =
+    let [kind, words, thinking, signature, citations, id, name, args] =
         members_of(block, ["type", "text", "thinking", "signature", "citations", "id", "name", "input"]);
     let (choice_slot, is_text) = (u64::from(slot), is(kind, "text"));
     match sub {
@@ -151,9 +151,8 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
         0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot),
         1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot),
         0 if is(kind, "tool_use") => {
-            // Some gateways send the object as a text.
-            let arguments = arguments(input).filter(|input| *input != "{}");
-            Some(walk.call(payload, slot, Call { id, name, arguments, ..Call::default() }, plan))
+            let call = Call { id, name, arguments: input(args), ..Call::default() };
+            Some(walk.call(payload, slot, call, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot),
         _ => {

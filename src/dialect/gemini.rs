@@ -2,7 +2,7 @@
 
 use super::finish::Reason;
 use super::state::{Output, Plan, ReadEvent, State, What};
-use super::value::{array, bit, has_elements, has_members, number, object, text};
+use super::value::{array, bit, has_elements, has_members, input, number, object, text};
 use super::walk::{value_at, whole_at, Call, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Kind as Json, Text, Value};
@@ -156,8 +156,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<D
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
     let index = plan.opened.saturating_add(walk.calls);
     if opens(call, continued) {
-        // Some proxies send the object as a text.
-        let arguments = text(args).or_else(|| object(args).map(|args| Text::verbatim(args.raw())));
+        let arguments = input(args).or_else(|| object(args).map(|args| Text::verbatim(args.raw())));
         return Some(walk.call(payload, index, Call { id, name, arguments, ..Call::default() }, plan));
     }
     // The part continues the call that was opened last.

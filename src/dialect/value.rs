@@ -13,6 +13,11 @@ pub(super) fn arguments(value: Option<Value<'_>>) -> Option<Text<'_>> {
     text(value).or_else(|| value.filter(|value| has_members(*value)).map(|value| Text::verbatim(value.raw())))
 }
 
+/// Returns the input of a call: an object with members, as it is written, or a text in its place, as some gateways send it.
+pub(super) fn input(value: Option<Value<'_>>) -> Option<Text<'_>> {
+    arguments(value).filter(|input| *input != "{}" && *input != "null")
+}
+
 /// Whether a value is this word.
 #[inline(never)]
 pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {

@@ -3,7 +3,7 @@
 
 use super::halves::{self, HALVES};
 use deltawire::message::{self, Completion};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -246,8 +246,7 @@ impl Naive {
             error => error,
         };
         let whole = name == "error" || value["type"] == "error" || value["object"] == "error";
-        let code = &value["error_code"];
-        let says_error = object.contains_key("detail") || !code.is_null() && *code != 0 && *code != "";
+        let says_error = object.contains_key("detail") || is_error_code(object);
         if !error.is_null() && error != "" {
             self.answer.errors.push(message_of(error));
         } else if whole || (says_error && !object.contains_key("choices")) {
@@ -592,6 +591,22 @@ fn calls_of(value: &Value) -> impl Iterator<Item = &Value> {
 
 fn filled(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
+}
+
+/// Whether an `error_code` reports an error: a number other than 0, or a word beside a message, in an event of no other protocol.
+fn is_error_code(event: &Map<String, Value>) -> bool {
+    let says = |name: &str| event.get(name).is_some_and(|value| !value.is_null());
+    let code = match event.get("error_code") {
+        Some(Value::String(code)) if code != "None" && code != "null" => code.clone(),
+        Some(code @ (Value::Number(_) | Value::Bool(true))) => code.to_string(),
+        _ => return false,
+    };
+    let is_number = code.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+    let is_zero = code.chars().all(|digit| "-.0".contains(digit));
+    let says_why = is_number || event.get("message").and_then(filled).is_some();
+    let object = event.get("object").and_then(filled).unwrap_or("");
+    let is_answer = ["chat.completion", "text_completion"].into_iter().any(|own| object.starts_with(own));
+    !is_zero && says_why && !is_answer && !["type", "candidates", "done", "usage"].into_iter().any(says)
 }
 
 /// The message of an error.

@@ -410,9 +410,10 @@ impl Naive {
         Ok(())
     }
 
-    /// Arguments that are a text, or an object with members.
+    /// Arguments that are an object with members, or a text in its place.
     fn input(&mut self, choice: u32, index: u64, input: &Value) -> Done {
         match full(input) {
+            Some("{}" | "null") => Ok(()),
             Some(text) => self.arguments(choice, index, text),
             None if has_members(input) => self.object(choice, index, input),
             None => Ok(()),
@@ -489,7 +490,10 @@ impl Naive {
                     "citations_delta" => self.raw(0, Kind::Annotation, index, &delta["citation"]),
                     "input_json_delta" => match &delta["partial_json"] {
                         piece if full(piece).is_none() && !has_members(piece) => {}
-                        piece if self.clients.contains(&index) => self.input(0, index, piece)?,
+                        piece if self.clients.contains(&index) => match full(piece) {
+                            Some(text) => self.arguments(0, index, text)?,
+                            None => self.object(0, index, piece)?,
+                        },
                         _ => self.raw(0, Kind::Native, index, delta),
                     },
                     _ => self.raw(0, Kind::Native, index, delta),
@@ -521,9 +525,7 @@ impl Naive {
             "tool_use" => {
                 self.clients.insert(index);
                 self.open(0, index, &block["id"], &block["name"], false)?;
-                if block["input"] != "{}" {
-                    self.input(0, index, &block["input"])?;
-                }
+                self.input(0, index, &block["input"])?;
             }
             _ => self.raw(0, Kind::Native, index, block),
         }
@@ -566,8 +568,8 @@ impl Naive {
                 if call["args"].is_object() {
                     self.object(choice, last as u64, &call["args"])?;
                 }
-                if let Some(text) = full(&call["args"]) {
-                    self.arguments(choice, last as u64, text)?;
+                if call["args"].is_string() {
+                    self.input(choice, last as u64, &call["args"])?;
                 }
             }
             let last = self.calls.last().filter(|last| last.choice == choice).ok_or(GiveUp)?;

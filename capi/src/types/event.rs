@@ -343,6 +343,6 @@ pub struct deltawire_usage {
     /// `completion_tokens_details.rejected_prediction_tokens`.
     pub rejected_prediction: u64,
     /// `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it
-    /// (Qwen) or of the usage itself (Vercel): also counted in `prompt`.
+    /// (Qwen) or of the usage itself (Vercel). OpenAI counts them in `prompt`, too; gateways differ.
     pub cache_write: u64,
 }
