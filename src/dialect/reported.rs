@@ -390,6 +390,12 @@ impl Reported {
         self.item(number).map_or(!self.has_any(), |item| item.class().fits(class))
     }
 
+    /// Whether the item with this number takes the place of an earlier one.
+    pub(super) fn replaces(&self, number: u32) -> bool {
+        let (place, number) = Reported::place(number);
+        self.0.get(place).is_some_and(|item| item.number != FREE && item.number != number)
+    }
+
     /// Whether this item is reasoning.
     pub(super) fn is_reasoning(&self, number: u32) -> bool {
         self.item(number).is_some_and(|item| item.class() == Class::Reasoning)

@@ -356,6 +356,8 @@ fn has_text(message: Value<'_>) -> bool {
 fn find(state: &mut State, seen: &mut ReadEvent<'_>, address: &Address, begins: bool) -> u32 {
     let (number, is_usual) = state.item(address, begins);
     seen.plan.item = number;
+    // Templates of the earlier item's events would go on to recognise them.
+    seen.forgets |= state.output.reported().replaces(number);
     if !is_usual {
         seen.quirks.insert(Quirk::OddItemIndex);
         seen.forgets |= !core::mem::replace(&mut state.is_odd, true);
