@@ -139,18 +139,20 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
     let sub = walk.sub;
     walk.sub = sub.saturating_add(1);
     let block = value_at(payload, walk.element);
-    let [kind, words, thinking, signature, citations, id, name, args] =
-        members_of(block, ["type", "text", "thinking", "signature", "citations", "id", "name", "input"]);
-    let (choice_slot, is_text) = (u64::from(slot), is(kind, "text"));
+    let [kind] = members_of(block, ["type"]);
+    let is = |word| is(kind, word);
+    let member = |name| members_of(block, [name])[0];
+    let (choice_slot, is_text, is_thinking) = (u64::from(slot), is("text"), is("thinking"));
     match sub {
-        0 if is_text => walk.text(payload, Kind::Content, words, choice_slot),
+        0 if is_text => walk.text(payload, Kind::Content, member("text"), choice_slot),
         1 if is_text => {
-            let citations = citations.filter(|list| has_elements(Some(*list)));
+            let citations = member("citations").filter(|list| has_elements(Some(*list)));
             walk.raw(payload, Kind::Annotation, citations, choice_slot)
         }
-        0 if is(kind, "thinking") => walk.text(payload, Kind::Reasoning, thinking, choice_slot),
-        1 if is(kind, "thinking") => walk.text(payload, Kind::Signature, signature, choice_slot),
-        0 if is(kind, "tool_use") => {
+        0 if is_thinking => walk.text(payload, Kind::Reasoning, member("thinking"), choice_slot),
+        1 if is_thinking => walk.text(payload, Kind::Signature, member("signature"), choice_slot),
+        0 if is("tool_use") => {
+            let [id, name, args] = members_of(block, ["id", "name", "input"]);
             let call = Call { id, name, arguments: input(args), ..Call::default() };
             Some(walk.call(payload, slot, call, plan))
         }

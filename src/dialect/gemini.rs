@@ -95,13 +95,10 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             walk.count = walk.count.saturating_add(1);
             None
         }
-        3 => {
+        3 | 4 => {
+            let is_rest = walk.phase == 4;
             walk.phase = 5;
-            part(walk, payload, plan, false)
-        }
-        4 => {
-            walk.phase = 5;
-            part(walk, payload, plan, true)
+            part(walk, payload, plan, is_rest)
         }
         5 => {
             walk.phase = 2;
@@ -123,6 +120,7 @@ fn slot(walk: &Walk) -> u64 {
 
 /// Returns the delta of the part at hand, apart from its signature, or what is behind a text (`is_rest`): some proxies send a text,
 /// which may be empty, beside a call or a medium.
+#[inline(never)]
 fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<Delta> {
     let part = value_at(payload, walk.part);
     let names = ["text", "thought", "functionCall", "inlineData", "fileData"];
