@@ -214,6 +214,7 @@ pub(super) fn read<'a>(
                 state.called |= u64::from(class == Class::Call);
                 let is_odd = !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 seen.flag(is_odd, Quirk::ArgumentsNotText);
+                seen.forgets |= state.output.reported().replaces(number);
                 // Another event may end the response again, and must not report the item twice.
                 state.output.items().add_all(number);
                 state.output.items().describe(number, &Address { class, index: None, id });
