@@ -20,9 +20,9 @@ pub(super) struct Progress {
 /// How far the sink took what it has no room for. It stays in memory, so that the usual way does not carry it.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
-    /// A delta of the chunk that the tracker took in, but the sink not, or not all of it.
+    /// The delta at hand. The tracker has taken in one of the chunk.
     pub(super) delta: Option<Delta>,
-    /// Raw bytes that the sink took of the text of the delta at hand.
+    /// Raw bytes that the sink took of its text.
     pub(super) taken: u32,
     /// How many of the chunk's other members the sink took.
     pub(super) members: u32,
@@ -73,21 +73,13 @@ impl Progress {
             // Three calls of the sink instead of one, because each is compiled for its kinds alone.
             let put = match self.cursor.next_plain(index) {
                 // Nearly always.
-                Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text)) => {
-                    let delta = Delta { choice, text, ..Delta::new(kind) };
-                    if !tracker.take_plain(kind, choice, text, payload) {
-                        self.cursor.back();
-                        return Usual::Odd;
-                    }
-                    self.put(context, delta, sink, waiting)
+                Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text))
+                    if tracker.take_plain(kind, choice, text, payload) =>
+                {
+                    self.put(context, Delta { choice, text, ..Delta::new(kind) }, sink, waiting)
                 }
-                Ok((Kind::Logprobs, choice, text)) => {
-                    let delta = Delta { choice, text, ..Delta::new(Kind::Logprobs) };
-                    if !tracker.knows(choice) {
-                        self.cursor.back();
-                        return Usual::Odd;
-                    }
-                    self.put(context, delta, sink, waiting)
+                Ok((Kind::Logprobs, choice, text)) if tracker.knows(choice) => {
+                    self.put(context, Delta { choice, text, ..Delta::new(Kind::Logprobs) }, sink, waiting)
                 }
                 // Some servers repeat the role in each chunk.
                 Ok((Kind::Role, choice, _)) if NATIVE && tracker.has_role(choice) => continue,

@@ -136,9 +136,7 @@ impl Emitter {
         if self.stop.is_none() {
             let mut taken = self.waiting.taken as usize;
             let put = sink.put(context, &delta, &mut taken);
-            // Other stages make their delta again.
-            self.waiting.delta = Some(delta).filter(|_| stage == Stage::Deltas);
-            self.waiting.taken = taken as u32;
+            (self.waiting.delta, self.waiting.taken) = (Some(delta), taken as u32);
             self.answered(put, stage)?;
             (self.waiting.delta, self.waiting.taken) = (None, 0);
         }
@@ -203,7 +201,8 @@ impl Emitter {
 
     /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
     fn deltas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
-        if let Some(delta) = self.waiting.delta.take() {
+        // Other stages make their delta again.
+        if let Some(delta) = self.waiting.delta.take().filter(|_| self.stage == Stage::Deltas) {
             self.put(context, delta, Stage::Deltas, sink)?;
         }
         if context.chunk().is_none() {

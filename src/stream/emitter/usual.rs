@@ -9,7 +9,7 @@ use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
 use crate::stream::context::{Bytes, Context, Rest, NOT_IN_INPUT};
 use crate::stream::found::{Found, Place, Recalled, Span};
-use crate::stream::progress::{Break, Progress, Usual, Waiting};
+use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
 use crate::Storage;
@@ -122,9 +122,10 @@ impl Emitter {
                 } else {
                     (Rest::NOTHING, 0)
                 };
-                let at = match sink.uses_places() {
-                    true => place_base.wrapping_add(passed as u64).wrapping_add(u64::from(at)),
-                    false => NOT_IN_INPUT,
+                let at = if sink.uses_places() {
+                    place_base.wrapping_add(passed as u64).wrapping_add(u64::from(at))
+                } else {
+                    NOT_IN_INPUT
                 };
                 let context = Context::of_chunk((payload, at), index, frame, repeats, beside);
                 let head = Delta { code: index.choices, flags, ..Delta::new(Kind::Chunk) };
@@ -230,8 +231,7 @@ impl Emitter {
             return Ok(Some(stage));
         }
         if let Err(Full) = self.interrupted(broke, stage) {
-            // Other stages make their delta again.
-            self.waiting = Waiting { delta: waiting.delta.filter(|_| stage == Stage::Deltas), ..waiting };
+            self.waiting = waiting;
             return Err(Full);
         }
         Ok(Some(Stage::Deltas))
