@@ -47,7 +47,7 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Returns the call of a part with these members. Beside a text an empty object is none.
+/// Returns the call of a part with these members. An empty object beside a text is no call.
 fn call_beside<'a>(words: Option<Value<'a>>, call: Option<Value<'a>>) -> Option<Value<'a>> {
     object(call).filter(|call| words.is_none() || has_members(*call))
 }

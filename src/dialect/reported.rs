@@ -223,6 +223,11 @@ impl Item {
         self.contents == 0 && (self.summaries == 0 || self.class() == Class::Call)
     }
 
+    /// Whether the item with this number takes its place.
+    fn yields_to(&self, number: u16) -> bool {
+        self.number != number && !self.has_replaced(number)
+    }
+
     /// Returns the bit of its place in a set of tracked items.
     fn place_bit(&self) -> u8 {
         1 << (self.number % ITEMS as u16)
@@ -393,7 +398,7 @@ impl Reported {
     /// Whether the item with this number takes the place of an earlier one.
     pub(super) fn replaces(&self, number: u32) -> bool {
         let (place, number) = Reported::place(number);
-        self.0.get(place).is_some_and(|item| item.number != FREE && item.number != number)
+        self.0.get(place).is_some_and(|item| item.number != FREE && item.yields_to(number))
     }
 
     /// Whether this item is reasoning.
@@ -442,7 +447,7 @@ impl Reported {
     fn track(&mut self, number: u32) -> Option<&mut Item> {
         let (place, number) = Reported::place(number);
         let item = self.0.get_mut(place)?;
-        if item.number != number && !item.has_replaced(number) {
+        if item.yields_to(number) {
             *item = Item { number, index: number as u8, ..Item::NONE };
         }
         (item.number == number).then_some(item)
