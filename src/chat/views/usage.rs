@@ -221,13 +221,12 @@ impl<'a> Usage<'a> {
             return counts;
         }
         let (mut counts, mut details, mut has_instead) = (TokenCounts::default(), [None; DETAILS.len()], false);
-        let is_sound = counts.read(self.value, "", &mut |name, value| match DETAILS
-            .iter()
-            .zip(&mut details)
-            .find(|(known, _)| name == ***known)
-        {
-            Some((_, place)) => *place = Some(value),
-            None => has_instead |= is_instead("", &name),
+        let is_sound = counts.read(self.value, "", &mut |name, value| {
+            let place = DETAILS.iter().position(|known| name == **known).and_then(|at| details.get_mut(at));
+            match place {
+                Some(place) => *place = Some(value),
+                None => has_instead |= is_instead("", &name),
+            }
         });
         if !is_sound {
             return counts;
