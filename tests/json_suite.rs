@@ -4,7 +4,7 @@
 use crate::common::corpus;
 use crate::common::json_walk::{compare, escaped_text, walk};
 use crate::common::random::Random;
-use deltawire::json::{self, Cursor, JsonError, JsonErrorKind, Kind, Number};
+use deltawire::json::{self, Cursor, JsonError, JsonErrorKind, Number, ValueKind};
 use deltawire::{Quirk, QuirkSet};
 use std::fs;
 
@@ -16,11 +16,11 @@ fn enter_all(bytes: &[u8], max_depth: u32) -> Result<QuirkSet, JsonError> {
     let mut open = Vec::new();
     loop {
         match cursor.peek()? {
-            Kind::Object => {
+            ValueKind::Object => {
                 cursor.begin_object()?;
                 open.push(true);
             }
-            Kind::Array => {
+            ValueKind::Array => {
                 cursor.begin_array()?;
                 open.push(false);
             }

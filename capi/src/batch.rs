@@ -4,7 +4,7 @@ use crate::block::{append, append_byte, enter};
 use crate::convert::{aligned, buffer, bytes, give};
 use crate::feed::{finish, read, Target};
 use crate::types::*;
-use crate::workspace::{enter_workspace, Own, Source};
+use crate::workspace::{enter_workspace, MachineSource, Own};
 use core::ffi::c_void;
 use core::mem::{align_of, offset_of, size_of};
 use deltawire::stream::{Record, Records};
@@ -25,14 +25,14 @@ impl Target for Records<'_> {
 
 /// The memory that C gave for events and their texts.
 #[derive(Clone, Copy)]
-struct Output {
+struct BatchMemory {
     events: *mut deltawire_event,
     cap: usize,
     scratch: *mut c_void,
     scratch_len: usize,
 }
 
-impl Output {
+impl BatchMemory {
     /// Checks that a batch can be written to this memory.
     #[inline(always)]
     fn check(self) -> Result<(), deltawire_status> {
@@ -96,7 +96,7 @@ pub unsafe extern "C" fn deltawire_batch(
             return DELTAWIRE_E_NULL;
         }
         if len == 1
-            && (Output { events, cap, scratch, scratch_len }).check().is_ok()
+            && (BatchMemory { events, cap, scratch, scratch_len }).check().is_ok()
             && append_byte(p, false, data.cast())
         {
             out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn deltawire_batch_with(
 /// As for C.
 #[inline(never)]
 #[allow(clippy::too_many_arguments)] // In the order of the C function, so that the call is a jump.
-unsafe fn batch<W: Source>(
+unsafe fn batch<W: MachineSource>(
     mut source: W,
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -150,7 +150,7 @@ unsafe fn batch<W: Source>(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let output = Output { events, cap, scratch, scratch_len };
+        let output = BatchMemory { events, cap, scratch, scratch_len };
         let base = if output.check().is_ok() { append(p, W::SHARES, data.cast(), len) } else { 0 };
         out.write(deltawire_batch_result { consumed: base, ..deltawire_batch_result::default() });
         if base > 0 && base == len {
@@ -187,7 +187,7 @@ pub unsafe extern "C" fn deltawire_batch_finish(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe { finish_batch(Ok(Own), p, Output { events, cap, scratch, scratch_len }, out) }
+    unsafe { finish_batch(Ok(Own), p, BatchMemory { events, cap, scratch, scratch_len }, out) }
 }
 
 /// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
@@ -203,17 +203,17 @@ pub unsafe extern "C" fn deltawire_batch_finish_with(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
-    unsafe { finish_batch(enter_workspace(w), p, Output { events, cap, scratch, scratch_len }, out) }
+    unsafe { finish_batch(enter_workspace(w), p, BatchMemory { events, cap, scratch, scratch_len }, out) }
 }
 
 /// Ends a stream, and writes its last events to a batch.
 ///
 /// # Safety
 /// As for C.
-unsafe fn finish_batch<W: Source>(
+unsafe fn finish_batch<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
-    output: Output,
+    output: BatchMemory,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.

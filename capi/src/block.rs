@@ -13,27 +13,27 @@ use core::ptr::{addr_of, addr_of_mut};
 use core::slice;
 use deltawire::chat::Index;
 use deltawire::stream::{Emitter, Machine, Parked, StreamState};
-use deltawire::track::{Call, Choice, TrackerOf, TrackerState};
+use deltawire::track::{CallRow, ChoiceRow, TrackerOf, TrackerState};
 use deltawire::{Config, Lent, Movable};
 
 /// The tracker of a C parser, while a call is under way.
-pub(crate) type CTracker<'b> = TrackerOf<Lent<'b, Option<Choice>, Option<Call>>>;
+pub(crate) type CTracker<'b> = TrackerOf<Lent<'b, Option<ChoiceRow>, Option<CallRow>>>;
 
 /// How many choices and tool calls a block has room for.
 #[derive(Clone, Copy)]
-pub(crate) struct Room {
+pub(crate) struct BlockRoom {
     pub(crate) choices: u16,
     pub(crate) calls: u16,
 }
 
-impl Room {
-    pub(crate) fn of(config: &deltawire_config) -> Result<Room, deltawire_status> {
+impl BlockRoom {
+    pub(crate) fn of(config: &deltawire_config) -> Result<BlockRoom, deltawire_status> {
         let or = |given: u32, default: u32, max: u32| match given {
             0 => Ok(default as u16),
             given if given <= max => Ok(given as u16),
             _ => Err(DELTAWIRE_E_CONFIG),
         };
-        Ok(Room {
+        Ok(BlockRoom {
             choices: or(config.max_choices, DELTAWIRE_DEFAULT_CHOICES, DELTAWIRE_MAX_CHOICES)?,
             calls: or(config.max_tool_calls, DELTAWIRE_DEFAULT_TOOL_CALLS, DELTAWIRE_MAX_TOOL_CALLS)?,
         })
@@ -48,17 +48,17 @@ impl Room {
 
     /// Bytes of the tables of a parser's block.
     const fn tables(self) -> usize {
-        self.bytes::<Option<Choice>, Option<Call>>()
+        self.bytes::<Option<ChoiceRow>, Option<CallRow>>()
     }
 }
 
 /// The room of a block without a config.
-pub(crate) const DEFAULT_ROOM: Room =
-    Room { choices: DELTAWIRE_DEFAULT_CHOICES as u16, calls: DELTAWIRE_DEFAULT_TOOL_CALLS as u16 };
+pub(crate) const DEFAULT_ROOM: BlockRoom =
+    BlockRoom { choices: DELTAWIRE_DEFAULT_CHOICES as u16, calls: DELTAWIRE_DEFAULT_TOOL_CALLS as u16 };
 
 /// The first word of an initialised block whose parser has a machine of its own. During a call its bits are inverted, so one
 /// comparison shows that a call may enter the block.
-const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<State>() as u64;
+const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<BlockState>() as u64;
 
 /// The first word of the block of a parser that shares workspaces.
 const SHARES: u64 = magic(true);
@@ -93,7 +93,7 @@ pub(crate) struct Core {
     /// Whether the parser has no machine of its own, but uses that of the workspace that each call is given.
     pub(crate) shares: bool,
     pub(crate) tracker: TrackerState,
-    pub(crate) room: Room,
+    pub(crate) room: BlockRoom,
     pub(crate) emitter: Emitter,
     /// The status of the call that left the pending event, if an event is pending.
     pub(crate) left_by: deltawire_status,
@@ -118,7 +118,7 @@ pub(crate) struct Core {
 }
 
 #[repr(C)]
-struct State {
+struct BlockState {
     guard: Guard,
     core: Core,
 }
@@ -131,21 +131,21 @@ pub(crate) struct Shared {
     pub(crate) index: Index,
 }
 
-const _: () = assert!(align_of::<Machine>() <= align_of::<State>(), "the machine follows the state");
-const _: () = assert!(align_of::<Shared>() <= align_of::<State>(), "what is shared follows the state");
-const _: () = assert!(align_of::<Option<Choice>>() <= align_of::<Machine>(), "choices follow the machine");
+const _: () = assert!(align_of::<Machine>() <= align_of::<BlockState>(), "the machine follows the state");
+const _: () = assert!(align_of::<Shared>() <= align_of::<BlockState>(), "what is shared follows the state");
+const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Machine>(), "choices follow the machine");
 const _: () = assert!(
     STATE.saturating_add(machine_len(false)).saturating_add(DEFAULT_ROOM.tables()) <= DELTAWIRE_STATE_SIZE,
     "DELTAWIRE_STATE_SIZE is too small"
 );
-const _: () = assert!(size_of::<Option<Choice>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
-const _: () = assert!(size_of::<Option<Call>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
-const _: () = assert!(align_of::<Option<Choice>>() <= align_of::<Shared>(), "choices follow what is shared");
-const _: () = assert!(align_of::<Option<Call>>() <= align_of::<Option<Choice>>(), "calls follow the choices");
-const _: () = assert!(align_of::<State>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
+const _: () = assert!(size_of::<Option<ChoiceRow>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
+const _: () = assert!(size_of::<Option<CallRow>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
+const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Shared>(), "choices follow what is shared");
+const _: () = assert!(align_of::<Option<CallRow>>() <= align_of::<Option<ChoiceRow>>(), "calls follow the choices");
+const _: () = assert!(align_of::<BlockState>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
 
 /// Bytes of the state, rounded up to the alignment.
-pub(crate) const STATE: usize = size_of::<State>().next_multiple_of(DELTAWIRE_ALIGN);
+pub(crate) const STATE: usize = size_of::<BlockState>().next_multiple_of(DELTAWIRE_ALIGN);
 
 /// Bytes of the machine, or of what a parser that shares workspaces has in its place, rounded up to the alignment.
 const fn machine_len(shares: bool) -> usize {
@@ -181,8 +181,8 @@ pub(crate) struct Open<'b> {
     guard: *mut Guard,
     pub(crate) core: &'b mut Core,
     pub(crate) kept: Kept<'b>,
-    pub(crate) choices: &'b mut [Option<Choice>],
-    pub(crate) calls: &'b mut [Option<Call>],
+    pub(crate) choices: &'b mut [Option<ChoiceRow>],
+    pub(crate) calls: &'b mut [Option<CallRow>],
     /// The event buffer.
     pub(crate) storage: &'b mut [u8],
     /// The read area.
@@ -282,7 +282,7 @@ impl Open<'_> {
 
 /// Checks that memory of this address and length can be a block of at least `least` bytes.
 pub(crate) fn fits(address: usize, len: usize, least: usize) -> Result<(), deltawire_status> {
-    if address % align_of::<State>() != 0 {
+    if address % align_of::<BlockState>() != 0 {
         return Err(DELTAWIRE_E_ALIGN);
     }
     if len > isize::MAX as usize {
@@ -315,14 +315,14 @@ pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
 /// `mem` is aligned and writable for `len` bytes, which [`fits`] has checked.
 #[inline(always)]
 pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config) {
-    let (shares, tables_at, Room { choices, calls }) = (core.shares, core.tables_at(), core.room);
+    let (shares, tables_at, BlockRoom { choices, calls }) = (core.shares, core.tables_at(), core.room);
     // SAFETY: aligned and large enough, as checked: machine and tables lie between the state and the event buffer.
     unsafe {
-        mem.cast::<State>().write(State { guard: Guard { magic: magic(core.shares), len, next: 0 }, core });
+        mem.cast::<BlockState>().write(BlockState { guard: Guard { magic: magic(core.shares), len, next: 0 }, core });
         write_machine(mem.add(STATE), shares, config);
-        let first = mem.add(tables_at).cast::<Option<Choice>>();
+        let first = mem.add(tables_at).cast::<Option<ChoiceRow>>();
         (0..usize::from(choices)).for_each(|row| first.add(row).write(None));
-        let first = first.add(usize::from(choices)).cast::<Option<Call>>();
+        let first = first.add(usize::from(choices)).cast::<Option<CallRow>>();
         (0..usize::from(calls)).for_each(|row| first.add(row).write(None));
     }
 }
@@ -348,7 +348,7 @@ unsafe fn write_machine(mem: *mut u8, shares: bool, config: Config) {
 /// # Safety
 /// `p` is NULL, or points to readable memory of at least the size of a block.
 pub(crate) unsafe fn guard(p: *const deltawire_parser) -> Result<Guard, deltawire_status> {
-    let state: *const State = aligned(p.cast())?;
+    let state: *const BlockState = aligned(p.cast())?;
     // SAFETY: readable, as the caller promises. Any bytes are valid numbers.
     unsafe {
         match addr_of!((*state).guard.magic).read() {
@@ -366,17 +366,17 @@ pub(crate) unsafe fn guard(p: *const deltawire_parser) -> Result<Guard, deltawir
 pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, deltawire_status> {
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
-    let state = p.cast::<State>();
+    let state = p.cast::<BlockState>();
     // SAFETY: the block was initialised with this length, and no other call is under way: what lies behind the guard is
     // borrowed by this alone. State, machine, tables, event buffer and read area do not overlap.
     unsafe {
         let core = &mut *addr_of_mut!((*state).core);
-        let (read_len, head, Room { choices, calls }) = (core.read_len, core.head(), core.room);
+        let (read_len, head, BlockRoom { choices, calls }) = (core.read_len, core.head(), core.room);
         let machine = p.cast::<u8>().add(STATE);
         let kept = if core.shares { Kept::Shared(&mut *machine.cast()) } else { Kept::Own(&mut *machine.cast()) };
-        let first = p.cast::<u8>().add(core.tables_at()).cast::<Option<Choice>>();
+        let first = p.cast::<u8>().add(core.tables_at()).cast::<Option<ChoiceRow>>();
         let choices = slice::from_raw_parts_mut(first, usize::from(choices));
-        let first = first.add(choices.len()).cast::<Option<Call>>();
+        let first = first.add(choices.len()).cast::<Option<CallRow>>();
         let calls = slice::from_raw_parts_mut(first, usize::from(calls));
         let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (storage, area) =
@@ -394,7 +394,7 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
 /// As [`enter`].
 #[inline(always)]
 unsafe fn payload<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut StreamState, &'b mut u32)> {
-    let state: *mut State = aligned(p.cast()).ok()?;
+    let state: *mut BlockState = aligned(p.cast()).ok()?;
     // SAFETY: as in `guard`; with the magic it is a block, which no other call uses. Behind the state of the block lies a machine
     // or what is shared, and both begin with the state of the stream.
     unsafe {
@@ -444,7 +444,7 @@ pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const
 }
 
 /// A block that a call only reads.
-pub(crate) struct Look<'b> {
+pub(crate) struct ReadBlock<'b> {
     pub(crate) core: &'b Core,
     pub(crate) stream: &'b StreamState,
     pub(crate) storage: &'b [u8],
@@ -455,10 +455,10 @@ pub(crate) struct Look<'b> {
 ///
 /// # Safety
 /// As [`guard`]; and nothing changes the block while the result is used.
-pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<Look<'b>, deltawire_status> {
+pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<ReadBlock<'b>, deltawire_status> {
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
-    let state = p.cast::<State>();
+    let state = p.cast::<BlockState>();
     // SAFETY: as in `enter` and `payload`, shared; the tables are not looked at.
     unsafe {
         let core = &*addr_of!((*state).core);
@@ -467,7 +467,7 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<Look<'b>, de
         let rest = slice::from_raw_parts(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (storage, area) =
             rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
-        Ok(Look { core, stream, storage, area })
+        Ok(ReadBlock { core, stream, storage, area })
     }
 }
 
@@ -478,7 +478,7 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<Look<'b>, de
 pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), deltawire_status> {
     // SAFETY: as the caller promises.
     let Guard { len: from_len, .. } = unsafe { guard(p) }?;
-    let state = p.cast::<State>();
+    let state = p.cast::<BlockState>();
     // SAFETY: as in `enter` and `payload`; `rest` is what lies behind the tables in the longer of the two blocks.
     let (core, stream, rest) = unsafe {
         let core = &mut *addr_of_mut!((*state).core);
@@ -517,6 +517,6 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, head: usize, len: usize)
     // SAFETY: as the caller promises. The head of a block is plain data.
     unsafe {
         core::ptr::copy_nonoverlapping(from, to, head);
-        (*addr_of_mut!((*to.cast::<State>()).guard)).len = len;
+        (*addr_of_mut!((*to.cast::<BlockState>()).guard)).len = len;
     }
 }

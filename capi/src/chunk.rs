@@ -5,17 +5,17 @@ use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
 use core::ptr::{addr_of, addr_of_mut};
-use deltawire::chat::{Chunk, Field, Index};
+use deltawire::chat::{Chunk, ChunkMember, Index};
 
 /// What a `deltawire_chunk_storage` contains.
 #[repr(C)]
-struct Storage {
+struct ChunkStorage {
     chunk: Chunk<'static>,
     index: Index,
 }
 
-const _: () = assert!(size_of::<Storage>() <= size_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
-const _: () = assert!(align_of::<Storage>() <= align_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
+const _: () = assert!(size_of::<ChunkStorage>() <= size_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
+const _: () = assert!(align_of::<ChunkStorage>() <= align_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
 
 /// Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
 /// both must stay in place while the chunk is in use. It knows the members of chat completions: of
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn deltawire_chunk_open(
         if out.is_null() {
             return DELTAWIRE_E_NULL;
         }
-        let storage: *mut Storage = ok!(aligned(mem.cast()));
+        let storage: *mut ChunkStorage = ok!(aligned(mem.cast()));
         let json = ok!(bytes(json, len));
         addr_of_mut!((*storage).index).write(Index::new());
         if Chunk::read(json, &mut *addr_of_mut!((*storage).index)).is_err() {
@@ -59,15 +59,15 @@ pub unsafe extern "C" fn deltawire_chunk_field(
         let chunk = ok!(chunk(c));
         answer(out, || {
             let field = match field {
-                DELTAWIRE_F_ID => Field::Id,
-                DELTAWIRE_F_OBJECT => Field::Object,
-                DELTAWIRE_F_CREATED => Field::Created,
-                DELTAWIRE_F_MODEL => Field::Model,
-                DELTAWIRE_F_SYSTEM_FINGERPRINT => Field::SystemFingerprint,
-                DELTAWIRE_F_SERVICE_TIER => Field::ServiceTier,
-                DELTAWIRE_F_PROVIDER => Field::Provider,
-                DELTAWIRE_F_CHOICES => Field::Choices,
-                DELTAWIRE_F_USAGE => Field::Usage,
+                DELTAWIRE_F_ID => ChunkMember::Id,
+                DELTAWIRE_F_OBJECT => ChunkMember::Object,
+                DELTAWIRE_F_CREATED => ChunkMember::Created,
+                DELTAWIRE_F_MODEL => ChunkMember::Model,
+                DELTAWIRE_F_SYSTEM_FINGERPRINT => ChunkMember::SystemFingerprint,
+                DELTAWIRE_F_SERVICE_TIER => ChunkMember::ServiceTier,
+                DELTAWIRE_F_PROVIDER => ChunkMember::Provider,
+                DELTAWIRE_F_CHOICES => ChunkMember::Choices,
+                DELTAWIRE_F_USAGE => ChunkMember::Usage,
                 DELTAWIRE_F_ERROR => {
                     let error = chunk.error().ok_or(DELTAWIRE_ABSENT)?;
                     return Ok(error.value().map_or_else(|| plain_of(chunk.payload()), value_of));

@@ -5,7 +5,7 @@ use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of, MaybeUninit};
 use core::{ptr, slice};
 use deltawire::chat::{Chunk, TokenCounts};
-use deltawire::json::{Kind, Text, Value};
+use deltawire::json::{Text, Value, ValueKind};
 
 /// Returns the address of memory that C gave. The pointer may be NULL if the memory has no bytes.
 fn first(data: *const c_void, len: usize) -> Result<*mut u8, deltawire_status> {
@@ -163,13 +163,13 @@ pub(crate) const NO_VALUE: deltawire_value =
 /// Returns a value for C.
 pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
     let r#type = match value.kind() {
-        Kind::Null => DELTAWIRE_T_NULL,
-        Kind::Bool if value.as_bool() == Some(true) => DELTAWIRE_T_TRUE,
-        Kind::Bool => DELTAWIRE_T_FALSE,
-        Kind::Number => DELTAWIRE_T_NUMBER,
-        Kind::String => DELTAWIRE_T_STRING,
-        Kind::Array => DELTAWIRE_T_ARRAY,
-        Kind::Object => DELTAWIRE_T_OBJECT,
+        ValueKind::Null => DELTAWIRE_T_NULL,
+        ValueKind::Bool if value.as_bool() == Some(true) => DELTAWIRE_T_TRUE,
+        ValueKind::Bool => DELTAWIRE_T_FALSE,
+        ValueKind::Number => DELTAWIRE_T_NUMBER,
+        ValueKind::String => DELTAWIRE_T_STRING,
+        ValueKind::Array => DELTAWIRE_T_ARRAY,
+        ValueKind::Object => DELTAWIRE_T_OBJECT,
     };
     deltawire_value { ptr: value.raw().as_ptr().cast(), len: value.raw().len(), r#type, reserved: 0 }
 }

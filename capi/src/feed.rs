@@ -4,7 +4,7 @@ use crate::block::{append, append_byte, enter, Core, Open, Phase};
 use crate::callback_sink::CallbackSink;
 use crate::convert::{bytes, put_out, sized};
 use crate::types::*;
-use crate::workspace::{enter_workspace, Own, Source};
+use crate::workspace::{enter_workspace, MachineSource, Own};
 use core::ffi::c_void;
 use core::mem::{size_of, MaybeUninit};
 use deltawire::stream::{Outcome, Sink, Stop};
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
 /// # Safety
 /// As for C.
 #[inline(never)]
-unsafe fn feed<W: Source>(
+unsafe fn feed<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -175,7 +175,7 @@ pub unsafe extern "C" fn deltawire_finish_with(
 ///
 /// # Safety
 /// As for C.
-unsafe fn finish_feed<W: Source>(
+unsafe fn finish_feed<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     cbs: *const deltawire_callbacks,
@@ -218,7 +218,7 @@ fn is_of_other<T: Target>(core: &Core) -> bool {
 
 /// Reads the bytes that the caller gave, from `base` on, or the committed bytes. Returns how many of the caller's bytes are
 /// consumed, and the status. The bytes before `base` were appended to a cut payload already.
-pub(crate) fn read<W: Source, T: Target>(
+pub(crate) fn read<W: MachineSource, T: Target>(
     source: &mut W,
     mut open: Open<'_>,
     data: &[u8],
@@ -252,7 +252,11 @@ pub(crate) fn read<W: Source, T: Target>(
 }
 
 /// Ends the stream, unless the target stops the call before.
-pub(crate) fn finish<W: Source, T: Target>(source: &mut W, mut open: Open<'_>, target: &mut T) -> deltawire_status {
+pub(crate) fn finish<W: MachineSource, T: Target>(
+    source: &mut W,
+    mut open: Open<'_>,
+    target: &mut T,
+) -> deltawire_status {
     let (core, kept, mut storage, mut tracker, _) = open.parts();
     let Some(kept) = W::kept(kept) else { return DELTAWIRE_E_STATE };
     if core.sticky != DELTAWIRE_OK {

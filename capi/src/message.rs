@@ -1,6 +1,6 @@
 //! The assembler: the library's message log, in a block of memory that the caller gives.
 
-use crate::block::{fits, overlap, Room, DEFAULT_ROOM};
+use crate::block::{fits, overlap, BlockRoom, DEFAULT_ROOM};
 use crate::convert::{aligned, put_out};
 use crate::parser::config_of;
 use crate::types::*;
@@ -17,12 +17,12 @@ mod read;
 pub use self::{add::*, read::*};
 
 /// The tables of a message, which lie at the end of its state. `words` has the rows of choices, then the rows of tool calls.
-struct Behind<W: ?Sized> {
-    room: Room,
+struct MessageTables<W: ?Sized> {
+    room: BlockRoom,
     words: W,
 }
 
-impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Behind<W> {
+impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for MessageTables<W> {
     #[inline(always)]
     fn choices(&self) -> &[Slot] {
         // SAFETY: `deltawire_message_init` wrote that many rows there.
@@ -36,7 +36,7 @@ impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Behind<
     }
     #[inline(always)]
     fn both_mut(&mut self) -> (&mut [Slot], &mut [CallSlot]) {
-        let Room { choices, calls } = self.room;
+        let BlockRoom { choices, calls } = self.room;
         let first = self.words.as_mut().as_mut_ptr().cast::<Slot>();
         // SAFETY: as in `choices` and `calls`; the two do not overlap.
         unsafe {
@@ -62,7 +62,7 @@ struct StateOf<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> {
     words: u32,
     /// Whether the last event did not fit.
     full: bool,
-    log: MessageLogOf<Behind<W>>,
+    log: MessageLogOf<MessageTables<W>>,
 }
 
 /// A state without its tables.
@@ -70,7 +70,7 @@ type Fixed = StateOf<[u64; 0]>;
 /// A state with its tables, in its block.
 ///
 /// cbindgen:ignore
-type State = StateOf<[u64]>;
+type MessageState = StateOf<[u64]>;
 const FIXED: usize = size_of::<Fixed>();
 
 const _: () = assert!(
@@ -84,13 +84,13 @@ const _: () = assert!(size_of::<Slot>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SI
 const _: () = assert!(size_of::<CallSlot>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 
 /// Length of the tables of a message, in words.
-fn words_of(room: Room) -> usize {
+fn words_of(room: BlockRoom) -> usize {
     room.bytes::<Slot, CallSlot>() / size_of::<u64>()
 }
 
 /// The state at the beginning of a block.
-fn state_at(m: *mut u8, words: usize) -> *mut State {
-    ptr::slice_from_raw_parts_mut(m.cast::<u64>(), words) as *mut State
+fn state_at(m: *mut u8, words: usize) -> *mut MessageState {
+    ptr::slice_from_raw_parts_mut(m.cast::<u64>(), words) as *mut MessageState
 }
 
 /// Size of a block, in bytes, with tables of `words` words and a log of `log` bytes.
@@ -118,7 +118,7 @@ unsafe fn check(m: *const deltawire_message) -> Result<(usize, usize), deltawire
 ///
 /// # Safety
 /// As [`check`]; and the block is writable, used by no other thread or call, and outlives the result.
-unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut State, &'b mut [u8]), deltawire_status> {
+unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut MessageState, &'b mut [u8]), deltawire_status> {
     // SAFETY: as the caller promises: the block was initialised with this length, and its two parts do not overlap.
     unsafe {
         let (len, words) = check(m)?;
@@ -131,7 +131,7 @@ unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut State, &'b mut
 ///
 /// # Safety
 /// As [`check`]; and nothing changes the block while the result is used.
-unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b State, &'b [u8]), deltawire_status> {
+unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b MessageState, &'b [u8]), deltawire_status> {
     // SAFETY: as in `enter`, shared.
     unsafe {
         let (len, words) = check(m)?;
@@ -147,7 +147,7 @@ unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b State, &'b [u8]),
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize {
     // SAFETY: what the pointer is, the caller promises.
-    let Ok(room) = (unsafe { config_of(cfg) }).and_then(|config| Room::of(&config)) else { return 0 };
+    let Ok(room) = (unsafe { config_of(cfg) }).and_then(|config| BlockRoom::of(&config)) else { return 0 };
     let size = size_for(words_of(room), log_bytes);
     if size <= isize::MAX as usize {
         size
@@ -174,10 +174,10 @@ pub unsafe extern "C" fn deltawire_message_init(
     // SAFETY: what the caller gave begins with its size, and is as long.
     let config = ok!(unsafe { config_of(cfg) });
     ok!(fits(mem as usize, mem_len, 0));
-    let room = ok!(Room::of(&config));
+    let room = ok!(BlockRoom::of(&config));
     let words = words_of(room);
     ok!(fits(mem as usize, mem_len, size_for(words, 0)));
-    let log = MessageLogOf::with_tables(Behind { room, words: [] }, usize::MAX);
+    let log = MessageLogOf::with_tables(MessageTables { room, words: [] }, usize::MAX);
     let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
     // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
     unsafe {
@@ -257,7 +257,7 @@ pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> 
     state.need.max(size_for(state.words as usize, state.kept()))
 }
 
-impl State {
+impl MessageState {
     /// How many bytes of the buffer are in use.
     fn kept(&self) -> usize {
         self.log.len().saturating_add(self.staged)

@@ -1,6 +1,6 @@
 //! Makes, resets, moves and resizes parsers.
 
-use crate::block::{self, fits, look, overlap, Core, Look, Phase, Room};
+use crate::block::{self, fits, look, overlap, BlockRoom, Core, Phase, ReadBlock};
 use crate::convert::{put_out, sized};
 use crate::types::*;
 use core::ffi::c_void;
@@ -69,7 +69,7 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
         .with_max_event_len(or(config.max_event_len, default.max_event_len()))
         .with_max_id_len(or(config.max_id_len, default.max_id_len()));
     let limits = limits.with_max_depth(or(config.max_depth, default.max_depth())).ok_or(DELTAWIRE_E_CONFIG)?;
-    let room = Room::of(config)?;
+    let room = BlockRoom::of(config)?;
     let dialect = Protocol::from_number(config.dialect).filter(|dialect| dialect.is_read());
     if config.dialect != DELTAWIRE_PROTOCOL_NONE && dialect.is_none() {
         return Err(DELTAWIRE_E_CONFIG);
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn deltawire_move(
         return DELTAWIRE_E_NULL;
     }
     // SAFETY: a block, as the caller promises, that nothing changes now.
-    let Look { core: from, stream, storage, area } = ok!(unsafe { look(src) });
+    let ReadBlock { core: from, stream, storage, area } = ok!(unsafe { look(src) });
     ok!(fits(mem as usize, mem_len, from.least()));
     ok!(reachable(mem_len, from.read_len));
     let from_len = from.size_for(0).saturating_add(storage.len());
@@ -226,7 +226,7 @@ pub unsafe extern "C" fn deltawire_move(
 pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usize) -> deltawire_status {
     // SAFETY: a block, as the caller promises, of both lengths.
     unsafe {
-        let Look { core, .. } = ok!(look(p));
+        let ReadBlock { core, .. } = ok!(look(p));
         ok!(reachable(mem_len, core.read_len));
         ok!(block::resize(p, mem_len));
     }
@@ -238,7 +238,7 @@ pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usi
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
     // SAFETY: a block, as the caller promises, that nothing changes now.
-    let Ok(Look { core, stream, storage, .. }) = (unsafe { look(p) }) else { return 0 };
+    let Ok(ReadBlock { core, stream, storage, .. }) = (unsafe { look(p) }) else { return 0 };
     let retained = stream.retained(storage, core.emitter.is_pending());
     core.need.max(core.size_for(retained)).max(core.least())
 }

@@ -1,6 +1,6 @@
 //! What a parser knows of its stream: its end, token counts, last event ID, failure and quirks.
 
-use crate::block::{look, Look, Phase};
+use crate::block::{look, Phase, ReadBlock};
 use crate::convert::{answer, fill, give_usage, str_of};
 use crate::names::quirk_of;
 use crate::types::*;
@@ -11,7 +11,7 @@ use crate::types::*;
 pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let Look { core, stream, .. } = ok!(look(p));
+        let ReadBlock { core, stream, .. } = ok!(look(p));
         let end = stream.end();
         fill(out, |size| deltawire_end {
             size,
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn deltawire_last_event_id(
 ) -> deltawire_status {
     // SAFETY: what the pointers are, the caller promises.
     unsafe {
-        let Look { stream, storage, .. } = ok!(look(p));
+        let ReadBlock { stream, storage, .. } = ok!(look(p));
         let id = Some(stream.last_event_id(storage)).filter(|id| !id.is_empty());
         answer(out, || id.map(str_of).ok_or(DELTAWIRE_ABSENT))
     }

@@ -7,7 +7,7 @@ use crate::convert::{
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use deltawire::chat::{ApiError, ErrorPart, OtherMember, Usage};
-use deltawire::json::{self, Decimal, Kind, Number, Text, Value};
+use deltawire::json::{self, Decimal, Number, Text, Value, ValueKind};
 
 /// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
 /// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
@@ -82,8 +82,8 @@ pub(crate) unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, 
     match unsafe { given(v) }? {
         Given::Plain(bytes) => Ok(Text::verbatim(bytes)),
         Given::Json(value) => match value.kind() {
-            Kind::String => value.as_text().ok_or(DELTAWIRE_ABSENT),
-            Kind::Number | Kind::Bool => Ok(Text::verbatim(value.raw())),
+            ValueKind::String => value.as_text().ok_or(DELTAWIRE_ABSENT),
+            ValueKind::Number | ValueKind::Bool => Ok(Text::verbatim(value.raw())),
             _ => Err(DELTAWIRE_ABSENT),
         },
     }
@@ -128,11 +128,11 @@ pub unsafe extern "C" fn deltawire_value_next(
         let value = ok!(json_of(container));
         let mut at = cursor.read();
         let next = match value.kind() {
-            Kind::Object => value.member_at(&mut at).map(|(name, member)| {
+            ValueKind::Object => value.member_at(&mut at).map(|(name, member)| {
                 put_out(key, text_value(value.raw(), Some(name)));
                 member
             }),
-            Kind::Array => value.element_at(&mut at),
+            ValueKind::Array => value.element_at(&mut at),
             _ => None,
         };
         cursor.write(at);
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn deltawire_error_field(
             let part = match field {
                 DELTAWIRE_ERROR_MESSAGE => Some(ErrorPart::Message),
                 DELTAWIRE_ERROR_CODE => Some(ErrorPart::Code),
-                DELTAWIRE_ERROR_TYPE => Some(ErrorPart::Kind),
+                DELTAWIRE_ERROR_TYPE => Some(ErrorPart::ValueKind),
                 DELTAWIRE_ERROR_PARAM => Some(ErrorPart::Param),
                 DELTAWIRE_ERROR_METADATA => None,
                 _ => return Err(DELTAWIRE_E_RANGE),

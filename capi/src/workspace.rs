@@ -17,19 +17,19 @@ const SHAPES: usize = 2;
 
 /// A workspace's block.
 #[repr(C)]
-struct Block {
+struct WorkspaceBlock {
     /// [`MAGIC`], or [`BUSY`] while a call is using the workspace.
     magic: u64,
     workspace: Workspace<SHAPES>,
 }
 
 /// The first word of an initialised block.
-const MAGIC: u64 = 0x0131_6563_6170_7357 ^ size_of::<Block>() as u64;
+const MAGIC: u64 = 0x0131_6563_6170_7357 ^ size_of::<WorkspaceBlock>() as u64;
 
 const BUSY: u64 = !MAGIC;
 
-const _: () = assert!(size_of::<Block>() <= DELTAWIRE_WORKSPACE_SIZE, "DELTAWIRE_WORKSPACE_SIZE is too small");
-const _: () = assert!(align_of::<Block>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
+const _: () = assert!(size_of::<WorkspaceBlock>() <= DELTAWIRE_WORKSPACE_SIZE, "DELTAWIRE_WORKSPACE_SIZE is too small");
+const _: () = assert!(align_of::<WorkspaceBlock>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
 
 /// Makes an empty workspace in the block `mem` of `mem_len` bytes, of which it takes
 /// `DELTAWIRE_WORKSPACE_SIZE` at most. `*out`, unless `out` is NULL, becomes
@@ -47,10 +47,10 @@ pub unsafe extern "C" fn deltawire_workspace_init(
     if mem.is_null() {
         return DELTAWIRE_E_NULL;
     }
-    ok!(fits(mem as usize, mem_len, size_of::<Block>()));
+    ok!(fits(mem as usize, mem_len, size_of::<WorkspaceBlock>()));
     // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises; the rest was checked.
     unsafe {
-        mem.cast::<Block>().write(Block { magic: MAGIC, workspace: Workspace::with_slots() });
+        mem.cast::<WorkspaceBlock>().write(WorkspaceBlock { magic: MAGIC, workspace: Workspace::with_slots() });
         put_out(out, mem.cast());
     }
     DELTAWIRE_OK
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn deltawire_workspace_init(
 /// The size of a workspace's block, in bytes: at most `DELTAWIRE_WORKSPACE_SIZE`.
 #[no_mangle]
 pub extern "C" fn deltawire_workspace_size() -> usize {
-    size_of::<Block>()
+    size_of::<WorkspaceBlock>()
 }
 
 /// Overwrites all that a workspace keeps of the streams. Parsers that used it go on as before.
@@ -92,7 +92,7 @@ impl Drop for OpenWorkspace<'_> {
 /// `w` is NULL, or points to writable memory of at least the size of a workspace that no other thread uses and that outlives the
 /// result.
 pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<OpenWorkspace<'b>, deltawire_status> {
-    let block: *mut Block = aligned(w.cast())?;
+    let block: *mut WorkspaceBlock = aligned(w.cast())?;
     // SAFETY: as the caller promises; any bytes are a valid number. A block with the magic was initialised, and no other call
     // is using it: nothing else borrows what lies behind the magic.
     unsafe {
@@ -108,7 +108,7 @@ pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<
 }
 
 /// Where a call gets its machine from. Each source is a type, so that a program without workspaces links no code for them.
-pub(crate) trait Source {
+pub(crate) trait MachineSource {
     /// Whether the source is for parsers with `DELTAWIRE_CFG_SHARED`.
     const SHARES: bool;
 
@@ -131,7 +131,7 @@ pub(crate) trait Source {
 /// The source of a parser that has a machine of its own.
 pub(crate) struct Own;
 
-impl Source for Own {
+impl MachineSource for Own {
     const SHARES: bool = false;
 
     type Kept<'k> = &'k mut Machine;
@@ -156,7 +156,7 @@ impl Source for Own {
     }
 }
 
-impl Source for OpenWorkspace<'_> {
+impl MachineSource for OpenWorkspace<'_> {
     const SHARES: bool = true;
 
     type Kept<'k> = &'k mut Shared;

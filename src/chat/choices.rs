@@ -1,13 +1,13 @@
 //! The walks of one choice, of its delta, and of its tool calls. The pass over a payload uses them, and so does a view that
 //! is asked for one of these again.
 
-use super::expect::{Expect, Place};
-use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Span, Spans};
+use super::expect::{Expect, MemberRule};
+use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
 use super::key::Key;
 use super::parts::part_type;
 use super::scalar::{index_number, text_of};
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
-use crate::json::{Before, Kinds, Steps};
+use crate::json::{Before, Steps, ValueKinds};
 use crate::Quirk;
 
 /// Walks once more from `offset`, through a value that the pass over the chunk has already checked.
@@ -77,7 +77,7 @@ impl Work<'_, '_> {
 
     /// Returns the index that a value is, which nearly always is one digit.
     #[inline(always)]
-    fn number_at(&self, span: Span) -> Option<u32> {
+    fn number_at(&self, span: ValueSpan) -> Option<u32> {
         match self.first_byte(span) {
             Some(digit @ b'0'..=b'9') if span.end == span.start.wrapping_add(1) => Some(u32::from(digit - b'0')),
             _ => index_number(self.value(span)),
@@ -206,7 +206,7 @@ impl Work<'_, '_> {
                     if self.integer(&mut into.spans, choice::INDEX) {
                         continue;
                     }
-                    Place::new(choice::INDEX, Expect::INDEX)
+                    MemberRule::new(choice::INDEX, Expect::INDEX)
                 }
                 Key::Delta => {
                     into.delta.clear();
@@ -217,22 +217,22 @@ impl Work<'_, '_> {
                         self.place(&mut into.spans, choice::DELTA, span);
                         continue;
                     }
-                    Place::new(choice::DELTA, Expect::OBJECT)
+                    MemberRule::new(choice::DELTA, Expect::OBJECT)
                 }
                 Key::Message => {
                     // The pass does not walk the members of a message.
                     self.aside(|work| work.note_other());
-                    Place::new(choice::MESSAGE, Expect::OBJECT)
+                    MemberRule::new(choice::MESSAGE, Expect::OBJECT)
                 }
-                Key::Text => Place::new(choice::TEXT, Expect::TEXT),
-                Key::FinishReason => Place::new(choice::FINISH_REASON, Expect::REASON),
-                Key::FinishCamel => Place::new(choice::FINISH_CAMEL, Expect::TEXT),
-                Key::NativeFinishReason => Place::new(choice::NATIVE_FINISH_REASON, Expect::ANY),
-                Key::Logprobs => Place::new(choice::LOGPROBS, Expect::OBJECT),
-                Key::Error => Place::new(choice::ERROR, Expect::ERROR),
+                Key::Text => MemberRule::new(choice::TEXT, Expect::TEXT),
+                Key::FinishReason => MemberRule::new(choice::FINISH_REASON, Expect::REASON),
+                Key::FinishCamel => MemberRule::new(choice::FINISH_CAMEL, Expect::TEXT),
+                Key::NativeFinishReason => MemberRule::new(choice::NATIVE_FINISH_REASON, Expect::ANY),
+                Key::Logprobs => MemberRule::new(choice::LOGPROBS, Expect::OBJECT),
+                Key::Error => MemberRule::new(choice::ERROR, Expect::ERROR),
                 Key::ProviderFields => {
                     self.aside(|work| work.note_other());
-                    Place::new(choice::PROVIDER_FIELDS, Expect::ANY)
+                    MemberRule::new(choice::PROVIDER_FIELDS, Expect::ANY)
                 }
                 Key::Usage => {
                     self.notes.has_rare |= self.steps.peek() == b'{';
@@ -268,36 +268,36 @@ impl Work<'_, '_> {
                 b"tool" { b"_calls\":" => ToolCalls }
             );
             let place = match key {
-                Key::Role => Place::new(delta::ROLE, Expect::TEXT),
+                Key::Role => MemberRule::new(delta::ROLE, Expect::TEXT),
                 Key::Content => {
                     if self.steps.peek() == b'[' {
                         let span = self.aside(|work| work.content_parts());
                         self.place(&mut into.spans, delta::CONTENT, span);
                         continue;
                     }
-                    Place::new(delta::CONTENT, Expect::TEXT)
+                    MemberRule::new(delta::CONTENT, Expect::TEXT)
                 }
-                Key::Refusal => Place::new(delta::REFUSAL, Expect::TEXT),
-                Key::ReasoningContent => Place::new(delta::REASONING_CONTENT, Expect::TEXT),
-                Key::Reasoning => Place::new(delta::REASONING, Expect::TEXT),
+                Key::Refusal => MemberRule::new(delta::REFUSAL, Expect::TEXT),
+                Key::ReasoningContent => MemberRule::new(delta::REASONING_CONTENT, Expect::TEXT),
+                Key::Reasoning => MemberRule::new(delta::REASONING, Expect::TEXT),
                 Key::ReasoningDetails => {
                     self.aside(|work| work.note_other());
-                    Place::new(delta::REASONING_DETAILS, Expect::ANY)
+                    MemberRule::new(delta::REASONING_DETAILS, Expect::ANY)
                 }
-                Key::Thinking => Place::new(delta::THINKING, Expect::ANY),
-                Key::Thought => Place::new(delta::THOUGHT, Expect::ANY),
-                Key::ReasoningText => Place::new(delta::REASONING_TEXT, Expect::ANY),
-                Key::FunctionCall => Place::new(delta::FUNCTION_CALL, Expect::FUNCTION),
+                Key::Thinking => MemberRule::new(delta::THINKING, Expect::ANY),
+                Key::Thought => MemberRule::new(delta::THOUGHT, Expect::ANY),
+                Key::ReasoningText => MemberRule::new(delta::REASONING_TEXT, Expect::ANY),
+                Key::FunctionCall => MemberRule::new(delta::FUNCTION_CALL, Expect::FUNCTION),
                 Key::ToolCalls => {
                     into.no_calls();
                     if matches!(self.steps.peek(), b'[' | b'{') {
                         self.aside(|work| work.tool_calls(into));
                         continue;
                     }
-                    Place::new(delta::TOOL_CALLS, Expect::LIST)
+                    MemberRule::new(delta::TOOL_CALLS, Expect::LIST)
                 }
-                Key::Audio => Place::new(delta::AUDIO, Expect::ANY),
-                Key::Annotations => Place::new(delta::ANNOTATIONS, Expect::ANY),
+                Key::Audio => MemberRule::new(delta::AUDIO, Expect::ANY),
+                Key::Annotations => MemberRule::new(delta::ANNOTATIONS, Expect::ANY),
                 _ => UNKNOWN,
             };
             self.member(&mut into.spans, place)?;
@@ -307,14 +307,14 @@ impl Work<'_, '_> {
 
     /// Walks an array of content parts, and flags those of an unknown type.
     #[inline(never)]
-    fn content_parts(&mut self) -> Span {
+    fn content_parts(&mut self) -> ValueSpan {
         let start = self.steps.offset();
         let mut more = self.enter_array();
         while more {
             let Some(read) = self.read() else { break };
             let known = match read.kind {
-                Kinds::STRING => true,
-                Kinds::OBJECT => part_type(self.value_of(read)).is_some(),
+                ValueKinds::STRING => true,
+                ValueKinds::OBJECT => part_type(self.value_of(read)).is_some(),
                 _ => false,
             };
             self.flag(!known, Quirk::UnknownContentPart);
@@ -385,10 +385,10 @@ impl Work<'_, '_> {
                     if self.integer(into, call::INDEX) {
                         continue;
                     }
-                    Place::new(call::INDEX, Expect::INDEX)
+                    MemberRule::new(call::INDEX, Expect::INDEX)
                 }
-                Key::Id => Place::new(call::ID, Expect::REASON),
-                Key::Type => Place::new(call::TYPE, Expect::TEXT),
+                Key::Id => MemberRule::new(call::ID, Expect::REASON),
+                Key::Type => MemberRule::new(call::TYPE, Expect::TEXT),
                 Key::Function | Key::Custom => {
                     let function = key == Key::Function;
                     let member = if function { call::FUNCTION } else { call::CUSTOM };
@@ -401,7 +401,7 @@ impl Work<'_, '_> {
                         self.tool(into, member, if function { Key::Arguments } else { Key::Input });
                         continue;
                     }
-                    Place::new(member, Expect::OBJECT)
+                    MemberRule::new(member, Expect::OBJECT)
                 }
                 _ => self.other_of_call(into),
             };
@@ -414,7 +414,7 @@ impl Work<'_, '_> {
 
     /// Returns [`UNKNOWN`] for a member of a tool call that the index does not keep. Notes the member unless it is null.
     #[inline]
-    fn other_of_call(&mut self, into: &mut CallIndex) -> Place {
+    fn other_of_call(&mut self, into: &mut CallIndex) -> MemberRule {
         if self.steps.peek() != b'n' {
             into.mark(call::OTHERS);
         }
@@ -432,9 +432,9 @@ impl Work<'_, '_> {
                 b"name" { b"\":" => Name }
             );
             let place = if key == Key::Name {
-                Place::new(call::NAME, Expect::TEXT)
+                MemberRule::new(call::NAME, Expect::TEXT)
             } else if key == input {
-                Place::new(call::ARGUMENTS, Expect::ARGUMENTS)
+                MemberRule::new(call::ARGUMENTS, Expect::ARGUMENTS)
             } else {
                 self.other_of_call(into)
             };

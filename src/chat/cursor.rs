@@ -4,7 +4,7 @@ use super::choices::{choice_at, further_choice};
 use super::index::Index;
 use super::inside::Inside;
 use super::list::{put_choice, put_message};
-use super::page::{Behind, How, Item, Items};
+use super::page::{Behind, ChoiceItems, How, PageItem};
 use super::read::{error_of, usage_of};
 use super::views::FinishReason;
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_PLAIN};
@@ -13,12 +13,12 @@ use crate::json::{Text, Value};
 
 /// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
 #[derive(Clone, Copy, Debug)]
-pub struct Cursor {
+pub struct DeltaCursor {
     /// The next item of the page, or of the choice at `choice`.
     at: u8,
     /// The next delta is not an item of the page.
     is_off_page: bool,
-    tail: Tail,
+    tail: AfterChoices,
     /// The kind of the item before.
     last: Option<Kind>,
     /// Where the current choice begins, if its items are not on the page; else 0.
@@ -34,7 +34,7 @@ pub(crate) enum Ahead {
     Fragment { choice: u32, index: u32, arguments: Part },
     /// A text of an event of another protocol, with its slot.
     Slot(Delta),
-    /// Anything else: [`Cursor::next_of_any`] returns it.
+    /// Anything else: [`DeltaCursor::next_of_any`] returns it.
     Other,
     /// Nothing: the chunk has no more deltas.
     End,
@@ -42,7 +42,7 @@ pub(crate) enum Ahead {
 
 /// What follows the choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tail {
+enum AfterChoices {
     /// The choices are not over.
     Choices,
     Usage,
@@ -50,17 +50,17 @@ enum Tail {
     End,
 }
 
-impl Cursor {
+impl DeltaCursor {
     /// Returns a cursor before the first delta.
     #[inline(always)]
     pub(crate) const fn new() -> Self {
-        Cursor { at: 0, is_off_page: false, tail: Tail::Choices, last: None, choice: 0, inside: None }
+        DeltaCursor { at: 0, is_off_page: false, tail: AfterChoices::Choices, last: None, choice: 0, inside: None }
     }
 
     /// Returns the next delta if it is a text or a raw value on the page: its kind, its choice, and where it lies. Otherwise
     /// returns the next item of the page, if there is one. Each call must pass the index of the same chunk.
     #[inline(always)]
-    pub(crate) fn next_plain<'i>(&mut self, index: &'i Index) -> Result<(Kind, u32, Part), Option<&'i Item>> {
+    pub(crate) fn next_plain<'i>(&mut self, index: &'i Index) -> Result<(Kind, u32, Part), Option<&'i PageItem>> {
         while !self.is_off_page {
             let Some(item) = index.list.get(self.at) else { break };
             if !matches!(item.how, How::Text | How::Raw) {
@@ -76,9 +76,9 @@ impl Cursor {
         Err(None)
     }
 
-    /// Returns what comes next, given the item that [`next_plain`](Cursor::next_plain) returned.
+    /// Returns what comes next, given the item that [`next_plain`](DeltaCursor::next_plain) returned.
     #[inline(always)]
-    pub(crate) fn ahead(&self, item: Option<&Item>, index: &Index) -> Ahead {
+    pub(crate) fn ahead(&self, item: Option<&PageItem>, index: &Index) -> Ahead {
         match item {
             None if !self.is_off_page && index.list.behind == Behind::NOTHING => Ahead::End,
             Some(item) if item.how == How::Fragment => {
@@ -114,7 +114,7 @@ impl Cursor {
     pub(crate) fn is_at_usage(&mut self, index: &Index) -> bool {
         let is_left = !self.is_off_page && index.list.get(self.at).is_none() && index.list.behind == Behind::USAGE;
         if is_left {
-            (self.tail, self.is_off_page) = (Tail::Usage, true);
+            (self.tail, self.is_off_page) = (AfterChoices::Usage, true);
         }
         is_left
     }
@@ -159,7 +159,7 @@ impl Cursor {
                 self.inside = None;
                 self.is_off_page = self.choice != 0;
             }
-            if self.tail != Tail::Choices {
+            if self.tail != AfterChoices::Choices {
                 return self.tail(payload, index);
             }
             let item = if self.choice != 0 { self.item_off_page(payload) } else { index.list.get(self.at).copied() };
@@ -191,18 +191,18 @@ impl Cursor {
                 None if self.choice == 0 && index.list.behind.has(Behind::CHOICES) => {
                     (self.choice, self.at, self.is_off_page) = (index.list.rest, index.list.skip, true);
                 }
-                None => (self.tail, self.is_off_page) = (Tail::Usage, true),
+                None => (self.tail, self.is_off_page) = (AfterChoices::Usage, true),
             }
         }
     }
 
     /// Returns the next item of the choices that are not on the page. Walks the current choice again for each item; most have one.
     #[inline(never)]
-    fn item_off_page(&mut self, payload: &[u8]) -> Option<Item> {
+    fn item_off_page(&mut self, payload: &[u8]) -> Option<PageItem> {
         let mut choice = choice_at(payload, self.choice as usize)?;
         loop {
-            let mut room = [Item::NONE; Items::OF_CHOICE];
-            let mut items = Items::new(&mut room, false);
+            let mut room = [PageItem::NONE; ChoiceItems::OF_CHOICE];
+            let mut items = ChoiceItems::new(&mut room, false);
             put_choice(payload, &choice.fields, choice.number, &mut items);
             self.choice = choice.start as u32;
             self.last = self.last.filter(|_| self.at > 0);
@@ -215,7 +215,7 @@ impl Cursor {
         }
     }
 
-    /// Returns the usage, if [`is_at_usage`](Cursor::is_at_usage) returned `true`. No delta follows it.
+    /// Returns the usage, if [`is_at_usage`](DeltaCursor::is_at_usage) returned `true`. No delta follows it.
     #[inline(never)]
     pub(crate) fn last_usage(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         self.tail(payload, index)
@@ -224,8 +224,8 @@ impl Cursor {
     /// Returns the next delta beside the choices: the usage, then the error.
     #[inline(always)]
     fn tail(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
-        if self.tail == Tail::Usage {
-            self.tail = Tail::Error;
+        if self.tail == AfterChoices::Usage {
+            self.tail = AfterChoices::Error;
             if index.list.behind.has(Behind::USAGE) {
                 if let Some(usage) = usage_of(index, payload) {
                     let (flags, code) =
@@ -234,8 +234,8 @@ impl Cursor {
                 }
             }
         }
-        if self.tail == Tail::Error {
-            self.tail = Tail::End;
+        if self.tail == AfterChoices::Error {
+            self.tail = AfterChoices::End;
             if index.list.behind.has(Behind::ERROR) {
                 return match error_of(index, payload)? {
                     Ok(value) => Some(Delta { text: Part::raw(payload, value), ..Delta::new(Kind::Error) }),
@@ -254,7 +254,7 @@ impl Cursor {
 /// Iterates over the deltas of a `message` that is read by itself, without the page of a chunk.
 pub(crate) struct ItemDeltas<'a> {
     payload: &'a [u8],
-    items: [Item; Items::OF_CHOICE],
+    items: [PageItem; ChoiceItems::OF_CHOICE],
     len: usize,
     at: usize,
     inside: Option<Inside>,
@@ -263,8 +263,8 @@ pub(crate) struct ItemDeltas<'a> {
 impl<'a> ItemDeltas<'a> {
     /// Returns the deltas of `message`, which is raw JSON.
     pub(crate) fn of(message: &'a [u8]) -> Self {
-        let mut room = [Item::NONE; Items::OF_CHOICE];
-        let mut items = Items::new(&mut room, false);
+        let mut room = [PageItem::NONE; ChoiceItems::OF_CHOICE];
+        let mut items = ChoiceItems::new(&mut room, false);
         put_message(message, Value::from_raw(message), 0, &mut items);
         let len = items.as_slice().len();
         // The first is the message itself.
@@ -299,7 +299,7 @@ fn is_void(index: &Index, at: u8) -> bool {
 
 /// Returns the delta of an item that has only one.
 #[inline(always)]
-fn only_delta(item: Item, text: Part, payload: &[u8]) -> Delta {
+fn only_delta(item: PageItem, text: Part, payload: &[u8]) -> Delta {
     let delta = Delta { choice: item.choice, ..Delta::new(item.kind) };
     match item.how {
         How::Fragment => Delta { flags: FLAG_NUMBER, number: u64::from(text.start), ..delta },
@@ -313,7 +313,7 @@ fn only_delta(item: Item, text: Part, payload: &[u8]) -> Delta {
 
 /// Returns the delta of an item that is a text with a slot.
 #[inline(always)]
-fn in_slot(item: &Item, text: Part) -> Delta {
+fn in_slot(item: &PageItem, text: Part) -> Delta {
     let number = u64::from(item.choice >> 16) << 32 | u64::from(item.choice & 0xffff);
     let code = u32::from(item.how == How::Summary);
     Delta { flags: FLAG_NUMBER, code, number, text, ..Delta::new(item.kind) }

@@ -1,6 +1,6 @@
 //! Pull: a chunk's deltas as an iterator.
 
-use super::cursor::{Ahead, Cursor, ItemDeltas};
+use super::cursor::{Ahead, DeltaCursor, ItemDeltas};
 use super::index::Index;
 use super::update::{CallUpdate, Update};
 use super::views::{Chunk, Message};
@@ -14,14 +14,14 @@ pub struct Deltas<'a> {
     payload: &'a [u8],
     /// `None` if the event is no chunk.
     index: Option<&'a Index>,
-    cursor: Cursor,
+    cursor: DeltaCursor,
 }
 
 shown!("Deltas": Deltas<'_>, this => payload: Bytes(this.payload));
 
 impl Deltas<'_> {
     pub(crate) fn none() -> Self {
-        Deltas { payload: &[], index: None, cursor: Cursor::new() }
+        Deltas { payload: &[], index: None, cursor: DeltaCursor::new() }
     }
 }
 
@@ -80,7 +80,7 @@ impl<'a> Chunk<'a> {
     /// If an earlier chunk had the choice, the message's deltas are left out, because only a tracker knows which are new.
     #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
-        Deltas { payload: self.payload(), index: Some(self.index()), cursor: Cursor::new() }
+        Deltas { payload: self.payload(), index: Some(self.index()), cursor: DeltaCursor::new() }
     }
 }
 

@@ -1,13 +1,13 @@
 //! The value that is expected of a member, and the quirk that any other value has.
 
 use super::scalar::is_none_string;
-use crate::json::{Kind, Kinds, Value};
+use crate::json::{Value, ValueKind, ValueKinds};
 use crate::{Quirk, QuirkSet};
 
 /// The kinds of values that need no second look, and the rule for the others.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expect {
-    plain: Kinds,
+    plain: ValueKinds,
     rule: Rule,
 }
 
@@ -36,14 +36,14 @@ enum Rule {
 
 /// The number of a member in its index, and the rule for its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct MemberRule {
     member: u8,
     expect: Expect,
 }
 
-impl Place {
+impl MemberRule {
     pub(super) const fn new(member: usize, expect: Expect) -> Self {
-        Place { member: member as u8, expect }
+        MemberRule { member: member as u8, expect }
     }
 
     /// Returns the number of the member. A member without a place has a number beyond those of any index.
@@ -54,7 +54,7 @@ impl Place {
 
     /// Returns the kinds of values that need no second look.
     #[inline(always)]
-    pub(super) fn plain(self) -> Kinds {
+    pub(super) fn plain(self) -> ValueKinds {
         self.expect.plain
     }
 
@@ -70,16 +70,18 @@ impl Rule {
         let none_or = |quirk| QuirkSet::from(if is_none_string(value) { Quirk::NoneString } else { quirk });
         let when = |odd: bool, quirk| if odd { QuirkSet::from(quirk) } else { QuirkSet::EMPTY };
         match (self, value.kind()) {
-            (Rule::Choices, Kind::Null) => Quirk::NullChunk.into(),
-            (Rule::None, _) | (Rule::Word, Kind::String) => when(is_none_string(value), Quirk::NoneString),
-            (Rule::Integer, Kind::Number) => {
+            (Rule::Choices, ValueKind::Null) => Quirk::NullChunk.into(),
+            (Rule::None, _) | (Rule::Word, ValueKind::String) => when(is_none_string(value), Quirk::NoneString),
+            (Rule::Integer, ValueKind::Number) => {
                 when(value.raw().iter().any(|byte| matches!(byte, b'.' | b'e' | b'E')), Quirk::OddType)
             }
-            (Rule::Index, Kind::Number) => when(value.raw().iter().any(|byte| !byte.is_ascii_digit()), Quirk::OddIndex),
+            (Rule::Index, ValueKind::Number) => {
+                when(value.raw().iter().any(|byte| !byte.is_ascii_digit()), Quirk::OddIndex)
+            }
             (Rule::Index, _) => Quirk::OddIndex.into(),
-            (Rule::Function, Kind::Object) => {
+            (Rule::Function, ValueKind::Object) => {
                 let arguments = value.get("arguments").ok().flatten();
-                let odd = arguments.is_some_and(|value| !matches!(value.kind(), Kind::String | Kind::Null));
+                let odd = arguments.is_some_and(|value| !matches!(value.kind(), ValueKind::String | ValueKind::Null));
                 when(odd, Quirk::ArgumentsNotText)
             }
             (Rule::Arguments, _) => Quirk::ArgumentsNotText.into(),
@@ -90,20 +92,20 @@ impl Rule {
 }
 
 impl Expect {
-    const fn new(plain: Kinds, rule: Rule) -> Self {
+    const fn new(plain: ValueKinds, rule: Rule) -> Self {
         Expect { plain, rule }
     }
 
-    pub(super) const ANY: Expect = Expect::new(Kinds::ANY, Rule::Odd);
-    pub(super) const TEXT: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Odd);
-    pub(super) const OBJECT: Expect = Expect::new(Kinds::OBJECT.or(Kinds::NULL), Rule::NoneOrOdd);
+    pub(super) const ANY: Expect = Expect::new(ValueKinds::ANY, Rule::Odd);
+    pub(super) const TEXT: Expect = Expect::new(ValueKinds::STRING.or(ValueKinds::NULL), Rule::Odd);
+    pub(super) const OBJECT: Expect = Expect::new(ValueKinds::OBJECT.or(ValueKinds::NULL), Rule::NoneOrOdd);
     /// A list is expected, and walked elsewhere. This is for any other value in its place.
-    pub(super) const LIST: Expect = Expect::new(Kinds::NULL, Rule::NoneOrOdd);
-    pub(super) const ERROR: Expect = Expect::new(Kinds::NULL, Rule::None);
-    pub(super) const REASON: Expect = Expect::new(Kinds::NULL, Rule::Word);
-    pub(super) const TIME: Expect = Expect::new(Kinds::NULL, Rule::Integer);
-    pub(super) const INDEX: Expect = Expect::new(Kinds::NULL, Rule::Index);
-    pub(super) const FUNCTION: Expect = Expect::new(Kinds::NULL, Rule::Function);
-    pub(super) const CHOICES: Expect = Expect::new(Kinds::NONE, Rule::Choices);
-    pub(super) const ARGUMENTS: Expect = Expect::new(Kinds::STRING.or(Kinds::NULL), Rule::Arguments);
+    pub(super) const LIST: Expect = Expect::new(ValueKinds::NULL, Rule::NoneOrOdd);
+    pub(super) const ERROR: Expect = Expect::new(ValueKinds::NULL, Rule::None);
+    pub(super) const REASON: Expect = Expect::new(ValueKinds::NULL, Rule::Word);
+    pub(super) const TIME: Expect = Expect::new(ValueKinds::NULL, Rule::Integer);
+    pub(super) const INDEX: Expect = Expect::new(ValueKinds::NULL, Rule::Index);
+    pub(super) const FUNCTION: Expect = Expect::new(ValueKinds::NULL, Rule::Function);
+    pub(super) const CHOICES: Expect = Expect::new(ValueKinds::NONE, Rule::Choices);
+    pub(super) const ARGUMENTS: Expect = Expect::new(ValueKinds::STRING.or(ValueKinds::NULL), Rule::Arguments);
 }

@@ -4,7 +4,7 @@
 //! shape whose parts have moved: only the bases of the segments are new. A fresh pass puts everything in segment 0, whose
 //! base is 0.
 
-use super::page::{Behind, DeltaList, How, Item};
+use super::page::{Behind, DeltaList, How, PageItem};
 use crate::delta::{Kind, Part};
 use crate::dialect::{Plan, ReadEvent as Event, TextPiece};
 use crate::json::{Text, TextFlags, Value};
@@ -13,7 +13,7 @@ use crate::QuirkSet;
 
 /// The place of a value in its payload: from `start` to `end`, each counted from the base of its segment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Span {
+pub(crate) struct ValueSpan {
     pub(crate) start: u32,
     pub(crate) end: u32,
     /// The segment of `start`, and that of `end` 4 bits higher.
@@ -22,7 +22,7 @@ pub(crate) struct Span {
     pub(crate) flags: u8,
 }
 
-impl Span {
+impl ValueSpan {
     /// Whether no hole of a template lies in it, so that its bytes are the same in each chunk that the template recognises.
     #[inline(always)]
     pub(crate) fn is_fixed(self) -> bool {
@@ -72,7 +72,7 @@ impl<const N: usize> Spans<N> {
     /// Stores the span of a member. Returns whether the member was there before, or `None`, with no effect, if there is no
     /// member with this number.
     #[inline(always)]
-    pub(crate) fn set(&mut self, member: usize, span: Span) -> Option<bool> {
+    pub(crate) fn set(&mut self, member: usize, span: ValueSpan) -> Option<bool> {
         let Spans { present, start, end, marks } = self;
         *start.get_mut(member)? = span.start;
         *end.get_mut(member)? = span.end;
@@ -85,7 +85,7 @@ impl<const N: usize> Spans<N> {
 
     /// Makes these the members that are there, in the order of their numbers. `there` has a bit for each.
     #[inline]
-    pub(crate) fn fill(&mut self, there: u16, spans: &mut impl Iterator<Item = Span>) {
+    pub(crate) fn fill(&mut self, there: u16, spans: &mut impl Iterator<Item = ValueSpan>) {
         let Spans { present, start, end, marks } = self;
         *present = there;
         let places = start.iter_mut().zip(end).zip(marks);
@@ -119,12 +119,12 @@ impl<const N: usize> Spans<N> {
     }
 
     #[inline]
-    pub(crate) fn get(&self, member: usize) -> Option<Span> {
+    pub(crate) fn get(&self, member: usize) -> Option<ValueSpan> {
         if !self.has(member) {
             return None;
         }
         let [segments, flags] = *self.marks.get(member)?;
-        Some(Span { start: *self.start.get(member)?, end: *self.end.get(member)?, segments, flags })
+        Some(ValueSpan { start: *self.start.get(member)?, end: *self.end.get(member)?, segments, flags })
     }
 }
 
@@ -210,7 +210,7 @@ pub(crate) struct DeltaIndex {
     /// The index of that fragment.
     pub(crate) call_index: u32,
     /// The span of the arguments of the first tool call, if they are a string; otherwise an empty span.
-    pub(crate) arguments: Span,
+    pub(crate) arguments: ValueSpan,
 }
 
 impl DeltaIndex {
@@ -219,7 +219,7 @@ impl DeltaIndex {
         calls: 0,
         is_fragment: false,
         call_index: 0,
-        arguments: Span { start: 0, end: 0, segments: 0, flags: 0 },
+        arguments: ValueSpan { start: 0, end: 0, segments: 0, flags: 0 },
     };
 
     pub(crate) fn clear(&mut self) {
@@ -229,7 +229,7 @@ impl DeltaIndex {
 
     /// Forgets its tool calls.
     pub(crate) fn no_calls(&mut self) {
-        (self.calls, self.is_fragment, self.arguments) = (0, false, Span::default());
+        (self.calls, self.is_fragment, self.arguments) = (0, false, ValueSpan::default());
     }
 }
 
@@ -277,7 +277,7 @@ pub struct Index {
     /// How many choices there are.
     pub(crate) choices: u32,
     pub(crate) quirks: QuirkSet,
-    pub(crate) facts: Facts,
+    pub(crate) facts: ChunkFacts,
     /// The deltas of the choices.
     pub(crate) list: DeltaList,
     /// For an event of another protocol, how its deltas are read.
@@ -335,7 +335,7 @@ impl ChoiceSet {
 
 /// The choices of a chunk by their indexes: all of them, and those with a finish reason.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct SeenChoices {
     pub(crate) all: ChoiceSet,
     pub(crate) finished: ChoiceSet,
 }
@@ -344,12 +344,12 @@ pub(crate) struct Seen {
 pub(crate) struct Read {
     /// The offset one past its JSON value. The pass does not look at what follows.
     pub(crate) end: usize,
-    pub(crate) seen: Seen,
+    pub(crate) seen: SeenChoices,
     /// Whether the value may contain a CR or a LF. If not, it can be read before the end of its line is known.
     pub(crate) may_break: bool,
 }
 
-impl Seen {
+impl SeenChoices {
     /// Adds a choice.
     pub(crate) fn add(&mut self, index: u32, finished: bool) {
         self.all.insert(index);
@@ -361,7 +361,7 @@ impl Seen {
 
 /// What the pass found out about the chunk as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+pub(crate) struct ChunkFacts {
     /// The payload contains an error, in any place.
     pub(crate) error: bool,
     /// The whole payload is the error.
@@ -380,8 +380,8 @@ pub(crate) struct Facts {
     pub(crate) rare: bool,
 }
 
-impl Facts {
-    pub(crate) const NONE: Facts = Facts {
+impl ChunkFacts {
+    pub(crate) const NONE: ChunkFacts = ChunkFacts {
         error: false,
         error_is_whole: false,
         text: false,
@@ -409,7 +409,7 @@ impl Index {
             between: [0; SEGMENTS],
             choices: 0,
             quirks: QuirkSet::EMPTY,
-            facts: Facts::NONE,
+            facts: ChunkFacts::NONE,
             list: DeltaList::EMPTY,
             plan: Plan::NONE,
             frame: (0, 0),
@@ -422,7 +422,7 @@ impl Index {
         self.bases = [0; SEGMENTS];
         self.choices = 0;
         self.quirks = QuirkSet::EMPTY;
-        self.facts = Facts::default();
+        self.facts = ChunkFacts::default();
         self.list.clear();
         self.plan.protocol = None;
     }
@@ -443,7 +443,7 @@ impl Index {
             let Some(value) = value else { continue };
             let part = Part::raw(payload, value);
             let flags = TextFlags::UNKNOWN.bits() as u8;
-            self.top.set(member, Span { start: part.start, end: part.end(), segments: 0, flags });
+            self.top.set(member, ValueSpan { start: part.start, end: part.end(), segments: 0, flags });
         }
         self.list.behind.add(Behind::USAGE, event.usage.is_some());
         self.list.behind.add(Behind::ERROR, event.error.is_some());
@@ -451,7 +451,7 @@ impl Index {
             Some(piece) => self.take_piece(payload, piece),
             None => {
                 let end = u32::try_from(payload.len()).unwrap_or(u32::MAX);
-                self.list.push(Item { end, kind: Kind::Chunk, how: How::Event, ..Item::NONE });
+                self.list.push(PageItem { end, kind: Kind::Chunk, how: How::Event, ..PageItem::NONE });
             }
         }
         (self.facts.chat, self.facts.others, self.facts.error) = (true, event.others, event.error.is_some());
@@ -469,7 +469,7 @@ impl Index {
         let item = |kind, how, choice, text: Text<'_>| {
             let part = Part::of(payload, text);
             let flags = part.flags.bits() as u8;
-            Item { start: part.start, end: part.end(), choice, kind, how, flags, segments: 0 }
+            PageItem { start: part.start, end: part.end(), choice, kind, how, flags, segments: 0 }
         };
         let TextPiece { kind, slot, is_summary, text, role } = *piece;
         if let Some(role) = role {
@@ -477,7 +477,7 @@ impl Index {
         }
         if kind == Kind::ToolArguments {
             let (start, end) = (slot, slot.wrapping_add(1));
-            self.list.push(Item { start, end, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE });
+            self.list.push(PageItem { start, end, kind: Kind::ToolCall, how: How::Fragment, ..PageItem::NONE });
             self.list.push(item(kind, How::Text, 0, text));
         } else {
             self.list.push(item(kind, if is_summary { How::Summary } else { How::Slot }, slot, text));
@@ -504,7 +504,7 @@ impl Index {
 
     /// Returns where a span begins and ends in the payload, and the flags of the string there.
     #[inline(always)]
-    pub(crate) fn place(&self, span: Span) -> (u32, u32, TextFlags) {
+    pub(crate) fn place(&self, span: ValueSpan) -> (u32, u32, TextFlags) {
         let (from, to) = (span.segments & 7, span.segments >> 4 & 7);
         let flags = if from == to { Some(&span.flags) } else { self.between.get(usize::from(from)) };
         let flags = TextFlags::from_bits(u16::from(flags.copied().unwrap_or(0)));
@@ -520,14 +520,14 @@ impl Index {
 
     /// Returns where an item of its list lies in the payload.
     #[inline(always)]
-    pub(crate) fn part(&self, item: &Item) -> Part {
-        let Item { start, end, segments, flags, .. } = *item;
-        let (start, end, flags) = self.place(Span { start, end, segments, flags });
+    pub(crate) fn part(&self, item: &PageItem) -> Part {
+        let PageItem { start, end, segments, flags, .. } = *item;
+        let (start, end, flags) = self.place(ValueSpan { start, end, segments, flags });
         Part { start, len: end.wrapping_sub(start), flags, lead: 0 }
     }
 
     #[inline]
-    pub(crate) fn value<'a>(&self, payload: &'a [u8], span: Span) -> Value<'a> {
+    pub(crate) fn value<'a>(&self, payload: &'a [u8], span: ValueSpan) -> Value<'a> {
         let (start, end, flags) = self.place(span);
         Value::from_span(payload.get(start as usize..end as usize).unwrap_or(b"null"), flags)
     }

@@ -1,7 +1,7 @@
 //! The deltas of an item that has several: content parts, reasoning details, a function, tool calls.
 
 use super::others::CallMembers;
-use super::page::{How, Item};
+use super::page::{How, PageItem};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
 use super::views::{FunctionCall, ToolCalls};
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
@@ -16,12 +16,12 @@ pub(super) struct Inside {
     part: Part,
     /// The flag of its deltas.
     flags: u16,
-    progress: Progress,
+    progress: ItemProgress,
 }
 
 /// How far an item was read.
 #[derive(Clone, Copy, Debug)]
-enum Progress {
+enum ItemProgress {
     /// How far `reasoning_details` were read.
     Details(Container),
     Parts(PartsCursor),
@@ -42,13 +42,13 @@ struct Calls {
     /// How many calls were returned.
     given: u32,
     /// The deltas of the last call that are still pending.
-    rest: Rest,
+    rest: PendingParts,
     flags: u16,
 }
 
 /// The deltas of a tool call that are still pending.
 #[derive(Clone, Copy, Debug)]
-enum Rest {
+enum PendingParts {
     /// Its name and its arguments, then the members of the call that begins at `others`, unless that is 0.
     Texts {
         name: Part,
@@ -58,19 +58,19 @@ enum Rest {
     Members(CallMembers),
 }
 
-impl Rest {
-    const NOTHING: Rest = Rest::Texts { name: Part::NONE, arguments: Part::NONE, others: 0 };
+impl PendingParts {
+    const NOTHING: PendingParts = PendingParts::Texts { name: Part::NONE, arguments: Part::NONE, others: 0 };
 }
 
 impl Inside {
     /// Returns the state before the first delta of an item, or `None` if the item has only one delta.
-    pub(super) fn of(item: Item, part: Part) -> Option<Self> {
+    pub(super) fn of(item: PageItem, part: Part) -> Option<Self> {
         let progress = match item.how {
-            How::Parts => Progress::Parts(PartsCursor::START),
-            How::Details => Progress::Details(Container::at(0)),
-            How::Function => Progress::Function { read: 0 },
-            How::Calls => Progress::Calls(Calls::START),
-            How::Event => Progress::Event(Walk::START),
+            How::Parts => ItemProgress::Parts(PartsCursor::START),
+            How::Details => ItemProgress::Details(Container::at(0)),
+            How::Function => ItemProgress::Function { read: 0 },
+            How::Calls => ItemProgress::Calls(Calls::START),
+            How::Event => ItemProgress::Event(Walk::START),
             How::Text | How::Raw | How::Whole | How::Fragment | How::Reason | How::NativeReason => return None,
             How::Slot | How::Summary => return None,
         };
@@ -81,8 +81,10 @@ impl Inside {
     #[inline]
     pub(super) fn called(&self) -> Called {
         match self.progress {
-            Progress::Calls(Calls { rest: Rest::Texts { name, arguments, .. }, .. }) => Called { name, arguments },
-            Progress::Event(walk) => walk.called(),
+            ItemProgress::Calls(Calls { rest: PendingParts::Texts { name, arguments, .. }, .. }) => {
+                Called { name, arguments }
+            }
+            ItemProgress::Event(walk) => walk.called(),
             _ => Called::NOTHING,
         }
     }
@@ -90,7 +92,7 @@ impl Inside {
     /// Goes back to before the last delta of an event of another protocol. Returns `false` if this is not in such an event.
     pub(super) fn back(&mut self) -> bool {
         match &mut self.progress {
-            Progress::Event(walk) => {
+            ItemProgress::Event(walk) => {
                 walk.back();
                 true
             }
@@ -110,17 +112,17 @@ impl Inside {
         let value = || part.value(payload);
         let text = |kind, text| Delta { choice, text: Part::of(payload, text), ..Delta::new(kind) };
         match &mut self.progress {
-            Progress::Parts(cursor) => match cursor.next(value())? {
+            ItemProgress::Parts(cursor) => match cursor.next(value())? {
                 ContentPart::Text(part) => Some(text(Kind::Content, part)),
                 ContentPart::Thinking(part) => Some(text(Kind::Reasoning, part)),
             },
-            Progress::Details(items) => {
+            ItemProgress::Details(items) => {
                 let mut details = ReasoningDetails::from(Some(value()), *items);
                 let found = details.find_map(|item| item.text());
                 *items = details.items();
                 found.map(|found| text(Kind::Reasoning, found))
             }
-            Progress::Function { read } => {
+            ItemProgress::Function { read } => {
                 let call = FunctionCall::of(value())?;
                 while let Some(kind) = [Kind::FunctionName, Kind::FunctionArguments].get(usize::from(*read)).copied() {
                     *read = read.saturating_add(1);
@@ -131,36 +133,36 @@ impl Inside {
                 }
                 None
             }
-            Progress::Calls(calls) => calls.next(choice, part, payload),
-            Progress::Event(walk) => dialect::next(walk, payload, plan),
+            ItemProgress::Calls(calls) => calls.next(choice, part, payload),
+            ItemProgress::Event(walk) => dialect::next(walk, payload, plan),
         }
     }
 }
 
 /// Whether an item has a delta.
-pub(super) fn has_delta(item: &Item, payload: &[u8]) -> bool {
+pub(super) fn has_delta(item: &PageItem, payload: &[u8]) -> bool {
     Inside::of(*item, item.part()).is_none_or(|mut inside| inside.next(payload, &Plan::NONE).is_some())
 }
 
 impl Calls {
-    const START: Calls = Calls { offset: 0, given: 0, rest: Rest::NOTHING, flags: 0 };
+    const START: Calls = Calls { offset: 0, given: 0, rest: PendingParts::NOTHING, flags: 0 };
 
     /// Returns the next delta of the current call, or the first one of the next call.
     #[inline(never)]
     fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
         let position = self.given.wrapping_sub(1);
         let more = |kind, text| Delta { flags: self.flags, choice, call: position, text, ..Delta::new(kind) };
-        if let Rest::Texts { name, arguments, others } = &mut self.rest {
+        if let PendingParts::Texts { name, arguments, others } = &mut self.rest {
             for (kind, text) in [(Kind::ToolName, name), (Kind::ToolArguments, arguments)] {
                 if !text.is_empty() {
                     return Some(more(kind, core::mem::replace(text, Part::NONE)));
                 }
             }
             if *others > 0 {
-                self.rest = Rest::Members(CallMembers::of(*others));
+                self.rest = PendingParts::Members(CallMembers::of(*others));
             }
         }
-        if let Rest::Members(members) = &mut self.rest {
+        if let PendingParts::Members(members) = &mut self.rest {
             if let Some(delta) = members.next(payload, choice, position) {
                 return Some(delta);
             }
@@ -174,7 +176,7 @@ impl Calls {
             self.flags = if call.is_custom() { FLAG_CUSTOM } else { 0 };
             let (id, name, arguments) = (part(call.id()), part(call.name()), part(call.arguments()));
             let others = call.with_others().map_or(0, |call| Part::raw(payload, call).start);
-            self.rest = Rest::Texts { name, arguments, others };
+            self.rest = PendingParts::Texts { name, arguments, others };
             let position = call.position();
             self.given = position.saturating_add(1);
             let says_nothing = id.is_empty() && name.is_empty() && arguments.is_empty();

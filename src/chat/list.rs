@@ -2,13 +2,13 @@
 //! if another is absent.
 
 use super::choices::delta_at;
-use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Span, Spans};
+use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
 use super::inside::has_delta;
-use super::page::{DeltaList, How, Item, Items};
+use super::page::{ChoiceItems, DeltaList, How, PageItem};
 use super::parts::ReasoningDetails;
 use super::scalar::{is_error, native_reason_of, reason_of, text_of};
 use crate::delta::{Kind, Part};
-use crate::json::{Kind as Json, Text, TextFlags, Value};
+use crate::json::{Text, TextFlags, Value, ValueKind};
 
 /// The members of a delta up to and including its content.
 const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
@@ -30,8 +30,8 @@ const TEXTS: [Option<(Kind, bool)>; delta::COUNT] = {
 
 /// Puts the items of a choice with this index, in the order in which they are emitted.
 #[inline]
-pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut Items<'_>) {
-    let mut reader = Reader { payload, choice: number, items };
+pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut ChoiceItems<'_>) {
+    let mut reader = ItemReader { payload, choice: number, items };
     let spans = &fields.spans;
     let has_delta = reader.first_byte(spans, choice::DELTA) == Some(b'{');
     if has_delta {
@@ -58,16 +58,16 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
 /// with no effect, for any other delta or if there is no room.
 #[inline(always)]
 pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &mut DeltaList) -> bool {
-    let begins = |span: Span, byte| span.first_byte(payload) == Some(byte);
+    let begins = |span: ValueSpan, byte| span.first_byte(payload) == Some(byte);
     let mask = delta.spans.mask();
     if !mask.is_power_of_two() {
         return false;
     }
     let member = mask.trailing_zeros() as usize;
     let Some(span) = delta.spans.get(member) else { return false };
-    let text = |kind, span: Span| {
+    let text = |kind, span: ValueSpan| {
         let (start, end) = (span.start.wrapping_add(1), span.end.wrapping_sub(1));
-        let item = Item { start, end, choice: number, kind, how: How::Text, flags: span.flags, segments: 0 };
+        let item = PageItem { start, end, choice: number, kind, how: How::Text, flags: span.flags, segments: 0 };
         (start < end && begins(span, b'"')).then_some(item)
     };
     if let Some(Some((kind, _))) = TEXTS.get(member) {
@@ -88,15 +88,22 @@ pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &m
 /// Returns the item of a tool call that has nothing but this index. The item holds the index where others hold an offset. Its
 /// length is 1, because an item without a length counts as an empty text.
 #[inline(always)]
-fn fragment(index: u32, choice: u32) -> Item {
-    Item { start: index, end: index.wrapping_add(1), choice, kind: Kind::ToolCall, how: How::Fragment, ..Item::NONE }
+fn fragment(index: u32, choice: u32) -> PageItem {
+    PageItem {
+        start: index,
+        end: index.wrapping_add(1),
+        choice,
+        kind: Kind::ToolCall,
+        how: How::Fragment,
+        ..PageItem::NONE
+    }
 }
 
 /// Puts a `message`, and the items of its members.
 #[inline(never)]
-pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items: &mut Items<'_>) {
+pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items: &mut ChoiceItems<'_>) {
     let from = items.as_slice().len();
-    let mut reader = Reader { payload, choice: number, items };
+    let mut reader = ItemReader { payload, choice: number, items };
     reader.put_value(Kind::Message, How::Raw, message);
     if let Some(mut fields) = delta_at(payload, Part::raw(payload, message).start as usize) {
         // Each call of a message is whole, so none is a fragment.
@@ -106,13 +113,13 @@ pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items
     items.mark_whole(from);
 }
 
-struct Reader<'r, 'i> {
+struct ItemReader<'r, 'i> {
     payload: &'r [u8],
     choice: u32,
-    items: &'r mut Items<'i>,
+    items: &'r mut ChoiceItems<'i>,
 }
 
-impl<'r> Reader<'r, '_> {
+impl<'r> ItemReader<'r, '_> {
     #[inline]
     fn first_byte<const N: usize>(&self, spans: &Spans<N>, member: usize) -> Option<u8> {
         spans.get(member).and_then(|span| span.first_byte(self.payload))
@@ -123,9 +130,17 @@ impl<'r> Reader<'r, '_> {
     }
 
     fn put(&mut self, kind: Kind, how: How, part: Part, is_fallback: bool) {
-        let segments = if is_fallback { Item::FALLBACK } else { 0 };
+        let segments = if is_fallback { PageItem::FALLBACK } else { 0 };
         let flags = part.flags.bits() as u8;
-        self.items.push(Item { start: part.start, end: part.end(), choice: self.choice, kind, how, flags, segments });
+        self.items.push(PageItem {
+            start: part.start,
+            end: part.end(),
+            choice: self.choice,
+            kind,
+            how,
+            flags,
+            segments,
+        });
     }
 
     fn put_value(&mut self, kind: Kind, how: How, value: Value<'_>) {
@@ -145,7 +160,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     #[inline]
-    fn string(&mut self, span: Span, kind: Kind, is_fallback: bool) {
+    fn string(&mut self, span: ValueSpan, kind: Kind, is_fallback: bool) {
         let [b'"', .., b'"'] = span.bytes(self.payload) else { return };
         let Some(len) = span.end.wrapping_sub(span.start).checked_sub(2) else { return };
         if len > 0 || self.items.keeps_all {
@@ -180,8 +195,8 @@ impl<'r> Reader<'r, '_> {
     fn odd_content(&mut self, spans: &Spans<{ delta::COUNT }>) {
         let Some(value) = self.value(spans, delta::CONTENT) else { return };
         match value.kind() {
-            Json::Array => self.put_value(Kind::Content, How::Parts, value),
-            Json::Number => self.put_text(Kind::Content, How::Text, Text::verbatim(value.raw()), false),
+            ValueKind::Array => self.put_value(Kind::Content, How::Parts, value),
+            ValueKind::Number => self.put_text(Kind::Content, How::Text, Text::verbatim(value.raw()), false),
             _ => {}
         }
     }
@@ -190,13 +205,13 @@ impl<'r> Reader<'r, '_> {
     fn container_of_delta(&mut self, fields: &DeltaIndex, member: usize) {
         let Some(value) = self.value(&fields.spans, member) else { return };
         match (member, value.kind()) {
-            (delta::REASONING_DETAILS, Json::Array | Json::Object)
+            (delta::REASONING_DETAILS, ValueKind::Array | ValueKind::Object)
                 if self.items.keeps_all || ReasoningDetails::of(Some(value)).any(|item| item.text().is_some()) =>
             {
                 self.put(Kind::Reasoning, How::Details, Part::raw(self.payload, value), true);
             }
-            (delta::FUNCTION_CALL, Json::Object) => self.put_value(Kind::FunctionName, How::Function, value),
-            (delta::TOOL_CALLS, Json::Array | Json::Object) if fields.calls > 0 => {
+            (delta::FUNCTION_CALL, ValueKind::Object) => self.put_value(Kind::FunctionName, How::Function, value),
+            (delta::TOOL_CALLS, ValueKind::Array | ValueKind::Object) if fields.calls > 0 => {
                 if fields.calls > 1 || !fields.is_fragment {
                     return self.put_value(Kind::ToolCall, How::Calls, value);
                 }
@@ -208,8 +223,8 @@ impl<'r> Reader<'r, '_> {
                 self.items.push(fragment(fields.call_index, self.choice));
                 self.string(fields.arguments, Kind::ToolArguments, false);
             }
-            (delta::AUDIO, Json::Object) => self.put_value(Kind::Audio, How::Raw, value),
-            (delta::ANNOTATIONS, Json::Array) => self.put_value(Kind::Annotation, How::Raw, value),
+            (delta::AUDIO, ValueKind::Object) => self.put_value(Kind::Audio, How::Raw, value),
+            (delta::ANNOTATIONS, ValueKind::Array) => self.put_value(Kind::Annotation, How::Raw, value),
             _ => {}
         }
     }
@@ -223,7 +238,7 @@ impl<'r> Reader<'r, '_> {
     #[inline(never)]
     fn beside_delta(&mut self, spans: &Spans<{ choice::COUNT }>, member: usize) {
         let Some(value) = self.value(spans, member) else { return };
-        let is_object = value.kind() == Json::Object;
+        let is_object = value.kind() == ValueKind::Object;
         match member {
             // If the delta contains a text or a call, the message does not count.
             choice::MESSAGE if is_object && !self.has_deltas() => {

@@ -35,7 +35,7 @@ mod work;
 mod tests;
 
 pub use crate::delta::FinishKind;
-pub(crate) use cursor::{Ahead, Cursor, ItemDeltas};
+pub(crate) use cursor::{Ahead, DeltaCursor, ItemDeltas};
 pub use deltas::Deltas;
 pub use index::Index;
 pub use key::Owner;
@@ -46,6 +46,6 @@ pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
 pub use update::{CallUpdate, NamePiece, Update};
 pub(crate) use views::{meta_bit, name_before, LISTS};
 pub use views::{
-    ApiError, Audio, Choice, Choices, Chunk, Created, DeltaView, ErrorPart, Field, FinishReason, FunctionCall,
+    ApiError, Audio, Choice, Choices, Chunk, ChunkMember, Created, DeltaView, ErrorPart, FinishReason, FunctionCall,
     Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
 };

@@ -2,9 +2,9 @@
 
 use super::key::{Key, Owner};
 use super::scalar::index_number;
-use crate::delta::{Delta, Kind as DeltaKind, Meta, Part};
+use crate::delta::{Delta, Kind, Meta, Part};
 use crate::dialect::{self, Container, Protocol};
-use crate::json::{Cursor, Kind, Text, Value};
+use crate::json::{Cursor, Text, Value, ValueKind};
 use crate::shown::{shown, Bytes};
 
 /// A member that no other delta is made of.
@@ -74,7 +74,7 @@ impl<'a> OtherMember<'a> {
         let (name, value) = (Part::of(payload, self.name), Part::raw(payload, self.value));
         let start = name.start.saturating_sub(1);
         let text = Part { start, len: value.end().saturating_sub(start), ..Part::NONE };
-        Delta { code: meta as u32, choice: self.choice, call: self.call, text, ..Delta::new(DeltaKind::Meta) }
+        Delta { code: meta as u32, choice: self.choice, call: self.call, text, ..Delta::new(Kind::Meta) }
     }
 }
 
@@ -132,8 +132,8 @@ impl<'a> Iterator for OtherMembers<'a> {
                 let is_choice = owner == Owner::Choice;
                 if !is_choice && dialect::has_choices(protocol, &name) {
                     match value.kind() {
-                        Kind::Array => self.choices = Container::of(payload, Some(value)),
-                        Kind::Object => self.choice = Container::of(payload, Some(value)),
+                        ValueKind::Array => self.choices = Container::of(payload, Some(value)),
+                        ValueKind::Object => self.choice = Container::of(payload, Some(value)),
                         _ => {}
                     }
                 } else if !value.is_null() && !dialect::is_read(protocol, is_choice, &name) {
@@ -143,8 +143,8 @@ impl<'a> Iterator for OtherMembers<'a> {
                 continue;
             }
             match (owner, key, value.kind()) {
-                (Owner::Chunk, Key::Choices, Kind::Array) => self.choices = Container::of(payload, Some(value)),
-                (Owner::Choice, Key::Delta | Key::Message, Kind::Object) => {
+                (Owner::Chunk, Key::Choices, ValueKind::Array) => self.choices = Container::of(payload, Some(value)),
+                (Owner::Choice, Key::Delta | Key::Message, ValueKind::Object) => {
                     (self.delta, self.in_message) = (Container::of(payload, Some(value)), key == Key::Message);
                 }
                 _ if key.is_read_in(owner) || value.is_null() => {}
@@ -179,7 +179,7 @@ impl CallMembers {
                 None => (Owner::Call, next_member(&mut self.call, payload)?),
             };
             match (owner, key, value.kind()) {
-                (Owner::Call, Key::Function | Key::Custom, Kind::Object) => {
+                (Owner::Call, Key::Function | Key::Custom, ValueKind::Object) => {
                     self.function = Container::of(payload, Some(value))
                 }
                 _ if key.is_read_in(owner) || value.is_null() => {}

@@ -38,7 +38,7 @@ pub(crate) enum How {
 
 /// One delta or, for a container, several: 16 bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Item {
+pub(crate) struct PageItem {
     /// The offsets at which its bytes begin and end, each counted from the base of its segment.
     pub(crate) start: u32,
     pub(crate) end: u32,
@@ -52,7 +52,7 @@ pub(crate) struct Item {
     pub(crate) segments: u8,
 }
 
-const _: () = assert!(core::mem::size_of::<Item>() == 16);
+const _: () = assert!(core::mem::size_of::<PageItem>() == 16);
 
 impl How {
     /// Whether the bytes of an item lie between the quotes of a string that may be a hole of a template.
@@ -61,9 +61,9 @@ impl How {
     }
 }
 
-impl Item {
-    pub(crate) const NONE: Item =
-        Item { start: 0, end: 0, choice: 0, kind: Kind::Role, how: How::Text, flags: 0, segments: 0 };
+impl PageItem {
+    pub(crate) const NONE: PageItem =
+        PageItem { start: 0, end: 0, choice: 0, kind: Kind::Role, how: How::Text, flags: 0, segments: 0 };
 
     /// The bit of `segments` for an item that counts only if the delta before it is of another kind.
     pub(crate) const FALLBACK: u8 = 0x80;
@@ -79,13 +79,13 @@ impl Item {
 
     #[inline(always)]
     pub(crate) fn is_fallback(&self) -> bool {
-        self.segments & Item::FALLBACK != 0
+        self.segments & PageItem::FALLBACK != 0
     }
 
     /// Returns the flag of its deltas.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u16 {
-        if self.segments & Item::WHOLE != 0 {
+        if self.segments & PageItem::WHOLE != 0 {
             FLAG_WHOLE
         } else {
             0
@@ -124,7 +124,7 @@ impl Behind {
 /// The deltas of a chunk's choices that fit on a page.
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaList {
-    pub(crate) items: [Item; PAGE],
+    pub(crate) items: [PageItem; PAGE],
     pub(crate) len: u8,
     /// How many items of the choice at `rest` are on the page already.
     pub(crate) skip: u8,
@@ -138,7 +138,7 @@ pub(crate) struct DeltaList {
 
 impl DeltaList {
     pub(crate) const EMPTY: DeltaList =
-        DeltaList { items: [Item::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, follows: false, rest: 0 };
+        DeltaList { items: [PageItem::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, follows: false, rest: 0 };
 
     #[inline]
     pub(crate) fn clear(&mut self) {
@@ -147,7 +147,7 @@ impl DeltaList {
 
     /// Returns the item at this place.
     #[inline(always)]
-    pub(crate) fn get(&self, at: u8) -> Option<&Item> {
+    pub(crate) fn get(&self, at: u8) -> Option<&PageItem> {
         if at >= self.len {
             return None;
         }
@@ -164,7 +164,7 @@ impl DeltaList {
 
     /// Appends an item. Returns `false` if the page is full.
     #[inline(always)]
-    pub(crate) fn push(&mut self, item: Item) -> bool {
+    pub(crate) fn push(&mut self, item: PageItem) -> bool {
         let Some(slot) = self.items.get_mut(usize::from(self.len)) else { return false };
         *slot = item;
         self.len = self.len.wrapping_add(1);
@@ -174,12 +174,12 @@ impl DeltaList {
     /// Appends the items of the choice that begins at `start`, which `read` reads. If they do not fit, leaves them for
     /// another walk; on an empty page, puts as many as fit. Appends nothing after a choice that was left.
     #[inline(always)]
-    pub(crate) fn add_choice(&mut self, start: u32, read: impl FnOnce(&mut Items<'_>)) {
+    pub(crate) fn add_choice(&mut self, start: u32, read: impl FnOnce(&mut ChoiceItems<'_>)) {
         if self.behind.has(Behind::CHOICES) {
             return;
         }
         let before = self.len;
-        let mut items = Items::new(self.items.get_mut(usize::from(before)..).unwrap_or_default(), false);
+        let mut items = ChoiceItems::new(self.items.get_mut(usize::from(before)..).unwrap_or_default(), false);
         read(&mut items);
         let (len, is_cut) = (items.len as u8, items.is_cut);
         if !is_cut {
@@ -195,8 +195,8 @@ impl DeltaList {
 }
 
 /// The items of one choice, while they are read.
-pub(crate) struct Items<'r> {
-    room: &'r mut [Item],
+pub(crate) struct ChoiceItems<'r> {
+    room: &'r mut [PageItem],
     len: usize,
     /// Whether there was no room for all.
     pub(crate) is_cut: bool,
@@ -204,17 +204,17 @@ pub(crate) struct Items<'r> {
     pub(crate) keeps_all: bool,
 }
 
-impl<'r> Items<'r> {
+impl<'r> ChoiceItems<'r> {
     /// The most items that a choice has: one of each kind, two for its tool calls, and those of its `message`.
     pub(crate) const OF_CHOICE: usize = 32;
 
     #[inline]
-    pub(crate) fn new(room: &'r mut [Item], keeps_all: bool) -> Self {
-        Items { room, len: 0, is_cut: false, keeps_all }
+    pub(crate) fn new(room: &'r mut [PageItem], keeps_all: bool) -> Self {
+        ChoiceItems { room, len: 0, is_cut: false, keeps_all }
     }
 
     #[inline]
-    pub(crate) fn as_slice(&self) -> &[Item] {
+    pub(crate) fn as_slice(&self) -> &[PageItem] {
         self.room.get(..self.len).unwrap_or_default()
     }
 
@@ -225,12 +225,12 @@ impl<'r> Items<'r> {
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, mut item: Item) {
+    pub(crate) fn push(&mut self, mut item: PageItem) {
         if !self.keeps_all {
             if item.is_fallback() && self.ends_with(item.kind) {
                 return;
             }
-            item.segments &= !Item::FALLBACK;
+            item.segments &= !PageItem::FALLBACK;
         }
         match self.room.get_mut(self.len) {
             Some(slot) => {
@@ -244,7 +244,7 @@ impl<'r> Items<'r> {
     /// Marks the items from `from` on as those of a `message`.
     pub(crate) fn mark_whole(&mut self, from: usize) {
         for item in self.room.get_mut(from..self.len).unwrap_or_default() {
-            item.segments |= Item::WHOLE;
+            item.segments |= PageItem::WHOLE;
             if matches!(item.how, How::Text | How::Raw) {
                 item.how = How::Whole;
             }

@@ -2,7 +2,7 @@
 
 use super::scalar::{member_of, string_of};
 use crate::dialect::Container;
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 
 /// One part of a content array.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl PartsCursor {
         let array = array.raw();
         loop {
             while let Some(part) = self.inner.next(array) {
-                let text = if part.kind() == Kind::Object { member_of(part, "text") } else { Some(part) };
+                let text = if part.kind() == ValueKind::Object { member_of(part, "text") } else { Some(part) };
                 if let Some(text) = text.and_then(string_of) {
                     return Some(ContentPart::Thinking(text));
                 }
@@ -76,11 +76,13 @@ impl PartsCursor {
                     }
                 }
                 Some(true) => {
-                    let has_text = |value: &Value<'_>| value.kind() == Kind::Array || string_of(*value).is_some();
+                    let has_text = |value: &Value<'_>| value.kind() == ValueKind::Array || string_of(*value).is_some();
                     let names = ["thinking", "text", "summary"];
                     let thought = names.iter().find_map(|name| member_of(part, name).filter(has_text));
                     match thought {
-                        Some(value) if value.kind() == Kind::Array => self.inner = Container::of(array, Some(value)),
+                        Some(value) if value.kind() == ValueKind::Array => {
+                            self.inner = Container::of(array, Some(value))
+                        }
                         Some(value) => {
                             if let Some(text) = string_of(value) {
                                 return Some(ContentPart::Thinking(text));
@@ -159,7 +161,7 @@ impl<'a> Iterator for ReasoningDetails<'a> {
 
     fn next(&mut self) -> Option<ReasoningDetail<'a>> {
         let value = self.array?;
-        if value.kind() == Kind::Object {
+        if value.kind() == ValueKind::Object {
             let is_given = core::mem::replace(&mut self.items, Container::NOTHING) == Container::NOTHING;
             return (!is_given).then_some(ReasoningDetail { value });
         }

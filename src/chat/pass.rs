@@ -6,19 +6,19 @@
 //! with the bytes that nearly every choice is made of, and puts such a choice in the list at once; it walks any other member by
 //! member. It unescapes nothing, parses no number beyond an index, and checks no UTF-8.
 
-use super::expect::{Expect, Place};
-use super::index::{choice, top, ChoiceIndex, Facts, Index, Read, Seen};
+use super::expect::{Expect, MemberRule};
+use super::index::{choice, top, ChoiceIndex, ChunkFacts, Index, Read, SeenChoices};
 use super::key::Key;
 use super::list::{put_choice, put_lone};
 use super::page::{Behind, DeltaList};
 use super::scalar::{is_error, reason_of};
 use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
-use crate::json::{JsonError, Kind, Steps};
+use crate::json::{JsonError, Steps, ValueKind};
 use crate::Quirk;
 
 /// Walks a payload. Does not look at what follows its JSON value.
 pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<Read, JsonError> {
-    let (mut notes, mut seen) = (Notes::default(), Seen::default());
+    let (mut notes, mut seen) = (Notes::default(), SeenChoices::default());
     let mut work = Work { steps: Steps::new(payload, 0, max_depth), notes: &mut notes };
     if work.steps.peek() == b'n' {
         work.read();
@@ -37,7 +37,7 @@ pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<
 
 impl Work<'_, '_> {
     #[inline(always)]
-    fn chunk(&mut self, index: &mut Index, seen: &mut Seen) -> Option<()> {
+    fn chunk(&mut self, index: &mut Index, seen: &mut SeenChoices) -> Option<()> {
         let mut before = self.enter_object();
         loop {
             let key = next_key!(self, before,
@@ -57,34 +57,34 @@ impl Work<'_, '_> {
                     if self.choices(index, seen) {
                         continue;
                     }
-                    Place::new(top::CHOICES, Expect::CHOICES)
+                    MemberRule::new(top::CHOICES, Expect::CHOICES)
                 }
                 Key::Id if self.text(&mut index.top, top::ID) => continue,
-                Key::Id => Place::new(top::ID, Expect::TEXT),
+                Key::Id => MemberRule::new(top::ID, Expect::TEXT),
                 Key::Object
                     if self.taken(&mut index.top, top::OBJECT, |steps| steps.take(b"\"chat.completion.chunk\"")) =>
                 {
                     continue
                 }
                 Key::Object if self.text(&mut index.top, top::OBJECT) => continue,
-                Key::Object => Place::new(top::OBJECT, Expect::TEXT),
+                Key::Object => MemberRule::new(top::OBJECT, Expect::TEXT),
                 Key::Created if self.taken(&mut index.top, top::CREATED, Steps::ten_digits) => continue,
                 Key::Created => {
                     if self.integer(&mut index.top, top::CREATED) {
                         continue;
                     }
-                    Place::new(top::CREATED, Expect::TIME)
+                    MemberRule::new(top::CREATED, Expect::TIME)
                 }
                 Key::Model if self.text(&mut index.top, top::MODEL) => continue,
-                Key::Model => Place::new(top::MODEL, Expect::TEXT),
+                Key::Model => MemberRule::new(top::MODEL, Expect::TEXT),
                 Key::SystemFingerprint if self.text(&mut index.top, top::SYSTEM_FINGERPRINT) => continue,
-                Key::SystemFingerprint => Place::new(top::SYSTEM_FINGERPRINT, Expect::TEXT),
+                Key::SystemFingerprint => MemberRule::new(top::SYSTEM_FINGERPRINT, Expect::TEXT),
                 Key::ServiceTier if self.text(&mut index.top, top::SERVICE_TIER) => continue,
-                Key::ServiceTier => Place::new(top::SERVICE_TIER, Expect::TEXT),
-                Key::Provider => Place::new(top::PROVIDER, Expect::ANY),
+                Key::ServiceTier => MemberRule::new(top::SERVICE_TIER, Expect::TEXT),
+                Key::Provider => MemberRule::new(top::PROVIDER, Expect::ANY),
                 Key::Usage if self.taken(&mut index.top, top::USAGE, Steps::null) => continue,
-                Key::Usage => Place::new(top::USAGE, Expect::OBJECT),
-                Key::Error => Place::new(top::ERROR, Expect::ERROR),
+                Key::Usage => MemberRule::new(top::USAGE, Expect::OBJECT),
+                Key::Error => MemberRule::new(top::ERROR, Expect::ERROR),
                 Key::ErrorCode => {
                     self.notes.has_rare = true;
                     UNKNOWN
@@ -98,7 +98,7 @@ impl Work<'_, '_> {
                         Key::Detail => top::DETAIL,
                         _ => top::X_GROQ,
                     };
-                    Place::new(member, Expect::ANY)
+                    MemberRule::new(member, Expect::ANY)
                 }
                 _ => UNKNOWN,
             };
@@ -109,13 +109,13 @@ impl Work<'_, '_> {
 
     /// Walks the choices, and puts their deltas in the list. Returns `false` if the next value is no array.
     #[inline(always)]
-    fn choices(&mut self, index: &mut Index, seen: &mut Seen) -> bool {
+    fn choices(&mut self, index: &mut Index, seen: &mut SeenChoices) -> bool {
         if index.top.has(top::CHOICES) {
             // The last of several `choices` counts.
             index.first.clear();
             index.list.clear();
             index.choices = 0;
-            (*seen, index.facts) = (Seen::default(), Facts::default());
+            (*seen, index.facts) = (SeenChoices::default(), ChunkFacts::default());
         }
         if self.steps.peek() != b'[' {
             return false;
@@ -139,7 +139,7 @@ impl Work<'_, '_> {
 
     /// Walks a choice after the first.
     #[inline(never)]
-    fn next_choice(&mut self, index: &mut Index, seen: &mut Seen) {
+    fn next_choice(&mut self, index: &mut Index, seen: &mut SeenChoices) {
         let Index { list, facts, .. } = &mut *index;
         let mut other = ChoiceIndex::EMPTY;
         self.one_choice(&mut other, seen, facts, list);
@@ -147,7 +147,13 @@ impl Work<'_, '_> {
 
     /// Walks a choice into an empty index.
     #[inline(always)]
-    fn one_choice(&mut self, into: &mut ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList) {
+    fn one_choice(
+        &mut self,
+        into: &mut ChoiceIndex,
+        seen: &mut SeenChoices,
+        facts: &mut ChunkFacts,
+        list: &mut DeltaList,
+    ) {
         let start = self.steps.offset();
         if let Some(number) = self.usual_choice(into) {
             if !list.behind.has(Behind::CHOICES) && put_lone(self.steps.bytes(), &into.delta, number, list) {
@@ -164,11 +170,18 @@ impl Work<'_, '_> {
     /// Notes the facts about a choice that began at `start`, and puts its deltas in the list. Out of line: it is long, and serves
     /// the first choice and those after it.
     #[inline(never)]
-    fn conclude(&self, choice: &ChoiceIndex, seen: &mut Seen, facts: &mut Facts, list: &mut DeltaList, start: u32) {
+    fn conclude(
+        &self,
+        choice: &ChoiceIndex,
+        seen: &mut SeenChoices,
+        facts: &mut ChunkFacts,
+        list: &mut DeltaList,
+        start: u32,
+    ) {
         let number = self.index_of(choice);
         if choice.spans.has(choice::WHOLE) {
             let value = |member| choice.spans.get(member).map(|span| self.value(span));
-            let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
+            let is_object = |member| value(member).is_some_and(|value| value.kind() == ValueKind::Object);
             let reason = |member| value(member).and_then(reason_of);
             seen.all.insert(number);
             if let Some(text) = reason(choice::FINISH_REASON).or_else(|| reason(choice::FINISH_CAMEL)) {
@@ -189,8 +202,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
     use super::*;
-    use crate::chat::index::{delta, Span};
-    use crate::chat::page::{How, Item};
+    use crate::chat::index::{delta, ValueSpan};
+    use crate::chat::page::{How, PageItem};
     use std::{format, string::String, vec::Vec};
 
     /// Returns the values that an index has in its payload, without the whitespace inside them.
@@ -199,7 +212,7 @@ mod tests {
         let Read { end, seen, .. } = walk(&mut index, payload.as_bytes(), 128).unwrap();
         assert_eq!(end, payload.trim_end().len());
         let mut values = Vec::new();
-        let mut add = |level: &str, member: usize, span: Option<Span>| {
+        let mut add = |level: &str, member: usize, span: Option<ValueSpan>| {
             let Some(span) = span else { return };
             let raw: String = payload[span.start as usize..span.end as usize].split(' ').collect();
             values.push(format!("{level} {member} {raw} {}", span.flags));
@@ -209,7 +222,7 @@ mod tests {
         (0..delta::COUNT).for_each(|member| add("delta", member, index.first.delta.spans.get(member)));
         add("arguments", 0, Some(index.first.delta.arguments));
         for item in &index.list.items[..usize::from(index.list.len)] {
-            let Item { start, end, choice, kind, how, flags, .. } = *item;
+            let PageItem { start, end, choice, kind, how, flags, .. } = *item;
             match how {
                 How::Fragment => values.push(format!("{choice} {kind:?} {start}")),
                 _ => {

@@ -4,7 +4,7 @@ use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of, whole_number};
-use crate::json::{members_of, JsonError, Kind, Value};
+use crate::json::{members_of, JsonError, Value, ValueKind};
 
 /// Reads the payload that `payload` begins with into `index`.
 pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {
@@ -65,7 +65,7 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
                     !is_chat && (value(top::DETAIL).is_some_and(is_error) || index.facts.rare && is_error_code(payload))
                 }
             });
-    let is_object = |member| value(member).is_some_and(|value| value.kind() == Kind::Object);
+    let is_object = |member| value(member).is_some_and(|value| value.kind() == ValueKind::Object);
     let has_usage = is_object(top::USAGE) || is_object(top::X_GROQ) || index.facts.rare && index.choices > 0;
     index.facts.chat = is_chat;
     index.facts.error |= has_error || is_whole;
@@ -104,7 +104,7 @@ fn is_error_body(body: Value<'_>) -> bool {
 
 /// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`, or that of the first choice (Moonshot).
 pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
-    let says = |value: &Value<'a>| value.kind() == Kind::Object && !is_empty_object(*value);
+    let says = |value: &Value<'a>| value.kind() == ValueKind::Object && !is_empty_object(*value);
     let own = index.top(payload, top::USAGE).filter(says);
     let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "usage").filter(says);
     let of_choice = || {
@@ -134,7 +134,7 @@ fn member_error<'a>(index: &Index, payload: &'a [u8], is_body: bool) -> Option<V
 /// Returns the error that an event is, or has at its top level: raw JSON, or plain text (`Err`).
 pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Value<'a>, &'a [u8]>> {
     if index.facts.text {
-        let text = crate::json::parse_lazy(payload).ok().filter(|value| value.kind() == Kind::String);
+        let text = crate::json::parse_lazy(payload).ok().filter(|value| value.kind() == ValueKind::String);
         return Some(text.ok_or(payload));
     }
     if index.facts.error_is_whole {

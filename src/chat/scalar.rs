@@ -1,13 +1,13 @@
 //! Readers of single values, which the pass did not enter.
 
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 
 /// Returns a value as text: a string that is not empty, or a number or boolean as it is written.
 pub(crate) fn text_of(value: Value<'_>) -> Option<Text<'_>> {
     match value.kind() {
-        Kind::String => value.as_text().filter(|text| !text.is_empty()),
-        Kind::Number | Kind::Bool => Some(Text::verbatim(value.raw())),
-        Kind::Null | Kind::Array | Kind::Object => None,
+        ValueKind::String => value.as_text().filter(|text| !text.is_empty()),
+        ValueKind::Number | ValueKind::Bool => Some(Text::verbatim(value.raw())),
+        ValueKind::Null | ValueKind::Array | ValueKind::Object => None,
     }
 }
 
@@ -33,9 +33,9 @@ pub(crate) fn nested_words<'a>(errors: Option<Value<'a>>, detail: Option<Value<'
 /// Returns the text of a call's arguments: a string that is not empty, or JSON as it is written.
 pub(crate) fn input_of(value: Value<'_>) -> Option<Text<'_>> {
     match value.kind() {
-        Kind::Null => None,
-        Kind::String => string_of(value),
-        Kind::Bool | Kind::Number | Kind::Array | Kind::Object => Some(Text::verbatim(value.raw())),
+        ValueKind::Null => None,
+        ValueKind::String => string_of(value),
+        ValueKind::Bool | ValueKind::Number | ValueKind::Array | ValueKind::Object => Some(Text::verbatim(value.raw())),
     }
 }
 
@@ -53,8 +53,8 @@ pub(crate) fn native_reason_of(fields: Value<'_>) -> Option<Text<'_>> {
 /// Returns a whole number. One in a string counts.
 pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
     match value.kind() {
-        Kind::Number => value.as_u64(),
-        Kind::String => crate::json::parse_lazy(value.as_text()?.raw()).ok()?.as_u64(),
+        ValueKind::Number => value.as_u64(),
+        ValueKind::String => crate::json::parse_lazy(value.as_text()?.raw()).ok()?.as_u64(),
         _ => None,
     }
 }
@@ -81,11 +81,11 @@ pub(crate) fn ten_digits(raw: &[u8]) -> Option<u64> {
 #[inline(never)]
 pub(crate) fn is_error(value: Value<'_>) -> bool {
     match value.kind() {
-        Kind::Null => false,
-        Kind::String => value.raw() != b"\"\"" && !is_none_string(value),
-        Kind::Object => !is_empty_object(value),
-        Kind::Bool => value.as_bool() == Some(true),
-        Kind::Number | Kind::Array => true,
+        ValueKind::Null => false,
+        ValueKind::String => value.raw() != b"\"\"" && !is_none_string(value),
+        ValueKind::Object => !is_empty_object(value),
+        ValueKind::Bool => value.as_bool() == Some(true),
+        ValueKind::Number | ValueKind::Array => true,
     }
 }
 
@@ -117,8 +117,8 @@ pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
         return Some(u32::from(digit - b'0'));
     }
     match value.kind() {
-        Kind::Number => value.as_number().and_then(parse),
-        Kind::String => {
+        ValueKind::Number => value.as_number().and_then(parse),
+        ValueKind::String => {
             let inner = value.as_text()?.raw();
             if inner.is_empty() || inner.len() > 10 || !inner.iter().all(u8::is_ascii_digit) {
                 return None;

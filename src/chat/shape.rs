@@ -4,13 +4,13 @@
 //! the pass does not look into texts, and only balances containers that it does not enter. No hole covers a value that
 //! decides anything: an index, a name, a role, a type, a finish reason.
 
-use super::index::{choice, delta, member, top, Facts, Index, Span, Spans, SEGMENTS};
+use super::index::{choice, delta, member, top, ChunkFacts, Index, Spans, ValueSpan, SEGMENTS};
 use super::list::put_choice;
-use super::page::{Behind, How, Item, Items};
+use super::page::{Behind, ChoiceItems, How, PageItem};
 use super::scalar::index_number;
-use crate::delta::{Kind as DeltaKind, Part};
+use crate::delta::{Kind, Part};
 use crate::dialect::{place_of, Protocol};
-use crate::json::{members_of, Kind, Text, Value};
+use crate::json::{members_of, Text, Value, ValueKind};
 use crate::QuirkSet;
 
 /// The most holes that a shape can have. One segment lies before each hole, and one after the last.
@@ -24,7 +24,7 @@ const CANDIDATES: usize = 6;
 
 /// What a hole may contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fill {
+pub(crate) enum HoleKind {
     /// The bytes between the quotes of a string.
     #[default]
     Text,
@@ -45,7 +45,7 @@ pub(crate) enum Fill {
 pub(crate) struct Hole {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) fill: Fill,
+    pub(crate) fill: HoleKind,
 }
 
 /// Members of the top level that change from chunk to chunk, or from stream to stream.
@@ -93,15 +93,15 @@ impl Holes {
 
     /// Adds the hole of a value, if that is what may fill it. Returns `None` if there are too many holes.
     #[inline(never)]
-    fn add(&mut self, payload: &[u8], value: Option<Value<'_>>, fill: Fill) -> Option<()> {
+    fn add(&mut self, payload: &[u8], value: Option<Value<'_>>, fill: HoleKind) -> Option<()> {
         let may_fill = |value: &Value<'_>| match fill {
-            Fill::Text | Fill::Checked => value.as_text().is_some(),
-            Fill::Number | Fill::Count(_) => is_digits(*value),
-            Fill::Container(_) => !self.is_strict && value.kind() == Kind::Object,
-            Fill::Spaces => false,
+            HoleKind::Text | HoleKind::Checked => value.as_text().is_some(),
+            HoleKind::Number | HoleKind::Count(_) => is_digits(*value),
+            HoleKind::Container(_) => !self.is_strict && value.kind() == ValueKind::Object,
+            HoleKind::Spaces => false,
         };
         let Some(value) = value.filter(may_fill) else { return Some(()) };
-        let (part, inside) = (Part::raw(payload, value), usize::from(fill == Fill::Text));
+        let (part, inside) = (Part::raw(payload, value), usize::from(fill == HoleKind::Text));
         let (start, end) = (part.start as usize, part.end() as usize);
         self.put(Hole { start: start.saturating_add(inside), end: end.saturating_sub(inside), fill })
     }
@@ -110,7 +110,7 @@ impl Holes {
     fn put(&mut self, hole: Hole) -> Option<()> {
         let at = self.as_slice().iter().take_while(|before| before.start < hole.start).count();
         let count = self.count.saturating_add(1);
-        let fill = if self.is_strict && hole.fill == Fill::Text { Fill::Checked } else { hole.fill };
+        let fill = if self.is_strict && hole.fill == HoleKind::Text { HoleKind::Checked } else { hole.fill };
         // The holes after it move by one place.
         let mut moving = Hole { fill, ..hole };
         for place in self.holes.get_mut(at..count)? {
@@ -143,15 +143,15 @@ impl Holes {
             delta::THOUGHT,
             delta::REASONING_TEXT,
         ] {
-            self.add(payload, of_delta(number), Fill::Text)?;
+            self.add(payload, of_delta(number), HoleKind::Text)?;
         }
         for (value, fill) in [
-            (of_choice(choice::TEXT), Fill::Text),
-            (Some(index.value(payload, first.delta.arguments)), Fill::Text),
-            (of_choice(choice::LOGPROBS), Fill::Container(3)),
-            (index.top(payload, top::USAGE), Fill::Container(1)),
-            (index.top(payload, top::ID).filter(|_| changing.id), Fill::Text),
-            (index.top(payload, top::CREATED).filter(|_| changing.created), Fill::Number),
+            (of_choice(choice::TEXT), HoleKind::Text),
+            (Some(index.value(payload, first.delta.arguments)), HoleKind::Text),
+            (of_choice(choice::LOGPROBS), HoleKind::Container(3)),
+            (index.top(payload, top::USAGE), HoleKind::Container(1)),
+            (index.top(payload, top::ID).filter(|_| changing.id), HoleKind::Text),
+            (index.top(payload, top::CREATED).filter(|_| changing.created), HoleKind::Number),
         ] {
             self.add(payload, value, fill)?;
         }
@@ -167,13 +167,13 @@ impl Holes {
         // Members that no reader uses.
         each_member(Value::from_raw(payload), &mut |name, value| match name.raw() {
             // `p` is the padding of Mistral.
-            b"obfuscation" | b"p" => self.add(payload, Some(value), Fill::Text),
-            b"timings" => self.add(payload, Some(value), Fill::Container(1)),
+            b"obfuscation" | b"p" => self.add(payload, Some(value), HoleKind::Text),
+            b"timings" => self.add(payload, Some(value), HoleKind::Container(1)),
             _ => Some(()),
         })?;
         if changing.fingerprint {
             // Without room for it, chunks with another fingerprint have another template.
-            let _ = self.add(payload, index.top(payload, top::SYSTEM_FINGERPRINT), Fill::Text);
+            let _ = self.add(payload, index.top(payload, top::SYSTEM_FINGERPRINT), HoleKind::Text);
         }
         Some(())
     }
@@ -186,9 +186,9 @@ impl Holes {
                     return Some(());
                 }
                 for inner in value.elements().map_while(Result::ok) {
-                    self.add(payload, inner.get("text").ok().flatten(), Fill::Text)?;
+                    self.add(payload, inner.get("text").ok().flatten(), HoleKind::Text)?;
                 }
-                self.add(payload, Some(value), Fill::Text)
+                self.add(payload, Some(value), HoleKind::Text)
             })?;
         }
         Some(())
@@ -199,39 +199,39 @@ impl Holes {
     pub(crate) fn add_filter_results(&mut self, payload: &[u8]) -> Option<()> {
         let choices = Value::from_raw(payload).get("choices").ok()??;
         let results = choices.elements().next()?.ok()?.get("content_filter_results").ok()??;
-        self.add(payload, Some(results), Fill::Container(3))
+        self.add(payload, Some(results), HoleKind::Container(3))
     }
 
     /// Finds the holes of an event of another protocol that is a piece of a text.
     fn of_event(&mut self, protocol: Protocol, index: &Index, payload: &[u8], changing: Changing) -> Option<()> {
         let items = index.list.items.get(..usize::from(index.list.len)).unwrap_or_default();
-        for item in items.iter().filter(|item| item.how.is_text() && item.kind != DeltaKind::Role) {
-            self.put(Hole { start: item.start as usize, end: item.end as usize, fill: Fill::Text })?;
+        for item in items.iter().filter(|item| item.how.is_text() && item.kind != Kind::Role) {
+            self.put(Hole { start: item.start as usize, end: item.end as usize, fill: HoleKind::Text })?;
         }
         if changing.id {
-            self.add(payload, id_of(index, payload), Fill::Text)?;
+            self.add(payload, id_of(index, payload), HoleKind::Text)?;
         }
         match protocol {
             Protocol::Responses => each_member(Value::from_raw(payload), &mut |name, value| match name.raw() {
-                b"obfuscation" => self.add(payload, Some(value), Fill::Text),
-                b"sequence_number" => self.add(payload, Some(value), Fill::Number),
+                b"obfuscation" => self.add(payload, Some(value), HoleKind::Text),
+                b"sequence_number" => self.add(payload, Some(value), HoleKind::Number),
                 _ => Some(()),
             }),
             Protocol::Anthropic => {
                 // Anthropic pads its events with spaces before the last brace.
                 let end = payload.len().checked_sub(1).filter(|_| payload.ends_with(b"}"))?;
                 let spaces = payload.get(..end)?.iter().rev().take_while(|byte| **byte == b' ').count();
-                self.put(Hole { start: end.saturating_sub(spaces), end, fill: Fill::Spaces })
+                self.put(Hole { start: end.saturating_sub(spaces), end, fill: HoleKind::Spaces })
             }
             _ => {
                 // The usage of each event counts, so every count must be read from its hole.
                 let Some(usage) = index.top(payload, top::USAGE) else { return Some(()) };
                 let before = self.count;
                 each_member(usage, &mut |name, value| {
-                    let place = place_of(protocol, &name).filter(|_| value.kind() == Kind::Number);
+                    let place = place_of(protocol, &name).filter(|_| value.kind() == ValueKind::Number);
                     let Some(place) = place else { return Some(()) };
                     Some(()).filter(|()| is_digits(value))?;
-                    self.add(payload, Some(value), Fill::Count(place))
+                    self.add(payload, Some(value), HoleKind::Count(place))
                 })?;
                 (self.count > before).then_some(())
             }
@@ -264,7 +264,7 @@ impl PackedSpan {
 
     /// Packs a span, whose bounds are in the payload, at least `quote` bytes inside of the value. Returns `None` if an offset
     /// does not fit 16 bits.
-    fn of(span: Span, quote: u32, holes: &[Hole]) -> Option<Self> {
+    fn of(span: ValueSpan, quote: u32, holes: &[Hole]) -> Option<Self> {
         // An offset belongs to the segment that begins after the last hole before it, and counts from there.
         let place = |at: u32, bound: u32| {
             let before = holes.iter().take_while(|hole| hole.end <= bound as usize);
@@ -279,33 +279,33 @@ impl PackedSpan {
     }
 
     #[inline(always)]
-    fn span(self) -> Span {
+    fn span(self) -> ValueSpan {
         let PackedSpan { start, end, segments, flags } = self;
-        Span { start: u32::from(start), end: u32::from(end), segments, flags }
+        ValueSpan { start: u32::from(start), end: u32::from(end), segments, flags }
     }
 }
 
-/// A possible delta of a chunk of this shape: an [`Item`], packed. Whether it is one depends on the contents of the holes:
+/// A possible delta of a chunk of this shape: an [`PageItem`], packed. Whether it is one depends on the contents of the holes:
 /// an empty text is no delta, and neither is a fallback after a delta of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Candidate {
     /// Where the item lies, and its [`FALLBACK`](Item::FALLBACK) in the segments.
     place: PackedSpan,
-    kind: DeltaKind,
+    kind: Kind,
     how: How,
 }
 
 impl Candidate {
-    const NONE: Candidate = Candidate { place: PackedSpan::NONE, kind: DeltaKind::Role, how: How::Raw };
+    const NONE: Candidate = Candidate { place: PackedSpan::NONE, kind: Kind::Role, how: How::Raw };
 
-    fn of(item: &Item, holes: &[Hole]) -> Option<Self> {
-        let Item { start, end, kind, how, flags, .. } = *item;
+    fn of(item: &PageItem, holes: &[Hole]) -> Option<Self> {
+        let PageItem { start, end, kind, how, flags, .. } = *item;
         // The index of a fragment is no place in the payload.
         let holes = if how == How::Fragment { &[] } else { holes };
         // The quotes of a string lie outside its hole.
         let quote = u32::from(how.is_text());
-        let mut place = PackedSpan::of(Span { start, end, segments: 0, flags }, quote, holes)?;
-        place.segments |= item.segments & Item::FALLBACK;
+        let mut place = PackedSpan::of(ValueSpan { start, end, segments: 0, flags }, quote, holes)?;
+        place.segments |= item.segments & PageItem::FALLBACK;
         Some(Candidate { place, kind, how })
     }
 }
@@ -323,7 +323,7 @@ pub(crate) struct Shape {
     /// The sets of members that are there: of the top level, of the first choice, and of its delta.
     there: [u16; 3],
     choices: u8,
-    facts: Facts,
+    facts: ChunkFacts,
     /// What follows the choices.
     behind: Behind,
     candidates: [Candidate; CANDIDATES],
@@ -338,7 +338,7 @@ impl Shape {
         protocol: None,
         there: [0; 3],
         choices: 0,
-        facts: Facts::NONE,
+        facts: ChunkFacts::NONE,
         behind: Behind::NOTHING,
         candidates: [Candidate::NONE; CANDIDATES],
         count: 0,
@@ -381,14 +381,14 @@ impl Shape {
     /// Stores the candidates: all items that may be a delta.
     fn keep_deltas(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
         let number = member(index, payload, &index.first.spans, choice::INDEX).and_then(index_number);
-        let mut room = [Item::NONE; Items::OF_CHOICE];
-        let mut items = Items::new(&mut room, true);
+        let mut room = [PageItem::NONE; ChoiceItems::OF_CHOICE];
+        let mut items = ChoiceItems::new(&mut room, true);
         self.number = number.unwrap_or(0);
         put_choice(payload, &index.first, self.number, &mut items);
         self.keep_items(items.as_slice(), holes)
     }
 
-    fn keep_items(&mut self, items: &[Item], holes: &[Hole]) -> Option<()> {
+    fn keep_items(&mut self, items: &[PageItem], holes: &[Hole]) -> Option<()> {
         self.count = items.len() as u8;
         for (slot, item) in self.candidates.iter_mut().zip(items) {
             *slot = Candidate::of(item, holes)?;
@@ -431,8 +431,8 @@ impl Shape {
         index.list.behind = self.behind;
         for candidate in self.candidates.iter().take(usize::from(self.count)) {
             let Candidate { place, kind, how } = *candidate;
-            let Span { start, end, segments, flags } = place.span();
-            index.list.push(Item { start, end, choice: self.number, kind, how, flags, segments });
+            let ValueSpan { start, end, segments, flags } = place.span();
+            index.list.push(PageItem { start, end, choice: self.number, kind, how, flags, segments });
         }
     }
 }

@@ -139,7 +139,7 @@ impl Lines {
         let choices: Vec<_> = chunk.choices().collect();
         assert_eq!(chunk.choice_count() as usize, choices.len());
         choices.iter().for_each(|choice| self.choice(choice));
-        let fields = Field::ALL;
+        let fields = ChunkMember::ALL;
         let there: String = fields.iter().map(|field| if chunk.field(*field).is_some() { 'x' } else { '-' }).collect();
         self.0.push(format!("fields {there} completion {}", chunk.is_completion()));
         self.0.extend(chunk.quirks().iter().map(|quirk: Quirk| format!("{quirk:?}")));

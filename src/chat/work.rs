@@ -1,9 +1,9 @@
 //! The parts that all walks through a chunk share: steps, notes, and storing values in their places.
 
-use super::expect::{Expect, Place};
-use super::index::{Span, Spans};
+use super::expect::{Expect, MemberRule};
+use super::index::{Spans, ValueSpan};
 use super::key::Key;
-use crate::json::{Before, JsonError, Kinds, Skipped, Steps, TextFlags, Value};
+use crate::json::{Before, JsonError, Skipped, Steps, TextFlags, Value, ValueKinds};
 use crate::{Quirk, QuirkSet};
 
 /// The findings of a walk.
@@ -25,10 +25,10 @@ pub(super) struct Work<'a, 'n> {
 }
 
 /// The place of a member that the index does not keep. Its value is skipped.
-pub(super) const UNKNOWN: Place = Place::new(0xff, Expect::ANY);
+pub(super) const UNKNOWN: MemberRule = MemberRule::new(0xff, Expect::ANY);
 
 /// The place of padding, which no reader wants. Its value is skipped.
-pub(super) const PADDING: Place = Place::new(0xfe, Expect::ANY);
+pub(super) const PADDING: MemberRule = MemberRule::new(0xfe, Expect::ANY);
 
 /// What comes where a name is expected.
 pub(super) enum NextKey {
@@ -63,8 +63,8 @@ macro_rules! next_key {
     }};
 }
 
-pub(super) fn span(read: Skipped) -> Span {
-    Span { start: read.start as u32, end: read.end as u32, segments: 0, flags: read.flags.bits() as u8 }
+pub(super) fn span(read: Skipped) -> ValueSpan {
+    ValueSpan { start: read.start as u32, end: read.end as u32, segments: 0, flags: read.flags.bits() as u8 }
 }
 
 impl<'a> Work<'a, '_> {
@@ -97,11 +97,11 @@ impl<'a> Work<'a, '_> {
 
     /// Returns the first byte of a value, which determines its kind.
     #[inline(always)]
-    pub(super) fn first_byte(&self, span: Span) -> Option<u8> {
+    pub(super) fn first_byte(&self, span: ValueSpan) -> Option<u8> {
         span.first_byte(self.steps.bytes())
     }
 
-    pub(super) fn value(&self, span: Span) -> Value<'a> {
+    pub(super) fn value(&self, span: ValueSpan) -> Value<'a> {
         span.value(self.steps.bytes())
     }
 
@@ -182,12 +182,12 @@ impl<'a> Work<'a, '_> {
 
     /// Reads a member's value into its place. Returns `None` after a fault.
     #[inline(always)]
-    pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<()> {
+    pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: MemberRule) -> Option<()> {
         let start = self.steps.offset();
         let kind = if self.steps.plain_string() {
-            Kinds::STRING
+            ValueKinds::STRING
         } else if self.steps.null() {
-            Kinds::NULL
+            ValueKinds::NULL
         } else {
             return self.aside(|work| work.odd_member(spans, place));
         };
@@ -223,7 +223,7 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(never)]
-    fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place) -> Option<()> {
+    fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: MemberRule) -> Option<()> {
         let read = self.odd_value(place)?;
         self.set(spans, place, read);
         Some(())
@@ -231,7 +231,7 @@ impl<'a> Work<'a, '_> {
 
     /// Reads the value of a member that belongs in this place.
     #[inline(never)]
-    fn odd_value(&mut self, place: Place) -> Option<Skipped> {
+    fn odd_value(&mut self, place: MemberRule) -> Option<Skipped> {
         let read = self.read()?;
         if !read.kind.any(place.plain()) {
             self.judge_value(place, self.value_of(read));
@@ -241,15 +241,15 @@ impl<'a> Work<'a, '_> {
 
     /// Notes what is odd about a value that needs a second look.
     #[inline(never)]
-    fn judge_value(&mut self, place: Place, value: Value<'_>) {
+    fn judge_value(&mut self, place: MemberRule, value: Value<'_>) {
         self.notes.quirks |= place.judge(value);
     }
 
     #[inline(always)]
-    fn set<const N: usize>(&mut self, spans: &mut Spans<N>, place: Place, read: Skipped) {
+    fn set<const N: usize>(&mut self, spans: &mut Spans<N>, place: MemberRule, read: Skipped) {
         match spans.set(place.member(), span(read)) {
             Some(twice) => self.flag(twice, Quirk::DuplicateMember),
-            None => self.notes.has_others |= place == UNKNOWN && read.kind != Kinds::NULL,
+            None => self.notes.has_others |= place == UNKNOWN && read.kind != ValueKinds::NULL,
         }
     }
 
@@ -262,15 +262,15 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(always)]
-    pub(super) fn place<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: Span) {
+    pub(super) fn place<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: ValueSpan) {
         let twice = spans.set(member, span);
         self.flag(twice == Some(true), Quirk::DuplicateMember);
     }
 
     /// Returns the span of the value that began at `start` and ends here.
     #[inline(always)]
-    pub(super) fn span_from(&self, start: usize) -> Span {
-        span(Skipped { start, end: self.steps.offset(), kind: Kinds::OTHER, flags: TextFlags::PLAIN })
+    pub(super) fn span_from(&self, start: usize) -> ValueSpan {
+        span(Skipped { start, end: self.steps.offset(), kind: ValueKinds::OTHER, flags: TextFlags::PLAIN })
     }
 
     /// Notes that a member, though it has a place, may contain members that no delta is made of, unless it is null.

@@ -1,16 +1,16 @@
 //! Anthropic Messages.
 
 use super::finish::Reason;
-use super::state::{Plan, ReadEvent, State, What};
+use super::state::{DialectState, Plan, ReadEvent, What};
 use super::value::{arguments, array, has_elements, has_members, input, is, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Walk};
+use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 use crate::Quirk;
 
 /// See [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has no deltas.
 pub(super) fn read<'a>(
-    state: &mut State,
+    state: &mut DialectState,
     event: Value<'a>,
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
@@ -67,7 +67,7 @@ pub(super) fn read<'a>(
 }
 
 /// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.
-fn begin(state: &mut State, block: Value<'_>, index: u32) -> bool {
+fn begin(state: &mut DialectState, block: Value<'_>, index: u32) -> bool {
     let is_client = is(members_of(block, ["type"])[0], "tool_use");
     state.called |= u64::from(is_client);
     state.output.blocks().begin(index, is_client)
@@ -153,7 +153,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
         1 if is_thinking => walk.text(payload, Kind::Signature, member("signature"), choice_slot),
         0 if is("tool_use") => {
             let [id, name, args] = members_of(block, ["id", "name", "input"]);
-            let call = Call { id, name, arguments: input(args), ..Call::default() };
+            let call = CallParts { id, name, arguments: input(args), ..CallParts::default() };
             Some(walk.call(payload, slot, call, plan))
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot),
@@ -178,7 +178,7 @@ fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Opti
         walk.text(payload, Kind::Reasoning, thinking, slot)
     } else if is("input_json_delta") && plan.what == What::Delta {
         let arguments = arguments(partial)?;
-        Some(walk.call(payload, number(index), Call { arguments: Some(arguments), ..Call::default() }, plan))
+        Some(walk.call(payload, number(index), CallParts { arguments: Some(arguments), ..CallParts::default() }, plan))
     } else if is("signature_delta") {
         walk.text(payload, Kind::Signature, signature, slot)
     } else if is("citations_delta") {

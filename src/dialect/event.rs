@@ -8,7 +8,7 @@ use super::protocol::Protocol;
 use super::read::read;
 use super::reported::{Class, ItemPart};
 use super::responses;
-use super::state::{ReadEvent, State, TextPiece};
+use super::state::{DialectState, ReadEvent, TextPiece};
 use super::value::{number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, Text, TextFlags, Value};
@@ -17,7 +17,7 @@ use crate::json::{Steps, Text, TextFlags, Value};
 /// nothing changed, if it takes more than one walk to know.
 #[inline]
 pub(crate) fn read_known<'a>(
-    state: &mut State,
+    state: &mut DialectState,
     payload: &'a [u8],
     name: &[u8],
     max_depth: u32,
@@ -170,7 +170,7 @@ impl<'a> TypedEvent<'a> {
     }
 
     /// Returns the piece of a text, or of the arguments of a tool call of the client.
-    fn anthropic(&self, state: &State, kind: &[u8]) -> Option<TextPiece<'a>> {
+    fn anthropic(&self, state: &DialectState, kind: &[u8]) -> Option<TextPiece<'a>> {
         let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta")?;
         let index = number(self.index);
         let (kind, words) = match inner.kind?.as_text().filter(Text::is_plain)?.raw() {
@@ -184,7 +184,7 @@ impl<'a> TypedEvent<'a> {
     }
 
     /// Returns the piece of a text, or of the arguments of a function.
-    fn responses(&self, state: &mut State, kind: &[u8]) -> Option<TextPiece<'a>> {
+    fn responses(&self, state: &mut DialectState, kind: &[u8]) -> Option<TextPiece<'a>> {
         let (kind, own) = responses::delta_of(kind)?;
         let of = own.part(self.content, self.summary);
         let index = self.output?.as_u64().and_then(|index| u32::try_from(index).ok())?;
@@ -295,12 +295,12 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
     use super::*;
-    use crate::chat::{Cursor, Index};
+    use crate::chat::{DeltaCursor, Index};
     use std::{format, string::String, vec::Vec};
 
     /// Returns what an event contains and the state after it, and whether it is a piece of a text. The reader reads it if
     /// `slowly`. Otherwise one walk does, and the result is `None` if that is not enough.
-    fn read_by(state: &mut State, payload: &str, slowly: bool) -> Option<(Vec<String>, bool)> {
+    fn read_by(state: &mut DialectState, payload: &str, slowly: bool) -> Option<(Vec<String>, bool)> {
         let bytes = payload.as_bytes();
         let mut lines = Vec::new();
         let mut choice = |index, finished| lines.push(format!("choice {index} {finished}"));
@@ -316,7 +316,7 @@ mod tests {
         };
         let mut index = Index::new();
         index.take(bytes, &seen);
-        let mut cursor = Cursor::new();
+        let mut cursor = DeltaCursor::new();
         while let Some(delta) = cursor.next_of_any(bytes, &index) {
             lines.push(format!("{delta:?}"));
         }
@@ -392,7 +392,7 @@ mod tests {
         ];
         let (mut by_one_walk, mut pieces) = (0, 0);
         for (protocol, events) in events {
-            let (mut state, mut slow) = (State::new(Some(protocol)), State::new(Some(protocol)));
+            let (mut state, mut slow) = (DialectState::new(Some(protocol)), DialectState::new(Some(protocol)));
             for event in events {
                 let (expected, _) = read_by(&mut slow, event, true).unwrap();
                 if let Some((found, is_piece)) = read_by(&mut state, event, false) {
@@ -433,7 +433,7 @@ mod tests {
             ),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"parts":[{"text":"b"}]}}]}"#),
         ] {
-            assert!(read_by(&mut State::new(Some(protocol)), event, false).is_none(), "{event}");
+            assert!(read_by(&mut DialectState::new(Some(protocol)), event, false).is_none(), "{event}");
         }
     }
 }

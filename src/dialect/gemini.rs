@@ -1,16 +1,16 @@
 //! Gemini `generateContent`, streamed as events or as an array, or whole.
 
 use super::finish::Reason;
-use super::state::{Output, Plan, ReadEvent, State, What};
+use super::state::{DialectState, Output, Plan, ReadEvent, What};
 use super::value::{array, bit, has_elements, has_members, input, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Walk};
+use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{members_of, Kind as Json, Text, Value};
+use crate::json::{members_of, Text, Value, ValueKind};
 use crate::Quirk;
 
 /// See [`super::read::read`].
 pub(super) fn read<'a>(
-    state: &mut State,
+    state: &mut DialectState,
     event: Value<'a>,
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
@@ -146,7 +146,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<D
         return walk.raw(payload, kind, whole_at(payload, walk.part).filter(|_| has_more), slot(walk));
     };
     let [id, name, args] = members_of(call, ["id", "name", "args"]);
-    walk.member(payload, call, "partialArgs", |value| value.kind() == Json::Array);
+    walk.member(payload, call, "partialArgs", |value| value.kind() == ValueKind::Array);
     if walk.member.is_empty() {
         // The signature of a call must go back with that very call, so that it is a member of the call, too.
         walk.member(payload, part, "thoughtSignature", |value| text(Some(value)).is_some());
@@ -155,7 +155,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<D
     let index = plan.opened.saturating_add(walk.calls);
     if opens(call, continued) {
         let arguments = input(args).or_else(|| object(args).map(|args| Text::verbatim(args.raw())));
-        return Some(walk.call(payload, index, Call { id, name, arguments, ..Call::default() }, plan));
+        return Some(walk.call(payload, index, CallParts { id, name, arguments, ..CallParts::default() }, plan));
     }
     // The part continues the call that was opened last.
     walk.select(payload, index.saturating_sub(1), plan)

@@ -1,6 +1,6 @@
 //! The protocols other than chat completions: what one of their events contains.
 //!
-//! A reader takes an event in two steps. [`read()`](read::read) looks at an event once, when it comes, together with the [`State`] of the
+//! A reader takes an event in two steps. [`read()`](read::read) looks at an event once, when it comes, together with the [`DialectState`] of the
 //! stream. It fills a [`ReadEvent`]: the places of the members that every protocol has, and a [`Plan`]. [`next`] then returns
 //! the deltas one by one, from the payload and the plan alone, so that they can be read as often as needed. Nearly every
 //! event is a piece of a text, for which one walk ([`read_known`]) is enough: it needs no plan, and the template memo serves
@@ -25,7 +25,7 @@ pub(crate) use event::read_known;
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, has_no_usage, is_read, names_usage, next, read};
 pub(crate) use responses::ends as ends_response;
-pub(crate) use skim::{GiveUp, Out, Skim};
-pub(crate) use state::{Plan, ReadEvent, State, TextPiece};
+pub(crate) use skim::{GiveUp, Skim, SkimOut};
+pub(crate) use state::{DialectState, Plan, ReadEvent, TextPiece};
 pub(crate) use usage::{place_of, protocol_of, Counts};
 pub(crate) use walk::{Container, Walk};

@@ -1,7 +1,7 @@
 //! Finds out which protocol an event belongs to.
 
 use super::value::{array, has_members, is, object};
-use crate::json::{members_of, Kind, Value, LONGEST_WORD};
+use crate::json::{members_of, Value, ValueKind, LONGEST_WORD};
 use crate::words::words;
 
 words! {
@@ -103,7 +103,7 @@ impl Protocol {
         if known.is_some() || !has_members(whole) {
             return known;
         }
-        let is_text = |value: Option<Value<'_>>| value.is_some_and(|value| value.kind() == Kind::String);
+        let is_text = |value: Option<Value<'_>>| value.is_some_and(|value| value.kind() == ValueKind::String);
         let is_answer = object(message).is_some() || is_text(response);
         Some(if candidates.is_some() || feedback.is_some() {
             Protocol::Gemini
@@ -111,7 +111,7 @@ impl Protocol {
             Protocol::Anthropic
         } else if is(object_name, "response") && array(output).is_some() {
             Protocol::Responses
-        } else if model.is_some() && done.is_some_and(|done| done.kind() == Kind::Bool) && is_answer {
+        } else if model.is_some() && done.is_some_and(|done| done.kind() == ValueKind::Bool) && is_answer {
             Protocol::Ollama
         } else {
             Protocol::Other

@@ -1,7 +1,7 @@
 //! Reads an event with the reader of its stream's protocol.
 
 use super::protocol::Protocol;
-use super::state::{Plan, ReadEvent, State};
+use super::state::{DialectState, Plan, ReadEvent};
 use super::walk::Walk;
 use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
@@ -11,7 +11,7 @@ use crate::json::{Text, Value};
 /// each choice in the event, with its index and whether it finished.
 #[inline]
 pub(crate) fn read<'a>(
-    state: &mut State,
+    state: &mut DialectState,
     payload: &'a [u8],
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),

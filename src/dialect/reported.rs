@@ -16,11 +16,11 @@ const _: () = assert!(ITEMS <= 8, "`Claims` has a bit for each");
 
 /// Which parts of the tracked output items were reported.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reported([Item; ITEMS]);
+pub(super) struct Reported([OutputItem; ITEMS]);
 
 /// An output item, and which parts of it were reported.
 #[derive(Clone, Copy, Debug)]
-struct Item {
+struct OutputItem {
     /// The number of the item, or [`FREE`] if the place is not in use.
     number: u16,
     /// Its class in the lowest three bits, its [`Id`], and its [`Mark`]s.
@@ -49,8 +49,8 @@ pub(super) enum Mark {
 }
 const MARKS: u8 = Mark::TextEnded as u8 | Mark::PartEnded as u8 | Mark::Annotated as u8;
 
-impl Item {
-    const NONE: Item = Item { number: FREE, tag: [0; 3], index: 0, contents: 0, summaries: 0 };
+impl OutputItem {
+    const NONE: OutputItem = OutputItem { number: FREE, tag: [0; 3], index: 0, contents: 0, summaries: 0 };
 
     fn class(&self) -> Class {
         let [low, ..] = self.tag;
@@ -198,7 +198,7 @@ impl Claims {
     pub(super) const NONE: Claims = Claims { places: 0, count: 0 };
 }
 
-impl Item {
+impl OutputItem {
     fn has(&self, of: ItemPart) -> bool {
         match of {
             ItemPart::Content(part) => self.contents & bit(part) != 0,
@@ -243,7 +243,7 @@ fn bit(part: u32) -> u8 {
 }
 
 impl Reported {
-    pub(super) const NOTHING: Reported = Reported([Item::NONE; ITEMS]);
+    pub(super) const NOTHING: Reported = Reported([OutputItem::NONE; ITEMS]);
 
     fn place(number: u32) -> (usize, u16) {
         let number = u16::try_from(number).unwrap_or(FREE).min(FREE.saturating_sub(1));
@@ -251,26 +251,26 @@ impl Reported {
     }
 
     /// The tracked items.
-    fn items(&self) -> impl Iterator<Item = &Item> {
+    fn items(&self) -> impl Iterator<Item = &OutputItem> {
         self.0.iter().filter(|item| item.number != FREE)
     }
 
     /// Returns the item with this number, if it is tracked.
-    fn item(&self, number: u32) -> Option<&Item> {
+    fn item(&self, number: u32) -> Option<&OutputItem> {
         let (place, number) = Reported::place(number);
         self.0.get(place).filter(|item| item.number == number)
     }
 
     /// Returns the tracked item with the highest number of those that fulfil a condition.
     #[inline(never)]
-    fn last(&self, is_wanted: &dyn Fn(&Item) -> bool) -> Option<&Item> {
+    fn last(&self, is_wanted: &dyn Fn(&OutputItem) -> bool) -> Option<&OutputItem> {
         self.items().filter(|item| is_wanted(item)).max_by_key(|item| item.number)
     }
 
     /// Returns the number of the item that an event belongs to, or `None` if the item is new.
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id } = *address;
-        let is_there = |item: &Item| item.is_at(index) && item.class().fits(class);
+        let is_there = |item: &OutputItem| item.is_at(index) && item.class().fits(class);
         let by_id = || self.last(&|item| item.id().is(id));
         let found = match self.last(&is_there) {
             // Some servers give each event another ID. So the ID decides only among several.
@@ -289,23 +289,23 @@ impl Reported {
     pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id } = *address;
         // An item that began without an ID, and of which nothing was reported, begins again.
-        let is_same = |item: &Item| {
+        let is_same = |item: &OutputItem| {
             let is_again = item.id() == id && id == Id::NONE && item.is_empty();
             item.id().is(id) || index.is_some() && (item.id() == Id::UNKNOWN || is_again)
         };
         let is_there =
-            |item: &Item| (index.is_none() || item.is_at(index)) && item.class().fits(class) && is_same(item);
+            |item: &OutputItem| (index.is_none() || item.is_at(index)) && item.class().fits(class) && is_same(item);
         self.last(&is_there).map(|item| u32::from(item.number))
     }
 
     /// Returns the item with the ID of one in a whole response.
-    fn known(&self, class: Class, id: Id) -> Option<&Item> {
+    fn known(&self, class: Class, id: Id) -> Option<&OutputItem> {
         self.last(&|item| item.id().is(id) && item.class().fits(class))
     }
 
     /// Notes one more item of a whole response.
     pub(super) fn claim(&self, class: Class, id: Id, claims: &mut Claims) {
-        claims.places |= self.known(class, id).map_or(0, Item::place_bit);
+        claims.places |= self.known(class, id).map_or(0, OutputItem::place_bit);
         claims.count = claims.count.saturating_add(1);
     }
 
@@ -327,9 +327,9 @@ impl Reported {
         } else if let Some(item) = self.known(class, id) {
             u32::from(item.number)
         } else {
-            let is_claimed = |item: &Item| claims.places & item.place_bit() != 0;
-            let is_free = |item: &Item| !is_claimed(item) && *taken & item.place_bit() == 0;
-            let fits = |item: &Item| is_free(item) && item.class().fits(class);
+            let is_claimed = |item: &OutputItem| claims.places & item.place_bit() != 0;
+            let is_free = |item: &OutputItem| !is_claimed(item) && *taken & item.place_bit() == 0;
+            let fits = |item: &OutputItem| is_free(item) && item.class().fits(class);
             // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
             // the events, the second the second, and so on. This does not hold if some of these never came or are no longer
             // tracked, or if one of them has the ID that it had in the events: then a message with another ID is new.
@@ -354,7 +354,7 @@ impl Reported {
 
     /// Notes that an item of a whole response is the one with this number.
     pub(super) fn take(&self, number: u32, taken: &mut u8) {
-        *taken |= self.item(number).map_or(0, Item::place_bit);
+        *taken |= self.item(number).map_or(0, OutputItem::place_bit);
     }
 
     /// Whether an item with this index has that number, if it has its index as its number.
@@ -413,9 +413,10 @@ impl Reported {
 
     /// Whether a condition holds of the item with this number. It holds if a later item, of which a part was reported, has taken
     /// its place, and does not if the item is not tracked otherwise.
-    fn holds(&self, number: u32, condition: impl Fn(&Item) -> bool) -> bool {
+    fn holds(&self, number: u32, condition: impl Fn(&OutputItem) -> bool) -> bool {
         let (place, number) = Reported::place(number);
-        let item_holds = |item: &Item| if item.number == number { condition(item) } else { item.has_replaced(number) };
+        let item_holds =
+            |item: &OutputItem| if item.number == number { condition(item) } else { item.has_replaced(number) };
         self.0.get(place).is_none_or(item_holds)
     }
 
@@ -444,11 +445,11 @@ impl Reported {
 
     /// Returns the item with this number, which is tracked from now on, or `None` if a later one has its place.
     #[inline(never)]
-    fn track(&mut self, number: u32) -> Option<&mut Item> {
+    fn track(&mut self, number: u32) -> Option<&mut OutputItem> {
         let (place, number) = Reported::place(number);
         let item = self.0.get_mut(place)?;
         if item.yields_to(number) {
-            *item = Item { number, index: number as u8, ..Item::NONE };
+            *item = OutputItem { number, index: number as u8, ..OutputItem::NONE };
         }
         (item.number == number).then_some(item)
     }

@@ -2,9 +2,9 @@
 
 use super::finish::Reason;
 use super::reported::{Address, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
-use super::state::{Plan, ReadEvent, State, What};
+use super::state::{DialectState, Plan, ReadEvent, What};
 use super::value::{arguments, array, has_elements, is, number, object, text};
-use super::walk::{value_at, whole_at, Call, Container, Walk};
+use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 use crate::Quirk;
@@ -156,7 +156,7 @@ pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
 
 /// See [`super::read::read`].
 pub(super) fn read<'a>(
-    state: &mut State,
+    state: &mut DialectState,
     event: Value<'a>,
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
@@ -354,7 +354,7 @@ fn has_text(message: Value<'_>) -> bool {
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
-fn find(state: &mut State, seen: &mut ReadEvent<'_>, address: &Address, begins: bool) -> u32 {
+fn find(state: &mut DialectState, seen: &mut ReadEvent<'_>, address: &Address, begins: bool) -> u32 {
     let (number, is_usual) = state.item(address, begins);
     seen.plan.item = number;
     // Templates of the earlier item's events would go on to recognise them.
@@ -456,7 +456,7 @@ fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Optio
     let words = words(event, name);
     if kind == Kind::ToolArguments {
         let arguments = arguments(words);
-        return Some(walk.call(payload, plan.item, Call { arguments, is_custom, ..Call::default() }, plan));
+        return Some(walk.call(payload, plan.item, CallParts { arguments, is_custom, ..CallParts::default() }, plan));
     }
     let kind = kind_in(plan.reported.is_reasoning(plan.item), kind);
     walk.text(payload, kind, words, slot(plan.item, of.part())).map(|delta| Delta { code: of.code(), ..delta })
@@ -485,7 +485,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let is_in_response = plan.what == What::Response;
     let index = if is_in_response { u32::from(walk.number) } else { plan.item };
     // Another value stands in the place of an item that was reported or lost.
-    if walk.sub == DONE || value.kind() != crate::json::Kind::Object {
+    if walk.sub == DONE || value.kind() != crate::json::ValueKind::Object {
         walk.phase = if is_in_response { 1 } else { Walk::OVER };
         return None;
     }
@@ -501,13 +501,13 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                 let arguments = arguments.filter(|_| !reported(ARGUMENTS));
                 if reported(CALL) {
                     let name = name.filter(|name| text(Some(*name)).is_some() && !reported(NAME));
-                    let call = Call { id: None, name, arguments, is_custom, is_open: true };
+                    let call = CallParts { id: None, name, arguments, is_custom, is_open: true };
                     let has_more = name.is_some() || arguments.is_some();
                     return has_more.then(|| walk.call(payload, index, call, plan));
                 }
                 // Some gateways send the ID of the call as that of its item alone.
                 let id = id.filter(|id| text(Some(*id)).is_some()).or_else(|| members_of(value, ["id"])[0]);
-                let call = Call { id, name, arguments, is_custom, is_open: false };
+                let call = CallParts { id, name, arguments, is_custom, is_open: false };
                 return Some(walk.call(payload, index, call, plan));
             }
             if !is(kind, "message") && !is(kind, "reasoning") {

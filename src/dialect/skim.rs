@@ -58,7 +58,7 @@ const ROLE_ITEM: &[u8] = b",{\"type\":\"message\",\"role\":\"assistant\"}";
 
 /// The place that kept bytes are copied to, and what the stream knows about the event. The default methods are those of a place
 /// that discards the bytes.
-pub(crate) trait Out {
+pub(crate) trait SkimOut {
     /// Appends bytes. Returns `false`, with no effect, if they do not fit.
     fn put(&mut self, _bytes: &[u8]) -> bool {
         true
@@ -93,7 +93,7 @@ pub(crate) struct GiveUp;
 
 /// What the skim expects next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
+enum Expected {
     /// Nothing is skimmed.
     Off,
     Start,
@@ -117,7 +117,7 @@ enum At {
 /// How far an event was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skim {
-    at: At,
+    at: Expected,
     /// How many bytes of a name, or of a value that is compared with [`WORDS`], came.
     matched: u8,
     /// The level in the lowest three bits, and flags.
@@ -162,18 +162,18 @@ fn is_blank(byte: u8) -> bool {
 impl Skim {
     /// Nothing is skimmed.
     pub(crate) const OFF: Skim =
-        Skim { at: At::Off, matched: 0, flags: 0, names: 0, item: 0, kept_from: 0, kept_to: 0 };
+        Skim { at: Expected::Off, matched: 0, flags: 0, names: 0, item: 0, kept_from: 0, kept_to: 0 };
     /// Before the first byte.
-    pub(crate) const START: Skim = Skim { at: At::Start, ..Skim::OFF };
+    pub(crate) const START: Skim = Skim { at: Expected::Start, ..Skim::OFF };
 
     pub(crate) fn is_on(&self) -> bool {
         // Without the reader this is always false, so that the compiler removes all of this module.
-        Protocol::Responses.is_read() && self.at != At::Off
+        Protocol::Responses.is_read() && self.at != Expected::Off
     }
 
     /// Whether the event was read to its end.
     pub(crate) fn is_over(&self) -> bool {
-        self.at == At::Over
+        self.at == Expected::Over
     }
 
     /// Whether a `response` or an `output` was entered.
@@ -214,12 +214,12 @@ impl Skim {
 
     /// Reads more of the event. `balance` follows the value at hand.
     #[inline]
-    pub(crate) fn feed(&mut self, balance: &mut Balance, bytes: &[u8], out: &mut dyn Out) -> Result<(), GiveUp> {
+    pub(crate) fn feed(&mut self, balance: &mut Balance, bytes: &[u8], out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         let mut rest = bytes;
         while let Some((&byte, behind)) = rest.split_first() {
             visit!(1);
-            if matches!(self.at, At::In | At::Bare) {
-                let end = if self.at == At::In {
+            if matches!(self.at, Expected::In | Expected::Bare) {
+                let end = if self.at == Expected::In {
                     balance.feed_value(rest)
                 } else {
                     rest.iter().position(|byte| is_blank(*byte) || matches!(byte, b',' | b'}' | b']'))
@@ -237,33 +237,33 @@ impl Skim {
             }
             let level = self.level();
             match self.at {
-                At::InName => match byte {
+                Expected::InName => match byte {
                     b'"' => {
                         let is_whole = |name: &str| name.len() == usize::from(self.matched);
                         self.names = names(|name, at| self.names & at != 0 && is_whole(name));
-                        self.at = At::Colon;
+                        self.at = Expected::Colon;
                     }
                     // The reader would unescape the name, which the skim cannot.
                     b'\\' if level != ITEM => return Err(GiveUp),
-                    b'\\' => (self.names, self.at) = (0, At::InEscape),
+                    b'\\' => (self.names, self.at) = (0, Expected::InEscape),
                     byte => {
                         let goes_on = |name: &str| name.as_bytes().get(usize::from(self.matched)) == Some(&byte);
                         self.names = names(|name, at| self.names & at != 0 && goes_on(name));
                         self.matched = self.matched.saturating_add(1);
                     }
                 },
-                At::InEscape => self.at = At::InName,
+                Expected::InEscape => self.at = Expected::InName,
                 _ if is_blank(byte) => {}
-                At::Start if byte == b'{' => {
-                    self.at = At::Name;
+                Expected::Start if byte == b'{' => {
+                    self.at = Expected::Name;
                     self.set_level(EVENT);
                     self.write(b"{", out)?;
                 }
-                At::Name if byte == b'"' => {
-                    (self.at, self.matched) = (At::InName, 0);
+                Expected::Name if byte == b'"' => {
+                    (self.at, self.matched) = (Expected::InName, 0);
                     self.names = names(|_, at| level_of(at) == level);
                 }
-                At::Name | At::Behind if byte == b'}' && level == ITEM => {
+                Expected::Name | Expected::Behind if byte == b'}' && level == ITEM => {
                     if self.has(KEEPS) {
                         self.write(b"}", out)?;
                     }
@@ -272,16 +272,18 @@ impl Skim {
                     rest = behind;
                     continue;
                 }
-                At::Name | At::Behind if byte == b'}' && level != OUTPUT => self.close(byte, out)?,
-                At::Item | At::Behind if byte == b']' && level == OUTPUT => self.close(byte, out)?,
-                At::Colon if byte == b':' => self.at = At::Value,
-                At::Behind if byte == b',' => self.at = if level == OUTPUT { At::Item } else { At::Name },
-                At::Value if self.enters(byte) => {
+                Expected::Name | Expected::Behind if byte == b'}' && level != OUTPUT => self.close(byte, out)?,
+                Expected::Item | Expected::Behind if byte == b']' && level == OUTPUT => self.close(byte, out)?,
+                Expected::Colon if byte == b':' => self.at = Expected::Value,
+                Expected::Behind if byte == b',' => {
+                    self.at = if level == OUTPUT { Expected::Item } else { Expected::Name }
+                }
+                Expected::Value if self.enters(byte) => {
                     self.separate(out)?;
                     let is_response = self.names == RESPONSE_NAME;
                     self.write(if is_response { b"\"response\":{" } else { b"\"output\":[" }, out)?;
                     self.set_level(if is_response { RESPONSE } else { OUTPUT });
-                    self.at = if is_response { At::Name } else { At::Item };
+                    self.at = if is_response { Expected::Name } else { Expected::Item };
                     self.flags |= ENTERED;
                     let is_void = self.ends(out) == Some(false);
                     self.set(VOID, is_void);
@@ -289,7 +291,7 @@ impl Skim {
                     (self.kept_from, self.kept_to) = (out.len(), out.len());
                     self.names = 0;
                 }
-                At::Value => {
+                Expected::Value => {
                     if self.names != 0 && level != ITEM {
                         self.separate(out)?;
                         let name = NAMES.get(self.names.trailing_zeros() as usize).map_or("", |(name, _)| name);
@@ -301,7 +303,7 @@ impl Skim {
                     self.begin(byte, is_kept, balance)?;
                     continue;
                 }
-                At::Item => {
+                Expected::Item => {
                     let is_new = !out.is_reported(self.item.into());
                     let is_kept = is_new && !self.has(VOID);
                     self.flags |= if is_new && self.has(VOID) { WITHHELD } else { 0 };
@@ -321,11 +323,16 @@ impl Skim {
                     }
                     self.set(KEEPS, is_kept);
                     self.set_level(ITEM);
-                    self.at = At::Name;
+                    self.at = Expected::Name;
                 }
-                At::Off | At::Start | At::Name | At::Colon | At::Behind | At::Over | At::In | At::Bare => {
-                    return Err(GiveUp)
-                }
+                Expected::Off
+                | Expected::Start
+                | Expected::Name
+                | Expected::Colon
+                | Expected::Behind
+                | Expected::Over
+                | Expected::In
+                | Expected::Bare => return Err(GiveUp),
             }
             if self.keeps_item() {
                 self.write(&[byte], out)?;
@@ -336,7 +343,7 @@ impl Skim {
     }
 
     /// Whether the event ends a response, by its type or else by its name. Returns `None` if neither decides it.
-    fn ends(&self, out: &dyn Out) -> Option<bool> {
+    fn ends(&self, out: &dyn SkimOut) -> Option<bool> {
         if self.has(TYPED) {
             Some(self.has(ENDS))
         } else {
@@ -361,16 +368,16 @@ impl Skim {
         self.names = words.fold(0, |all, (at, _)| all | 1u16.wrapping_shl(at as u32));
         self.set(KEEPS, is_kept);
         self.at = match byte {
-            b'{' | b'[' | b'"' => At::In,
+            b'{' | b'[' | b'"' => Expected::In,
             b',' | b'}' | b']' | b':' => return Err(GiveUp),
-            _ => At::Bare,
+            _ => Expected::Bare,
         };
         Ok(())
     }
 
     /// Ends a value or an output item.
-    fn value_ends(&mut self, out: &dyn Out) {
-        self.at = At::Behind;
+    fn value_ends(&mut self, out: &dyn SkimOut) {
+        self.at = Expected::Behind;
         self.names = 0;
         if self.level() == OUTPUT {
             self.item = self.item.saturating_add(1);
@@ -385,7 +392,7 @@ impl Skim {
     }
 
     /// Ends the object or array that was entered last.
-    fn close(&mut self, byte: u8, out: &mut dyn Out) -> Result<(), GiveUp> {
+    fn close(&mut self, byte: u8, out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         let level = self.level();
         if level == OUTPUT && self.has(ROLE) && self.has(LOST) {
             let item = if out.last() == Some(b'[') { ROLE_ITEM.get(1..) } else { Some(ROLE_ITEM) };
@@ -393,9 +400,9 @@ impl Skim {
             self.kept_to = out.len();
         }
         self.set_level(level.saturating_sub(1));
-        self.at = At::Behind;
+        self.at = Expected::Behind;
         if level == EVENT {
-            self.at = At::Over;
+            self.at = Expected::Over;
             if self.ends(out) == Some(true) {
                 if self.has(CALLS) {
                     out.calls();
@@ -429,7 +436,7 @@ impl Skim {
     }
 
     /// Writes the comma before a member or an item, unless it is the first.
-    fn separate(&mut self, out: &mut dyn Out) -> Result<(), GiveUp> {
+    fn separate(&mut self, out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         match out.last() {
             Some(b'{' | b'[') => Ok(()),
             _ => self.write(b",", out),
@@ -438,7 +445,7 @@ impl Skim {
 
     /// Keeps bytes. If they do not fit, it gives up the output item at hand, or else all of them, because the other members
     /// of the event matter more.
-    fn write(&mut self, bytes: &[u8], out: &mut dyn Out) -> Result<(), GiveUp> {
+    fn write(&mut self, bytes: &[u8], out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         if out.put(bytes) {
             return Ok(());
         }

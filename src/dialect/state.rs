@@ -10,7 +10,7 @@ use crate::{Quirk, QuirkSet};
 
 /// What is known about a stream between its events.
 #[derive(Clone, Debug)]
-pub(crate) struct State {
+pub(crate) struct DialectState {
     /// The protocol that is read, once it is known.
     pub(crate) protocol: Option<Protocol>,
     /// Whether an error was reported.
@@ -93,14 +93,14 @@ impl Output {
     }
 }
 
-impl State {
+impl DialectState {
     /// Creates the state at the start of a stream of this protocol. A protocol that is not read counts as unknown.
     pub(crate) const fn new(protocol: Option<Protocol>) -> Self {
         let protocol = match protocol {
             Some(protocol) if protocol.is_read() => Some(protocol),
             _ => None,
         };
-        State {
+        DialectState {
             protocol,
             failed: false,
             finished: false,
@@ -195,7 +195,7 @@ pub(crate) struct Plan {
     pub(super) what: What,
     /// Responses: the row of the event's type in the table of events that have a text.
     pub(super) row: u8,
-    /// As in [`State`], including the calls of this event.
+    /// As in [`DialectState`], including the calls of this event.
     pub(super) called: u64,
     pub(super) is_later: bool,
     /// Gemini: how many tool calls earlier events opened.
@@ -320,7 +320,7 @@ mod tests {
     /// reported.
     #[test]
     fn a_reported_text_is_noted_by_item_and_part() {
-        let mut state = State::new(Some(Protocol::Responses));
+        let mut state = DialectState::new(Some(Protocol::Responses));
         assert!(state.report(Kind::Content, 2 << 16 | 1, false));
         state.output.items().describe(3, &Address { class: Class::Reasoning, index: Some(3), id: Id::UNKNOWN });
         assert!(state.report(Kind::Reasoning, 3 << 16, true) && !state.report(Kind::Content, 3 << 16, false));

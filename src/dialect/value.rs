@@ -1,6 +1,6 @@
 //! Conversions of the values of an event's members.
 
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 
 /// A string that is not empty.
 #[inline(never)]
@@ -26,11 +26,11 @@ pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {
 }
 
 pub(super) fn object(value: Option<Value<'_>>) -> Option<Value<'_>> {
-    value.filter(|value| value.kind() == Kind::Object)
+    value.filter(|value| value.kind() == ValueKind::Object)
 }
 
 pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
-    value.filter(|value| value.kind() == Kind::Array)
+    value.filter(|value| value.kind() == ValueKind::Array)
 }
 
 /// A number; the highest if it is too large, 0 if the value is no number.
@@ -42,7 +42,7 @@ pub(super) fn number(value: Option<Value<'_>>) -> u32 {
 
 /// Whether a value is an object with at least one member.
 pub(super) fn has_members(value: Value<'_>) -> bool {
-    value.kind() == Kind::Object && value.member_at(&mut 0).is_some()
+    value.kind() == ValueKind::Object && value.member_at(&mut 0).is_some()
 }
 
 /// Whether a value is a list with at least one element.

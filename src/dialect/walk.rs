@@ -176,8 +176,8 @@ impl Walk {
     /// A tool call with this index. Its name and arguments follow. An ID or a name opens the call. After another response in
     /// the same stream this is a new call, even under an index that was used there.
     #[inline(never)]
-    pub(super) fn call(&mut self, payload: &[u8], index: u32, called: Call<'_>, plan: &Plan) -> Delta {
-        let Call { id, name, arguments, is_custom, is_open } = called;
+    pub(super) fn call(&mut self, payload: &[u8], index: u32, called: CallParts<'_>, plan: &Plan) -> Delta {
+        let CallParts { id, name, arguments, is_custom, is_open } = called;
         let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
         self.flags = if is_custom { FLAG_CUSTOM } else { 0 };
         (self.name, self.arguments) = (part(value::text(name)), part(arguments));
@@ -208,7 +208,7 @@ impl Walk {
         if self.member.is_empty() {
             return None;
         }
-        let delta = self.call(payload, index, Call::default(), plan);
+        let delta = self.call(payload, index, CallParts::default(), plan);
         // The delta opens no call, so it does not count as one.
         self.calls = self.calls.saturating_sub(1);
         Some(Delta { flags: delta.flags | FLAG_SELECTS, ..delta })
@@ -217,7 +217,7 @@ impl Walk {
 
 /// What an event contains of a tool call.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Call<'a> {
+pub(super) struct CallParts<'a> {
     pub(super) id: Option<Value<'a>>,
     pub(super) name: Option<Value<'a>>,
     pub(super) arguments: Option<Text<'a>>,
@@ -245,14 +245,14 @@ mod tests {
         assert_eq!((raw.flags, raw.choice, raw.number), (FLAG_NUMBER, 2, 5));
         let role = walk.role(CALL, call().get("id").unwrap()).unwrap();
         assert_eq!((role.flags, role.choice), (0, 2));
-        let opened = walk.call(CALL, 4, Call::default(), &Plan::NONE);
+        let opened = walk.call(CALL, 4, CallParts::default(), &Plan::NONE);
         assert_eq!((opened.flags, opened.choice, opened.call, opened.number), (FLAG_NUMBER, 2, 3, 4));
     }
 
     /// Only a value of the wanted kind with the wanted name is kept; the delta for it selects a call and opens none.
     #[test]
     fn a_kept_member_selects_its_call() {
-        let is_array = |value: Value<'_>| value.kind() == crate::json::Kind::Array;
+        let is_array = |value: Value<'_>| value.kind() == crate::json::ValueKind::Array;
         let mut walk = Walk::START;
         walk.member(CALL, call(), "paths", is_array);
         assert!(walk.member.is_empty());

@@ -1,7 +1,7 @@
 //! The lazy, forward-only cursor.
 
 use super::error::{JsonError, JsonErrorKind};
-use super::kind::Kind;
+use super::kind::ValueKind;
 use super::steps::Steps;
 use super::text::Text;
 use super::value::Value;
@@ -18,14 +18,14 @@ use crate::Limits;
 /// After an error every method returns that error again.
 ///
 /// ```
-/// use deltawire::json::{Cursor, Kind};
+/// use deltawire::json::{Cursor, ValueKind};
 /// let mut cursor = Cursor::new(br#"{"skip": [1, {"a": 2}], "list": [true, null]}"#);
 /// cursor.begin_object()?;
 /// while let Some(name) = cursor.next_member()? {
 ///     if name == "list" {
 ///         cursor.begin_array()?;
 ///         while cursor.next_element()? {
-///             assert!(matches!(cursor.value()?.kind(), Kind::Bool | Kind::Null));
+///             assert!(matches!(cursor.value()?.kind(), ValueKind::Bool | ValueKind::Null));
 ///         }
 ///     } else {
 ///         assert_eq!(cursor.value()?.raw(), br#"[1, {"a": 2}]"#);
@@ -76,9 +76,9 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// `UnexpectedEnd`, or `UnexpectedByte` if no value can begin with this byte.
     #[inline]
-    pub fn peek(&mut self) -> Result<Kind, JsonError> {
+    pub fn peek(&mut self) -> Result<ValueKind, JsonError> {
         let byte = self.steps.peek();
-        Kind::of(byte).ok_or_else(|| self.fault.unwrap_or_else(|| self.steps.unexpected()))
+        ValueKind::of(byte).ok_or_else(|| self.fault.unwrap_or_else(|| self.steps.unexpected()))
     }
 
     /// Enters the next value, an object.

@@ -5,7 +5,7 @@
 //! around them, as nearly all are, take a fast path.
 
 use super::error::{JsonError, JsonErrorKind};
-use super::kind::Kinds;
+use super::kind::ValueKinds;
 use super::lexeme::{literal_end, significant, skip_space};
 use super::number;
 use super::text::TextFlags;
@@ -43,7 +43,7 @@ pub(crate) struct Skipped {
     pub(crate) start: usize,
     /// Offset one past its last byte.
     pub(crate) end: usize,
-    pub(crate) kind: Kinds,
+    pub(crate) kind: ValueKinds,
     /// For a string, what its bytes may contain.
     pub(crate) flags: TextFlags,
 }
@@ -298,10 +298,10 @@ impl<'a> Steps<'a> {
         let start = self.offset();
         let read = |kind, end| Ok(Skipped { start, end, kind, flags: TextFlags::PLAIN });
         if self.plain_string() {
-            return read(Kinds::STRING, self.offset());
+            return read(ValueKinds::STRING, self.offset());
         }
         if self.null() {
-            return read(Kinds::NULL, self.offset());
+            return read(ValueKinds::NULL, self.offset());
         }
         match self.plain_integer() {
             Some(integer) => Ok(integer),
@@ -343,7 +343,7 @@ impl<'a> Steps<'a> {
     pub(crate) fn string_value(&mut self) -> Option<Skipped> {
         let start = self.offset();
         if self.plain_string_before_end() {
-            return Some(Skipped { start, end: self.offset(), kind: Kinds::STRING, flags: TextFlags::PLAIN });
+            return Some(Skipped { start, end: self.offset(), kind: ValueKinds::STRING, flags: TextFlags::PLAIN });
         }
         if self.rest.first() != Some(&b'"') {
             return None;
@@ -379,7 +379,7 @@ impl<'a> Steps<'a> {
         }
         let start = self.offset();
         self.rest = rest;
-        Some(Skipped { start, end: start.wrapping_add(len), kind: Kinds::NUMBER, flags: TextFlags::PLAIN })
+        Some(Skipped { start, end: start.wrapping_add(len), kind: ValueKinds::NUMBER, flags: TextFlags::PLAIN })
     }
 
     /// Skips a member with this name, which is ASCII without escapes, if its value is a number of 1 to 19 digits, with a space
@@ -458,7 +458,7 @@ fn any_value(bytes: &[u8], from: usize, levels: u32) -> Result<Skipped, JsonErro
         Some(first @ (b't' | b'f' | b'n')) => literal_end(bytes, start, first)?,
         _ => return Err(unexpected(bytes, start)),
     };
-    Ok(Skipped { start, end, kind: Kinds::of(first.unwrap_or(0)), flags })
+    Ok(Skipped { start, end, kind: ValueKinds::of(first.unwrap_or(0)), flags })
 }
 
 #[cold]

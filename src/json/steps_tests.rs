@@ -1,7 +1,7 @@
 //! Tests of the steps of a reader through JSON.
 #![allow(clippy::unwrap_used)]
 
-use super::kind::Kinds;
+use super::kind::ValueKinds;
 use super::steps::*;
 
 fn steps(bytes: &str) -> Steps<'_> {
@@ -30,7 +30,7 @@ fn plain_integers_take_the_fast_path() {
     ] {
         let mut steps = steps(bytes);
         let read = steps.plain_integer();
-        assert_eq!(read.map(|read| (read.start, read.end, read.kind)), len.map(|len| (0, len, Kinds::NUMBER)));
+        assert_eq!(read.map(|read| (read.start, read.end, read.kind)), len.map(|len| (0, len, ValueKinds::NUMBER)));
         assert_eq!(steps.offset(), len.unwrap_or(0), "{bytes}");
     }
 }
@@ -87,10 +87,17 @@ fn tags_identify_names() {
 
 #[test]
 fn kinds_combine() {
-    let both = Kinds::STRING.or(Kinds::NULL);
-    assert_eq!((both.or(Kinds::STRING), Kinds::NONE.or(Kinds::NONE)), (both, Kinds::NONE));
-    assert!(both.any(Kinds::NULL) && both.any(Kinds::ANY) && !both.any(Kinds::NUMBER));
-    let kinds = b"-09{n\"[tf".map(Kinds::of);
-    let expected = [Kinds::NUMBER, Kinds::NUMBER, Kinds::NUMBER, Kinds::OBJECT, Kinds::NULL, Kinds::STRING];
-    assert!(kinds.starts_with(&expected) && kinds.ends_with(&[Kinds::OTHER; 3]), "{kinds:?}");
+    let both = ValueKinds::STRING.or(ValueKinds::NULL);
+    assert_eq!((both.or(ValueKinds::STRING), ValueKinds::NONE.or(ValueKinds::NONE)), (both, ValueKinds::NONE));
+    assert!(both.any(ValueKinds::NULL) && both.any(ValueKinds::ANY) && !both.any(ValueKinds::NUMBER));
+    let kinds = b"-09{n\"[tf".map(ValueKinds::of);
+    let expected = [
+        ValueKinds::NUMBER,
+        ValueKinds::NUMBER,
+        ValueKinds::NUMBER,
+        ValueKinds::OBJECT,
+        ValueKinds::NULL,
+        ValueKinds::STRING,
+    ];
+    assert!(kinds.starts_with(&expected) && kinds.ends_with(&[ValueKinds::OTHER; 3]), "{kinds:?}");
 }

@@ -91,15 +91,15 @@ fn faults_of_the_cursor() {
 fn offsets_of_the_cursor() {
     let bytes = b" { \"a\" : [1, \"x\"] , \"b\":-1.5e3}";
     let mut cursor = Cursor::new(bytes);
-    assert_eq!((cursor.peek(), cursor.offset()), (Ok(Kind::Object), 1));
+    assert_eq!((cursor.peek(), cursor.offset()), (Ok(ValueKind::Object), 1));
     cursor.begin_object().unwrap();
     assert_eq!(cursor.next_member().unwrap().unwrap(), "a");
-    assert_eq!((cursor.peek(), cursor.offset()), (Ok(Kind::Array), 9));
+    assert_eq!((cursor.peek(), cursor.offset()), (Ok(ValueKind::Array), 9));
     let value = cursor.value().unwrap();
     assert_eq!(cursor.offset() - value.raw().len(), 9);
     assert_eq!(cursor.next_member().unwrap().unwrap(), "b");
     let value = cursor.value().unwrap();
-    assert_eq!((value.raw(), value.kind()), (&b"-1.5e3"[..], Kind::Number));
+    assert_eq!((value.raw(), value.kind()), (&b"-1.5e3"[..], ValueKind::Number));
     assert_eq!(cursor.offset(), bytes.len() - 1);
     assert!(cursor.next_member().unwrap().is_none());
     assert_eq!((cursor.offset(), cursor.end()), (bytes.len(), Ok(())));

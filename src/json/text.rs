@@ -1,7 +1,7 @@
 //! The text of a JSON string that is still escaped.
 
 use super::fragments::{Copied, Fragment, Fragments};
-use crate::scan::unescape::{self, Progress};
+use crate::scan::unescape::{self, Decoded};
 use crate::scan::{find, string::StringEnd, utf8};
 use crate::shown::show;
 use crate::visits::visit;
@@ -228,14 +228,14 @@ impl<'a> Text<'a> {
     fn copy_unescaped(&self, buffer: &mut [u8]) -> Copied {
         match self.copy_plain(buffer) {
             Some(written) => Copied { written, complete: true, quirks: QuirkSet::EMPTY },
-            None => self.copy_fragments(Progress::default(), buffer),
+            None => self.copy_fragments(Decoded::default(), buffer),
         }
     }
 
     /// Copies the text behind what `before` says was copied. Apart, so that the usual [`copy_to`](Self::copy_to) saves few
     /// registers.
     #[inline(never)]
-    fn copy_fragments(&self, before: Progress, buffer: &mut [u8]) -> Copied {
+    fn copy_fragments(&self, before: Decoded, buffer: &mut [u8]) -> Copied {
         let rest = if before.took > 0 { self.behind(before.took) } else { *self };
         let (mut fragments, mut written, mut complete) = (rest.fragments(), before.wrote, true);
         for fragment in fragments.by_ref() {
@@ -260,7 +260,7 @@ impl<'a> Text<'a> {
         if self.is_literal() {
             return self.raw;
         }
-        let written = self.copy_fragments(Progress::default(), buffer).written;
+        let written = self.copy_fragments(Decoded::default(), buffer).written;
         buffer.get(..written).unwrap_or_default()
     }
 

@@ -1,6 +1,6 @@
 //! A JSON value that is still bytes.
 
-use super::kind::Kind;
+use super::kind::ValueKind;
 use super::number::{of_digits, Number};
 use super::text::{Text, TextFlags};
 use crate::shown::show;
@@ -49,14 +49,14 @@ impl<'a> Value<'a> {
 
     /// Returns its kind, judged by the first byte.
     #[inline]
-    pub fn kind(&self) -> Kind {
-        self.raw.first().and_then(|&byte| Kind::of(byte)).unwrap_or(Kind::Null)
+    pub fn kind(&self) -> ValueKind {
+        self.raw.first().and_then(|&byte| ValueKind::of(byte)).unwrap_or(ValueKind::Null)
     }
 
     /// Whether the value is `null`.
     #[inline]
     pub fn is_null(&self) -> bool {
-        self.kind() == Kind::Null
+        self.kind() == ValueKind::Null
     }
 
     /// Returns the value of a boolean.
@@ -81,7 +81,7 @@ impl<'a> Value<'a> {
     /// Returns the number.
     #[inline]
     pub fn as_number(&self) -> Option<Number<'a>> {
-        if self.kind() != Kind::Number {
+        if self.kind() != ValueKind::Number {
             return None;
         }
         Number::from_checked(self.raw)

@@ -4,7 +4,7 @@ use super::completion::Completion;
 use super::error::{AssembleError, LogError};
 use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
-use super::record::{kind, Key};
+use super::record::{kind, RecordKey};
 use super::table::{CallSlot, Slot};
 use crate::chat::{Chunk, Update};
 use crate::delta::Meta;
@@ -12,7 +12,7 @@ use crate::dialect::Protocol;
 use crate::json::Balance;
 use crate::stream::{Event, Flow, Handler};
 use crate::tables::Heap;
-use crate::track::{Call, Choice, TrackerOf, TrackerState};
+use crate::track::{CallRow, ChoiceRow, TrackerOf, TrackerState};
 use crate::{Error, Limits, Quirk, QuirkSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,7 +28,7 @@ impl Room {
     const DEFAULT: Room = Room { choices: 128, calls: 256 };
 }
 
-type HeapTracker = TrackerOf<Heap<Option<Choice>, Option<Call>>>;
+type HeapTracker = TrackerOf<Heap<Option<ChoiceRow>, Option<CallRow>>>;
 type HeapLog = MessageLogOf<Heap<Slot, CallSlot>>;
 
 /// Length of the first buffer in bytes.
@@ -238,9 +238,9 @@ impl Assembler {
         for choice in &message.choices {
             let Some(place) = log.state.table.place(choice.index) else { continue };
             let calls = choice.tool_calls.iter();
-            let calls = calls.map(|call| (Key::new(kind::CALL_ARGUMENTS, place, call.number), &call.arguments));
+            let calls = calls.map(|call| (RecordKey::new(kind::CALL_ARGUMENTS, place, call.number), &call.arguments));
             let function = choice.function_call.iter();
-            let function = function.map(|call| (Key::new(kind::FUNCTION_ARGUMENTS, place, 0), &call.arguments));
+            let function = function.map(|call| (RecordKey::new(kind::FUNCTION_ARGUMENTS, place, 0), &call.arguments));
             for (key, text) in calls.chain(function) {
                 texts.try_reserve(1).map_err(|_| AssembleError::OutOfMemory)?;
                 texts.push((key, text.as_deref().unwrap_or_default()));
@@ -290,7 +290,7 @@ impl Assembler {
         let Growable { log, buffer, room: Room { choices, calls }, .. } = &self.kept;
         let (choices, calls) = (usize::from(*choices), usize::from(*calls));
         let tracker =
-            size_of::<HeapTracker>() + size_of::<Option<Choice>>() * choices + size_of::<Option<Call>>() * calls;
+            size_of::<HeapTracker>() + size_of::<Option<ChoiceRow>>() * choices + size_of::<Option<CallRow>>() * calls;
         let state = size_of::<HeapLog>() + size_of::<Slot>() * choices + size_of::<CallSlot>() * calls;
         tracker * self.tracker.capacity() + state * log.capacity() + buffer.capacity()
     }

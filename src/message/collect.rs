@@ -5,7 +5,7 @@ use super::error::AssembleError;
 use super::log::MessageLogOf;
 use super::members::Entry;
 use super::raw::{RawJson, RawList};
-use super::record::{kind, Key, Record};
+use super::record::{kind, LogRecord, RecordKey};
 use super::table::{flag, Rows, Slot};
 use crate::chat::Owner;
 use alloc::string::String;
@@ -45,7 +45,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
         for (place, choice) in (0..).zip(&mut completion.choices) {
-            let half = self.lone_half(Key::new(kind::AUDIO_TRANSCRIPT, place, 0));
+            let half = self.lone_half(RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0));
             if let Some(audio) = choice.audio.as_mut().filter(|_| !half.is_empty()) {
                 append(&mut audio.transcript, half.as_bytes())?;
             }
@@ -80,7 +80,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for choice in &mut completion.choices {
             let Some(place) = self.state.table.place(choice.index) else { continue };
             for call in choice.tool_calls.iter_mut().filter(|call| !call.custom && call.arguments.is_none()) {
-                let key = Key::new(kind::CALL_ARGUMENTS, place, call.number);
+                let key = RecordKey::new(kind::CALL_ARGUMENTS, place, call.number);
                 let arguments = collected(|put| self.put_arguments(buffer, key, put))?;
                 append(&mut call.arguments, &arguments)?;
             }
@@ -142,7 +142,7 @@ fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&
 }
 
 /// Adds a record of the top level to the completion.
-fn add_to_completion(completion: &mut Completion, record: &Record<'_>) -> Done {
+fn add_to_completion(completion: &mut Completion, record: &LogRecord<'_>) -> Done {
     let text = match record.key.kind() {
         kind::ID => &mut completion.id,
         kind::OBJECT => &mut completion.object,
@@ -160,7 +160,7 @@ fn add_to_completion(completion: &mut Completion, record: &Record<'_>) -> Done {
 }
 
 /// Adds a record of a choice, or of one of its calls, to the choice.
-fn add_to_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
+fn add_to_choice(choice: &mut Choice, record: &LogRecord<'_>) -> Done {
     if record.key.kind() >= kind::CALL_CUSTOM {
         return add_to_call(choice, record);
     }
@@ -199,7 +199,7 @@ fn add_to_choice(choice: &mut Choice, record: &Record<'_>) -> Done {
 }
 
 /// Adds a record of a call to that call.
-fn add_to_call(choice: &mut Choice, record: &Record<'_>) -> Done {
+fn add_to_call(choice: &mut Choice, record: &LogRecord<'_>) -> Done {
     let number = record.key.call();
     // This is nearly always the call that was opened last.
     let Some(call) = choice.tool_calls.iter_mut().rfind(|call| call.number == number) else { return Ok(()) };

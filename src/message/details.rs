@@ -1,24 +1,24 @@
 //! `reasoning_details`: entries that belong together are joined when they are read.
 
 use super::log::MessageLogOf;
-use super::record::{kind, Key, Records};
+use super::record::{kind, LogRecords, RecordKey};
 use super::table::Rows;
-use crate::json::{self, Kind, Text, Value};
+use crate::json::{self, Text, Value, ValueKind};
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Whether the choice at this place has `reasoning_details`.
     pub(super) fn has_details(&self, buffer: &[u8], place: u16) -> bool {
-        self.listed(buffer, Key::new(kind::DETAILS, place, 0)).next().is_some()
+        self.listed(buffer, RecordKey::new(kind::DETAILS, place, 0)).next().is_some()
     }
 
     /// Returns the items of a list that is never replaced.
-    pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: Key) -> Listed<'b> {
+    pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: RecordKey) -> Listed<'b> {
         Listed::of(self.records(buffer), key)
     }
 
     /// Puts the entries of `reasoning_details` with commas between them. It joins those that belong together.
     pub(super) fn put_details(&self, buffer: &[u8], place: u16, mut put: impl FnMut(&[u8])) {
-        let mut details = self.listed(buffer, Key::new(kind::DETAILS, place, 0));
+        let mut details = self.listed(buffer, RecordKey::new(kind::DETAILS, place, 0));
         let mut group = Group::at(details.clone());
         loop {
             let before = details.clone();
@@ -36,7 +36,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
 impl<'b> Listed<'b> {
     /// Returns the items of the list with this key in a log.
-    pub(super) fn of(records: Records<'b>, key: Key) -> Self {
+    pub(super) fn of(records: LogRecords<'b>, key: RecordKey) -> Self {
         Listed { records, key, items: b"", at: 0 }
     }
 }
@@ -44,8 +44,8 @@ impl<'b> Listed<'b> {
 /// The items of a list.
 #[derive(Clone)]
 pub(super) struct Listed<'b> {
-    records: Records<'b>,
-    key: Key,
+    records: LogRecords<'b>,
+    key: RecordKey,
     /// The items of the current record: strict JSON with commas between them.
     items: &'b [u8],
     /// How far they were read.
@@ -127,7 +127,7 @@ impl<'b> Group<'b> {
             put(if place == 0 { b"{\"" } else { b",\"" });
             put(name.raw());
             put(b"\":");
-            let is_joined = (*name == "text" || *name == "summary") && value.kind() == Kind::String;
+            let is_joined = (*name == "text" || *name == "summary") && value.kind() == ValueKind::String;
             if !is_joined {
                 json::rewrite(value.raw(), put);
                 continue;

@@ -3,7 +3,7 @@
 use super::log::MessageLogOf;
 use super::native::put_number;
 use super::read::{put_list, Out};
-use super::record::{kind, Key};
+use super::record::{kind, RecordKey};
 use super::table::{flag, Rows, Slot};
 use crate::chat::{Owner, LISTS};
 use crate::json;
@@ -41,7 +41,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Does what [`json`](Self::json) does, but writes the given texts for these keys instead of those of the log.
-    pub(super) fn json_with(&self, buffer: &[u8], detail: Detail, texts: &[(Key, &str)], out: &mut [u8]) -> usize {
+    pub(super) fn json_with(
+        &self,
+        buffer: &[u8],
+        detail: Detail,
+        texts: &[(RecordKey, &str)],
+        out: &mut [u8],
+    ) -> usize {
         let mut json = Json { log: self, buffer, texts, out: Out { bytes: out, len: 0 }, comma: false };
         json.completion(detail == Detail::Extended);
         json.out.len
@@ -52,7 +58,7 @@ struct Json<'l, 'o, T: Rows + ?Sized> {
     log: &'l MessageLogOf<T>,
     buffer: &'l [u8],
     /// Texts that replace those of the log.
-    texts: &'l [(Key, &'l str)],
+    texts: &'l [(RecordKey, &'l str)],
     out: Out<'o>,
     /// Whether the current container already has an element.
     comma: bool,
@@ -60,9 +66,9 @@ struct Json<'l, 'o, T: Rows + ?Sized> {
 
 /// A set of kinds of records, one bit each.
 #[derive(Clone, Copy)]
-struct Kinds(u64);
+struct RecordKinds(u64);
 
-impl Kinds {
+impl RecordKinds {
     fn has(self, kind: u8) -> bool {
         self.0 >> (kind % 64) & 1 != 0
     }
@@ -73,7 +79,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         let is_native = self.log.is_native();
         let extended = extended || is_native;
         let kinds = self.kinds(|key| key.kind() < kind::ROLE);
-        let key = |kind: u8| Key::new(kind, 0, 0);
+        let key = |kind: u8| RecordKey::new(kind, 0, 0);
         self.open(b"{");
         self.some("id", kinds, key(kind::ID));
         self.known("object", "chat.completion");
@@ -113,9 +119,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         let log = self.log;
         let Some(place) = log.state.table.place(index) else { return };
         let Some(slot) = log.state.table.slot(place) else { return };
-        let own = |key: Key| key.choice() == place;
+        let own = |key: RecordKey| key.choice() == place;
         let kinds = self.kinds(|key| (kind::ROLE..kind::CALL_CUSTOM).contains(&key.kind()) && own(key));
-        let key = |kind: u8| Key::new(kind, place, 0);
+        let key = |kind: u8| RecordKey::new(kind, place, 0);
         self.element();
         self.open(b"{");
         self.name("index");
@@ -145,8 +151,8 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    fn message(&mut self, place: u16, slot: &Slot, kinds: Kinds, extended: bool) {
-        let key = |kind: u8| Key::new(kind, place, 0);
+    fn message(&mut self, place: u16, slot: &Slot, kinds: RecordKinds, extended: bool) {
+        let key = |kind: u8| RecordKey::new(kind, place, 0);
         self.open(b"{");
         self.some("role", kinds, key(kind::ROLE));
         self.name("content");
@@ -235,9 +241,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
 
     /// Writes a call. `number` is its number among the calls of the choice at `place`, whose index is `choice`.
     fn call(&mut self, place: u16, choice: u32, number: u32) {
-        let of_call = |key: Key| key.kind() >= kind::CALL_CUSTOM && key.choice() == place && key.call() == number;
+        let of_call = |key: RecordKey| key.kind() >= kind::CALL_CUSTOM && key.choice() == place && key.call() == number;
         let kinds = self.kinds(of_call);
-        let key = |kind: u8| Key::new(kind, place, number);
+        let key = |kind: u8| RecordKey::new(kind, place, number);
         let (known, input) = if kinds.has(kind::CALL_CUSTOM) { ("custom", "input") } else { ("function", "arguments") };
         self.element();
         self.open(b"{");
@@ -256,7 +262,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     }
 
     /// Begins the object of a called function or tool, with its name and its input. Both are always written.
-    fn called(&mut self, name: Key, input: &str, text: Key) {
+    fn called(&mut self, name: RecordKey, input: &str, text: RecordKey) {
         self.open(b"{");
         self.name("name");
         self.string(name);
@@ -268,16 +274,16 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         let Some(error) = self.log.error(self.buffer, json, place) else { return };
         self.name("error");
         match error {
-            Ok(_) => self.raw(Key::new(json, place, 0)),
-            Err(_) => self.string(Key::new(kind::error_text(json), place, 0)),
+            Ok(_) => self.raw(RecordKey::new(json, place, 0)),
+            Err(_) => self.string(RecordKey::new(kind::error_text(json), place, 0)),
         }
     }
 
     /// Returns the kinds of the live records for whose key `of` is true.
-    fn kinds(&self, of: impl Fn(Key) -> bool) -> Kinds {
+    fn kinds(&self, of: impl Fn(RecordKey) -> bool) -> RecordKinds {
         let table = &self.log.state.table;
         let records = self.log.records(self.buffer).filter(|record| of(record.key) && table.is_live(record));
-        Kinds(records.fold(0, |kinds, record| kinds | 1 << (record.key.kind() % 64)))
+        RecordKinds(records.fold(0, |kinds, record| kinds | 1 << (record.key.kind() % 64)))
     }
 
     fn open(&mut self, bracket: &[u8]) {
@@ -314,14 +320,14 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     }
 
     /// Writes a text member, unless it is absent.
-    fn some(&mut self, name: &str, kinds: Kinds, key: Key) {
+    fn some(&mut self, name: &str, kinds: RecordKinds, key: RecordKey) {
         if kinds.has(key.kind()) {
             self.name(name);
             self.string(key);
         }
     }
 
-    fn text_or_null(&mut self, kinds: Kinds, key: Key) {
+    fn text_or_null(&mut self, kinds: RecordKinds, key: RecordKey) {
         if kinds.has(key.kind()) {
             self.string(key);
         } else {
@@ -340,7 +346,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     }
 
     /// Writes a text, which is empty if there is none.
-    fn string(&mut self, key: Key) {
+    fn string(&mut self, key: RecordKey) {
         let Json { log, buffer, texts, out, .. } = self;
         out.put(b"\"");
         let mut escape = |bytes: &[u8]| json::escape(bytes, |bytes| out.put(bytes));
@@ -354,7 +360,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     }
 
     /// Writes raw JSON, rewritten as strict JSON.
-    fn raw(&mut self, key: Key) {
+    fn raw(&mut self, key: RecordKey) {
         let Json { log, buffer, out, .. } = self;
         if let Some(raw) = log.pieces(buffer, key).next() {
             json::rewrite(raw, &mut |bytes| out.put(bytes));
@@ -362,7 +368,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     }
 
     /// Writes a list, whose items are strict JSON.
-    fn list(&mut self, key: Key) {
+    fn list(&mut self, key: RecordKey) {
         let Json { log, buffer, out, .. } = self;
         out.put(b"[");
         put_list(log.pieces(buffer, key), &mut |items| out.put(items));

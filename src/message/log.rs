@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Source};
 use super::table::{CallSlot, Rows, Slot, Table};
-use super::write::{appends, weight, LogWriter, Piece, State};
+use super::write::{appends, weight, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
@@ -79,7 +79,7 @@ pub struct MessageLogOf<T: Rows + ?Sized> {
     is_cut: bool,
     /// The first thing that was left out.
     left_out: Option<LogError>,
-    pub(super) state: State<T>,
+    pub(super) state: LogState<T>,
 }
 
 /// Prints the length, the limit, and the first thing that was left out.
@@ -142,7 +142,7 @@ impl<T: Rows> MessageLogOf<T> {
     /// Creates a log with these tables, which keeps at most `limit` bytes of texts and raw JSON.
     #[doc(hidden)]
     pub const fn with_tables(tables: T, limit: usize) -> Self {
-        MessageLogOf { limit, is_cut: false, left_out: None, state: State::new(Table::new(tables)) }
+        MessageLogOf { limit, is_cut: false, left_out: None, state: LogState::new(Table::new(tables)) }
     }
 }
 
@@ -182,7 +182,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// [`NeedStorage`](LogError::NeedStorage), pass the update once more; after any other error, go on with the next.
     #[inline(always)]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        match Piece::of(update) {
+        match AppendedText::of(update) {
             Some(piece) if self.extend(buffer, choice, &piece) => Ok(()),
             _ => self.put_any(buffer, choice, update),
         }
@@ -191,9 +191,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Appends a text to the last record if it continues that record and fits, which it nearly always does. Returns `false`,
     /// with nothing written, if not. Whatever else a first piece changes was changed when the record began.
     #[inline(always)]
-    fn extend(&mut self, buffer: &mut [u8], choice: u32, piece: &Piece<'_>) -> bool {
+    fn extend(&mut self, buffer: &mut [u8], choice: u32, piece: &AppendedText<'_>) -> bool {
         // The buffer and the limit bound how much may still be written.
-        let State { fill, live, table, .. } = &mut self.state;
+        let LogState { fill, live, table, .. } = &mut self.state;
         let room = self.limit.saturating_sub(*live);
         let end = fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
         let Some(place) = table.place(choice).filter(|_| !self.is_cut) else { return false };
@@ -205,7 +205,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Does what [`extend`](Self::extend) does, with decoded bytes of a source that was noted (`note_source`).
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
-        let State { fill, live, .. } = &mut self.state;
+        let LogState { fill, live, .. } = &mut self.state;
         let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
         let room = self.limit.saturating_sub(*live);
         if self.is_cut || bytes.len() > room || fill.extend_verbatim(buffer, source, bytes).is_none() {
@@ -219,7 +219,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// probabilities, which come with each token.
     #[inline(never)]
     pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
-        let State { fill, live, .. } = &mut self.state;
+        let LogState { fill, live, .. } = &mut self.state;
         let fits = !bytes.is_empty() && bytes.len() <= self.limit.saturating_sub(*live);
         let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
         if self.is_cut || !fits || fill.resume_verbatim(buffer, source, bytes).is_none() {

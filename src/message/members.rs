@@ -7,9 +7,9 @@
 
 use super::error::LogError;
 use super::log::MessageLogOf;
-use super::record::{copy, kind, Fill, Key, Record, Records, HEADER};
+use super::record::{copy, kind, Fill, LogRecord, LogRecords, RecordKey, HEADER};
 use super::table::{Rows, NOWHERE};
-use super::write::State;
+use super::write::LogState;
 use crate::chat::{OtherMember, Owner};
 use crate::json::{Text, Value};
 use crate::visits::visit;
@@ -41,7 +41,7 @@ pub(super) struct Entry<'b> {
 
 impl<'b> Entry<'b> {
     fn at(log: &'b [u8], at: u32) -> Option<Self> {
-        let Record { key, body, .. } = Record::at(log, usize::try_from(at).ok()?)?;
+        let LogRecord { key, body, .. } = LogRecord::at(log, usize::try_from(at).ok()?)?;
         let (head, rest) = body.split_first_chunk::<HEAD>()?;
         let [n0, n1, n2, n3, owner, i0, i1, i2, i3, c0, c1, c2, c3, l0, l1, l2, l3] = *head;
         let word = u32::from_le_bytes;
@@ -78,11 +78,11 @@ fn link(buffer: &mut [u8], at: u32, to: u32) {
     copy(buffer.get_mut(at..at.saturating_add(4)).unwrap_or_default(), &to.to_le_bytes());
 }
 
-impl<T: Rows + ?Sized> State<T> {
+impl<T: Rows + ?Sized> LogState<T> {
     /// Links the members again after their records were moved.
     pub(super) fn link_members(&mut self, buffer: &mut [u8]) {
         let mut places = [NOWHERE; MAX_MEMBERS];
-        let records = Records::of(buffer.get(..self.fill.len).unwrap_or_default());
+        let records = LogRecords::of(buffer.get(..self.fill.len).unwrap_or_default());
         for record in records.filter(|record| record.key.kind() == kind::MEMBER) {
             if let Some(place) = places.get_mut(record.key.call() as usize) {
                 *place = record.at;
@@ -133,9 +133,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             return Err(self.leave_out(LogError::TooManyChoices));
         }
         let old = old.map(|old| (old.at, old.next));
-        let State { fill, table, .. } = &mut self.state;
+        let LogState { fill, table, .. } = &mut self.state;
         let at = fill.seal(buffer);
-        fill.begin(buffer, Key::new(kind::MEMBER, 0, rank));
+        fill.begin(buffer, RecordKey::new(kind::MEMBER, 0, rank));
         Entry::put(fill, buffer, old.map_or(NOWHERE, |(_, next)| next), member);
         match before {
             Some(before) => link(buffer, before, at),

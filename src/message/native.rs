@@ -1,7 +1,7 @@
 //! What only a message of another protocol than chat completions has: its own usage, and arguments that came by path.
 
 use super::log::MessageLogOf;
-use super::record::{kind, Key};
+use super::record::{kind, RecordKey};
 use super::table::Rows;
 use crate::chat::{Owner, TokenCounts};
 use crate::dialect::{Counts, Protocol};
@@ -23,7 +23,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Puts the usage of another protocol under its own names: the last one, or the merged one. Returns `false` if there is
     /// none.
     pub(super) fn put_native_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
-        if let Some(raw) = self.pieces(buffer, Key::new(kind::USAGE, 0, 0)).next() {
+        if let Some(raw) = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
             json::rewrite(raw, put);
             return true;
         }
@@ -45,7 +45,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn native_counts(&self, buffer: &[u8]) -> Option<TokenCounts> {
         let protocol = Protocol::read_here(self.state.table.top.protocol)?;
         let mut counts = Counts::NOTHING;
-        match self.pieces(buffer, Key::new(kind::USAGE, 0, 0)).next() {
+        match self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
             Some(raw) => counts.add(protocol, Value::from_raw(raw)),
             None => {
                 for entry in self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0)) {
@@ -83,15 +83,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Whether this is the key of arguments that came without a text. [`put_arguments`](Self::put_arguments) writes such
     /// arguments.
-    pub(super) fn lacks_text(&self, buffer: &[u8], key: Key) -> bool {
-        let custom = Key::new(kind::CALL_CUSTOM, key.choice(), key.call());
+    pub(super) fn lacks_text(&self, buffer: &[u8], key: RecordKey) -> bool {
+        let custom = RecordKey::new(kind::CALL_CUSTOM, key.choice(), key.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
         self.is_native() && key.kind() == kind::CALL_ARGUMENTS && !has(key) && !has(custom)
     }
 
     /// Puts arguments that came without a text, as an object: its members came by path, or there are none.
-    pub(super) fn put_arguments(&self, buffer: &[u8], key: Key, put: &mut dyn FnMut(&[u8])) {
-        let pieces = self.listed(buffer, Key::new(kind::CALL_PARTIALS, key.choice(), key.call()));
+    pub(super) fn put_arguments(&self, buffer: &[u8], key: RecordKey, put: &mut dyn FnMut(&[u8])) {
+        let pieces = self.listed(buffer, RecordKey::new(kind::CALL_PARTIALS, key.choice(), key.call()));
         let mut paths = Paths { last: None, goes_on: false };
         put(b"{");
         pieces.for_each(|piece| paths.put(piece, put));

@@ -1,7 +1,7 @@
 //! Reads the texts of a log.
 
 use super::log::MessageLogOf;
-use super::record::{copy, kind, Key, Records};
+use super::record::{copy, kind, LogRecords, RecordKey};
 use super::table::{flag, Rows, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
@@ -165,7 +165,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
         let kind = field.kind();
         let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
-        let key = if kind < kind::CALL_CUSTOM { Key::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
+        let key =
+            if kind < kind::CALL_CUSTOM { RecordKey::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let mut len = 0usize;
         self.put_text(buffer, field, key, &mut |bytes| len = len.saturating_add(bytes.len()))?;
         if let Some(bytes) = out.get_mut(..len) {
@@ -176,7 +177,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Puts the text of a field whose records have this key. Returns `None` if there is no such text.
-    fn put_text(&self, buffer: &[u8], field: Field, key: Key, put: &mut dyn FnMut(&[u8])) -> Option<()> {
+    fn put_text(&self, buffer: &[u8], field: Field, key: RecordKey, put: &mut dyn FnMut(&[u8])) -> Option<()> {
         let place = key.choice();
         let mut is_any = true;
         match key.kind() {
@@ -218,12 +219,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Returns the key of a call, by its position in the list.
-    fn call_key(&self, kind: u8, choice: u16, call: u32) -> Option<Key> {
+    fn call_key(&self, kind: u8, choice: u16, call: u32) -> Option<RecordKey> {
         let table = &self.state.table;
         let mut calls =
             core::iter::successors(table.next_call(choice, None), |&last| table.next_call(choice, Some(last)));
         let (_, number) = calls.nth(usize::try_from(call).ok()?)?;
-        Some(Key::new(kind, choice, number))
+        Some(RecordKey::new(kind, choice, number))
     }
 
     /// Returns the number of a call, by its position in the list of the choice with this index.
@@ -232,18 +233,18 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Returns the records in use.
-    pub(super) fn records<'b>(&self, buffer: &'b [u8]) -> Records<'b> {
-        Records::of(buffer.get(..self.state.fill.len).unwrap_or_default())
+    pub(super) fn records<'b>(&self, buffer: &'b [u8]) -> LogRecords<'b> {
+        LogRecords::of(buffer.get(..self.state.fill.len).unwrap_or_default())
     }
 
     /// Returns the pieces of one text or list, in order.
-    pub(super) fn pieces<'b>(&'b self, buffer: &'b [u8], key: Key) -> impl Iterator<Item = &'b [u8]> {
+    pub(super) fn pieces<'b>(&'b self, buffer: &'b [u8], key: RecordKey) -> impl Iterator<Item = &'b [u8]> {
         let begin = self.state.table.begin(key);
         self.records(buffer).filter(move |record| record.key == key && record.at >= begin).map(|record| record.body)
     }
 
     /// Returns U+FFFD if the text ends in a high surrogate whose other half did not come so far, otherwise nothing.
-    pub(super) fn lone_half(&self, key: Key) -> &'static str {
+    pub(super) fn lone_half(&self, key: RecordKey) -> &'static str {
         let slot = self.state.table.slot(key.choice());
         let ends_in_half = |slot: &Slot| slot.transcript_half.is_some() || slot.has(flag::LONE_HALF);
         if key.kind() == kind::AUDIO_TRANSCRIPT && slot.is_some_and(ends_in_half) {
@@ -262,8 +263,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if !failed {
             return None;
         }
-        let raw = self.pieces(buffer, Key::new(json, place, 0)).next();
-        let plain = || self.pieces(buffer, Key::new(kind::error_text(json), place, 0)).next();
+        let raw = self.pieces(buffer, RecordKey::new(json, place, 0)).next();
+        let plain = || self.pieces(buffer, RecordKey::new(kind::error_text(json), place, 0)).next();
         Some(raw.ok_or_else(|| plain().unwrap_or_default()))
     }
 }

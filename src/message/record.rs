@@ -77,14 +77,14 @@ pub(super) mod kind {
 
 /// What a record holds, and which choice or call it belongs to. Records of one key are pieces of one text or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key(u64);
+pub(super) struct RecordKey(u64);
 
-impl Key {
+impl RecordKey {
     /// Creates a key. `choice` is a place in the table of choices, and `call` the number of a call. Each is 0 if there is
     /// none.
     #[inline]
     pub(super) fn new(kind: u8, choice: u16, call: u32) -> Self {
-        Key(u64::from(kind) | u64::from(choice) << 16 | u64::from(call) << 32)
+        RecordKey(u64::from(kind) | u64::from(choice) << 16 | u64::from(call) << 32)
     }
 
     #[inline]
@@ -122,14 +122,14 @@ pub(super) struct Fill {
     /// The source that was noted last.
     noted: Source,
     /// The key of its records.
-    noted_key: Key,
+    noted_key: RecordKey,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Tail {
-    key: Key,
+    key: RecordKey,
     /// Length of its body in bytes, which ends where the buffer is filled to.
     len: u32,
     /// Whether deltas of the source that was noted last continue the record.
@@ -160,11 +160,11 @@ impl Source {
 }
 
 impl Fill {
-    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, noted: Source::NONE, noted_key: Key(0), tail: None };
+    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, noted: Source::NONE, noted_key: RecordKey(0), tail: None };
 
     /// Begins a record, or continues the last one if it has this key.
     #[inline]
-    pub(super) fn begin(&mut self, buffer: &mut [u8], key: Key) {
+    pub(super) fn begin(&mut self, buffer: &mut [u8], key: RecordKey) {
         match &self.tail {
             Some(tail) if tail.key == key => {
                 if key.is_list() && tail.len > 0 {
@@ -178,7 +178,7 @@ impl Fill {
     }
 
     #[inline(never)]
-    fn begin_new(&mut self, buffer: &mut [u8], key: Key) {
+    fn begin_new(&mut self, buffer: &mut [u8], key: RecordKey) {
         self.settle(buffer);
         let at = self.len;
         let header = buffer.get_mut(at..at.saturating_add(HEADER)).unwrap_or_default();
@@ -190,7 +190,7 @@ impl Fill {
     /// Appends a text, decoded, to the last record, if that record has this key and all of the text fits before `end`. Returns
     /// how many bytes it appended.
     #[inline]
-    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: Key, text: Text<'_>) -> Option<usize> {
+    pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: RecordKey, text: Text<'_>) -> Option<usize> {
         self.tail.as_ref().filter(|tail| tail.key == key)?;
         let room = buffer.get_mut(self.len..end)?;
         let len = match text.copy_plain(room) {
@@ -203,7 +203,7 @@ impl Fill {
     }
 
     /// Notes that texts of this source continue the last record, if that record has this key.
-    pub(super) fn note_source(&mut self, key: Key, source: Source) {
+    pub(super) fn note_source(&mut self, key: RecordKey, source: Source) {
         if let Some(tail) = self.tail.as_mut().filter(|tail| tail.key == key) {
             tail.is_noted = true;
             (self.noted, self.noted_key) = (source, key);
@@ -285,11 +285,11 @@ impl Fill {
     }
 
     /// Drops the records that are not `live`, and joins pieces that become neighbours.
-    pub(super) fn pack(&mut self, buffer: &mut [u8], live: impl Fn(&Record<'_>) -> bool) {
+    pub(super) fn pack(&mut self, buffer: &mut [u8], live: impl Fn(&LogRecord<'_>) -> bool) {
         self.settle(buffer);
         let (end, mut from) = (self.len, 0);
         *self = Fill::EMPTY;
-        while let Some(record) = Record::at(buffer.get(..end).unwrap_or_default(), from) {
+        while let Some(record) = LogRecord::at(buffer.get(..end).unwrap_or_default(), from) {
             let body = from.saturating_add(HEADER);
             let (key, len, keep) = (record.key, record.body.len(), live(&record));
             from = body.saturating_add(len);
@@ -328,41 +328,41 @@ pub(super) fn copy(to: &mut [u8], from: &[u8]) {
 
 /// A record.
 #[derive(Clone, Copy)]
-pub(super) struct Record<'b> {
+pub(super) struct LogRecord<'b> {
     /// Where it begins.
     pub(super) at: u32,
-    pub(super) key: Key,
+    pub(super) key: RecordKey,
     pub(super) body: &'b [u8],
 }
 
-impl<'b> Record<'b> {
+impl<'b> LogRecord<'b> {
     pub(super) fn at(log: &'b [u8], at: usize) -> Option<Self> {
         visit!(HEADER);
         let (key, rest) = log.get(at..)?.split_first_chunk::<8>()?;
         let (len, rest) = rest.split_first_chunk::<4>()?;
         let body = rest.get(..usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
-        Some(Record { at: u32::try_from(at).ok()?, key: Key(u64::from_le_bytes(*key)), body })
+        Some(LogRecord { at: u32::try_from(at).ok()?, key: RecordKey(u64::from_le_bytes(*key)), body })
     }
 }
 
 /// The records of a log, in order.
 #[derive(Clone)]
-pub(super) struct Records<'b> {
+pub(super) struct LogRecords<'b> {
     log: &'b [u8],
     at: usize,
 }
 
-impl<'b> Records<'b> {
+impl<'b> LogRecords<'b> {
     pub(super) fn of(log: &'b [u8]) -> Self {
-        Records { log, at: 0 }
+        LogRecords { log, at: 0 }
     }
 }
 
-impl<'b> Iterator for Records<'b> {
-    type Item = Record<'b>;
+impl<'b> Iterator for LogRecords<'b> {
+    type Item = LogRecord<'b>;
 
-    fn next(&mut self) -> Option<Record<'b>> {
-        let record = Record::at(self.log, self.at)?;
+    fn next(&mut self) -> Option<LogRecord<'b>> {
+        let record = LogRecord::at(self.log, self.at)?;
         self.at = self.at.saturating_add(HEADER).saturating_add(record.body.len());
         Some(record)
     }

@@ -2,7 +2,7 @@
 
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::{RawJson, RawList};
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 use core::fmt;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -20,7 +20,7 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// [`Assembler::json`](super::Assembler::json) writes them as they came.
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shape { of: self, extended: self.is_native }.serialize(serializer)
+        Shaped { of: self, extended: self.is_native }.serialize(serializer)
     }
 }
 
@@ -30,19 +30,19 @@ impl Completion {
     /// ([`Choice::reasoning_name`]), and `data` of audio is an array of its pieces. Numbers are written as by
     /// [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
-        Shape { of: self, extended: true }
+        Shaped { of: self, extended: true }
     }
 }
 
 /// A value to write, with or without what only gateways and providers add.
-struct Shape<'m, T: ?Sized> {
+struct Shaped<'m, T: ?Sized> {
     of: &'m T,
     extended: bool,
 }
 
-impl Serialize for Shape<'_, Completion> {
+impl Serialize for Shaped<'_, Completion> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Shape { of: completion, extended } = *self;
+        let Shaped { of: completion, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "id", &completion.id)?;
         map.serialize_entry("object", "chat.completion")?;
@@ -51,7 +51,7 @@ impl Serialize for Shape<'_, Completion> {
         if extended {
             some(&mut map, "provider", &completion.provider)?;
         }
-        map.serialize_entry("choices", &Shape { of: &completion.choices[..], extended })?;
+        map.serialize_entry("choices", &Shaped { of: &completion.choices[..], extended })?;
         some(&mut map, "usage", &completion.usage)?;
         some(&mut map, "native_usage", &completion.native_usage)?;
         some(&mut map, "service_tier", &completion.service_tier)?;
@@ -64,18 +64,18 @@ impl Serialize for Shape<'_, Completion> {
     }
 }
 
-impl Serialize for Shape<'_, [Choice]> {
+impl Serialize for Shaped<'_, [Choice]> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.of.iter().map(|of| Shape { of, extended: self.extended }))
+        serializer.collect_seq(self.of.iter().map(|of| Shaped { of, extended: self.extended }))
     }
 }
 
-impl Serialize for Shape<'_, Choice> {
+impl Serialize for Shaped<'_, Choice> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Shape { of: choice, extended } = *self;
+        let Shaped { of: choice, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("index", &choice.index)?;
-        map.serialize_entry("message", &Shape { of: &Message(choice), extended })?;
+        map.serialize_entry("message", &Shaped { of: &SerializedMessage(choice), extended })?;
         map.serialize_entry("finish_reason", &choice.finish_reason)?;
         if extended {
             some(&mut map, "native_finish_reason", &choice.native_finish_reason)?;
@@ -103,11 +103,11 @@ fn members<M: SerializeMap>(map: &mut M, members: &[Member]) -> Result<(), M::Er
 }
 
 /// The `message` of a choice.
-struct Message<'m>(&'m Choice);
+struct SerializedMessage<'m>(&'m Choice);
 
-impl Serialize for Shape<'_, Message<'_>> {
+impl Serialize for Shaped<'_, SerializedMessage<'_>> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Shape { of: Message(choice), extended } = *self;
+        let Shaped { of: SerializedMessage(choice), extended } = *self;
         let reasoning = choice.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "role", &choice.role)?;
@@ -118,7 +118,7 @@ impl Serialize for Shape<'_, Message<'_>> {
             map.serialize_entry("tool_calls", &choice.tool_calls)?;
         }
         some(&mut map, "function_call", &choice.function_call)?;
-        some(&mut map, "audio", &choice.audio.as_ref().map(|of| Shape { of, extended }))?;
+        some(&mut map, "audio", &choice.audio.as_ref().map(|of| Shaped { of, extended }))?;
         if !choice.annotations.is_empty() {
             map.serialize_entry("annotations", &choice.annotations)?;
         }
@@ -145,7 +145,7 @@ impl Serialize for ToolCall {
         map.serialize_entry("type", self.kind.as_deref().unwrap_or(known))?;
         let input = if self.custom { "input" } else { "arguments" };
         let (text, others) = (&self.arguments, &self.function_members);
-        map.serialize_entry(known, &Called { name: &self.name, input, text, others })?;
+        map.serialize_entry(known, &SerializedCall { name: &self.name, input, text, others })?;
         members(&mut map, &self.members)?;
         map.end()
     }
@@ -153,19 +153,20 @@ impl Serialize for ToolCall {
 
 impl Serialize for FunctionCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Called { name: &self.name, input: "arguments", text: &self.arguments, others: &[] }.serialize(serializer)
+        SerializedCall { name: &self.name, input: "arguments", text: &self.arguments, others: &[] }
+            .serialize(serializer)
     }
 }
 
 /// The name of what is called, and its input. Both are always written; an absent one is an empty text.
-struct Called<'m> {
+struct SerializedCall<'m> {
     name: &'m Option<alloc::string::String>,
     input: &'static str,
     text: &'m Option<alloc::string::String>,
     others: &'m [Member],
 }
 
-impl Serialize for Called<'_> {
+impl Serialize for SerializedCall<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", self.name.as_deref().unwrap_or_default())?;
@@ -178,13 +179,13 @@ impl Serialize for Called<'_> {
 /// Writes `data` as one string, in which the pieces follow one another. That is base64 if no piece but the last has padding.
 impl Serialize for Audio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Shape { of: self, extended: false }.serialize(serializer)
+        Shaped { of: self, extended: false }.serialize(serializer)
     }
 }
 
-impl Serialize for Shape<'_, Audio> {
+impl Serialize for Shaped<'_, Audio> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Shape { of: audio, extended } = *self;
+        let Shaped { of: audio, extended } = *self;
         let mut map = serializer.serialize_map(None)?;
         some(&mut map, "id", &audio.id)?;
         if extended && !audio.data.is_empty() {
@@ -276,16 +277,16 @@ impl Serialize for Nested<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let value = self.value;
         match value.kind() {
-            Kind::Null => serializer.serialize_unit(),
-            Kind::Bool => serializer.serialize_bool(value.as_bool() == Some(true)),
-            Kind::String => match value.as_text() {
+            ValueKind::Null => serializer.serialize_unit(),
+            ValueKind::Bool => serializer.serialize_bool(value.as_bool() == Some(true)),
+            ValueKind::String => match value.as_text() {
                 Some(text) => text.serialize(serializer),
                 None => serializer.serialize_unit(),
             },
-            Kind::Number => number(value, serializer),
-            Kind::Array | Kind::Object => {
+            ValueKind::Number => number(value, serializer),
+            ValueKind::Array | ValueKind::Object => {
                 let Some(levels) = self.levels.checked_sub(1) else { return serializer.serialize_unit() };
-                if value.kind() == Kind::Array {
+                if value.kind() == ValueKind::Array {
                     let elements = value.elements().map_while(Result::ok);
                     serializer.collect_seq(elements.map(|value| Nested { value, levels }))
                 } else {

@@ -4,7 +4,7 @@ use super::error::LogError;
 use super::log::MessageLogOf;
 use super::record::Source;
 use super::table::{CallSlot, Rows, Slot};
-use super::write::Piece;
+use super::write::AppendedText;
 use crate::chat::{CallUpdate, Update};
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
@@ -160,7 +160,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         };
         let Some(update) = &update else { return Ok(()) };
         self.put_any(buffer, choice, update)?;
-        let key = Piece::of(update).and_then(|piece| Some(piece.key(self.state.table.place(choice)?)));
+        let key = AppendedText::of(update).and_then(|piece| Some(piece.key(self.state.table.place(choice)?)));
         if let Some(key) = key {
             self.state.fill.note_source(key, source_of(record));
         }

@@ -2,22 +2,22 @@
 //! probabilities beside them.
 
 use super::details::Listed;
-use super::record::{kind, Key, Records};
+use super::record::{kind, LogRecords, RecordKey};
 use super::table::{Rows, Slot};
 use super::write::LogWriter;
 use crate::chat::OtherMember;
 use crate::json::{self, Text, Value};
 
 impl<T: Rows + ?Sized> LogWriter<'_, T> {
-    fn records(&mut self) -> Records<'_> {
+    fn records(&mut self) -> LogRecords<'_> {
         self.state.fill.settle(self.buffer);
-        Records::of(self.buffer.get(..self.state.fill.len).unwrap_or_default())
+        LogRecords::of(self.buffer.get(..self.state.fill.len).unwrap_or_default())
     }
 
     /// Whether these `reasoning_details` are new. Those of a whole `message` are not if the choice has any.
     pub(super) fn is_new_of_details(&mut self, member: &OtherMember<'_>) -> bool {
         let place = self.state.table.place(member.choice).filter(|_| member.in_message);
-        let has_any = |place| Listed::of(self.records(), Key::new(kind::DETAILS, place, 0)).next().is_some();
+        let has_any = |place| Listed::of(self.records(), RecordKey::new(kind::DETAILS, place, 0)).next().is_some();
         !place.is_some_and(has_any)
     }
 
@@ -25,7 +25,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// with these, because then its elements are others.
     #[cold]
     #[inline(never)]
-    pub(super) fn known_of_list(&mut self, key: Key, array: Value<'_>) -> usize {
+    pub(super) fn known_of_list(&mut self, key: RecordKey, array: Value<'_>) -> usize {
         let mut at = 0;
         for known in Listed::of(self.records(), key) {
             let Some((item, is_strict)) = json::element_at(array, &mut at) else { return 0 };
@@ -47,7 +47,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     #[cold]
     #[inline(never)]
     pub(super) fn new_in_data<'t>(&mut self, place: u16, data: Text<'t>) -> Text<'t> {
-        let pieces = Listed::of(self.records(), Key::new(kind::AUDIO_DATA, place, 0));
+        let pieces = Listed::of(self.records(), RecordKey::new(kind::AUDIO_DATA, place, 0));
         behind(data, pieces.filter_map(|piece| piece.as_text())).unwrap_or(data)
     }
 
@@ -55,7 +55,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     #[cold]
     #[inline(never)]
     pub(super) fn new_in_transcript<'t>(&mut self, place: u16, slot: &mut Slot, transcript: Text<'t>) -> Text<'t> {
-        let key = Key::new(kind::AUDIO_TRANSCRIPT, place, 0);
+        let key = RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0);
         let pieces = self.records().filter(|record| record.key == key);
         let Some(new) = behind(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else { return transcript };
         // The transcript contains the pending half of a surrogate pair again.

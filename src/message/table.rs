@@ -1,6 +1,6 @@
 //! The state of a log's choices and calls. It contains no texts, but knows where their live records begin.
 
-use super::record::{kind, Key, Record};
+use super::record::{kind, LogRecord, RecordKey};
 use crate::dialect::Protocol;
 use crate::tables::Tables;
 use core::fmt;
@@ -323,7 +323,7 @@ impl<T: Rows + ?Sized> Table<T> {
     }
 
     /// Returns where the live records of a key begin.
-    pub(super) fn begin(&self, key: Key) -> u32 {
+    pub(super) fn begin(&self, key: RecordKey) -> u32 {
         if key.kind() < kind::ROLE {
             return if key.kind() == kind::USAGE { self.top.usage.begin } else { 0 };
         }
@@ -342,7 +342,7 @@ impl<T: Rows + ?Sized> Table<T> {
     }
 
     /// Whether a record was not replaced.
-    pub(super) fn is_live(&self, record: &Record<'_>) -> bool {
+    pub(super) fn is_live(&self, record: &LogRecord<'_>) -> bool {
         record.at >= self.begin(record.key) && record.key.kind() != kind::DEAD
     }
 

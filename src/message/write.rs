@@ -1,7 +1,7 @@
 //! Writes updates to a log.
 
 use super::error::LogError;
-use super::record::{kind, Fill, Key};
+use super::record::{kind, Fill, RecordKey};
 use super::table::{flag, Live, Rows, Saved, Slot, Table};
 use super::tokens;
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
@@ -11,14 +11,14 @@ use crate::json::{self, Text, Value};
 use crate::QuirkSet;
 
 /// Rewrites an item of a list as strict JSON.
-type Rewrite = fn(&[u8], &mut dyn FnMut(&[u8]));
+type RewriteFn = fn(&[u8], &mut dyn FnMut(&[u8]));
 
 /// How many bytes the log may grow by, beyond twice its packed length, before replaced records are removed.
 const SLACK: usize = 1024;
 
 /// The state of a log beside its buffer.
 #[derive(Clone, Debug)]
-pub(super) struct State<T: Rows + ?Sized> {
+pub(super) struct LogState<T: Rows + ?Sized> {
     pub(super) fill: Fill,
     /// Length in bytes of the texts and raw JSON that were not replaced.
     pub(super) live: usize,
@@ -34,7 +34,7 @@ pub(super) struct State<T: Rows + ?Sized> {
 }
 
 /// All that one update can change of a state.
-pub(super) struct Before {
+pub(super) struct Rollback {
     fill: Fill,
     table: Saved,
     live: usize,
@@ -42,13 +42,13 @@ pub(super) struct Before {
     quirks: QuirkSet,
 }
 
-impl<T: Rows> State<T> {
+impl<T: Rows> LogState<T> {
     pub(super) const fn new(table: Table<T>) -> Self {
-        State { fill: Fill::EMPTY, live: 0, stale: false, packed: 0, quirks: QuirkSet::EMPTY, fault: None, table }
+        LogState { fill: Fill::EMPTY, live: 0, stale: false, packed: 0, quirks: QuirkSet::EMPTY, fault: None, table }
     }
 }
 
-impl<T: Rows + ?Sized> State<T> {
+impl<T: Rows + ?Sized> LogState<T> {
     /// Returns to the start of a stream.
     pub(super) fn reset(&mut self) {
         (self.fill, self.live, self.stale, self.packed) = (Fill::EMPTY, 0, false, 0);
@@ -67,14 +67,14 @@ impl<T: Rows + ?Sized> State<T> {
     }
 
     /// Saves what an update of this choice, and of this call of it, can change.
-    pub(super) fn save(&self, choice: u32, call: u32) -> Before {
-        let State { fill, live, stale, quirks, .. } = *self;
-        Before { fill, table: self.table.save(choice, call), live, stale, quirks }
+    pub(super) fn save(&self, choice: u32, call: u32) -> Rollback {
+        let LogState { fill, live, stale, quirks, .. } = *self;
+        Rollback { fill, table: self.table.save(choice, call), live, stale, quirks }
     }
 
     /// Undoes an update.
-    pub(super) fn restore(&mut self, before: Before, buffer: &mut [u8]) {
-        let Before { fill, table, live, stale, quirks } = before;
+    pub(super) fn restore(&mut self, before: Rollback, buffer: &mut [u8]) {
+        let Rollback { fill, table, live, stale, quirks } = before;
         (self.fill, self.live, self.stale, self.quirks, self.fault) = (fill, live, stale, quirks, None);
         self.table.restore(table);
         // If the last record grew, its length was overwritten.
@@ -97,7 +97,7 @@ impl<T: Rows + ?Sized> State<T> {
 }
 
 /// A piece of a text that is only appended to.
-pub(super) struct Piece<'a> {
+pub(super) struct AppendedText<'a> {
     /// The kind of its records.
     pub(super) kind: u8,
     /// The number of its call, or 0 if the text belongs to no call.
@@ -105,7 +105,7 @@ pub(super) struct Piece<'a> {
     pub(super) text: Text<'a>,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> AppendedText<'a> {
     /// Returns the piece that an update appends, if it appends a text.
     #[inline(always)]
     pub(super) fn of(update: &Update<'a>) -> Option<Self> {
@@ -117,13 +117,13 @@ impl<'a> Piece<'a> {
             Update::FunctionArguments(text) => (kind::FUNCTION_ARGUMENTS, 0, *text),
             _ => return None,
         };
-        Some(Piece { kind, call, text })
+        Some(AppendedText { kind, call, text })
     }
 
     /// Returns the key of its records. `place` is that of its choice.
     #[inline(always)]
-    pub(super) fn key(&self, place: u16) -> Key {
-        Key::new(self.kind, place, self.call)
+    pub(super) fn key(&self, place: u16) -> RecordKey {
+        RecordKey::new(self.kind, place, self.call)
     }
 }
 
@@ -182,7 +182,7 @@ pub(super) fn appends(update: &Update<'_>) -> bool {
 
 /// Writes to a log.
 pub(super) struct LogWriter<'w, T: Rows + ?Sized> {
-    pub(super) state: &'w mut State<T>,
+    pub(super) state: &'w mut LogState<T>,
     pub(super) buffer: &'w mut [u8],
 }
 
@@ -194,7 +194,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// Counts what `write` appends to the log. Returns how many bytes of text it wrote.
     #[inline]
     fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8])) -> usize {
-        let State { fill, live, .. } = &mut *self.state;
+        let LogState { fill, live, .. } = &mut *self.state;
         let before = fill.texts;
         write(fill, self.buffer);
         let len = fill.texts.wrapping_sub(before) as usize;
@@ -203,7 +203,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     #[inline]
-    fn text(&mut self, key: Key, text: Text<'_>) -> usize {
+    fn text(&mut self, key: RecordKey, text: Text<'_>) -> usize {
         if text.is_empty() {
             return 0;
         }
@@ -214,13 +214,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Appends a text that no tracker reads, so that its quirks are counted here.
-    fn untracked(&mut self, key: Key, text: Text<'_>) -> usize {
+    fn untracked(&mut self, key: RecordKey, text: Text<'_>) -> usize {
         self.state.quirks |= text.quirks();
         self.text(key, text)
     }
 
     /// Appends a value as it came.
-    fn raw(&mut self, key: Key, value: Value<'_>) -> usize {
+    fn raw(&mut self, key: RecordKey, value: Value<'_>) -> usize {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
             fill.put(buffer, value.raw());
@@ -228,8 +228,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Appends the elements of an array, rewritten. A value that is no array is one item.
-    fn list(&mut self, key: Key, array: Value<'_>, rewrite: Rewrite) {
-        if array.kind() == json::Kind::Array {
+    fn list(&mut self, key: RecordKey, array: Value<'_>, rewrite: RewriteFn) {
+        if array.kind() == json::ValueKind::Array {
             self.list_from(0, key, array, rewrite);
         } else {
             self.item(key, array, rewrite);
@@ -237,7 +237,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Appends the elements behind offset `at`, which is 0 or the end of an element.
-    fn list_from(&mut self, mut at: usize, key: Key, array: Value<'_>, rewrite: Rewrite) -> usize {
+    fn list_from(&mut self, mut at: usize, key: RecordKey, array: Value<'_>, rewrite: RewriteFn) -> usize {
         self.append(|fill, buffer| {
             while let Some((item, is_strict)) = json::element_at(array, &mut at) {
                 fill.begin(buffer, key);
@@ -251,7 +251,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Appends a value, rewritten, as one item.
-    fn item(&mut self, key: Key, value: Value<'_>, rewrite: Rewrite) -> usize {
+    fn item(&mut self, key: RecordKey, value: Value<'_>, rewrite: RewriteFn) -> usize {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
             rewrite(value.raw(), &mut |bytes| fill.put(buffer, bytes));
@@ -259,7 +259,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Appends a text as one item.
-    fn text_item(&mut self, key: Key, text: Text<'_>) {
+    fn text_item(&mut self, key: RecordKey, text: Text<'_>) {
         self.state.quirks |= text.quirks();
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
@@ -273,7 +273,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     pub(super) fn partials(&mut self, member: &OtherMember<'_>) {
         let Some(place) = self.state.table.place(member.choice) else { return };
         if self.state.table.call_mut(place, member.call).is_some() {
-            self.list(Key::new(kind::CALL_PARTIALS, place, member.call), member.value, json::rewrite);
+            self.list(RecordKey::new(kind::CALL_PARTIALS, place, member.call), member.value, json::rewrite);
         }
     }
 
@@ -285,7 +285,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Writes a text in place of another.
-    fn replace_text(&mut self, live: &mut Live, key: Key, text: Text<'_>) {
+    fn replace_text(&mut self, live: &mut Live, key: RecordKey, text: Text<'_>) {
         *live = self.replace(*live);
         live.grow(self.text(key, text));
     }
@@ -293,7 +293,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// Writes a member of the top level. The first that is not empty counts.
     pub(super) fn first(&mut self, kind: u8, text: Text<'_>) {
         if !text.is_empty() && !self.state.table.know(kind) {
-            self.untracked(Key::new(kind, 0, 0), text);
+            self.untracked(RecordKey::new(kind, 0, 0), text);
         }
     }
 
@@ -305,7 +305,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         let Some(place) = self.state.table.place_or_new(member.choice) else {
             return self.fail(LogError::TooManyChoices);
         };
-        self.list(Key::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
+        self.list(RecordKey::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
     }
 
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
@@ -314,7 +314,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 let protocol = usage.protocol();
                 self.state.table.top.protocol = (protocol != Protocol::Chat).then_some(protocol);
                 let mut live = self.replace(self.state.table.top.usage);
-                live.grow(self.raw(Key::new(kind::USAGE, 0, 0), usage.value()));
+                live.grow(self.raw(RecordKey::new(kind::USAGE, 0, 0), usage.value()));
                 self.state.table.top.usage = live;
             }
             Update::Error(error) => {
@@ -340,14 +340,14 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
 
     fn failure(&mut self, json: u8, place: u16, error: &ApiError<'_>) {
         match (error.value(), error.message()) {
-            (Some(value), _) => self.raw(Key::new(json, place, 0), value),
-            (None, Some(message)) => self.text(Key::new(kind::error_text(json), place, 0), message),
+            (Some(value), _) => self.raw(RecordKey::new(json, place, 0), value),
+            (None, Some(message)) => self.text(RecordKey::new(kind::error_text(json), place, 0), message),
             (None, None) => 0,
         };
     }
 
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
-        let key = |kind: u8| Key::new(kind, place, 0);
+        let key = |kind: u8| RecordKey::new(kind, place, 0);
         match update {
             // Other protocols send other words, such as `model`.
             Update::Role(_) if self.state.table.top.is_native => {
@@ -397,19 +397,19 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             // Nothing is kept of a call that was left out.
             Update::CallName { call: number, text, piece } => {
                 let Some(mut live) = self.state.table.call_mut(place, *number).map(|call| call.name) else { return };
-                self.name(&mut live, Key::new(kind::CALL_NAME, place, *number), *text, *piece);
+                self.name(&mut live, RecordKey::new(kind::CALL_NAME, place, *number), *text, *piece);
                 if let Some(call) = self.state.table.call_mut(place, *number) {
                     call.name = live;
                 }
             }
             Update::CallArguments { call, text } => {
                 if self.state.table.call_mut(place, *call).is_some() {
-                    self.text(Key::new(kind::CALL_ARGUMENTS, place, *call), *text);
+                    self.text(RecordKey::new(kind::CALL_ARGUMENTS, place, *call), *text);
                 }
             }
             Update::Audio(audio) => self.audio(place, slot, audio),
             _ => {
-                if let Some(Piece { kind, text, .. }) = Piece::of(update) {
+                if let Some(AppendedText { kind, text, .. }) = AppendedText::of(update) {
                     self.text(key(kind), text);
                 }
             }
@@ -417,7 +417,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Writes a name, or a piece of one.
-    fn name(&mut self, live: &mut Live, key: Key, text: Text<'_>, piece: NamePiece) {
+    fn name(&mut self, live: &mut Live, key: RecordKey, text: Text<'_>, piece: NamePiece) {
         if piece == NamePiece::Replaces {
             *live = self.replace(*live);
         }
@@ -440,10 +440,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             return;
         }
         if custom {
-            self.state.fill.begin(self.buffer, Key::new(kind::CALL_CUSTOM, place, number));
+            self.state.fill.begin(self.buffer, RecordKey::new(kind::CALL_CUSTOM, place, number));
         }
         for (of, text) in [(kind::CALL_ID, id), (kind::CALL_TYPE, kind)] {
-            text.map(|text| self.text(Key::new(of, place, number), text));
+            text.map(|text| self.text(RecordKey::new(of, place, number), text));
         }
     }
 
@@ -457,16 +457,16 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         if !slot.has(flag::AUDIO_ID) {
             if let Some(id) = audio.id() {
                 slot.set(flag::AUDIO_ID);
-                self.untracked(Key::new(kind::AUDIO_ID, place, 0), id);
+                self.untracked(RecordKey::new(kind::AUDIO_ID, place, 0), id);
             }
         }
         if let Some(text) = data.filter(|text| !text.is_empty()) {
-            self.text_item(Key::new(kind::AUDIO_DATA, place, 0), text);
+            self.text_item(RecordKey::new(kind::AUDIO_DATA, place, 0), text);
         }
         if let Some(text) = transcript {
             let text = slot.transcript_half.take().map_or(text, |half| text.with_lead(half));
             slot.transcript_half = text.trailing_half();
-            self.untracked(Key::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());
+            self.untracked(RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());
         }
         if let Some(time) = audio.expires_at() {
             slot.set(flag::AUDIO_EXPIRES);
@@ -479,7 +479,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         if let Some((items, commas)) = usual {
             slot.flags |= flag::LOGPROBS | flag::LISTS;
             self.append(|fill, buffer| {
-                fill.begin(buffer, Key::new(kind::LISTS, place, 0));
+                fill.begin(buffer, RecordKey::new(kind::LISTS, place, 0));
                 fill.put(buffer, items);
                 fill.texts = fill.texts.wrapping_sub(commas);
             });
@@ -492,7 +492,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         for (list, array) in (0u8..).zip(lists.known) {
             if let Some(array) = array {
                 slot.set(flag::LISTS.wrapping_shl(u32::from(list)));
-                let key = Key::new(kind::LISTS.wrapping_add(list), place, 0);
+                let key = RecordKey::new(kind::LISTS.wrapping_add(list), place, 0);
                 let from = if logprobs.is_whole() { self.known_of_list(key, array) } else { 0 };
                 self.list_from(from, key, array, json::rewrite);
             }

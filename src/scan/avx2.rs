@@ -29,7 +29,7 @@ pub(super) unsafe fn run<T: Task>(task: T) -> T::Out {
 
 impl Kernel for Avx2 {
     type Narrow = Narrow<__m128i>;
-    type Wide = Wide;
+    type Wide = Wide256;
     type Utf8 = Lookup;
     const MASKED_UTF8: bool = true;
     const IS_BRIEF: bool = true;
@@ -41,11 +41,11 @@ impl Kernel for Avx2 {
         };
         let (a, b) = (a.as_ptr(), b.as_ptr());
         // SAFETY: `at` is at most `last`, so that 32 bytes from there on are in both slices. The loads need no alignment.
-        // AVX2 as in `Wide`.
+        // AVX2 as in `Wide256`.
         let differ = |at: usize| unsafe {
             _mm256_xor_si256(_mm256_loadu_si256(a.add(at).cast()), _mm256_loadu_si256(b.add(at).cast()))
         };
-        // SAFETY: AVX2 as in `Wide`.
+        // SAFETY: AVX2 as in `Wide256`.
         let or = |a, b| unsafe { _mm256_or_si256(a, b) };
         // The last 32 bytes, of which some may be compared again.
         let mut all = differ(last);
@@ -57,7 +57,7 @@ impl Kernel for Avx2 {
         if at < last {
             all = or(all, differ(at));
         }
-        // SAFETY: AVX2 as in `Wide`.
+        // SAFETY: AVX2 as in `Wide256`.
         unsafe { _mm256_testz_si256(all, all) != 0 }
     }
 
@@ -72,58 +72,58 @@ impl Kernel for Avx2 {
 ///
 /// Its functions, and those of [`Lookup`], need AVX2. They are private to `scan`, and used only within [`run`].
 #[derive(Clone, Copy)]
-pub(crate) struct Wide([__m256i; 2]);
+pub(crate) struct Wide256([__m256i; 2]);
 
 #[inline(always)]
 fn splat(byte: u8) -> __m256i {
-    // SAFETY: AVX2 as in `Wide`.
+    // SAFETY: AVX2 as in `Wide256`.
     unsafe { _mm256_set1_epi8(byte as i8) }
 }
 
-impl Wide {
+impl Wide256 {
     /// Returns one bit for each byte: its top bit.
     #[inline(always)]
     fn tops(low: __m256i, high: __m256i) -> u64 {
-        // SAFETY: AVX2 as in `Wide`.
+        // SAFETY: AVX2 as in `Wide256`.
         let (low, high) = unsafe { (_mm256_movemask_epi8(low), _mm256_movemask_epi8(high)) };
         u64::from(low as u32) | u64::from(high as u32) << 32
     }
 }
 
-impl Block<64> for Wide {
+impl Block<64> for Wide256 {
     #[inline(always)]
     fn load(bytes: &[u8; 64]) -> Self {
         let bytes = bytes.as_ptr();
-        // SAFETY: 64 bytes are readable, and the loads need no alignment. AVX2 as in `Wide`.
-        unsafe { Wide([_mm256_loadu_si256(bytes.cast()), _mm256_loadu_si256(bytes.add(32).cast())]) }
+        // SAFETY: 64 bytes are readable, and the loads need no alignment. AVX2 as in `Wide256`.
+        unsafe { Wide256([_mm256_loadu_si256(bytes.cast()), _mm256_loadu_si256(bytes.add(32).cast())]) }
     }
     #[inline(always)]
     fn eq(self, byte: u8) -> u64 {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide::tops(_mm256_cmpeq_epi8(low, splat(byte)), _mm256_cmpeq_epi8(high, splat(byte))) }
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256::tops(_mm256_cmpeq_epi8(low, splat(byte)), _mm256_cmpeq_epi8(high, splat(byte))) }
     }
     #[inline(always)]
     fn eq_folded(self, byte: u8) -> u64 {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide([_mm256_or_si256(low, splat(0x20)), _mm256_or_si256(high, splat(0x20))]).eq(byte) }
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256([_mm256_or_si256(low, splat(0x20)), _mm256_or_si256(high, splat(0x20))]).eq(byte) }
     }
     #[inline(always)]
     fn at_least(self, bound: u8) -> u64 {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
         unsafe {
             let below = splat(bound.wrapping_sub(0x80));
-            Wide::tops(_mm256_subs_epu8(low, below), _mm256_subs_epu8(high, below))
+            Wide256::tops(_mm256_subs_epu8(low, below), _mm256_subs_epu8(high, below))
         }
     }
     #[inline(always)]
     fn control(self) -> u64 {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
         unsafe {
-            Wide::tops(
+            Wide256::tops(
                 _mm256_cmpeq_epi8(_mm256_min_epu8(low, splat(0x1f)), low),
                 _mm256_cmpeq_epi8(_mm256_min_epu8(high, splat(0x1f)), high),
             )
@@ -131,48 +131,48 @@ impl Block<64> for Wide {
     }
     #[inline(always)]
     fn high(self) -> u64 {
-        let Wide([low, high]) = self;
-        Wide::tops(low, high)
+        let Wide256([low, high]) = self;
+        Wide256::tops(low, high)
     }
     /// Below 0x20 as signed bytes: control characters, and bytes of at least 0x80.
     #[inline(always)]
     fn odd(self) -> u64 {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide::tops(_mm256_cmpgt_epi8(splat(0x20), low), _mm256_cmpgt_epi8(splat(0x20), high)) }
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256::tops(_mm256_cmpgt_epi8(splat(0x20), low), _mm256_cmpgt_epi8(splat(0x20), high)) }
     }
 }
 
-impl Sum for Wide {
+impl Sum for Wide256 {
     #[inline(always)]
     fn equal(self, byte: u8) -> Self {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide([_mm256_cmpeq_epi8(low, splat(byte)), _mm256_cmpeq_epi8(high, splat(byte))]) }
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256([_mm256_cmpeq_epi8(low, splat(byte)), _mm256_cmpeq_epi8(high, splat(byte))]) }
     }
     #[inline(always)]
     fn or(self, other: Self) -> Self {
-        let (Wide([low, high]), Wide([its_low, its_high])) = (self, other);
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide([_mm256_or_si256(low, its_low), _mm256_or_si256(high, its_high)]) }
+        let (Wide256([low, high]), Wide256([its_low, its_high])) = (self, other);
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256([_mm256_or_si256(low, its_low), _mm256_or_si256(high, its_high)]) }
     }
     #[inline(always)]
     fn lesser(self, other: Self) -> Self {
-        let (Wide([low, high]), Wide([its_low, its_high])) = (self, other);
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide([_mm256_min_epu8(low, its_low), _mm256_min_epu8(high, its_high)]) }
+        let (Wide256([low, high]), Wide256([its_low, its_high])) = (self, other);
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256([_mm256_min_epu8(low, its_low), _mm256_min_epu8(high, its_high)]) }
     }
     #[inline(always)]
     fn is_high(self) -> bool {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
         unsafe { _mm256_movemask_epi8(_mm256_or_si256(low, high)) != 0 }
     }
     #[inline(always)]
     fn note(self, byte: u8, noted: Self) -> Self {
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide([_mm256_xor_si256(low, splat(byte)), _mm256_xor_si256(high, splat(byte))]) }.lesser(noted)
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256([_mm256_xor_si256(low, splat(byte)), _mm256_xor_si256(high, splat(byte))]) }.lesser(noted)
     }
     #[inline(always)]
     fn is_noted(noted: Self) -> bool {
@@ -184,9 +184,9 @@ impl Sum for Wide {
         // Where no line end has this half, a byte that has another.
         let mut ends = [0_u8; 16];
         (ends[0], ends[0x0a], ends[0x0d]) = (1, b'\n', b'\r');
-        let Wide([low, high]) = self;
-        // SAFETY: AVX2 as in `Wide`.
-        unsafe { Wide([_mm256_cmpeq_epi8(look_up(ends, low), low), _mm256_cmpeq_epi8(look_up(ends, high), high)]) }
+        let Wide256([low, high]) = self;
+        // SAFETY: AVX2 as in `Wide256`.
+        unsafe { Wide256([_mm256_cmpeq_epi8(look_up(ends, low), low), _mm256_cmpeq_epi8(look_up(ends, high), high)]) }
     }
 }
 
@@ -204,18 +204,18 @@ pub(crate) struct Lookup {
 impl Default for Lookup {
     #[inline(always)]
     fn default() -> Self {
-        // SAFETY: AVX2 as in `Wide`.
+        // SAFETY: AVX2 as in `Wide256`.
         Lookup { before: unsafe { _mm256_setzero_si256() }, high: 0 }
     }
 }
 
-impl Utf8<Wide> for Lookup {
+impl Utf8<Wide256> for Lookup {
     /// ASCII behind a block of ASCII needs no look. Behind another block it may cut a character; and where a text mixes both,
     /// to guess at each block whether it is ASCII would often fail.
     #[inline(always)]
-    fn see(&mut self, block: Wide) -> bool {
-        let Wide([low, high]) = block;
-        // SAFETY: AVX2 as in `Wide`.
+    fn see(&mut self, block: Wide256) -> bool {
+        let Wide256([low, high]) = block;
+        // SAFETY: AVX2 as in `Wide256`.
         unsafe {
             let top = _mm256_movemask_epi8(_mm256_or_si256(low, high));
             if core::mem::replace(&mut self.high, top) | top == 0 {
@@ -230,7 +230,7 @@ impl Utf8<Wide> for Lookup {
     #[inline(always)]
     fn is_complete(&self) -> bool {
         let last = -1;
-        // SAFETY: AVX2 as in `Wide`.
+        // SAFETY: AVX2 as in `Wide256`.
         unsafe {
             #[rustfmt::skip]
             let most = _mm256_setr_epi8(
@@ -316,7 +316,7 @@ fn faults(bytes: __m256i, before: __m256i) -> __m256i {
         TOO_SHORT,
         TOO_SHORT,
     ];
-    // SAFETY: AVX2 as in `Wide`.
+    // SAFETY: AVX2 as in `Wide256`.
     unsafe {
         let between = _mm256_permute2x128_si256::<0x21>(before, bytes);
         let first = _mm256_alignr_epi8::<15>(bytes, between);
@@ -337,7 +337,7 @@ fn faults(bytes: __m256i, before: __m256i) -> __m256i {
 /// Returns the upper half of each byte.
 #[inline(always)]
 fn upper(bytes: __m256i) -> __m256i {
-    // SAFETY: AVX2 as in `Wide`.
+    // SAFETY: AVX2 as in `Wide256`.
     unsafe { _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), splat(0x0f)) }
 }
 
@@ -346,6 +346,6 @@ fn upper(bytes: __m256i) -> __m256i {
 fn look_up(table: [u8; 16], at: __m256i) -> __m256i {
     // A constant: it lies in memory as it is loaded.
     let twice = [table, table];
-    // SAFETY: 32 bytes are readable, and the load needs no alignment. AVX2 as in `Wide`.
+    // SAFETY: 32 bytes are readable, and the load needs no alignment. AVX2 as in `Wide256`.
     unsafe { _mm256_shuffle_epi8(_mm256_loadu_si256(twice.as_ptr().cast()), at) }
 }

@@ -15,18 +15,18 @@ pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<Container
 /// [`end`] of a container at the front of the bytes, if it lies in one line. Looks at most 63 bytes beyond that line.
 #[inline]
 pub(crate) fn end_in_line(bytes: &[u8], max_depth: u32) -> Option<usize> {
-    let end = Target::best(End { bytes, from: 0, max_depth, in_line: true });
+    let end = Target::best(EndSearch { bytes, from: 0, max_depth, in_line: true });
     end.ok().filter(|end| !end.breaks).map(|end| end.at)
 }
 
 /// [`end`] with a given kernel.
 #[inline(always)]
 pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
-    K::best(End { bytes, from, max_depth, in_line: false })
+    K::best(EndSearch { bytes, from, max_depth, in_line: false })
 }
 
 /// See [`end`].
-struct End<'b> {
+struct EndSearch<'b> {
     bytes: &'b [u8],
     from: usize,
     max_depth: u32,
@@ -34,7 +34,7 @@ struct End<'b> {
     in_line: bool,
 }
 
-impl Task for End<'_> {
+impl Task for EndSearch<'_> {
     type Out = Result<ContainerEnd, Unbalanced>;
 
     #[inline(always)]
@@ -43,7 +43,7 @@ impl Task for End<'_> {
             return bytes::container_end(self.bytes, self.from, self.max_depth, self.in_line);
         }
         let blank = K::Wide::load(&[b' '; 64]);
-        let mut balance = Balance {
+        let mut balance = Brackets {
             escapes: Escapes::default(),
             inside: 0,
             depth: 0,
@@ -56,7 +56,7 @@ impl Task for End<'_> {
 }
 
 /// Counts brackets outside strings.
-struct Balance<B> {
+struct Brackets<B> {
     escapes: Escapes,
     /// All ones if the previous block ended inside a string.
     inside: u64,
@@ -67,7 +67,7 @@ struct Balance<B> {
     in_line: bool,
 }
 
-impl<B: Sum> Balance<B> {
+impl<B: Sum> Brackets<B> {
     /// Goes on behind a block without the end, unless the container had to end in its line.
     #[inline(always)]
     fn go_on(&mut self, block: B) -> Option<Result<ContainerEnd, Unbalanced>> {
@@ -76,7 +76,7 @@ impl<B: Sum> Balance<B> {
     }
 }
 
-impl<K: Kernel> Look<K> for Balance<K::Wide> {
+impl<K: Kernel> Look<K> for Brackets<K::Wide> {
     type Found = Result<ContainerEnd, Unbalanced>;
 
     #[inline(always)]

@@ -269,7 +269,7 @@ impl<const STRICT: bool> Task for WideRun<'_, STRICT> {
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> RunEnd {
-        let mut run = Run::<STRICT>::default();
+        let mut run = RunSearch::<STRICT>::default();
         let at = walk::<K, _>(self.bytes, self.from, &mut run).unwrap_or(self.bytes.len());
         RunEnd { at, ascii: run.high == 0, control: run.control != 0 }
     }
@@ -288,12 +288,12 @@ fn stops<const N: usize, const STRICT: bool>(block: impl Block<N>) -> (u64, u64)
 
 /// Searches for the end of a run.
 #[derive(Default)]
-struct Run<const STRICT: bool> {
+struct RunSearch<const STRICT: bool> {
     high: u64,
     control: u64,
 }
 
-impl<K: Kernel, const STRICT: bool> Look<K> for Run<STRICT> {
+impl<K: Kernel, const STRICT: bool> Look<K> for RunSearch<STRICT> {
     type Found = usize;
 
     #[inline(always)]

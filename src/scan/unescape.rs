@@ -15,7 +15,7 @@ use core::num::NonZeroU64;
 /// How far the decoding got. It stops before the first ill-formed sequence, and before a character or escape that may
 /// not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Progress {
+pub(crate) struct Decoded {
     /// Bytes of the string that are decoded: whole characters and whole escapes.
     pub(crate) took: usize,
     /// Bytes written.
@@ -27,12 +27,12 @@ pub(crate) struct Progress {
 /// Appends the decoded bytes to `text`, which has room for all of them. Stops early only at ill-formed bytes.
 #[cfg(feature = "alloc")]
 #[inline]
-pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
+pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Decoded {
     // An escape is longer than its character.
     text.reserve(raw.len());
     // SAFETY: only UTF-8 is appended to the bytes.
     let bytes = unsafe { text.as_mut_vec() };
-    let progress = decode::<Target>(raw, Out { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
+    let progress = decode::<Target>(raw, Destination { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
     // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
     // checked runs, cut between characters, and encoded characters.
@@ -41,35 +41,35 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Progress {
 }
 
 /// Decodes into `buffer`.
-pub(crate) fn copy(raw: &[u8], buffer: &mut [u8]) -> Progress {
+pub(crate) fn copy(raw: &[u8], buffer: &mut [u8]) -> Decoded {
     copy_with::<Target>(raw, buffer)
 }
 
 /// [`copy`] with a given kernel.
 #[inline(always)]
-pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Progress {
+pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Decoded {
     let room: *mut [u8] = buffer;
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
     // initialised bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
-    decode::<K>(raw, Out { room, len: 0, offsets: usize::MAX })
+    decode::<K>(raw, Destination { room, len: 0, offsets: usize::MAX })
 }
 
 /// Measures the decoded bytes without writing them.
-pub(crate) fn measure(raw: &[u8]) -> Progress {
+pub(crate) fn measure(raw: &[u8]) -> Decoded {
     measure_with::<Target>(raw)
 }
 
 /// [`measure`] with a given kernel.
 #[inline(always)]
-pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Progress {
-    decode::<K>(raw, Out { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, offsets: 0 })
+pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Decoded {
+    decode::<K>(raw, Destination { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, offsets: 0 })
 }
 
 /// Destination of decoded bytes. If they are kept, the first `len` bytes of `room` are initialised. Otherwise they are only
 /// counted, and every page is the same memory, of [`WINDOW`] bytes. No constant says which, and measuring writes as decoding
 /// does: the code is there once.
-struct Out<'b> {
+struct Destination<'b> {
     room: &'b mut [MaybeUninit<u8>],
     /// The number of bytes decoded so far.
     len: usize,
@@ -77,7 +77,7 @@ struct Out<'b> {
     offsets: usize,
 }
 
-impl Out<'_> {
+impl Destination<'_> {
     /// Returns the next `N` bytes of the destination, or `None` if there are fewer. They may be written ahead and in any
     /// order; those after the final end are ignored.
     #[inline(always)]
@@ -130,7 +130,7 @@ const WINDOW: usize = 128;
 
 /// Decodes `raw`. Returns how far the decoding got.
 #[inline(always)]
-fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
+fn decode<K: Kernel>(raw: &[u8], mut out: Destination<'_>) -> Decoded {
     // Most strings of a stream are one token.
     if raw.len() < 16 && !K::BY_BYTES {
         if let Some(progress) = tiny::<K>(raw, &mut out) {
@@ -143,14 +143,14 @@ fn decode<K: Kernel>(raw: &[u8], mut out: Out<'_>) -> Progress {
 /// [`decode`] for strings that are long, ill-formed, or have little room, and for all where the kernel looks at bytes.
 struct Long<'r, 'b> {
     raw: &'r [u8],
-    out: Out<'b>,
+    out: Destination<'b>,
 }
 
 impl Task for Long<'_, '_> {
-    type Out = Progress;
+    type Out = Decoded;
 
     #[inline(always)]
-    fn run<K: Kernel>(self) -> Progress {
+    fn run<K: Kernel>(self) -> Decoded {
         let Long { raw, mut out } = self;
         let mut quirks = QuirkSet::EMPTY;
         let mut took = if K::BY_BYTES { 0 } else { blocks::<K>(raw, &mut out, &mut quirks) };
@@ -162,13 +162,13 @@ impl Task for Long<'_, '_> {
                 break;
             }
         }
-        Progress { took, wrote: out.len, quirks }
+        Decoded { took, wrote: out.len, quirks }
     }
 }
 
 /// Decodes less than 16 bytes. Returns `None` if they are ill-formed or do not fit.
 #[inline(always)]
-fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
+fn tiny<K: Kernel>(raw: &[u8], out: &mut Destination<'_>) -> Option<Decoded> {
     let page = out.page::<32>()?;
     let mut quirks = QuirkSet::EMPTY;
     let len = raw.len();
@@ -204,13 +204,13 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Out<'_>) -> Option<Progress> {
         starts &= u64::MAX.wrapping_shl(at as u32);
     }
     out.pass(wrote.wrapping_add(len.saturating_sub(at)));
-    Some(Progress { took: len, wrote: out.len, quirks })
+    Some(Decoded { took: len, wrote: out.len, quirks })
 }
 
 /// Decodes block after block while the destination has room for a window and nothing is ill-formed. Returns the number
 /// of bytes decoded.
 #[inline(always)]
-fn blocks<K: Kernel>(raw: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> usize {
+fn blocks<K: Kernel>(raw: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSet) -> usize {
     let (mut rest, mut check) = (raw, K::Utf8::default());
     let mut padded: [u8; WINDOW];
     let mut least = K::Wide::load(&[b' '; 64]);
@@ -391,7 +391,7 @@ fn from(at: usize) -> u64 {
 /// Decodes up to 64 bytes and the escape that they end in. Writes nothing beyond what they decode to. Returns the number of bytes
 /// decoded, and whether it goes on behind them: not before an ill-formed run, or where there is no more room. `rest` is not empty.
 #[inline(never)]
-fn careful(rest: &[u8], out: &mut Out<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
+fn careful(rest: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
     let window = whole(rest, rest.get(..64).unwrap_or(rest));
     let mut at = 0;
     while at < window.len() {

@@ -6,7 +6,7 @@ use super::portable::Portable;
 use super::string;
 use super::target::Target;
 use super::tests::{at_each_level, every, Random};
-use super::unescape::{self, Progress};
+use super::unescape::{self, Decoded};
 use crate::{visits, Quirk, QuirkSet};
 use std::string::String;
 use std::vec::Vec;
@@ -73,7 +73,7 @@ impl Kernel for ByBytes {
 }
 
 /// Decodes with a kernel into `room` bytes, and compares the result with the naive decoder.
-fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Progress {
+fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Decoded {
     let mut bytes = std::vec![0xaa; room];
     let progress = unescape::copy_with::<K>(raw, &mut bytes);
     let written = &bytes[..progress.wrote];

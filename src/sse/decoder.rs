@@ -1,7 +1,7 @@
 //! Interprets the lines of an event stream (WHATWG HTML 9.2.6).
 
 use super::buffer::{EventBuffer, NoRoom, Span};
-use super::{Field, Lines, Lossy, Piece};
+use super::{LineKind, Lines, Lossy, Piece};
 use crate::shown::{shown, Bytes};
 use crate::{Limits, Storage};
 
@@ -142,7 +142,7 @@ impl core::fmt::Debug for Item<'_> {
 /// ```
 #[derive(Clone)]
 pub struct Decoder<S> {
-    reader: Reader,
+    reader: DecoderState,
     storage: S,
 }
 
@@ -165,7 +165,7 @@ impl<S: Storage> Decoder<S> {
 
     /// Creates a decoder with the given limits. Only [`Limits::max_event_len`] and [`Limits::max_id_len`] apply.
     pub const fn with_limits(storage: S, limits: Limits) -> Self {
-        Decoder { reader: Reader::new(limits), storage }
+        Decoder { reader: DecoderState::new(limits), storage }
     }
 
     /// Removes the next item from the front of `input`. Returns `None` when the input is used up: pass the next slice.
@@ -216,24 +216,24 @@ impl<S: Storage> Decoder<S> {
         self.reader.reset();
     }
 
-    fn view<'a>(&'a self, found: Found, input: &'a [u8]) -> Item<'a> {
+    fn view<'a>(&'a self, found: FoundItem, input: &'a [u8]) -> Item<'a> {
         let storage = self.storage.bytes();
         match found {
-            Found::Event { data, name } => Item::Event(Event {
+            FoundItem::Event { data, name } => Item::Event(Event {
                 name: name.of(input, storage),
                 data: data.of(input, storage),
                 id: self.reader.buffer.id(storage),
             }),
-            Found::Comment(text) => Item::Comment(text.of(input, storage)),
-            Found::Retry(time) => Item::Retry(time),
-            Found::TooLong { offset } => Item::TooLong { offset },
+            FoundItem::Comment(text) => Item::Comment(text.of(input, storage)),
+            FoundItem::Retry(time) => Item::Retry(time),
+            FoundItem::TooLong { offset } => Item::TooLong { offset },
         }
     }
 }
 
 /// A found item, as offsets.
 #[derive(Clone, Copy, Debug)]
-enum Found {
+enum FoundItem {
     Event { data: Span, name: Span },
     Comment(Span),
     Retry(u64),
@@ -242,7 +242,7 @@ enum Found {
 
 /// The decoder without its storage. Contains no pointers.
 #[derive(Clone, Debug)]
-struct Reader {
+struct DecoderState {
     lines: Lines,
     buffer: EventBuffer,
     /// Bytes consumed.
@@ -264,9 +264,9 @@ struct Reader {
     unreported: Option<u64>,
 }
 
-impl Reader {
+impl DecoderState {
     const fn new(limits: Limits) -> Self {
-        Reader {
+        DecoderState {
             lines: Lines::new(),
             buffer: EventBuffer::new(limits),
             offset: 0,
@@ -283,14 +283,14 @@ impl Reader {
     fn reset(&mut self) {
         let mut buffer = self.buffer.clone();
         buffer.reset();
-        *self = Reader { buffer, ..Reader::new(Limits::DEFAULT) };
+        *self = DecoderState { buffer, ..DecoderState::new(Limits::DEFAULT) };
     }
 
-    fn read<S: Storage>(&mut self, storage: &mut S, input: &mut &[u8]) -> Option<Found> {
+    fn read<S: Storage>(&mut self, storage: &mut S, input: &mut &[u8]) -> Option<FoundItem> {
         self.settle(storage);
         let window = *input;
         let base = self.offset;
-        let mut found = self.unreported.take().map(|offset| Found::TooLong { offset });
+        let mut found = self.unreported.take().map(|offset| FoundItem::TooLong { offset });
         while found.is_none() {
             self.lines.skip_between(input);
             let taken = window.len().saturating_sub(input.len());
@@ -308,13 +308,13 @@ impl Reader {
         let taken = window.len().saturating_sub(input.len());
         self.offset = base.saturating_add(taken as u64);
         self.keep(storage, window);
-        found.or_else(|| self.unreported.take().map(|offset| Found::TooLong { offset }))
+        found.or_else(|| self.unreported.take().map(|offset| FoundItem::TooLong { offset }))
     }
 
-    fn finish<S: Storage>(&mut self, storage: &mut S) -> Option<Found> {
+    fn finish<S: Storage>(&mut self, storage: &mut S) -> Option<FoundItem> {
         self.settle(storage);
         if let Some(offset) = self.unreported.take() {
-            return Some(Found::TooLong { offset });
+            return Some(FoundItem::TooLong { offset });
         }
         if let Some(piece) = self.lines.finish() {
             let found = self.take(storage, &[], &piece, 0);
@@ -344,23 +344,29 @@ impl Reader {
         }
     }
 
-    fn take<S: Storage>(&mut self, storage: &mut S, window: &[u8], piece: &Piece<'_>, start: usize) -> Option<Found> {
+    fn take<S: Storage>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+        piece: &Piece<'_>,
+        start: usize,
+    ) -> Option<FoundItem> {
         match piece.field {
-            Field::Blank => return self.blank(),
-            Field::Comment => return self.comment(storage, piece, start),
+            LineKind::Blank => return self.blank(),
+            LineKind::Comment => return self.comment(storage, piece, start),
             _ => {}
         }
         self.block_start.get_or_insert(self.line_start);
-        if piece.field == Field::Retry {
+        if piece.field == LineKind::Retry {
             return self.retry(piece);
         }
         if self.discard {
             return None;
         }
         let taken = match piece.field {
-            Field::Data => self.buffer.data(storage, window, piece.value, piece.first, start),
-            Field::Event => self.buffer.name(storage, piece, start),
-            Field::Id => {
+            LineKind::Data => self.buffer.data(storage, window, piece.value, piece.first, start),
+            LineKind::Event => self.buffer.name(storage, piece, start),
+            LineKind::Id => {
                 let _ = self.buffer.identify(storage, piece, false);
                 Ok(())
             }
@@ -368,7 +374,7 @@ impl Reader {
         };
         match taken {
             Ok(()) => None,
-            Err(NoRoom) => Some(Found::TooLong { offset: self.give_up() }),
+            Err(NoRoom) => Some(FoundItem::TooLong { offset: self.give_up() }),
         }
     }
 
@@ -379,14 +385,14 @@ impl Reader {
         self.block_start.unwrap_or(self.line_start)
     }
 
-    fn blank(&mut self) -> Option<Found> {
+    fn blank(&mut self) -> Option<FoundItem> {
         self.block_start = None;
         self.discard = false;
         let (data, name) = self.buffer.end()?;
-        Some(Found::Event { data, name })
+        Some(FoundItem::Event { data, name })
     }
 
-    fn comment<S: Storage>(&mut self, storage: &mut S, piece: &Piece<'_>, start: usize) -> Option<Found> {
+    fn comment<S: Storage>(&mut self, storage: &mut S, piece: &Piece<'_>, start: usize) -> Option<FoundItem> {
         if piece.first {
             self.skip_comment = false;
         }
@@ -394,16 +400,16 @@ impl Reader {
             return None;
         }
         match self.buffer.comment(storage, piece, start) {
-            Ok(text) => text.map(Found::Comment),
+            Ok(text) => text.map(FoundItem::Comment),
             Err(NoRoom) => {
                 self.skip_comment = true;
                 self.buffer.unstage();
-                Some(Found::TooLong { offset: self.line_start })
+                Some(FoundItem::TooLong { offset: self.line_start })
             }
         }
     }
 
-    fn retry(&mut self, piece: &Piece<'_>) -> Option<Found> {
+    fn retry(&mut self, piece: &Piece<'_>) -> Option<FoundItem> {
         if piece.first {
             self.retry = Some(0);
             self.digits = false;
@@ -419,7 +425,7 @@ impl Reader {
             };
         }
         let time = if piece.last && self.digits { self.retry } else { None };
-        time.map(Found::Retry)
+        time.map(FoundItem::Retry)
     }
 }
 

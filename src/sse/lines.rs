@@ -14,7 +14,7 @@ const HEAD: usize = 8;
 
 /// The field of a line. Names are compared byte for byte: `Data` is not `data`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Field {
+pub enum LineKind {
     /// `data`
     Data,
     /// `event`
@@ -31,15 +31,15 @@ pub enum Field {
     Blank,
 }
 
-impl Field {
+impl LineKind {
     /// Returns the field with this name.
-    fn named(name: &[u8]) -> Field {
+    fn named(name: &[u8]) -> LineKind {
         match name {
-            b"data" => Field::Data,
-            b"event" => Field::Event,
-            b"id" => Field::Id,
-            b"retry" => Field::Retry,
-            _ => Field::Unknown,
+            b"data" => LineKind::Data,
+            b"event" => LineKind::Event,
+            b"id" => LineKind::Id,
+            b"retry" => LineKind::Retry,
+            _ => LineKind::Unknown,
         }
     }
 
@@ -51,13 +51,13 @@ impl Field {
     /// Returns the field whose name and colon `line` starts with, and the bytes after the colon. Returns `None` if there is
     /// no such field, or not yet.
     #[inline]
-    fn of(line: &[u8]) -> Option<(Field, &[u8])> {
+    fn of(line: &[u8]) -> Option<(LineKind, &[u8])> {
         match line {
-            [b'd', b'a', b't', b'a', b':', value @ ..] => Some((Field::Data, value)),
-            [b'e', b'v', b'e', b'n', b't', b':', value @ ..] => Some((Field::Event, value)),
-            [b'i', b'd', b':', value @ ..] => Some((Field::Id, value)),
-            [b'r', b'e', b't', b'r', b'y', b':', value @ ..] => Some((Field::Retry, value)),
-            [b':', value @ ..] => Some((Field::Comment, value)),
+            [b'd', b'a', b't', b'a', b':', value @ ..] => Some((LineKind::Data, value)),
+            [b'e', b'v', b'e', b'n', b't', b':', value @ ..] => Some((LineKind::Event, value)),
+            [b'i', b'd', b':', value @ ..] => Some((LineKind::Id, value)),
+            [b'r', b'e', b't', b'r', b'y', b':', value @ ..] => Some((LineKind::Retry, value)),
+            [b':', value @ ..] => Some((LineKind::Comment, value)),
             _ => None,
         }
     }
@@ -67,15 +67,15 @@ impl Field {
 #[derive(Clone, Copy)]
 pub struct Piece<'a> {
     /// The field of its line.
-    pub field: Field,
+    pub field: LineKind,
     /// Whether it is the first piece of its line.
     pub first: bool,
     /// Whether it is the last piece of its line.
     pub last: bool,
-    /// Bytes of the value: after the colon and at most one space. For [`Field::Unknown`], bytes of the whole line,
+    /// Bytes of the value: after the colon and at most one space. For [`LineKind::Unknown`], bytes of the whole line,
     /// including name and colon. Never contains CR or LF.
     pub value: &'a [u8],
-    /// Bytes from earlier slices that precede `value`, in the first piece of an [`Field::Unknown`] line. Empty in any
+    /// Bytes from earlier slices that precede `value`, in the first piece of an [`LineKind::Unknown`] line. Empty in any
     /// other piece.
     pub held: Held,
 }
@@ -112,7 +112,7 @@ impl Held {
 
 /// Position of the machine in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
+enum Position {
     /// At the start of the stream. `head` may hold the first bytes of a byte order mark.
     Mark,
     /// At the start of a line.
@@ -177,19 +177,19 @@ impl Ended {
 /// order mark is dropped. A line that the input contains whole is one piece, found with one search; a cut line is one
 /// piece for each slice. A line without a colon is a field name with an empty value.
 ///
-/// A line becomes [`Field::Unknown`] as soon as its name is no prefix of a known name, so `held` is at most a prefix of
+/// A line becomes [`LineKind::Unknown`] as soon as its name is no prefix of a known name, so `held` is at most a prefix of
 /// a known name or of a byte order mark.
 ///
 /// ```
-/// use deltawire::sse::{Field, Lines};
+/// use deltawire::sse::{LineKind, Lines};
 ///
 /// let mut lines = Lines::new();
 /// let mut value = Vec::new();
 /// for mut slice in [&b"da"[..], b"ta: hel", b"lo\r", b"\n\r\n"] {
 ///     while let Some(piece) = lines.next(&mut slice) {
 ///         match piece.field {
-///             Field::Data => value.extend_from_slice(piece.value),
-///             Field::Blank => assert_eq!(value, b"hello"),
+///             LineKind::Data => value.extend_from_slice(piece.value),
+///             LineKind::Blank => assert_eq!(value, b"hello"),
 ///             _ => {}
 ///         }
 ///     }
@@ -198,9 +198,9 @@ impl Ended {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Lines {
-    at: At,
+    at: Position,
     /// The field of the line. Valid in `Colon` and `Value`.
-    field: Field,
+    field: LineKind,
     /// Whether no piece of the line was returned yet. Valid in `Colon` and `Value`.
     fresh: bool,
     ended: Ended,
@@ -224,7 +224,7 @@ fn cut(bytes: &[u8]) -> Option<(&[u8], &[u8], bool)> {
 impl Lines {
     /// Creates a machine at the start of a stream.
     pub const fn new() -> Self {
-        Lines { at: At::Mark, field: Field::Blank, fresh: false, ended: Ended::Alone, head: Held::EMPTY }
+        Lines { at: Position::Mark, field: LineKind::Blank, fresh: false, ended: Ended::Alone, head: Held::EMPTY }
     }
 
     /// Removes the next piece from the front of `input`. Returns `None` when the input is used up.
@@ -234,26 +234,26 @@ impl Lines {
     #[inline]
     pub fn next<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         self.skip_between(input);
-        if self.at != At::Start {
+        if self.at != Position::Start {
             return self.resume(input);
         }
         let window: &'a [u8] = input;
         visit!(window.len().min(6));
-        let Some((field, value)) = Field::of(window) else {
+        let Some((field, value)) = LineKind::of(window) else {
             return self.start(input);
         };
         let value = match value {
             [b' ', value @ ..] => value,
             // The slice ends after the colon; a space may follow in the next slice.
             [] => {
-                self.begin(field, At::Colon);
+                self.begin(field, Position::Colon);
                 *input = &[];
                 return None;
             }
             value => value,
         };
         let Some((value, rest, cr)) = cut(value) else {
-            self.begin(field, At::Value);
+            self.begin(field, Position::Value);
             *input = &[];
             return self.part(value);
         };
@@ -275,7 +275,7 @@ impl Lines {
                     *input = rest;
                 }
             }
-        } else if self.at == At::Mark {
+        } else if self.at == Position::Mark {
             self.skip_mark(input);
         }
     }
@@ -285,17 +285,17 @@ impl Lines {
     pub fn finish(&mut self) -> Option<Piece<'static>> {
         let at = self.at;
         let head = core::mem::replace(&mut self.head, Held::EMPTY);
-        self.at = At::Start;
+        self.at = Position::Start;
         self.ended = Ended::Alone;
         match at {
-            At::Start => None,
-            At::Mark if head.len == 0 => None,
-            At::Mark | At::Name => {
-                let field = Field::named(head.as_slice());
-                let held = if field == Field::Unknown { head } else { Held::EMPTY };
+            Position::Start => None,
+            Position::Mark if head.len == 0 => None,
+            Position::Mark | Position::Name => {
+                let field = LineKind::named(head.as_slice());
+                let held = if field == LineKind::Unknown { head } else { Held::EMPTY };
                 Some(Piece { field, first: true, last: true, value: &[], held })
             }
-            At::Colon | At::Value => {
+            Position::Colon | Position::Value => {
                 Some(Piece { field: self.field, first: self.fresh, last: true, value: &[], held: head })
             }
         }
@@ -305,7 +305,7 @@ impl Lines {
     /// again. `before` is how the line before this one ended.
     #[inline]
     pub(crate) fn stay_in_unknown(&mut self, before: Ended) {
-        self.begin(Field::Unknown, At::Value);
+        self.begin(LineKind::Unknown, Position::Value);
         (self.fresh, self.ended) = (false, before);
     }
 
@@ -328,23 +328,23 @@ impl Lines {
     #[inline]
     pub fn in_line(&self) -> bool {
         match self.at {
-            At::Mark => self.head.len > 0,
-            At::Start => false,
-            At::Name | At::Colon | At::Value => true,
+            Position::Mark => self.head.len > 0,
+            Position::Start => false,
+            Position::Name | Position::Colon | Position::Value => true,
         }
     }
 
     /// Whether the machine is at the start of a line, perhaps before the LF of a CRLF.
     #[inline]
     pub(crate) fn is_at_start(&self) -> bool {
-        self.at == At::Start
+        self.at == Position::Start
     }
 
     /// Moves into the value of a `data` line whose first piece the caller took. `after_lf` is whether the LF of a CRLF was
     /// consumed before that line.
     #[inline]
     pub(crate) fn start_data(&mut self, after_lf: bool) {
-        self.begin(Field::Data, At::Value);
+        self.begin(LineKind::Data, Position::Value);
         (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
@@ -354,12 +354,14 @@ impl Lines {
     pub(crate) fn go_on_in_head(&mut self, bytes: &[u8]) -> bool {
         let [byte] = bytes else { return false };
         match (self.at, self.head.as_slice(), byte) {
-            (At::Name, b"d", b'a') | (At::Name, b"da", b't') | (At::Name, b"dat", b'a') => self.head.extend(bytes),
-            (At::Name, b"data", b':') => {
-                self.head = Held::EMPTY;
-                self.begin(Field::Data, At::Colon);
+            (Position::Name, b"d", b'a') | (Position::Name, b"da", b't') | (Position::Name, b"dat", b'a') => {
+                self.head.extend(bytes)
             }
-            (At::Colon, _, b' ') => self.at = At::Value,
+            (Position::Name, b"data", b':') => {
+                self.head = Held::EMPTY;
+                self.begin(LineKind::Data, Position::Colon);
+            }
+            (Position::Colon, _, b' ') => self.at = Position::Value,
             _ => return false,
         }
         visit!(1);
@@ -369,13 +371,13 @@ impl Lines {
     /// Whether the machine is at the start of the value of a `data` line, behind the space.
     #[inline]
     pub(crate) fn is_before_data(&self) -> bool {
-        self.at == At::Value && self.field == Field::Data && self.fresh
+        self.at == Position::Value && self.field == LineKind::Data && self.fresh
     }
 
     /// Whether the machine is in the value of a `data` line, after a first piece.
     #[inline]
     pub(crate) fn is_in_data(&self) -> bool {
-        self.at == At::Value && self.field == Field::Data && !self.fresh
+        self.at == Position::Value && self.field == LineKind::Data && !self.fresh
     }
 
     /// Whether a CR ended the previous line.
@@ -393,11 +395,11 @@ impl Lines {
     /// Moves to the start of a line.
     #[inline]
     pub(crate) fn start_line(&mut self, ended: Ended) {
-        (self.at, self.ended) = (At::Start, ended);
+        (self.at, self.ended) = (Position::Start, ended);
     }
 
     #[inline]
-    fn begin(&mut self, field: Field, at: At) {
+    fn begin(&mut self, field: LineKind, at: Position) {
         self.at = at;
         self.field = field;
         self.fresh = true;
@@ -407,14 +409,14 @@ impl Lines {
     fn skip_mark(&mut self, input: &mut &[u8]) {
         while let Some((byte, rest)) = input.split_first() {
             if BOM.get(usize::from(self.head.len)) != Some(byte) {
-                self.at = if self.head.len > 0 { At::Name } else { At::Start };
+                self.at = if self.head.len > 0 { Position::Name } else { Position::Start };
                 return;
             }
             self.head.extend(&[*byte]);
             *input = rest;
             if usize::from(self.head.len) == BOM.len() {
                 self.head = Held::EMPTY;
-                self.at = At::Start;
+                self.at = Position::Start;
                 return;
             }
         }
@@ -427,30 +429,30 @@ impl Lines {
         if let Some((line, rest, cr)) = cut(window) {
             *input = rest;
             self.ended = self.ended.by(cr);
-            let field = if line.is_empty() { Field::Blank } else { Field::named(line) };
-            let value = if field == Field::Unknown { line } else { &[] };
+            let field = if line.is_empty() { LineKind::Blank } else { LineKind::named(line) };
+            let value = if field == LineKind::Unknown { line } else { &[] };
             return Some(Piece { field, first: true, last: true, value, held: Held::EMPTY });
         }
         if window.is_empty() {
             return None;
         }
         *input = &[];
-        if Field::begins(window) {
+        if LineKind::begins(window) {
             self.head.extend(window);
-            self.at = At::Name;
+            self.at = Position::Name;
             return None;
         }
-        self.begin(Field::Unknown, At::Value);
+        self.begin(LineKind::Unknown, Position::Value);
         self.part(window)
     }
 
     /// Continues a cut line.
     fn resume<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         match self.at {
-            At::Mark | At::Start => None,
-            At::Name => self.name(input),
-            At::Colon => self.colon(input),
-            At::Value => self.value(input),
+            Position::Mark | Position::Start => None,
+            Position::Name => self.name(input),
+            Position::Colon => self.colon(input),
+            Position::Value => self.value(input),
         }
     }
 
@@ -463,24 +465,24 @@ impl Lines {
         let stop = window.iter().take(room).position(|byte| matches!(byte, b':' | b'\r' | b'\n'));
         let (name, rest) = window.split_at_checked(stop.unwrap_or(room.min(window.len())))?;
         self.head.extend(name);
-        if stop.is_none() && Field::begins(self.head.as_slice()) {
+        if stop.is_none() && LineKind::begins(self.head.as_slice()) {
             *input = rest;
             return None;
         }
-        let field = if stop.is_some() { Field::named(self.head.as_slice()) } else { Field::Unknown };
-        if field == Field::Unknown {
+        let field = if stop.is_some() { LineKind::named(self.head.as_slice()) } else { LineKind::Unknown };
+        if field == LineKind::Unknown {
             // The piece borrows the bytes in this slice, so `head` keeps only those from earlier slices.
             self.head = before;
-            self.begin(field, At::Value);
+            self.begin(field, Position::Value);
             return self.value(input);
         }
         self.head = Held::EMPTY;
-        self.begin(field, At::Value);
+        self.begin(field, Position::Value);
         *input = rest;
         match rest {
             [b':', value @ ..] => {
                 *input = value;
-                self.at = At::Colon;
+                self.at = Position::Colon;
                 self.colon(input)
             }
             _ => self.value(input),
@@ -491,7 +493,7 @@ impl Lines {
     fn colon<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         if let Some((first, rest)) = input.split_first() {
             visit!(1);
-            self.at = At::Value;
+            self.at = Position::Value;
             if *first == b' ' {
                 *input = rest;
             }
@@ -508,7 +510,7 @@ impl Lines {
         };
         *input = rest;
         self.ended = self.ended.by(cr);
-        self.at = At::Start;
+        self.at = Position::Start;
         let held = core::mem::replace(&mut self.head, Held::EMPTY);
         Some(Piece { field: self.field, first: self.fresh, last: true, value, held })
     }

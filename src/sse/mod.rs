@@ -13,5 +13,5 @@ mod lossy;
 
 pub use decoder::{Decoder, Event, Item};
 pub(crate) use lines::Ended;
-pub use lines::{Field, Held, Lines, Piece};
+pub use lines::{Held, LineKind, Lines, Piece};
 pub use lossy::{Lossy, LossyChunks};

@@ -12,18 +12,18 @@ pub(super) const NOT_IN_INPUT: u64 = 1 << 63;
 
 /// Bytes, and their offset in the input if they lie there.
 #[derive(Clone, Copy)]
-pub(super) struct Bytes<'a> {
+pub(super) struct InputBytes<'a> {
     pub(super) bytes: &'a [u8],
     /// The offset, or [`NOT_IN_INPUT`]. One word instead of an `Option`, because it is read as soon as it is written.
     place: u64,
 }
 
-impl<'a> Bytes<'a> {
-    pub(super) const NONE: Bytes<'static> = Bytes { bytes: &[], place: NOT_IN_INPUT };
+impl<'a> InputBytes<'a> {
+    pub(super) const NONE: InputBytes<'static> = InputBytes { bytes: &[], place: NOT_IN_INPUT };
 
     #[inline(always)]
     pub(super) fn new(bytes: &'a [u8], input: Option<u32>) -> Self {
-        Bytes { bytes, place: input.map_or(NOT_IN_INPUT, u64::from) }
+        InputBytes { bytes, place: input.map_or(NOT_IN_INPUT, u64::from) }
     }
 
     /// Their offset in the input.
@@ -63,25 +63,25 @@ pub(super) struct Rest<'a> {
     /// The event, if it is no chunk.
     event: Option<Event<'a>>,
     payload: &'a [u8],
-    name: Bytes<'a>,
+    name: InputBytes<'a>,
     /// The last event ID.
     id: &'a [u8],
 }
 
 impl<'a> Rest<'a> {
     /// For a chunk without a name.
-    pub(super) const NOTHING: &'static Rest<'static> = &Rest::of_chunk(Bytes::NONE);
+    pub(super) const NOTHING: &'static Rest<'static> = &Rest::of_chunk(InputBytes::NONE);
 
     /// For an event that is not looked into, with this name and payload.
     #[inline(always)]
-    pub(super) fn of_event((name, payload): (Bytes<'a>, &'a [u8]), id: &'a [u8]) -> Self {
+    pub(super) fn of_event((name, payload): (InputBytes<'a>, &'a [u8]), id: &'a [u8]) -> Self {
         let event = sse::Event::new(name.bytes, payload, id);
         Rest { event: Some(Event::Sse(event)), payload, name, id }
     }
 
     /// For a chunk with this name.
     #[inline(always)]
-    pub(super) const fn of_chunk(name: Bytes<'a>) -> Self {
+    pub(super) const fn of_chunk(name: InputBytes<'a>) -> Self {
         Rest { event: None, payload: &[], name, id: &[] }
     }
 }
@@ -142,8 +142,8 @@ impl<'a> Context<'a> {
 
     /// The payload of the event, and its offset in the input.
     #[inline(always)]
-    pub(super) fn bytes(&self) -> Bytes<'a> {
-        Bytes { bytes: self.payload(), place: self.payload_at }
+    pub(super) fn bytes(&self) -> InputBytes<'a> {
+        InputBytes { bytes: self.payload(), place: self.payload_at }
     }
 
     /// The context of the deltas behind the chunk itself, which the sink took just before.
@@ -177,7 +177,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(super) fn name(&self) -> Bytes<'a> {
+    pub(super) fn name(&self) -> InputBytes<'a> {
         self.rest.name
     }
 
@@ -277,7 +277,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             _ => self.other_event(&self.index, storage, window, found).ok().flatten(),
         };
         let payload = found.payload().map_or(&[][..], |span| span.of(window, storage));
-        let name = Bytes::new(self.name.of(window, storage), self.name.offset_in_input(base));
+        let name = InputBytes::new(self.name.of(window, storage), self.name.offset_in_input(base));
         Rest { event, payload, name, id: self.last_event_id(storage.bytes()) }
     }
 

@@ -3,8 +3,8 @@
 use super::found::{Found, Span, Step};
 use super::machine::Machine;
 use super::memo::MORE;
-use super::state::{After, Block, Line, StreamState};
-use crate::chat::index::Seen;
+use super::state::{After, EventBlock, Line, StreamState};
+use crate::chat::index::SeenChoices;
 use crate::scan::find;
 use crate::sse::Ended;
 use crate::Storage;
@@ -53,7 +53,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let Some(left) = self.buffer.begin_data(storage, value) else { return false };
         if is_behind {
-            (self.after, self.block) = (After::Nothing, Block::NEW);
+            (self.after, self.block) = (After::Nothing, EventBlock::NEW);
         }
         if let Some(after_lf) = after_lf {
             self.line_start = self.offset.saturating_add(u64::from(after_lf));
@@ -109,7 +109,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.buffer.end();
         self.name = Span::EMPTY;
         self.index.frame = (self.block.start, end);
-        self.note_choices(&Seen::default());
+        self.note_choices(&SeenChoices::default());
         self.note_event(quirks);
         // `is_rested` would say so: the next event may begin here.
         self.rested = self.silent_next <= self.silent;

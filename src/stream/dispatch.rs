@@ -6,8 +6,8 @@ use super::facts::{Evidence, Failed, RawKind};
 use super::found::{Found, Place, Span};
 use super::machine::{AfterPiece, Machine};
 use super::memo::MORE;
-use super::state::{After, Block, Ending, StreamState};
-use crate::chat::index::{top, ChoiceSet, Hint, Read, Seen};
+use super::state::{After, Ending, EventBlock, StreamState};
+use crate::chat::index::{top, ChoiceSet, Hint, Read, SeenChoices};
 use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
 use crate::dialect::{self, Protocol, ReadEvent};
@@ -52,7 +52,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.conclude(found) {
             Found::NeedMore => {
                 self.after = After::Nothing;
-                self.block = Block::NEW;
+                self.block = EventBlock::NEW;
                 self.silence(end)
             }
             found => AfterPiece::Found(found),
@@ -166,7 +166,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let read = if is_known_shape && self.report_text() {
             self.join();
             self.recall_counts(payload);
-            Ok(Read { end: payload.len(), seen: Seen::default(), may_break: false })
+            Ok(Read { end: payload.len(), seen: SeenChoices::default(), may_break: false })
         } else {
             self.memo.forget_shown();
             let checked = match self.config.validate {
@@ -193,7 +193,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             read
         };
-        let mut choices = Seen::default();
+        let mut choices = SeenChoices::default();
         let (found, trailing) = match read {
             Ok(Read { end, seen, .. }) => {
                 choices = seen;
@@ -264,7 +264,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Notes the choices of an event, and whether an earlier event had one of them.
     #[inline(always)]
-    pub(super) fn note_choices(&mut self, choices: &Seen) {
+    pub(super) fn note_choices(&mut self, choices: &SeenChoices) {
         self.index.list.follows = self.facts.seen.overlaps(choices.all);
         self.facts.seen.add(choices.all);
         self.facts.finished.add(choices.finished);
@@ -304,7 +304,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     fn known(&mut self, payload: &[u8], name: &[u8]) -> Option<Read> {
         let max_depth = self.config.limits.max_depth;
-        let mut seen = Seen::default();
+        let mut seen = SeenChoices::default();
         let mut choice = |index, finished| seen.add(index, finished);
         let mut event = ReadEvent::default();
         let end = dialect::read_known(&mut self.dialect, payload, name, max_depth, &mut choice, &mut event)?;
@@ -401,7 +401,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 // Its deltas and members do not belong to the response.
                 self.index.keep_error();
                 (self.index.facts.chat, self.index.facts.others) = (false, false);
-                read.seen = Seen::default();
+                read.seen = SeenChoices::default();
             }
             return self.is_native();
         }

@@ -16,7 +16,7 @@ pub(crate) enum Evidence {
 
 /// What the lines contained that are no fields, no comments and no JSON objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Plain {
+pub(crate) enum PlainLines {
     Nothing,
     /// One whole JSON value: a scalar, or an array of such values.
     Json,
@@ -48,7 +48,7 @@ pub(crate) enum Failed {
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
     pub(crate) evidence: Evidence,
-    pub(crate) plain: Plain,
+    pub(crate) plain: PlainLines,
     /// How many raw JSON objects came.
     pub(crate) raw_values: u8,
     /// How many raw JSON values came, an array being one.
@@ -81,7 +81,7 @@ impl Facts {
     pub(crate) const NEW: Facts = Facts {
         sniff: Sniff::Blank,
         evidence: Evidence::Unknown,
-        plain: Plain::Nothing,
+        plain: PlainLines::Nothing,
         raw_values: 0,
         whole_values: 0,
         done: false,
@@ -102,12 +102,12 @@ impl Facts {
 
     /// Whether nothing came but blanks and comments.
     pub(super) fn is_bodiless(&self) -> bool {
-        self.evidence != Evidence::Fields && self.raw_values == 0 && self.plain == Plain::Nothing && !self.done
+        self.evidence != Evidence::Fields && self.raw_values == 0 && self.plain == PlainLines::Nothing && !self.done
     }
 
     /// Returns what came instead of an event stream, or `None` if an event stream may have come.
     fn media(&self) -> Option<Media> {
-        let is_text = self.plain == Plain::Text && self.evidence != Evidence::Fields;
+        let is_text = self.plain == PlainLines::Text && self.evidence != Evidence::Fields;
         let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
         let has_event = match media {
             // No event stream begins so, whatever else its lines look like.
@@ -126,7 +126,7 @@ impl Facts {
         let media = self.media();
         let body = self.is_alone() && self.raw_kind == RawKind::Body;
         // Unknown lines of an event stream are ignored, except JSON.
-        let has_json = self.whole_values > 0 || self.plain == Plain::Json;
+        let has_json = self.whole_values > 0 || self.plain == PlainLines::Json;
         let came = self.chat || self.foreign || self.failed != Failed::No || has_json;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
@@ -173,9 +173,9 @@ impl Facts {
     /// Whether one JSON value came, and nothing else but comments.
     fn is_alone(&self) -> bool {
         let is_one = match self.plain {
-            Plain::Nothing => self.whole_values == 1,
-            Plain::Json => true,
-            Plain::Text => false,
+            PlainLines::Nothing => self.whole_values == 1,
+            PlainLines::Json => true,
+            PlainLines::Text => false,
         };
         is_one && self.evidence != Evidence::Fields && !self.done
     }
@@ -184,7 +184,7 @@ impl Facts {
     /// response of a protocol that is read counts, too, if it is under way or has no candidates.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.raw_kind == RawKind::Chunk || !self.seen.is_empty();
-        let came = self.plain == Plain::Json || self.foreign || self.chat;
+        let came = self.plain == PlainLines::Json || self.foreign || self.chat;
         let is_answer = match self.protocol {
             None | Some(Protocol::Other) => true,
             Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
@@ -196,7 +196,9 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, Plain, Protocol, RawKind, Sniff, Verdict};
+    use super::{
+        ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, PlainLines, Protocol, RawKind, Sniff, Verdict,
+    };
 
     type Note = fn(&mut Facts);
 
@@ -379,7 +381,7 @@ mod tests {
             assert_eq!((left(Sniff::Gzip), left(Sniff::Blank)), (Pending::Nothing, pending));
         }
         for (evidence, text) in [(Evidence::Unknown, true), (Evidence::Comments, true), (Evidence::Fields, false)] {
-            let end = end(false, |facts| (facts.evidence, facts.plain) = (evidence, Plain::Text));
+            let end = end(false, |facts| (facts.evidence, facts.plain) = (evidence, PlainLines::Text));
             assert_eq!(end.media, text.then_some(Media::Text));
         }
     }

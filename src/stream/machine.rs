@@ -10,13 +10,13 @@
 
 use super::config::Config;
 use super::end::{Pending, DONE};
-use super::facts::Plain;
+use super::facts::PlainLines;
 use super::found::{Found, Span, Step};
 use super::memo::Memo;
-use super::state::{After, Block, Ending, Line, StreamState};
+use super::state::{After, Ending, EventBlock, Line, StreamState};
 use crate::chat::Index;
 use crate::json::{JsonError, JsonErrorKind};
-use crate::sse::{Field, Piece};
+use crate::sse::{LineKind, Piece};
 use crate::{Quirk, QuirkSet, Storage};
 use core::ops::{Deref, DerefMut};
 
@@ -216,15 +216,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// The stream ended in this line. A value that is whole and the payload so far count; any other line is pending.
     fn last_line<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: Piece<'_>) -> AfterPiece {
-        let has_value = !piece.first && matches!(piece.field, Field::Data | Field::Unknown);
+        let has_value = !piece.first && matches!(piece.field, LineKind::Data | LineKind::Unknown);
         let is_next = matches!(self.line, Line::NextDone(matched) if usize::from(matched) < DONE.len());
-        if !has_value || is_next && piece.field == Field::Data {
+        if !has_value || is_next && piece.field == LineKind::Data {
             self.facts.pending = Pending::Line;
             return AfterPiece::Go;
         }
         let next = self.piece(storage, &[], piece, 0);
         let is_cut = match self.line {
-            Line::Lead | Line::Skip => self.facts.plain != Plain::Json,
+            Line::Lead | Line::Skip => self.facts.plain != PlainLines::Json,
             Line::ErrorName(_) | Line::ErrorColon => true,
             _ => false,
         };
@@ -272,10 +272,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Releases the event that was emitted. Returns whether `event` and `id` lines behind it opened the next block.
     fn release<S: Storage + ?Sized>(&mut self, storage: &mut S) -> bool {
         let start = self.block.next_start;
-        self.block = Block::NEW;
+        self.block = EventBlock::NEW;
         let has_next = self.buffer.has_next();
         if has_next {
-            self.block = Block { open: true, start, ..Block::NEW };
+            self.block = EventBlock { open: true, start, ..EventBlock::NEW };
             self.buffer.adopt(storage);
         } else {
             storage.shrink(self.buffer.lasting());
@@ -291,7 +291,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Discards the event, which is over the limit; the rest of its block is skipped.
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
-        let Block { raw, balance, skim, .. } = self.block;
+        let EventBlock { raw, balance, skim, .. } = self.block;
         // Of an event that lost output items that is reported already.
         let is_reported = skim.has_loss();
         self.facts.too_long = self.facts.too_long.saturating_add(u32::from(!is_reported));
@@ -299,7 +299,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.raw_value();
         }
         self.index.frame = (start, start);
-        self.block = Block { open: true, skipping: true, start, quirks, raw, balance, ..Block::NEW };
+        self.block = EventBlock { open: true, skipping: true, start, quirks, raw, balance, ..EventBlock::NEW };
         self.buffer.clear();
         self.line = Line::Skip;
         if is_reported {
@@ -320,7 +320,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn skipped(&mut self) {
         let quirks = self.block.quirks;
         self.count(quirks);
-        self.block = Block::NEW;
+        self.block = EventBlock::NEW;
     }
 
     /// Notes that a block ended at this stream offset without an event. The step ends all the same, so that the frames see each

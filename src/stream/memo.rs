@@ -7,8 +7,8 @@
 //! An event that lies whole in the window is recognised with its framing, before it is cut into lines; an event that a slice
 //! cut, at its end, when it is put together.
 
-use crate::chat::index::Seen;
-use crate::chat::shape::{Changing, Fill, Holes, Shape};
+use crate::chat::index::SeenChoices;
+use crate::chat::shape::{Changing, HoleKind, Holes, Shape};
 use crate::chat::Index;
 use crate::dialect::{Counts, Protocol};
 use crate::hash::fnv;
@@ -20,7 +20,7 @@ use crate::scan::{
 use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
-use envelope::{Envelope, Framing, UNSPACED};
+use envelope::{Envelope, Lengths, UNSPACED};
 use template::{fixed_len, Added, Asked, Extent, Template, FIXED};
 
 mod envelope;
@@ -98,7 +98,7 @@ pub(super) struct Memo<const SLOTS: usize> {
     shortest: u16,
     /// Copied from the [`Template`] that recognised the last event: its framing, and whether the event is of another protocol than chat
     /// completions.
-    framing: Framing,
+    framing: Lengths,
     is_native: bool,
     /// The terms and the protocol, if it was known, of the machine that the templates were lent to.
     terms: Terms,
@@ -154,7 +154,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         unknown: 0,
         idle: 0,
         shortest: u16::MAX,
-        framing: Framing::NOTHING,
+        framing: Lengths::NOTHING,
         is_native: false,
         terms: Terms::OWN,
         protocol: None,
@@ -215,8 +215,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     /// Returns the facts that the events recognised since the last call add to their stream.
-    pub(super) fn take_added(&mut self) -> Seen {
-        let (mut seen, recognised) = (Seen::default(), core::mem::take(&mut self.recognised));
+    pub(super) fn take_added(&mut self) -> SeenChoices {
+        let (mut seen, recognised) = (SeenChoices::default(), core::mem::take(&mut self.recognised));
         // Another machine may have left the shape that is shown: it counts only if an event of this loan was recognised.
         let shown = if self.unknown == 0 { self.shown } else { NONE };
         for (template, number) in self.templates.iter().zip(0..8) {
@@ -271,7 +271,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return None;
         }
         let end = Target::best(FindEvent { memo: self, index, bytes, max_depth })?.get();
-        let Framing { lead, tail, ended, .. } = self.framing;
+        let Lengths { lead, tail, ended, .. } = self.framing;
         let start = usize::from(lead);
         let len = end.wrapping_sub(start).wrapping_sub(usize::from(tail));
         Some(Hit { start, len, end, ended, is_native: Protocol::HAS_READERS && self.is_native })
@@ -304,7 +304,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let template = self.templates.get(usize::from(self.shown))?;
         let mut counts = None;
         for (gap, base) in template.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(template.count)) {
-            let Fill::Count(place) = gap.fill else { continue };
+            let HoleKind::Count(place) = gap.fill else { continue };
             let before = payload.get(..*base as usize)?;
             let (mut count, mut unit) = (0_u64, 1_u64);
             // At most 19 digits, which fit.
@@ -416,7 +416,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Learns a payload that was read, all of it.
     #[inline(never)]
-    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &Seen) {
+    pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &SeenChoices) {
         if self.try_learn(index, payload, name, is_strict, seen).is_none() {
             self.learn_less_often();
         }
@@ -428,7 +428,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
-    fn try_learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &Seen) -> Option<()> {
+    fn try_learn(
+        &mut self,
+        index: &Index,
+        payload: &[u8],
+        name: &[u8],
+        is_strict: bool,
+        seen: &SeenChoices,
+    ) -> Option<()> {
         if index.facts.error || self.is_shared() && index.has_native_arguments() {
             // Their reading depends on the events before them.
             return Some(());

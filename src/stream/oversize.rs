@@ -7,7 +7,7 @@ use super::config::{Payload, Validate};
 use super::found::Found;
 use super::machine::{AfterPiece, Machine};
 use super::state::{Line, StreamState};
-use crate::dialect::{ends_response, has_no_usage, names_usage, GiveUp, Out, Protocol, Skim, State};
+use crate::dialect::{ends_response, has_no_usage, names_usage, DialectState, GiveUp, Protocol, Skim, SkimOut};
 use crate::json::Balance;
 use crate::sse::buffer::EventBuffer;
 use crate::Storage;
@@ -231,19 +231,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 /// Discards the output, to look ahead.
 struct Discard;
 
-impl Out for Discard {}
+impl SkimOut for Discard {}
 
 /// The reduced event in the storage.
 struct Reduced<'a, S: ?Sized> {
     buffer: &'a mut EventBuffer,
     storage: &'a mut S,
-    state: &'a mut State,
+    state: &'a mut DialectState,
     /// Whether output items are reported, and not usage alone.
     has_output: bool,
     was_cut: bool,
 }
 
-impl<S: Storage + ?Sized> Out for Reduced<'_, S> {
+impl<S: Storage + ?Sized> SkimOut for Reduced<'_, S> {
     fn put(&mut self, bytes: &[u8]) -> bool {
         !self.buffer.is_over(self.storage, bytes.len()) && self.buffer.append_growing(self.storage, bytes).is_ok()
     }

@@ -6,7 +6,7 @@ use super::facts::Evidence;
 use super::found::Found;
 use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Line};
-use crate::sse::{Field, Piece};
+use crate::sse::{LineKind, Piece};
 use crate::{Quirk, Storage};
 
 /// The longest [`Line::NextDone`]: `[DONE]`, and as many blanks as [`Machine::retry`] has bits to keep them in.
@@ -26,7 +26,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         piece: Piece<'_>,
         end: usize,
     ) -> AfterPiece {
-        if piece.field == Field::Blank {
+        if piece.field == LineKind::Blank {
             return self.blank(storage, window, end);
         }
         if self.waits() && Self::has_more(&piece) {
@@ -35,40 +35,42 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // Behind the value comes one byte, if the line ends: the CR or LF.
         let value_end = end.saturating_sub(usize::from(piece.last));
         let start = value_end.saturating_sub(piece.value.len());
-        if self.block.skipping && !matches!(piece.field, Field::Comment | Field::Retry) {
-            if !self.block.raw || !(piece.first || piece.field == Field::Unknown) {
+        if self.block.skipping && !matches!(piece.field, LineKind::Comment | LineKind::Retry) {
+            if !self.block.raw || !(piece.first || piece.field == LineKind::Unknown) {
                 return AfterPiece::Go;
             }
-            if piece.field == Field::Unknown {
+            if piece.field == LineKind::Unknown {
                 return self.skip_raw(piece, start);
             }
             // A field of the stream ends the raw value.
             self.skipped();
         }
-        if piece.field == Field::Unknown {
+        if piece.field == LineKind::Unknown {
             return self.unknown(storage, window, piece, start);
         }
         if piece.first {
-            let evidence = if piece.field == Field::Comment { Evidence::Comments } else { Evidence::Fields };
+            let evidence = if piece.field == LineKind::Comment { Evidence::Comments } else { Evidence::Fields };
             self.facts.evidence = self.facts.evidence.max(evidence);
             self.in_array = false;
             self.line = match piece.field {
-                Field::Data if self.block.raw => {
+                LineKind::Data if self.block.raw => {
                     return AfterPiece::Again(self.dispatch(storage, window, self.line_start, false));
                 }
-                Field::Data if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(storage, window) => {
+                LineKind::Data
+                    if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(storage, window) =>
+                {
                     if piece.value.first() == Some(&b'{') {
                         return AfterPiece::Again(self.value_is_over(storage, window));
                     }
                     self.retry = 0;
                     Line::NextDone(0)
                 }
-                Field::Data => Line::Payload,
-                Field::Event if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextName,
-                Field::Event => Line::Name,
-                Field::Id if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextId,
-                Field::Id => Line::Id,
-                Field::Retry => {
+                LineKind::Data => Line::Payload,
+                LineKind::Event if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextName,
+                LineKind::Event => Line::Name,
+                LineKind::Id if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextId,
+                LineKind::Id => Line::Id,
+                LineKind::Retry => {
                     self.retry = 0;
                     let empty = piece.last && piece.value.is_empty();
                     if empty {

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::frames::Frames;
 use super::sink::{Put, Sink, Track};
-use crate::chat::{Ahead, Cursor, Index};
+use crate::chat::{Ahead, DeltaCursor, Index};
 use crate::delta::{Delta, Kind};
 use crate::track::Next;
 use crate::{Error, QuirkSet};
@@ -11,7 +11,7 @@ use crate::{Error, QuirkSet};
 /// How far the deltas of a chunk were emitted.
 #[derive(Clone, Copy)]
 pub(super) struct Progress {
-    pub(super) cursor: Cursor,
+    pub(super) cursor: DeltaCursor,
     /// Quirks of the deltas and their texts.
     pub(super) quirks: QuirkSet,
     pub(super) frames: Frames,
@@ -55,7 +55,7 @@ impl Progress {
     /// Before the first delta.
     #[inline(always)]
     pub(super) const fn start(frames: Frames) -> Self {
-        Progress { cursor: Cursor::new(), quirks: QuirkSet::EMPTY, frames }
+        Progress { cursor: DeltaCursor::new(), quirks: QuirkSet::EMPTY, frames }
     }
 
     /// Gives the sink the next deltas of a chunk, up to the first that is not usual. Always inlined, so that the progress stays in

@@ -6,12 +6,12 @@
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
-use super::facts::{Evidence, Plain};
+use super::facts::{Evidence, PlainLines};
 use super::found::Found;
 use super::machine::{is_space, AfterPiece, Machine};
-use super::state::{After, Block, Ending, Line};
+use super::state::{After, Ending, EventBlock, Line};
 use crate::chat::read::is_error_as_body;
-use crate::sse::{Field, Piece};
+use crate::sse::{LineKind, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
@@ -320,16 +320,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.plain.feed(bytes);
         if self.plain.is_whole() {
-            self.facts.plain = Plain::Json;
-        } else if self.plain.is_past() || self.facts.plain == Plain::Json {
-            self.facts.plain = Plain::Text;
+            self.facts.plain = PlainLines::Json;
+        } else if self.plain.is_past() || self.facts.plain == PlainLines::Json {
+            self.facts.plain = PlainLines::Text;
         }
     }
 
     /// Notes a line, or a part of one, that is no field, no comment and no JSON object.
     pub(super) fn is_text(&mut self) {
-        if self.facts.plain == Plain::Nothing {
-            self.facts.plain = Plain::Text;
+        if self.facts.plain == PlainLines::Nothing {
+            self.facts.plain = PlainLines::Text;
         }
     }
 
@@ -341,8 +341,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Begins a block in the middle of a line, at this offset of the window.
     fn begin_at(&mut self, at: usize) {
-        self.block =
-            Block { open: true, start: self.offset.saturating_add(at as u64), quirks: self.block.quirks, ..Block::NEW };
+        self.block = EventBlock {
+            open: true,
+            start: self.offset.saturating_add(at as u64),
+            quirks: self.block.quirks,
+            ..EventBlock::NEW
+        };
     }
 
     /// Begins a raw JSON value at this offset of the window.
@@ -402,7 +406,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether a piece has more than blanks and comments, which decide nothing.
     pub(super) fn has_more(piece: &Piece<'_>) -> bool {
         let is_blank = piece.held.as_slice().is_empty() && piece.value.iter().all(|byte| is_space(*byte));
-        piece.field != Field::Comment && (piece.field != Field::Unknown || !is_blank)
+        piece.field != LineKind::Comment && (piece.field != LineKind::Unknown || !is_blank)
     }
 
     /// Returns the event of the raw JSON value that was held back, now that it is known what follows. Its frame ends where the

@@ -1,9 +1,9 @@
 //! The records of a batch, and the sink that writes them.
 
-use super::context::{Bytes, Context};
+use super::context::{Context, InputBytes};
 use super::sink::{Put, Sink};
 use super::Event;
-use crate::chat::{Chunk, Created, Field};
+use crate::chat::{Chunk, ChunkMember, Created};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
 use crate::json::Text;
 use crate::shown::shown;
@@ -51,7 +51,7 @@ pub const FLAG_AUX_SCRATCH: u16 = 2;
 pub const FLAG_EXTRA_SCRATCH: u16 = 4;
 
 /// The array or the scratch is full.
-struct Full;
+struct RecordsFull;
 
 /// The least room in the scratch for a piece of text.
 const LEAST: usize = 16;
@@ -139,7 +139,7 @@ impl Sink for Records<'_> {
         };
         match done {
             Ok(()) => Put::Go,
-            Err(Full) => Put::Full,
+            Err(RecordsFull) => Put::Full,
         }
     }
 }
@@ -194,14 +194,14 @@ impl<'s> Records<'s> {
     }
 
     /// Writes a record. Its texts were written before.
-    fn put_record(&mut self, record: Record) -> Result<(), Full> {
+    fn put_record(&mut self, record: Record) -> Result<(), RecordsFull> {
         match self.records.get_mut(self.written) {
             Some(slot) => {
                 *slot = record;
                 self.written = self.written.saturating_add(1);
                 Ok(())
             }
-            None => Err(Full),
+            None => Err(RecordsFull),
         }
     }
 
@@ -272,7 +272,7 @@ impl<'s> Records<'s> {
         let payload = context.bytes();
         let place = |field| chunk.text_part(field).and_then(|part| plain(part, payload));
         let (Some((text_off, text_len)), Some((aux_off, aux_len)), true) =
-            (place(Field::Id), place(Field::Model), context.name().bytes.is_empty())
+            (place(ChunkMember::Id), place(ChunkMember::Model), context.name().bytes.is_empty())
         else {
             return false;
         };
@@ -291,7 +291,7 @@ impl<'s> Records<'s> {
 
     /// Writes a delta whose text may not be split, or is raw JSON.
     #[inline(never)]
-    fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
+    fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), RecordsFull> {
         let payload = context.bytes();
         let record = record_of(context, delta);
         let (none, whole) = (Unsplit::NONE, |part: Part| Unsplit::part(part, payload));
@@ -315,7 +315,7 @@ impl<'s> Records<'s> {
             | Kind::Meta
             | Kind::Payload => {
                 let input = payload.at(delta.text.start);
-                let bytes = Bytes::new(delta.text.bytes(payload.bytes), input);
+                let bytes = InputBytes::new(delta.text.bytes(payload.bytes), input);
                 self.put_bytes(record, bytes, taken, &none, &none)
             }
             _ => self.put_head(context, delta, taken),
@@ -324,10 +324,10 @@ impl<'s> Records<'s> {
 
     /// Writes the record of the event itself.
     #[inline(never)]
-    fn put_head(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), Full> {
+    fn put_head(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), RecordsFull> {
         let record = record_of(context, delta);
         let (none, name) = (Unsplit::NONE, Unsplit::bytes(context.name()));
-        let id = Unsplit::bytes(Bytes::new(context.id(), None));
+        let id = Unsplit::bytes(InputBytes::new(context.id(), None));
         match context.event() {
             Some(Event::Chunk(chunk)) => {
                 let [text, model] = [chunk.id(), chunk.model()].map(|text| {
@@ -350,14 +350,14 @@ impl<'s> Records<'s> {
     }
 
     /// Checks that the scratch has room for `len` bytes.
-    fn reserve(&mut self, len: usize) -> Result<(), Full> {
+    fn reserve(&mut self, len: usize) -> Result<(), RecordsFull> {
         if len <= self.room() {
             return Ok(());
         }
         if len > self.scratch.len() {
             self.need = len;
         }
-        Err(Full)
+        Err(RecordsFull)
     }
 
     /// Copies bytes to the scratch, as many as fit. Returns where they are.
@@ -381,9 +381,9 @@ impl<'s> Records<'s> {
         text: Unsplit<'_>,
         aux: Unsplit<'_>,
         extra: Unsplit<'_>,
-    ) -> Result<(), Full> {
+    ) -> Result<(), RecordsFull> {
         if !self.has_slot() {
-            return Err(Full);
+            return Err(RecordsFull);
         }
         self.reserve(text.scratch().saturating_add(aux.scratch()).saturating_add(extra.scratch()))?;
         self.lay(&mut record, 0, &text);
@@ -422,18 +422,18 @@ impl<'s> Records<'s> {
     fn put_bytes(
         &mut self,
         record: Record,
-        source: Bytes<'_>,
+        source: InputBytes<'_>,
         taken: &mut usize,
         aux: &Unsplit<'_>,
         extra: &Unsplit<'_>,
-    ) -> Result<(), Full> {
+    ) -> Result<(), RecordsFull> {
         if let Some(off) = source.input() {
             return self.put_whole(record, Unsplit::Input(off, source.bytes.len() as u32), *aux, *extra);
         }
         let beside = aux.scratch().saturating_add(extra.scratch());
         loop {
             if !self.has_slot() {
-                return Err(Full);
+                return Err(RecordsFull);
             }
             let mut record = record;
             let rest = source.bytes.get(*taken..).unwrap_or_default();
@@ -459,11 +459,17 @@ impl<'s> Records<'s> {
     /// Writes a text that [`put_now`](Self::put_now) could not write, in pieces, to the scratch. `taken` raw bytes of it were
     /// written before.
     #[inline(never)]
-    fn put_text(&mut self, record: Record, part: Part, payload: Bytes<'_>, taken: &mut usize) -> Result<(), Full> {
+    fn put_text(
+        &mut self,
+        record: Record,
+        part: Part,
+        payload: InputBytes<'_>,
+        taken: &mut usize,
+    ) -> Result<(), RecordsFull> {
         let mut text = part.behind(*taken).text(payload.bytes);
         loop {
             if !self.has_slot() {
-                return Err(Full);
+                return Err(RecordsFull);
             }
             self.reserve(LEAST)?;
             let at = self.used;
@@ -482,7 +488,7 @@ impl<'s> Records<'s> {
 
 /// Offset and length of a text in the input. `None` if it does not decode to itself.
 #[inline(always)]
-fn plain(part: Part, payload: Bytes<'_>) -> Option<(u32, u32)> {
+fn plain(part: Part, payload: InputBytes<'_>) -> Option<(u32, u32)> {
     if part.is_empty() {
         return Some((0, 0));
     }
@@ -503,7 +509,7 @@ enum Unsplit<'a> {
 impl<'a> Unsplit<'a> {
     const NONE: Unsplit<'static> = Unsplit::Input(0, 0);
 
-    fn bytes(bytes: Bytes<'a>) -> Self {
+    fn bytes(bytes: InputBytes<'a>) -> Self {
         match bytes.input() {
             _ if bytes.bytes.is_empty() => Unsplit::NONE,
             Some(off) => Unsplit::Input(off, bytes.bytes.len() as u32),
@@ -511,7 +517,7 @@ impl<'a> Unsplit<'a> {
         }
     }
 
-    fn part(part: Part, payload: Bytes<'a>) -> Self {
+    fn part(part: Part, payload: InputBytes<'a>) -> Self {
         if let Some((off, len)) = plain(part, payload) {
             return Unsplit::Input(off, len);
         }

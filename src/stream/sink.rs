@@ -4,7 +4,7 @@ use super::context::Context;
 use super::handler::Stop;
 use crate::delta::{Delta, Kind};
 use crate::tables::Tables;
-use crate::track::{Call, Choice, TrackerOf, Tracking};
+use crate::track::{CallRow, ChoiceRow, TrackerOf, Tracking};
 
 /// A sink's answer to a delta.
 #[derive(Clone, Copy, Debug)]
@@ -66,4 +66,4 @@ impl Sink for Muted {
 /// Per-choice state: a [`Tracker`](crate::track::Tracker) of any size.
 pub trait Track: Tracking {}
 
-impl<T: Tables<Option<Choice>, Option<Call>>> Track for TrackerOf<T> {}
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Track for TrackerOf<T> {}

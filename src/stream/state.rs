@@ -5,7 +5,7 @@ use super::end::End;
 use super::facts::Facts;
 use super::found::{Found, Place, Span};
 use crate::chat::TokenCounts;
-use crate::dialect::{Protocol, Skim, State};
+use crate::dialect::{DialectState, Protocol, Skim};
 use crate::json::{Balance, Bare};
 use crate::shown::shown;
 use crate::sse::buffer::EventBuffer;
@@ -14,7 +14,7 @@ use crate::{Quirk, QuirkSet};
 
 /// The current block of lines.
 #[derive(Clone, Debug)]
-pub(super) struct Block {
+pub(super) struct EventBlock {
     pub(super) open: bool,
     /// The block was too long: its rest is skipped.
     pub(super) skipping: bool,
@@ -35,9 +35,9 @@ pub(super) struct Block {
     pub(super) scanned: u32,
 }
 
-impl Block {
+impl EventBlock {
     /// No block.
-    pub(super) const NEW: Block = Block {
+    pub(super) const NEW: EventBlock = EventBlock {
         open: false,
         skipping: false,
         error_field: false,
@@ -130,7 +130,7 @@ pub struct StreamState {
     /// The next value of `silent`, which takes effect with the next step.
     pub(super) silent_next: u64,
     pub(super) line: Line,
-    pub(super) block: Block,
+    pub(super) block: EventBlock,
     /// The reconnection time so far, on a [`Line::Retry`]. On a [`Line::NextDone`] a bit for each blank that is a tab.
     pub(super) retry: u64,
     /// Inside a raw JSON array: its elements are values of their own.
@@ -143,7 +143,7 @@ pub struct StreamState {
     /// How often each quirk occurred.
     pub(super) counts: [u16; Quirk::ALL.len()],
     /// What is known of a stream of another protocol than chat completions.
-    pub(super) dialect: State,
+    pub(super) dialect: DialectState,
     /// The machine is known to be where an event may begin, with nothing pending.
     pub(super) rested: bool,
     /// Stream offset of the last event that the memo did not recognise, as far as it was not cut.
@@ -168,7 +168,7 @@ impl StreamState {
             silent: 0,
             silent_next: 0,
             line: Line::Skip,
-            block: Block::NEW,
+            block: EventBlock::NEW,
             retry: 0,
             in_array: false,
             plain: Bare::NOTHING,
@@ -176,7 +176,7 @@ impl StreamState {
             ending: Ending::Open,
             facts: Facts::NEW,
             counts: [0; Quirk::ALL.len()],
-            dialect: State::new(config.dialect),
+            dialect: DialectState::new(config.dialect),
             rested: false,
             unknown_at: u64::MAX,
             appendable: 0,

@@ -53,13 +53,13 @@ fn each_byte(text: Text<'_>, mut f: impl FnMut(u8)) {
 
 /// The name so far, as a hash.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Name {
+pub(crate) struct NameSoFar {
     hash: Hash,
     len: u32,
 }
 
-impl Name {
-    pub(crate) const EMPTY: Name = Name { hash: Hash::EMPTY, len: 0 };
+impl NameSoFar {
+    pub(crate) const EMPTY: NameSoFar = NameSoFar { hash: Hash::EMPTY, len: 0 };
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
@@ -94,10 +94,10 @@ impl Name {
         });
         if len >= so_far && prefix == self.hash {
             let repeats = len == so_far;
-            *self = Name { hash: whole, len };
+            *self = NameSoFar { hash: whole, len };
             return (!repeats).then_some(NamePiece::Replaces);
         }
-        *self = Name { hash: appended, len: so_far.saturating_add(len) };
+        *self = NameSoFar { hash: appended, len: so_far.saturating_add(len) };
         Some(NamePiece::Appends)
     }
 }
@@ -223,7 +223,7 @@ pub(crate) enum Fate {
 
 /// The state of an open tool call: a row of a tracker's table.
 #[derive(Clone, Copy, Debug)]
-pub struct Call {
+pub struct CallRow {
     pub(crate) choice: u32,
     /// Its number among the calls of its choice, in order of appearance.
     pub(crate) number: u32,
@@ -234,7 +234,7 @@ pub struct Call {
     pub(crate) position: u32,
     pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
-    pub(crate) name: Name,
+    pub(crate) name: NameSoFar,
     pub(crate) arguments: Arguments,
     /// Length of the decoded arguments already reported from messages so far.
     pub(crate) reach: u32,
@@ -242,7 +242,7 @@ pub struct Call {
     pub(crate) half: PendingSurrogate,
 }
 
-impl Call {
+impl CallRow {
     pub(crate) fn id(&self) -> Option<Hash> {
         match self.identity {
             Identity::Id(id) => Some(id),
@@ -256,7 +256,7 @@ impl Call {
 
     /// Reads a fragment of its arguments. Returns whether the fragment continues after the end of their value.
     pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
-        let Call { arguments, identity, .. } = self;
+        let CallRow { arguments, identity, .. } = self;
         match identity {
             Identity::Unopened | Identity::Id(_) => arguments.add(text, None),
             Identity::Arguments(hash) => arguments.add(text, Some(hash)),

@@ -13,7 +13,7 @@ mod whole;
 #[cfg(test)]
 mod tests;
 
-pub use call::Call;
-pub use tracker::{Choice, Tracker, TrackerOf, TrackerState};
+pub use call::CallRow;
+pub use tracker::{ChoiceRow, Tracker, TrackerOf, TrackerState};
 pub(crate) use tracker::{Next, Tracking};
 pub use updates::Updates;

@@ -1,9 +1,9 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
-use super::call::{is_sound, Arguments, Call, Name};
+use super::call::{is_sound, Arguments, CallRow, NameSoFar};
 use super::carry::{PendingSurrogate, Slots};
 use super::whole::Reach;
-use crate::chat::{name_before, Cursor, Index, NamePiece};
+use crate::chat::{name_before, DeltaCursor, Index, NamePiece};
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_REPLACES, FLAG_WHOLE};
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
@@ -14,7 +14,7 @@ mod tools;
 
 /// A choice that was seen: a row of a tracker's table.
 #[derive(Clone, Copy, Debug)]
-pub struct Choice {
+pub struct ChoiceRow {
     index: u32,
     role: bool,
     /// Whether the name of the member that contains its reasoning was emitted.
@@ -25,47 +25,47 @@ pub struct Choice {
     calls: u32,
     /// The place in the table of the call that was opened or continued last.
     open: Option<u16>,
-    source: Source,
+    source: TextSource,
     /// The pending surrogates: one for each kind of [`PendingSurrogate::OF_CHOICE`], or one for each of the [`Slots`].
     halves: [PendingSurrogate; 4],
 }
 
 /// Whether the texts of a choice were reported from deltas or from messages so far, and the state that each needs.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum TextSource {
     /// Deltas, with the name and the arguments of a `function_call`.
-    Deltas { function: Name, arguments: Arguments },
+    Deltas { function: NameSoFar, arguments: Arguments },
     /// Messages so far: how much of them was reported (`reach`), and a hash of that (`sum`).
     Messages { sum: u64, reach: Reach },
     /// Deltas of another protocol, whose texts have slots.
     Slots(Slots),
 }
 
-impl Source {
-    const NOTHING: Source = Source::Deltas { function: Name::EMPTY, arguments: Arguments::EMPTY };
+impl TextSource {
+    const NOTHING: TextSource = TextSource::Deltas { function: NameSoFar::EMPTY, arguments: Arguments::EMPTY };
 
     /// Returns the state of the `function_call` that deltas report. If messages or slots were the source, forgets them.
-    fn function(&mut self) -> (&mut Name, &mut Arguments) {
+    fn function(&mut self) -> (&mut NameSoFar, &mut Arguments) {
         loop {
             match self {
-                Source::Deltas { function, arguments } => return (function, arguments),
-                Source::Messages { .. } | Source::Slots(_) => *self = Source::NOTHING,
+                TextSource::Deltas { function, arguments } => return (function, arguments),
+                TextSource::Messages { .. } | TextSource::Slots(_) => *self = TextSource::NOTHING,
             }
         }
     }
 }
 
-impl Choice {
+impl ChoiceRow {
     /// Returns the surrogate that is pending before a text, or the place for one that the end of the text may make pending.
     /// Returns `None` if there is no room for one.
     fn half(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
         if delta.number().is_none() {
             return self.half_of(delta.kind);
         }
-        if !matches!(self.source, Source::Slots(_)) {
-            self.source = Source::Slots(Slots::NOTHING);
+        if !matches!(self.source, TextSource::Slots(_)) {
+            self.source = TextSource::Slots(Slots::NOTHING);
         }
-        let Source::Slots(slots) = &mut self.source else { return None };
+        let TextSource::Slots(slots) = &mut self.source else { return None };
         slots.half(delta, &mut self.halves)
     }
 
@@ -80,7 +80,7 @@ impl Choice {
         let halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves).enumerate();
         let (place, kind, lead) = { halves }.find_map(|(place, (kind, half))| Some((place, kind, half.take()?)))?;
         let delta = match &self.source {
-            Source::Slots(slots) => slots.delta(place)?,
+            TextSource::Slots(slots) => slots.delta(place)?,
             _ => Delta::new(kind),
         };
         Some((Delta { choice: self.index, ..delta }, lead))
@@ -92,7 +92,7 @@ impl Choice {
 /// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses one; a caller that pulls may do without, or take
 /// the [`updates`](Tracker::updates) of each chunk from one.
 pub type Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> =
-    TrackerOf<Arrays<Option<Choice>, Option<Call>, CHOICES, CALLS>>;
+    TrackerOf<Arrays<Option<ChoiceRow>, Option<CallRow>, CHOICES, CALLS>>;
 
 /// A [`Tracker`] whose tables may be borrowed.
 #[derive(Clone)]
@@ -102,7 +102,7 @@ pub struct TrackerOf<T> {
 }
 
 /// Prints how much of its tables is in use.
-impl<T: Tables<Option<Choice>, Option<Call>>> core::fmt::Debug for TrackerOf<T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> core::fmt::Debug for TrackerOf<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (choices, calls) = (self.tables.choices(), self.tables.calls());
         f.debug_struct("Tracker")
@@ -172,7 +172,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
 pub trait Tracking {
     /// Takes in the next delta of a chunk, of any kind. `offset` is the stream offset of the chunk, for errors. Adds quirks to
     /// `quirks`.
-    fn next(&mut self, cursor: &mut Cursor, chunk: (&[u8], &Index), offset: u64, quirks: &mut QuirkSet) -> Next;
+    fn next(&mut self, cursor: &mut DeltaCursor, chunk: (&[u8], &Index), offset: u64, quirks: &mut QuirkSet) -> Next;
     /// Fast path: whether the choice is known. Log probabilities of a known choice do not change its state.
     fn knows(&self, choice: u32) -> bool;
     /// Fast path: whether the role of a choice was emitted. Another role does not change its state.
@@ -187,10 +187,10 @@ pub trait Tracking {
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
 }
 
-impl<T: Tables<Option<Choice>, Option<Call>>> Tracking for TrackerOf<T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
     fn next(
         &mut self,
-        cursor: &mut Cursor,
+        cursor: &mut DeltaCursor,
         (payload, index): (&[u8], &Index),
         offset: u64,
         quirks: &mut QuirkSet,
@@ -264,7 +264,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> Tracking for TrackerOf<T> {
     }
 }
 
-impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// Returns a tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is
     /// `None`.
     #[doc(hidden)]
@@ -287,7 +287,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// Returns the choice with this index, if it is in the row with that number.
     #[inline(always)]
-    fn known(&self, choice: u32) -> Option<&Choice> {
+    fn known(&self, choice: u32) -> Option<&ChoiceRow> {
         // Nearly always the place in the table is the index.
         self.tables.choices().get(choice as usize)?.as_ref().filter(|known| known.index == choice)
     }
@@ -380,7 +380,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         }
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
-        if let Some((delta, lead)) = choices.find_map(Choice::take_half) {
+        if let Some((delta, lead)) = choices.find_map(ChoiceRow::take_half) {
             return Some(self.flushed(delta, lead, quirks));
         }
         let mut calls = self.tables.calls_mut().iter_mut().flatten().filter(|call| wanted(call.choice));
@@ -414,7 +414,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// Returns the place of a choice in the table. A new choice gets one, if there is room.
     fn place(&mut self, index: u32) -> Option<usize> {
-        let is_it = |slot: &Option<Choice>| slot.as_ref().is_some_and(|choice| choice.index == index);
+        let is_it = |slot: &Option<ChoiceRow>| slot.as_ref().is_some_and(|choice| choice.index == index);
         if self.tables.choices().get(index as usize).is_some_and(is_it) {
             return Some(index as usize);
         }
@@ -422,7 +422,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return Some(place);
         }
         let place = self.tables.choices().iter().position(Option::is_none)?;
-        *self.tables.choices_mut().get_mut(place)? = Some(Choice {
+        *self.tables.choices_mut().get_mut(place)? = Some(ChoiceRow {
             index,
             role: false,
             reasoning_named: false,
@@ -430,7 +430,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             finished: false,
             calls: 0,
             open: None,
-            source: Source::NOTHING,
+            source: TextSource::NOTHING,
             halves: [PendingSurrogate::NONE; 4],
         });
         Some(place)
@@ -438,7 +438,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// Returns the choice in this place of the table.
     #[inline]
-    fn choice(&mut self, place: usize) -> Option<&mut Choice> {
+    fn choice(&mut self, place: usize) -> Option<&mut ChoiceRow> {
         self.tables.choices_mut().get_mut(place)?.as_mut()
     }
 

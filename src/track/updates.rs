@@ -1,23 +1,23 @@
 //! The updates of one chunk, tracked.
 
-use super::call::Call;
-use super::tracker::{Choice, Next, TrackerOf, Tracking};
-use crate::chat::{Chunk, Cursor, Update};
+use super::call::CallRow;
+use super::tracker::{ChoiceRow, Next, TrackerOf, Tracking};
+use crate::chat::{Chunk, DeltaCursor, Update};
 use crate::delta::{Delta, Kind};
 use crate::tables::Tables;
 use crate::{Error, QuirkSet};
 
 /// Iterates over the updates of a chunk, each reported once, with the index of its choice. Created by
 /// [`TrackerOf::updates`]. The tracker takes in all of the chunk, even if the iterator is dropped before its end.
-pub struct Updates<'t, 'a, T: Tables<Option<Choice>, Option<Call>>> {
+pub struct Updates<'t, 'a, T: Tables<Option<ChoiceRow>, Option<CallRow>>> {
     tracker: &'t mut TrackerOf<T>,
     chunk: Chunk<'a>,
-    cursor: Cursor,
+    cursor: DeltaCursor,
     quirks: QuirkSet,
     error: Option<Error>,
 }
 
-impl<T: Tables<Option<Choice>, Option<Call>>> core::fmt::Debug for Updates<'_, '_, T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> core::fmt::Debug for Updates<'_, '_, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Updates")
             .field("chunk", &self.chunk)
@@ -27,7 +27,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> core::fmt::Debug for Updates<'_, '
     }
 }
 
-impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// Returns the updates of a chunk, given the chunks before it.
     ///
     /// ```
@@ -53,7 +53,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// # Ok::<(), deltawire::json::JsonError>(())
     /// ```
     pub fn updates<'t, 'a>(&'t mut self, chunk: &Chunk<'a>) -> Updates<'t, 'a, T> {
-        Updates { tracker: self, chunk: *chunk, cursor: Cursor::new(), quirks: QuirkSet::EMPTY, error: None }
+        Updates { tracker: self, chunk: *chunk, cursor: DeltaCursor::new(), quirks: QuirkSet::EMPTY, error: None }
     }
 
     /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD, which is the quirk
@@ -68,7 +68,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 }
 
-impl<T: Tables<Option<Choice>, Option<Call>>> Updates<'_, '_, T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Updates<'_, '_, T> {
     /// Returns the quirks found so far in the deltas, given the chunks before, and in their texts. The parser counts them only if
     /// they are passed to [`Parser::count_quirks`](crate::Parser::count_quirks).
     pub fn quirks(&self) -> QuirkSet {
@@ -81,7 +81,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> Updates<'_, '_, T> {
     }
 }
 
-impl<'a, T: Tables<Option<Choice>, Option<Call>>> Iterator for Updates<'_, 'a, T> {
+impl<'a, T: Tables<Option<ChoiceRow>, Option<CallRow>>> Iterator for Updates<'_, 'a, T> {
     type Item = (u32, Update<'a>);
 
     fn next(&mut self) -> Option<(u32, Update<'a>)> {
@@ -119,7 +119,7 @@ impl<'a, T: Tables<Option<Choice>, Option<Call>>> Iterator for Updates<'_, 'a, T
     }
 }
 
-impl<T: Tables<Option<Choice>, Option<Call>>> Drop for Updates<'_, '_, T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Drop for Updates<'_, '_, T> {
     fn drop(&mut self) {
         self.for_each(drop);
     }

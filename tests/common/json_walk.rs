@@ -2,7 +2,7 @@
 
 use super::log::escaped;
 use super::naive_json;
-use deltawire::json::{self, Fragment, Kind, Text, Value};
+use deltawire::json::{self, Fragment, Text, Value, ValueKind};
 use deltawire::{Limits, QuirkSet};
 
 /// Compares the strict check and the values that it accepts with serde_json; also walks what it rejects.
@@ -51,13 +51,13 @@ pub fn compare(value: Value<'_>, other: &serde_json::Value) -> usize {
             assert!(value.as_text().is_some_and(|text| text == other.as_str()), "{}", shown());
         }
         serde_json::Value::Array(other) => {
-            assert_eq!(value.kind(), Kind::Array, "{}", shown());
+            assert_eq!(value.kind(), ValueKind::Array, "{}", shown());
             let elements: Vec<Value<'_>> = value.elements().map(|element| element.expect("an element")).collect();
             assert_eq!(elements.len(), other.len(), "{}", shown());
             return 1 + elements.into_iter().zip(other).map(|(element, other)| compare(element, other)).sum::<usize>();
         }
         serde_json::Value::Object(other) => {
-            assert_eq!(value.kind(), Kind::Object, "{}", shown());
+            assert_eq!(value.kind(), ValueKind::Object, "{}", shown());
             for member in value.members() {
                 let (name, _) = member.expect("a member");
                 assert!(other.contains_key(&*name.to_cow()), "{}", shown());
@@ -73,7 +73,7 @@ pub fn compare(value: Value<'_>, other: &serde_json::Value) -> usize {
 /// Reads everything below a value, valid or not, by iterators and by offsets; compares texts and integers with the naive readers.
 pub fn walk(value: Value<'_>) {
     match value.kind() {
-        Kind::Object => {
+        ValueKind::Object => {
             let mut at = 0;
             for member in value.members() {
                 let Ok((name, inner)) = member else { break };
@@ -83,7 +83,7 @@ pub fn walk(value: Value<'_>) {
                 walk(inner);
             }
         }
-        Kind::Array => {
+        ValueKind::Array => {
             let mut at = 0;
             for element in value.elements() {
                 let Ok(inner) = element else { break };
@@ -92,8 +92,8 @@ pub fn walk(value: Value<'_>) {
                 walk(inner);
             }
         }
-        Kind::String => drop(escaped_text(value.as_text().expect("a string is a text"))),
-        Kind::Number => {
+        ValueKind::String => drop(escaped_text(value.as_text().expect("a string is a text"))),
+        ValueKind::Number => {
             let number = value.as_number().expect("a number is one");
             let whole = naive_json::integer(number.as_str());
             assert_eq!(number.to_u64(), whole.and_then(|whole| u64::try_from(whole).ok()), "{number}");
@@ -101,7 +101,7 @@ pub fn walk(value: Value<'_>) {
             let double: f64 = number.as_str().parse().expect("Rust reads it too");
             assert_eq!(number.to_f64().to_bits(), double.to_bits(), "{number}");
         }
-        Kind::Bool | Kind::Null => {}
+        ValueKind::Bool | ValueKind::Null => {}
     }
 }
 

@@ -2,10 +2,10 @@
 
 use super::log::Log;
 use deltawire::chat::{
-    ApiError, Audio, Choice, Chunk, ContentPart, DeltaView, ErrorPart, Field, FinishReason, FunctionCall, Logprobs,
-    NamePiece, ReasoningDetails, TokenLogprobs, ToolCall, Usage,
+    ApiError, Audio, Choice, Chunk, ChunkMember, ContentPart, DeltaView, ErrorPart, FinishReason, FunctionCall,
+    Logprobs, NamePiece, ReasoningDetails, TokenLogprobs, ToolCall, Usage,
 };
-use deltawire::json::{Fragment, Kind, Text, Value};
+use deltawire::json::{Fragment, Text, Value, ValueKind};
 use deltawire::Update;
 
 /// The raw bytes that views point into, to compare their positions too.
@@ -61,8 +61,8 @@ impl Views<'_> {
         let Some(value) = value else { return };
         self.raw(name, value.raw());
         match value.kind() {
-            Kind::String => self.text("string", value.as_text()),
-            Kind::Number => {
+            ValueKind::String => self.text("string", value.as_text()),
+            ValueKind::Number => {
                 if let Some(number) = value.as_number() {
                     let decimal = number.to_decimal();
                     self.log.number("number", decimal.digits);
@@ -90,7 +90,7 @@ impl Views<'_> {
         self.text("fingerprint", chunk.system_fingerprint());
         self.text("tier", chunk.service_tier());
         self.text("provider", chunk.provider());
-        for field in Field::ALL {
+        for field in ChunkMember::ALL {
             self.value("field", chunk.field(field));
         }
         for name in ["obfuscation", "x_groq", "choices", "id"] {
@@ -258,7 +258,7 @@ impl Views<'_> {
         self.text("param", error.param());
         self.text("code", error.code());
         self.value("metadata", error.metadata());
-        for part in [ErrorPart::Message, ErrorPart::Code, ErrorPart::Kind, ErrorPart::Param] {
+        for part in [ErrorPart::Message, ErrorPart::Code, ErrorPart::ValueKind, ErrorPart::Param] {
             self.value("part", error.part(part));
         }
     }

@@ -1,6 +1,6 @@
 //! Adds to a message: by callbacks, or from the events of a batch.
 
-use super::{enter, look, size_for, State};
+use super::{enter, look, size_for, MessageState};
 use crate::block::slide;
 use crate::convert::{bytes, chunk, put_out};
 use crate::feed::SILENT;
@@ -21,7 +21,7 @@ fn takes_pieces(kind: u16) -> bool {
     kind.is_some_and(|kind| appends_pieces(kind) || matches!(kind, Kind::ToolName | Kind::FunctionName))
 }
 
-impl State {
+impl MessageState {
     /// Returns the status for the log's answer. `beside` bytes of the buffer are in use, but do not belong to the log. What the
     /// log leaves out is no error here: the log notes it.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
@@ -93,7 +93,7 @@ impl State {
 ///
 /// # Safety
 /// `user` is an assembler.
-unsafe fn take(user: *mut c_void, add: impl FnOnce(&mut State, &mut [u8]) -> deltawire_status) -> i32 {
+unsafe fn take(user: *mut c_void, add: impl FnOnce(&mut MessageState, &mut [u8]) -> deltawire_status) -> i32 {
     // SAFETY: as the caller promises.
     match unsafe { enter(user.cast()) }.map_or_else(|status| status, |(state, buffer)| add(state, buffer)) {
         DELTAWIRE_OK => DELTAWIRE_GO_ON,

@@ -4,7 +4,7 @@ use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::report::Failure;
 use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk, NamePiece, Owner};
-use deltawire::json::{Kind, Value};
+use deltawire::json::{Value, ValueKind};
 use deltawire::sse::Lossy;
 use deltawire::{Event, Flow, Handler, Quirk, Update};
 use serde::{Serialize, Serializer};
@@ -51,13 +51,13 @@ impl Serialize for Exact<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Exact(value) = *self;
         match value.kind() {
-            Kind::Number => {
+            ValueKind::Number => {
                 let number = value.as_number();
                 let exact = number.and_then(|number| serde_json::from_str::<&RawValue>(number.as_str()).ok());
                 exact.serialize(serializer)
             }
-            Kind::Array => serializer.collect_seq(value.elements().map_while(Result::ok).map(Exact)),
-            Kind::Object => {
+            ValueKind::Array => serializer.collect_seq(value.elements().map_while(Result::ok).map(Exact)),
+            ValueKind::Object => {
                 let members = value.members().map_while(Result::ok);
                 serializer.collect_map(members.map(|(name, value)| (name, Exact(value))))
             }

@@ -1,7 +1,7 @@
 //! `deltawire::json`, but for `Number::to_f64`, which no core path reaches.
 
 use super::{sse::each_event, Hash};
-use deltawire::json::{parse_lazy, validate, Cursor, JsonError, Kind, Value};
+use deltawire::json::{parse_lazy, validate, Cursor, JsonError, Value, ValueKind};
 
 /// Every payload of the stream, and the stream itself as if it were one: checked, walked, looked up.
 pub fn json(bytes: &[u8], cut: usize) -> u64 {
@@ -41,12 +41,12 @@ fn walk(hash: &mut Hash, bytes: &[u8]) -> Result<(), JsonError> {
     let mut depth = 0u32;
     loop {
         match cursor.peek()? {
-            Kind::Object => {
+            ValueKind::Object => {
                 cursor.begin_object()?;
                 objects = objects << 1 | 1;
                 depth += 1;
             }
-            Kind::Array => {
+            ValueKind::Array => {
                 cursor.begin_array()?;
                 objects <<= 1;
                 depth += 1;

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Changing, Fill, Holes, Shape, HOLES};
+use super::{Changing, HoleKind, Holes, Shape, HOLES};
 use crate::chat::index::{choice, delta, top, Hint, Index};
-use crate::chat::{read, Ahead, Cursor};
+use crate::chat::{read, Ahead, DeltaCursor};
 use crate::delta::{Delta, Kind, FLAG_NUMBER};
 use crate::json::TextFlags;
 use std::format;
@@ -23,7 +23,7 @@ const ALL: Changing = Changing { fingerprint: false, ..Changing::ALL };
 const NONE: Changing = Changing::NOTHING;
 
 /// Returns the contents of the holes, and how each is filled.
-fn holes(payload: &str, changing: Changing, texts: bool) -> Option<Vec<(&str, Fill)>> {
+fn holes(payload: &str, changing: Changing, texts: bool) -> Option<Vec<(&str, HoleKind)>> {
     let holes = Holes::of(&read(payload), payload.as_bytes(), changing, texts)?;
     Some(holes.as_slice().iter().map(|hole| (&payload[hole.start..hole.end], hole.fill)).collect())
 }
@@ -36,7 +36,7 @@ fn delta(members: &str) -> String {
 fn texts_are_holes() {
     for member in ["content", "refusal", "reasoning_content", "reasoning", "thinking", "thought"] {
         let payload = delta(&format!("\"role\":\"assistant\",\"{member}\":\"a\\\"b\""));
-        assert_eq!(holes(&payload, NONE, false), Some([("a\\\"b", Fill::Text)].to_vec()), "{member}");
+        assert_eq!(holes(&payload, NONE, false), Some([("a\\\"b", HoleKind::Text)].to_vec()), "{member}");
         for other in ["null", "7", "[\"a\"]", "{}", "true"] {
             let payload = delta(&format!("\"{member}\":{other}"));
             assert_eq!(holes(&payload, NONE, false), Some(Vec::new()), "{member} {other}");
@@ -46,11 +46,14 @@ fn texts_are_holes() {
         "\"tool_calls\":[{\"index\":0,\"id\":\"i\",\"type\":\"function\",\"function\":{\"name\":\"n\",\"arguments\":\"{\"}},\
          {\"index\":1,\"function\":{\"arguments\":\"x\"}}]",
     );
-    assert_eq!(holes(&call, ALL, false), Some([("{", Fill::Text)].to_vec()));
+    assert_eq!(holes(&call, ALL, false), Some([("{", HoleKind::Text)].to_vec()));
     let text = "{\"choices\":[{\"index\":0,\"text\":\"\"},{\"index\":1,\"text\":\"b\"}]}";
-    assert_eq!(holes(text, ALL, false), Some([("", Fill::Text)].to_vec()));
+    assert_eq!(holes(text, ALL, false), Some([("", HoleKind::Text)].to_vec()));
     // The last of two counts.
-    assert_eq!(holes(&delta("\"content\":\"a\",\"content\":\"b\""), NONE, false), Some([("b", Fill::Text)].to_vec()));
+    assert_eq!(
+        holes(&delta("\"content\":\"a\",\"content\":\"b\""), NONE, false),
+        Some([("b", HoleKind::Text)].to_vec())
+    );
 }
 
 #[test]
@@ -58,14 +61,14 @@ fn containers_are_holes_where_the_grammar_is_not_checked() {
     let payload = "{\"choices\":[{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[]}}],\"usage\":{\"n\":1},\
                    \"timings\":{\"t\":2},\"obfuscation\":\"xy\"}";
     let expected = [
-        ("a", Fill::Text),
-        ("{\"content\":[]}", Fill::Container(3)),
-        ("{\"n\":1}", Fill::Container(1)),
-        ("{\"t\":2}", Fill::Container(1)),
-        ("xy", Fill::Text),
+        ("a", HoleKind::Text),
+        ("{\"content\":[]}", HoleKind::Container(3)),
+        ("{\"n\":1}", HoleKind::Container(1)),
+        ("{\"t\":2}", HoleKind::Container(1)),
+        ("xy", HoleKind::Text),
     ];
     assert_eq!(holes(payload, NONE, false), Some(expected.to_vec()));
-    assert_eq!(holes(payload, NONE, true), Some([("a", Fill::Checked), ("xy", Fill::Checked)].to_vec()));
+    assert_eq!(holes(payload, NONE, true), Some([("a", HoleKind::Checked), ("xy", HoleKind::Checked)].to_vec()));
     for other in ["null", "[]", "7", "\"None\""] {
         let payload = format!("{{\"choices\":[{{\"logprobs\":{other}}}],\"usage\":{other},\"timings\":{other}}}");
         assert_eq!(holes(&payload, NONE, false), Some(Vec::new()), "{payload}");
@@ -81,7 +84,7 @@ fn texts_in_details_and_parts_are_holes() {
     let details = delta(
         "\"content\":\"a\",\"reasoning_details\":[{\"type\":\"t\",\"text\":\"b\",\"index\":0},7,{\"data\":\"c\",\"summary\":{}}]",
     );
-    let text = |text| (text, Fill::Text);
+    let text = |text| (text, HoleKind::Text);
     assert_eq!(holes(&details, NONE, false), Some(["a", "b", "c"].map(text).to_vec()));
     let parts = delta(
         "\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"text\":\"a\"},\"b\"]},\"c\",{\"type\":\"text\",\"text\":\"d\"}]",
@@ -94,7 +97,7 @@ fn texts_in_details_and_parts_are_holes() {
 #[test]
 fn what_was_seen_to_change_is_a_hole() {
     let payload = |created: &str| format!("{{\"id\":\"c-1\",\"created\":{created},\"choices\":[]}}");
-    let number = |digits| ("c-1", Fill::Text, digits, Fill::Number);
+    let number = |digits| ("c-1", HoleKind::Text, digits, HoleKind::Number);
     for digits in ["0", "7", "1700000000", "18446744073709551615"] {
         let payload = payload(digits);
         assert_eq!(holes(&payload, NONE, false), Some(Vec::new()));
@@ -104,7 +107,7 @@ fn what_was_seen_to_change_is_a_hole() {
         assert_eq!(holes(&payload, created, true), Some([(digits, fill)].to_vec()));
     }
     for other in ["-0", "-1", "1.0", "1e3", "null", "\"1\"", "{}"] {
-        assert_eq!(holes(&payload(other), ALL, false), Some([("c-1", Fill::Text)].to_vec()), "{other}");
+        assert_eq!(holes(&payload(other), ALL, false), Some([("c-1", HoleKind::Text)].to_vec()), "{other}");
     }
     let nameless = "{\"id\":7,\"choices\":[]}";
     assert_eq!(holes(nameless, ALL, false), Some(Vec::new()));
@@ -146,13 +149,13 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
         }
     };
     let bytes = payload.as_bytes();
-    let value = |span: Option<super::Span>| span.map(|span| index.value(bytes, span));
+    let value = |span: Option<super::ValueSpan>| span.map(|span| index.value(bytes, span));
     let first = &index.first;
     (0..top::COUNT).for_each(|member| add("top", member, value(index.top.get(member))));
     (0..choice::COUNT).for_each(|member| add("choice", member, value(first.spans.get(member))));
     (0..delta::COUNT).for_each(|member| add("delta", member, value(first.delta.spans.get(member))));
     let Index { choices, quirks, facts, list, .. } = index;
-    let mut cursor = Cursor::new();
+    let mut cursor = DeltaCursor::new();
     let items = core::iter::from_fn(|| cursor.next_of_any(bytes, index));
     let items: Vec<_> = items.map(|delta| format!("{delta:?}")).collect();
     assert_eq!(quick_items(index, bytes), items, "{payload}");
@@ -162,7 +165,7 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
 
 /// Returns the deltas, by the cursor's fast paths where one applies.
 fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
-    let mut cursor = Cursor::new();
+    let mut cursor = DeltaCursor::new();
     let items = core::iter::from_fn(|| match cursor.next_plain(index) {
         Ok((kind, choice, text)) => Some(Delta { choice, text, ..Delta::new(kind) }),
         Err(item) => match cursor.ahead(item, index) {
@@ -211,7 +214,7 @@ fn a_shape_gives_its_index_back() {
             *base = hole.end as u32;
         }
         for (hole, between) in holes.as_slice().iter().zip(&mut other.between) {
-            let text = crate::scan::string::end(payload.as_bytes(), hole.start).filter(|_| hole.fill == Fill::Text);
+            let text = crate::scan::string::end(payload.as_bytes(), hole.start).filter(|_| hole.fill == HoleKind::Text);
             *between = text.map_or(0, |end| TextFlags::of(&end).bits() as u8);
         }
         assert_eq!(values(&other, &payload), values(&index, &payload), "{payload}");

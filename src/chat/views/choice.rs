@@ -5,7 +5,7 @@ use crate::chat::choices::{further_choice, Further};
 use crate::chat::index::{choice, member, top, ChoiceIndex, Fields, Index};
 use crate::chat::scalar::{index_number, is_error, native_reason_of, reason_of, text_of};
 use crate::delta::{FinishKind, Part};
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 use crate::shown::{shown, Bytes};
 
 /// Iterates over the choices of a chunk. The first is already indexed; each further one is walked once.
@@ -84,7 +84,7 @@ impl<'a> Choice<'a> {
     }
 
     fn object(&self, member: usize) -> Option<Value<'a>> {
-        self.member(member).filter(|value| value.kind() == Kind::Object)
+        self.member(member).filter(|value| value.kind() == ValueKind::Object)
     }
 
     /// Returns `index`. It is 0 if it is missing or negative, and a number in a string counts.
@@ -136,7 +136,7 @@ impl<'a> Choice<'a> {
 
     /// Returns `content_filter_results`, if it is an object, as raw JSON (Azure). Walks the choice.
     pub fn content_filter_results(&self) -> Option<Value<'a>> {
-        self.get("content_filter_results").filter(|value| value.kind() == Kind::Object)
+        self.get("content_filter_results").filter(|value| value.kind() == ValueKind::Object)
     }
 
     /// Returns the error of this choice alone.

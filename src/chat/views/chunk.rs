@@ -1,20 +1,20 @@
 //! The whole chunk.
 
 use super::{ApiError, Choices, Usage};
-use crate::chat::index::{top, Hint, Index, Read, Span};
+use crate::chat::index::{top, Hint, Index, Read, ValueSpan};
 use crate::chat::others::OtherMembers;
 use crate::chat::read::{error_of, plain_text, read, usage_of};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
 use crate::delta::{Meta, Part, FLAG_NATIVE};
 use crate::dialect::Protocol;
-use crate::json::{JsonError, Kind, Text, TextFlags, Value};
+use crate::json::{JsonError, Text, TextFlags, Value, ValueKind};
 use crate::shown::{shown, Bytes};
 use crate::QuirkSet;
 use core::ops::Range;
 
 /// A known member of the top level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Field {
+pub enum ChunkMember {
     /// `id`.
     Id,
     /// `object`.
@@ -35,12 +35,12 @@ pub enum Field {
     Usage,
 }
 
-impl Field {
+impl ChunkMember {
     /// All of them.
     #[rustfmt::skip]
-    pub const ALL: [Field; 9] = [
-        Field::Id, Field::Object, Field::Created, Field::Model, Field::SystemFingerprint, Field::ServiceTier, Field::Provider,
-        Field::Choices, Field::Usage,
+    pub const ALL: [ChunkMember; 9] = [
+        ChunkMember::Id, ChunkMember::Object, ChunkMember::Created, ChunkMember::Model, ChunkMember::SystemFingerprint, ChunkMember::ServiceTier, ChunkMember::Provider,
+        ChunkMember::Choices, ChunkMember::Usage,
     ];
 }
 
@@ -173,8 +173,8 @@ impl<'a> Chunk<'a> {
 
     /// Returns where the text of a member lies, or `None` if the member is there but no string.
     #[inline(always)]
-    pub(crate) fn text_part(&self, field: Field) -> Option<Part> {
-        let member = if field == Field::Id { top::ID } else { top::MODEL };
+    pub(crate) fn text_part(&self, field: ChunkMember) -> Option<Part> {
+        let member = if field == ChunkMember::Id { top::ID } else { top::MODEL };
         let Some(span) = self.index.top.get(member) else { return Some(Part::NONE) };
         let (start, end, flags) = self.index.place(span);
         let len = end.wrapping_sub(start).checked_sub(2)?;
@@ -207,7 +207,7 @@ impl<'a> Chunk<'a> {
     #[inline(always)]
     pub fn created_after(&self, last: &mut Created) -> Option<u64> {
         let span = self.index.top.get(top::CREATED);
-        last.is_fixed = span.is_some_and(|span: Span| span.is_fixed());
+        last.is_fixed = span.is_some_and(|span: ValueSpan| span.is_fixed());
         let (start, end, _) = self.index.place(span?);
         let raw = self.payload.get(start as usize..end as usize)?;
         if let Ok(digits) = <&[u8; 10]>::try_from(raw) {
@@ -298,18 +298,18 @@ impl<'a> Chunk<'a> {
     }
 
     /// Returns a known member as raw JSON, or `None` where the method with its name returns nothing.
-    pub fn field(&self, field: Field) -> Option<Value<'a>> {
+    pub fn field(&self, field: ChunkMember) -> Option<Value<'a>> {
         let says = |member| self.member(member).filter(|value| text_of(*value).is_some());
         match field {
-            Field::Id => says(top::ID),
-            Field::Object => says(top::OBJECT),
-            Field::Created => self.member(top::CREATED).filter(|_| self.created().is_some()),
-            Field::Model => says(top::MODEL),
-            Field::SystemFingerprint => says(top::SYSTEM_FINGERPRINT),
-            Field::ServiceTier => says(top::SERVICE_TIER),
-            Field::Provider => says(top::PROVIDER),
-            Field::Choices => self.member(top::CHOICES).filter(|value| value.kind() == Kind::Array),
-            Field::Usage => self.usage().map(|usage| usage.value()),
+            ChunkMember::Id => says(top::ID),
+            ChunkMember::Object => says(top::OBJECT),
+            ChunkMember::Created => self.member(top::CREATED).filter(|_| self.created().is_some()),
+            ChunkMember::Model => says(top::MODEL),
+            ChunkMember::SystemFingerprint => says(top::SYSTEM_FINGERPRINT),
+            ChunkMember::ServiceTier => says(top::SERVICE_TIER),
+            ChunkMember::Provider => says(top::PROVIDER),
+            ChunkMember::Choices => self.member(top::CHOICES).filter(|value| value.kind() == ValueKind::Array),
+            ChunkMember::Usage => self.usage().map(|usage| usage.value()),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::chat::choices::delta_at;
 use crate::chat::index::{delta, DeltaIndex, Fields};
 use crate::chat::parts::{ContentParts, ReasoningDetails};
 use crate::chat::scalar::{input_of, member_of, string_of, text_of, whole_number};
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 use crate::shown::shown;
 
 /// The `delta` of a choice. The delta of the first choice is already indexed; that of a further choice is walked once.
@@ -75,7 +75,7 @@ impl<'a> DeltaView<'a> {
     pub fn content(&self) -> Option<Text<'a>> {
         let content = self.member(delta::CONTENT)?;
         match content.kind() {
-            Kind::Number => Some(Text::verbatim(content.raw())),
+            ValueKind::Number => Some(Text::verbatim(content.raw())),
             _ => string_of(content),
         }
     }
@@ -123,12 +123,12 @@ impl<'a> DeltaView<'a> {
 
     /// Returns `annotations`, if it is an array, as raw JSON.
     pub fn annotations(&self) -> Option<Value<'a>> {
-        self.member(delta::ANNOTATIONS).filter(|value| value.kind() == Kind::Array)
+        self.member(delta::ANNOTATIONS).filter(|value| value.kind() == ValueKind::Array)
     }
 
     /// Returns `images`, if it is an array, as raw JSON (OpenRouter).
     pub fn images(&self) -> Option<Value<'a>> {
-        self.get("images").filter(|value| value.kind() == Kind::Array)
+        self.get("images").filter(|value| value.kind() == ValueKind::Array)
     }
 
     /// Returns any member by name, as raw JSON. Walks the object.
@@ -156,7 +156,7 @@ pub struct FunctionCall<'a> {
 impl<'a> FunctionCall<'a> {
     /// Returns `None` unless the value is an object.
     pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
-        (value.kind() == Kind::Object).then_some(FunctionCall { value })
+        (value.kind() == ValueKind::Object).then_some(FunctionCall { value })
     }
 
     /// Returns `name`, if it is not empty.
@@ -187,7 +187,7 @@ pub struct Audio<'a> {
 impl<'a> Audio<'a> {
     /// Returns `None` unless the value is an object.
     pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
-        (value.kind() == Kind::Object).then_some(Audio { value, is_whole: false })
+        (value.kind() == ValueKind::Object).then_some(Audio { value, is_whole: false })
     }
 
     /// Returns the same audio, marked as that of a whole message or not.

@@ -1,7 +1,7 @@
 //! Log probabilities of tokens.
 
 use crate::chat::scalar::member_of;
-use crate::json::{Elements, Kind, Number, Text, Value};
+use crate::json::{Elements, Number, Text, Value, ValueKind};
 use crate::shown::shown;
 
 /// The `logprobs` of a choice, in the shape of chat completions or of legacy completions.
@@ -40,7 +40,7 @@ impl<'a> Logprobs<'a> {
     }
 
     fn array(&self, name: &str) -> Option<Value<'a>> {
-        member_of(self.value, name).filter(|value| value.kind() == Kind::Array)
+        member_of(self.value, name).filter(|value| value.kind() == ValueKind::Array)
     }
 
     fn tokens_of(&self, name: &str) -> TokenLogprobs<'a> {
@@ -81,7 +81,7 @@ impl<'a> Logprobs<'a> {
     pub(crate) fn lists(&self) -> Lists<'a> {
         let mut lists = Lists::default();
         for (name, value) in self.value.members().map_while(Result::ok) {
-            let list = Some(value).filter(|value| value.kind() == Kind::Array);
+            let list = Some(value).filter(|value| value.kind() == ValueKind::Array);
             lists.any |= list.is_some();
             let known = LISTS.iter().position(|known| name == **known);
             if let Some(known) = known.and_then(|place| lists.known.get_mut(place)) {
@@ -140,7 +140,7 @@ impl<'a> TokenLogprob<'a> {
 
     /// Returns `bytes`: the token's UTF-8 bytes, which may be part of a character. Returns `None` if it is null.
     pub fn bytes(&self) -> Option<TokenBytes<'a>> {
-        let value = member_of(self.value, "bytes").filter(|value| value.kind() == Kind::Array)?;
+        let value = member_of(self.value, "bytes").filter(|value| value.kind() == ValueKind::Array)?;
         Some(TokenBytes { elements: value.elements() })
     }
 

@@ -10,7 +10,7 @@ mod usage;
 
 pub use choice::{Choice, Choices, FinishReason};
 pub(crate) use chunk::{meta_bit, name_before};
-pub use chunk::{Chunk, Created, Field};
+pub use chunk::{Chunk, ChunkMember, Created};
 pub use delta::{Audio, DeltaView, FunctionCall, Message};
 pub use error::{ApiError, ErrorPart};
 pub(crate) use logprobs::LISTS;

@@ -3,7 +3,7 @@
 use crate::chat::choices::next_call;
 use crate::chat::index::{call, CallIndex};
 use crate::chat::scalar::{id_of, index_number, input_of, text_of};
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 use crate::shown::{shown, Bytes};
 
 /// Iterates over the tool calls of a delta, each walked once.
@@ -88,7 +88,7 @@ impl<'a> ToolCall<'a> {
 
     /// Whether it is a call of a custom tool: it has a `custom` object.
     pub fn is_custom(&self) -> bool {
-        self.member(call::CUSTOM).is_some_and(|value| value.kind() == Kind::Object)
+        self.member(call::CUSTOM).is_some_and(|value| value.kind() == ValueKind::Object)
     }
 
     /// Returns `function.name` or `custom.name`, if it is not empty. It may be repeated, or come in pieces.

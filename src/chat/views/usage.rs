@@ -2,7 +2,7 @@
 
 use crate::chat::scalar::{is_empty_object, member_of, whole_number};
 use crate::dialect::{protocol_of, Counts, Protocol};
-use crate::json::{Kind, Text, Value};
+use crate::json::{Text, Value, ValueKind};
 use crate::shown::shown;
 
 /// The counts of a [`Usage`], read: plain data, to keep or to send. The methods have the names of those of [`Usage`].
@@ -178,7 +178,7 @@ impl<'a> Usage<'a> {
 
     /// Returns the usage with the names of this protocol, or with those of chat completions if `None`.
     pub(crate) fn of_protocol(value: Value<'a>, protocol: Option<Protocol>) -> Option<Self> {
-        (value.kind() == Kind::Object && !is_empty_object(value)).then_some(Usage { value, protocol })
+        (value.kind() == ValueKind::Object && !is_empty_object(value)).then_some(Usage { value, protocol })
     }
 
     /// Returns the protocol that names its members. [`counts`](Self::counts) and the counts by name read the names of each.

@@ -1,15 +1,15 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-use super::super::{Field, Held};
+use super::super::{Held, LineKind};
 use super::*;
 
 const TEXT: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
 
-fn piece(field: Field, first: bool, last: bool, value: &[u8]) -> Piece<'_> {
+fn piece(field: LineKind, first: bool, last: bool, value: &[u8]) -> Piece<'_> {
     Piece { field, first, last, value, held: Held::EMPTY }
 }
 
 fn id(buffer: &mut EventBuffer, storage: &mut [u8; 200], value: &[u8]) {
-    assert_eq!(buffer.identify(storage, &piece(Field::Id, true, true, value), false), Ok(()));
+    assert_eq!(buffer.identify(storage, &piece(LineKind::Id, true, true, value), false), Ok(()));
 }
 
 /// A later step may have grown the ID slots and moved everything behind them; undoing that step restores the layout.
@@ -23,7 +23,7 @@ fn undo_restores_the_layout() {
             id(&mut buffer, &mut storage, &TEXT[..before]);
             buffer.end();
             let (name, data) = (b"name", &TEXT[..len]);
-            buffer.name(&mut storage, &piece(Field::Event, true, true, name), 0).unwrap();
+            buffer.name(&mut storage, &piece(LineKind::Event, true, true, name), 0).unwrap();
             buffer.save(&mut storage, name).unwrap();
             buffer.data(&mut storage, data, data, true, 0).unwrap();
             buffer.save(&mut storage, data).unwrap();
@@ -44,28 +44,28 @@ fn undo_restores_the_layout() {
 fn retained_bytes_exclude_those_in_the_input() {
     let (mut buffer, mut storage) = (EventBuffer::new(Limits::DEFAULT), [0; 200]);
     assert!(buffer.is_empty());
-    buffer.name(&mut storage, &piece(Field::Event, true, true, b"name"), 0).unwrap();
+    buffer.name(&mut storage, &piece(LineKind::Event, true, true, b"name"), 0).unwrap();
     assert!(!buffer.is_empty());
     buffer.clear();
     // The data is empty.
     buffer.data(&mut storage, b"", b"", true, 0).unwrap();
     assert!(!buffer.is_empty());
     buffer.clear();
-    buffer.comment(&mut storage, &piece(Field::Comment, true, false, b"cut"), 0).unwrap();
+    buffer.comment(&mut storage, &piece(LineKind::Comment, true, false, b"cut"), 0).unwrap();
     assert!(!buffer.is_empty() && buffer.is_staged());
     buffer.unstage();
     assert!(buffer.is_empty() && !buffer.is_staged());
     // The data is borrowed from the input.
     buffer.data(&mut storage, TEXT, TEXT, true, 0).unwrap();
-    buffer.name(&mut storage, &piece(Field::Event, true, true, b"name"), 0).unwrap();
+    buffer.name(&mut storage, &piece(LineKind::Event, true, true, b"name"), 0).unwrap();
     assert_eq!((buffer.retained(), buffer.is_staged()), (0, false));
     buffer.clear();
     // A cut ID is in use until its line ends or a NUL makes it void.
     for (end, committed) in [(&b"34"[..], 4), (b"3\0", 0)] {
         buffer.reset();
-        assert_eq!(buffer.identify(&mut storage, &piece(Field::Id, true, false, b"12"), false), Ok(()));
+        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, true, false, b"12"), false), Ok(()));
         assert_eq!((buffer.retained(), buffer.is_staged()), (2, true));
-        assert_eq!(buffer.identify(&mut storage, &piece(Field::Id, false, committed > 0, end), false), Ok(()));
+        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, false, committed > 0, end), false), Ok(()));
         assert_eq!((buffer.retained(), buffer.is_staged()), (2 * committed, false));
         buffer.end();
         assert_eq!(buffer.id(&storage), &b"1234"[..committed]);
@@ -85,10 +85,10 @@ fn stored_data_grows_in_place() {
     assert_eq!(buffer.appendable(&storage), 2);
     // A name counts towards the limit, and its bytes lie behind the data; a staged line lies where the data would grow.
     let kept = buffer.clone();
-    buffer.name(&mut storage, &piece(Field::Event, true, true, b"n"), 0).unwrap();
+    buffer.name(&mut storage, &piece(LineKind::Event, true, true, b"n"), 0).unwrap();
     assert_eq!(buffer.appendable(&storage), 1);
     buffer = kept;
-    buffer.comment(&mut storage, &piece(Field::Comment, true, false, b"c"), 0).unwrap();
+    buffer.comment(&mut storage, &piece(LineKind::Comment, true, false, b"c"), 0).unwrap();
     assert_eq!(buffer.appendable(&storage), 0);
     buffer.unstage();
     assert!(buffer.append(&mut storage, b"gh"));
@@ -102,7 +102,7 @@ fn stored_data_grows_in_place() {
     assert!(!buffer.append(&mut small, b"cde") && buffer.append(&mut small, b"cd"));
     assert_eq!(buffer.data_span().of(&[], &small), b"abcd");
     buffer.clear();
-    buffer.name(&mut small, &piece(Field::Event, true, true, b"n"), 0).unwrap();
+    buffer.name(&mut small, &piece(LineKind::Event, true, true, b"n"), 0).unwrap();
     buffer.data(&mut small, b"a", b"a", true, 0).unwrap();
     buffer.save(&mut small, b"n").unwrap();
     assert_eq!(buffer.appendable(&small), 2, "the name is at the far end");
@@ -113,14 +113,14 @@ fn stored_data_grows_in_place() {
 fn ids_of_equal_length_reuse_their_slots() {
     let (mut buffer, mut storage) = (EventBuffer::new(Limits::DEFAULT), [0u8; 12]);
     for text in [b"abcd", b"efgh", b"ijkl"] {
-        assert_eq!(buffer.identify(&mut storage, &piece(Field::Id, true, true, text), false), Ok(()));
+        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, true, true, text), false), Ok(()));
         buffer.end();
         assert_eq!((buffer.id(&storage), buffer.lasting()), (&text[..], 8));
     }
-    let longer = piece(Field::Id, true, true, b"abcde");
+    let longer = piece(LineKind::Id, true, true, b"abcde");
     assert!(buffer.identify(&mut storage, &longer, false).is_err());
     assert!(EventBuffer::new(Limits::DEFAULT)
-        .identify(&mut [0u8; 11], &piece(Field::Id, true, true, b"abcd"), false)
+        .identify(&mut [0u8; 11], &piece(LineKind::Id, true, true, b"abcd"), false)
         .is_err());
 }
 
@@ -131,7 +131,8 @@ fn lines_behind_a_value_are_kept_apart() {
     const VALUES: [&[u8]; 3] = [b"", b"ab", b"vwxyz"];
     let set = |buffer: &mut EventBuffer, storage: &mut [u8; 200], is_id: bool, value: &[u8], cut: usize| {
         let (first, last) = value.split_at(cut.min(value.len()));
-        let pieces = [piece(Field::Id, true, first.len() == value.len(), first), piece(Field::Id, false, true, last)];
+        let pieces =
+            [piece(LineKind::Id, true, first.len() == value.len(), first), piece(LineKind::Id, false, true, last)];
         for piece in pieces.iter().take(if pieces[0].last { 1 } else { 2 }) {
             let fits = if is_id { buffer.identify(storage, piece, true) } else { buffer.next_name(storage, piece) };
             assert_eq!(fits, Ok(()));
@@ -144,7 +145,7 @@ fn lines_behind_a_value_are_kept_apart() {
             id(&mut buffer, &mut storage, b"123");
             buffer.end();
             id(&mut buffer, &mut storage, b"4567");
-            buffer.name(&mut storage, &piece(Field::Event, true, true, VALUES[name]), 0).unwrap();
+            buffer.name(&mut storage, &piece(LineKind::Event, true, true, VALUES[name]), 0).unwrap();
             buffer.save(&mut storage, VALUES[name]).unwrap();
             buffer.data(&mut storage, TEXT, TEXT, true, 0).unwrap();
             buffer.save(&mut storage, TEXT).unwrap();

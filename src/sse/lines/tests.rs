@@ -4,10 +4,10 @@ use super::*;
 use std::{vec, vec::Vec};
 
 /// A whole line: field, value, offset, and the offset of its end (after a CR, before the LF of a CRLF).
-type Line = (Field, Vec<u8>, usize, usize);
+type Line = (LineKind, Vec<u8>, usize, usize);
 
 /// The expected lines, computed from the whole buffer as the standard describes: decode, split, classify.
-fn reference(bytes: &[u8]) -> (Vec<Line>, Option<(Field, Vec<u8>)>) {
+fn reference(bytes: &[u8]) -> (Vec<Line>, Option<(LineKind, Vec<u8>)>) {
     let mut at = if bytes.starts_with(&BOM) { 3 } else { 0 };
     let mut lines = Vec::new();
     while let Some(len) = bytes[at..].iter().position(|b| *b == b'\n' || *b == b'\r') {
@@ -19,20 +19,20 @@ fn reference(bytes: &[u8]) -> (Vec<Line>, Option<(Field, Vec<u8>)>) {
     (lines, (!rest.is_empty()).then(|| classify(rest)))
 }
 
-fn classify(line: &[u8]) -> (Field, Vec<u8>) {
+fn classify(line: &[u8]) -> (LineKind, Vec<u8>) {
     if line.is_empty() {
-        return (Field::Blank, vec![]);
+        return (LineKind::Blank, vec![]);
     }
     let mut parts = line.splitn(2, |b| *b == b':');
     let (name, value) = (parts.next().unwrap(), parts.next().unwrap_or(b""));
     let value = value.strip_prefix(b" ").unwrap_or(value).to_vec();
     match name {
-        b"" => (Field::Comment, value),
-        b"data" => (Field::Data, value),
-        b"event" => (Field::Event, value),
-        b"id" => (Field::Id, value),
-        b"retry" => (Field::Retry, value),
-        _ => (Field::Unknown, line.to_vec()),
+        b"" => (LineKind::Comment, value),
+        b"data" => (LineKind::Data, value),
+        b"event" => (LineKind::Event, value),
+        b"id" => (LineKind::Id, value),
+        b"retry" => (LineKind::Retry, value),
+        _ => (LineKind::Unknown, line.to_vec()),
     }
 }
 
@@ -41,7 +41,7 @@ fn classify(line: &[u8]) -> (Field, Vec<u8>) {
 struct Joiner {
     machine: Lines,
     lines: Vec<Line>,
-    open: Option<(Field, Vec<u8>)>,
+    open: Option<(LineKind, Vec<u8>)>,
     began: usize,
     offset: usize,
 }
@@ -68,11 +68,11 @@ impl Joiner {
         let (field, mut value) = self.open.take().unwrap_or((piece.field, vec![]));
         assert_eq!(field, piece.field);
         let held = piece.held.as_slice();
-        assert!(held.is_empty() || piece.first && field == Field::Unknown);
+        assert!(held.is_empty() || piece.first && field == LineKind::Unknown);
         value.extend_from_slice(held);
         value.extend_from_slice(piece.value);
-        if piece.first && !piece.last && field == Field::Unknown {
-            assert!(!Field::begins(&value), "{value:?}");
+        if piece.first && !piece.last && field == LineKind::Unknown {
+            assert!(!LineKind::begins(&value), "{value:?}");
         }
         if piece.last {
             self.lines.push((field, value, self.began, self.offset));
@@ -167,9 +167,9 @@ fn a_whole_line_is_one_piece() {
     let mut input: &[u8] = b"data: abc\r\nunknown line\n";
     let piece = lines.next(&mut input).unwrap();
     assert!(piece.first && piece.last);
-    assert_eq!((piece.field, piece.value, input), (Field::Data, &b"abc"[..], &b"\nunknown line\n"[..]));
+    assert_eq!((piece.field, piece.value, input), (LineKind::Data, &b"abc"[..], &b"\nunknown line\n"[..]));
     let piece = lines.next(&mut input).unwrap();
-    assert_eq!((piece.field, piece.value), (Field::Unknown, &b"unknown line"[..]));
+    assert_eq!((piece.field, piece.value), (LineKind::Unknown, &b"unknown line"[..]));
     assert!(piece.held.as_slice().is_empty() && input.is_empty());
 }
 

@@ -7,7 +7,7 @@ use super::report::whole;
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
-use crate::stream::context::{Bytes, Context, Rest, NOT_IN_INPUT};
+use crate::stream::context::{Context, InputBytes, Rest, NOT_IN_INPUT};
 use crate::stream::found::{Found, Place, Recalled, Span};
 use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
@@ -102,7 +102,7 @@ impl Emitter {
                 self.hand_over(unread(), state, Break::Nothing, Stage::Before)
             } else if NATIVE && is_unread {
                 let (name, base) = (machine.name, base_of_window);
-                let name = Bytes::new(name.within(window), name.offset_in_input(base));
+                let name = InputBytes::new(name.within(window), name.offset_in_input(base));
                 let event = Rest::of_event((name, payload), machine.last_event_id(storage.bytes()));
                 let context = Context::of_event(&event, base.saturating_add(at), frame);
                 let delta = Delta { text: whole(&context), ..Delta::new(Kind::Sse) };
@@ -117,7 +117,7 @@ impl Emitter {
                 let named;
                 let (beside, flags) = if is_native {
                     let name = machine.name;
-                    named = Rest::of_chunk(Bytes::new(name.within(window), name.offset_in_input(base_of_window)));
+                    named = Rest::of_chunk(InputBytes::new(name.within(window), name.offset_in_input(base_of_window)));
                     (&named, FLAG_NATIVE)
                 } else {
                     (Rest::NOTHING, 0)

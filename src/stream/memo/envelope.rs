@@ -19,7 +19,7 @@ pub(super) struct Envelope {
 
 /// How the events of a template are framed, in lengths.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Framing {
+pub(super) struct Lengths {
     /// The length of what stands before the payload, and that of the name in it.
     pub(super) lead: u8,
     pub(super) name: u8,
@@ -30,8 +30,8 @@ pub(super) struct Framing {
     pub(super) ended: Ended,
 }
 
-impl Framing {
-    pub(super) const NOTHING: Framing = Framing { lead: 0, name: 0, behind_name: 0, tail: 0, ended: Ended::Alone };
+impl Lengths {
+    pub(super) const NOTHING: Lengths = Lengths { lead: 0, name: 0, behind_name: 0, tail: 0, ended: Ended::Alone };
 }
 
 impl Envelope {
@@ -73,7 +73,7 @@ impl Envelope {
     }
 
     /// Returns the framing of an event with this name, all of which fits a template.
-    pub(super) fn framing(&self, name: &[u8]) -> Framing {
+    pub(super) fn framing(&self, name: &[u8]) -> Lengths {
         let ended = match self.tail() {
             b"\r\n\r" => Ended::CrBehindCrLf,
             b"\r\r" => Ended::CrBehindCr,
@@ -83,7 +83,7 @@ impl Envelope {
         let (lead, name, tail) = (self.lead(name) as u8, name.len() as u8, self.tail().len() as u8);
         // No longer than the lead.
         let behind_name = name.wrapping_add(self.line_end()).wrapping_add(self.head);
-        Framing { lead, name, behind_name, tail, ended }
+        Lengths { lead, name, behind_name, tail, ended }
     }
 
     /// Returns the length of a line end.

@@ -1,8 +1,8 @@
 //! A template: an event without its holes, and how it is compared with another event.
 
-use super::envelope::{Envelope, Framing};
-use crate::chat::index::Seen;
-use crate::chat::shape::{Fill, Hole, Shape, HOLES};
+use super::envelope::{Envelope, Lengths};
+use crate::chat::index::SeenChoices;
+use crate::chat::shape::{Hole, HoleKind, Shape, HOLES};
 use crate::chat::Index;
 use crate::json::{strict_string_end, TextFlags};
 use crate::scan::{block64::Kernel, container, string};
@@ -23,7 +23,7 @@ const DIGITS: usize = 19;
 pub(super) struct Gap {
     /// The length of the part.
     pub(super) before: u16,
-    pub(super) fill: Fill,
+    pub(super) fill: HoleKind,
 }
 
 /// A template: an event without its holes, and the shape of its payload.
@@ -38,7 +38,7 @@ pub(super) struct Template {
     pub(super) followed_by: u8,
     /// A bit for each template whose shape differs from this one only in the number.
     pub(super) alike: u8,
-    pub(super) framing: Framing,
+    pub(super) framing: Lengths,
     pub(super) terms: Terms,
     pub(super) added: Added,
     pub(super) gaps: [Gap; HOLES],
@@ -83,11 +83,11 @@ impl Added {
     pub(super) const NOTHING: Added = Added { choice: NONE, finished: false };
 
     /// The facts of an event with one choice at most.
-    pub(super) fn of(seen: &Seen) -> Self {
+    pub(super) fn of(seen: &SeenChoices) -> Self {
         Added { choice: seen.all.first().unwrap_or(NONE), finished: !seen.finished.is_empty() }
     }
 
-    pub(super) fn add_to(self, seen: &mut Seen) {
+    pub(super) fn add_to(self, seen: &mut SeenChoices) {
         if self.choice != NONE {
             seen.add(self.choice.into(), self.finished);
         }
@@ -107,7 +107,7 @@ impl Gap {
     #[inline(always)]
     fn end<K: Kernel>(&self, bytes: &[u8], framed: bool, max_depth: u32) -> Option<(usize, u8)> {
         // Nearly always.
-        match string::brief_end::<K>(bytes).filter(|_| self.fill == Fill::Text) {
+        match string::brief_end::<K>(bytes).filter(|_| self.fill == HoleKind::Text) {
             Some(end) => Some((end, 0)),
             None => self.odd_end(bytes, framed, max_depth),
         }
@@ -117,7 +117,7 @@ impl Gap {
     #[inline(never)]
     fn odd_end(&self, bytes: &[u8], framed: bool, max_depth: u32) -> Option<(usize, u8)> {
         match self.fill {
-            Fill::Text | Fill::Checked => {
+            HoleKind::Text | HoleKind::Checked => {
                 let end = string::end(bytes, 0)?;
                 // A CR or LF is a control character.
                 if framed && end.control {
@@ -125,11 +125,11 @@ impl Gap {
                 }
                 let flags = TextFlags::of(&end).bits() as u8;
                 let is_sound = || strict_string_end(bytes, 0) == Ok(end.at.wrapping_add(1));
-                (self.fill == Fill::Text || flags == 0 || is_sound()).then_some((end.at, flags))
+                (self.fill == HoleKind::Text || flags == 0 || is_sound()).then_some((end.at, flags))
             }
-            Fill::Number | Fill::Count(_) => number_end(bytes).map(|end| (end, 0)),
-            Fill::Spaces => Some((bytes.iter().take_while(|byte| **byte == b' ').count(), 0)),
-            Fill::Container(depth) => {
+            HoleKind::Number | HoleKind::Count(_) => number_end(bytes).map(|end| (end, 0)),
+            HoleKind::Spaces => Some((bytes.iter().take_while(|byte| **byte == b' ').count(), 0)),
+            HoleKind::Container(depth) => {
                 if bytes.first() != Some(&b'{') {
                     return None;
                 }
@@ -161,10 +161,10 @@ impl Template {
         proved: false,
         followed_by: NONE,
         alike: 0,
-        framing: Framing::NOTHING,
+        framing: Lengths::NOTHING,
         terms: Terms::OWN,
         added: Added::NOTHING,
-        gaps: [Gap { before: 0, fill: Fill::Text }; HOLES],
+        gaps: [Gap { before: 0, fill: HoleKind::Text }; HOLES],
         last: 0,
         shape: Shape::EMPTY,
         fixed: [0; FIXED],

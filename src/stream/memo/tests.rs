@@ -4,7 +4,7 @@
 extern crate std;
 
 use super::{Ended, Memo, FIXED, HEAD, LONGEST_WAIT, LOYALTY, NONE, PATIENCE};
-use crate::chat::index::{Hint, Index, Seen};
+use crate::chat::index::{Hint, Index, SeenChoices};
 use crate::chat::Chunk;
 use crate::stream::{Config, Found, Machine};
 use std::format;
@@ -48,7 +48,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let sound = !self.rules.strict || crate::json::validate(bytes, self.rules.max_depth).is_ok();
         let read = sound && end_of(&mut self.index, payload, self.rules.max_depth) == Some(bytes.len());
         if read && self.memo.wants() {
-            self.memo.learn(&self.index, bytes, b"", self.rules.strict, &Seen::default());
+            self.memo.learn(&self.index, bytes, b"", self.rules.strict, &SeenChoices::default());
         }
         read
     }
@@ -527,7 +527,7 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
         // It comes from an event that was cut, whose framing is not noted.
         let mut index = Index::new();
         assert_eq!(end_of(&mut index, &spaced, 128), Some(spaced.len()));
-        reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY.strict, &Seen::default());
+        reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY.strict, &SeenChoices::default());
         assert_eq!(reader.memo.templates[0].len > 0, learned, "{head}");
         let event = [HEAD, content("b").as_bytes(), b"\n\n"].concat();
         assert!(reader.memo.event(&mut reader.index, &event, LAZY.max_depth).is_none(), "{head}");

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 extern crate std;
 
-use super::{Context, Full, Put, Record, Records, Sink, Unsplit, FLAG_MORE, FLAG_TEXT_SCRATCH, LEAST};
+use super::{Context, Put, Record, Records, RecordsFull, Sink, Unsplit, FLAG_MORE, FLAG_TEXT_SCRATCH, LEAST};
 use crate::chat::Index;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{parse_lazy, Text};
@@ -19,7 +19,7 @@ fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
             let text = Unsplit::Bytes(bytes.get(..len).unwrap_or_default());
             sink.put_whole(Record::default(), text, Unsplit::NONE, Unsplit::NONE)
         };
-        assert_eq!(put(&mut sink, 2).map_err(|Full| ()), Ok(()));
+        assert_eq!(put(&mut sink, 2).map_err(|RecordsFull| ()), Ok(()));
         assert_eq!((put(&mut sink, len).is_err(), sink.need()), (true, need), "{len}");
         assert_eq!((sink.written(), sink.used()), (1, 2));
     }

@@ -1,14 +1,14 @@
 //! Messages so far: what earlier messages reported is cut off the deltas of a later one.
 
-use super::{Choice, Source, Taken, TrackerOf, TrackerState};
+use super::{ChoiceRow, Taken, TextSource, TrackerOf, TrackerState};
 use crate::chat::ItemDeltas;
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS, FLAG_WHOLE};
 use crate::tables::Tables;
-use crate::track::call::{Call, Element, Fate, Hash};
+use crate::track::call::{CallRow, Element, Fate, Hash};
 use crate::track::whole::{cut, Reach, Reading, MANY};
 use crate::{Quirk, QuirkSet};
 
-impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// Takes in a `message`, or a delta of the message that was taken in last: cuts off what earlier messages reported.
     #[inline(never)]
     pub(super) fn take_whole(
@@ -72,8 +72,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return Taken::Drop;
         }
         let (before, reach) = match choice.source {
-            Source::Deltas { .. } | Source::Slots(_) => (None, Reach::default()),
-            Source::Messages { sum, reach } => (Some(sum), reach),
+            TextSource::Deltas { .. } | TextSource::Slots(_) => (None, Reach::default()),
+            TextSource::Messages { sum, reach } => (Some(sum), reach),
         };
         let reading = self.read_message(choice.index, reach, delta.text.bytes(payload));
         let Some((sum, now)) = reading.end(before) else {
@@ -85,7 +85,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         while self.flush(Some(choice.index), &mut QuirkSet::EMPTY.clone()).is_some() {}
         self.state.reported = Some(reach);
         if let Some(choice) = self.choice(place) {
-            choice.source = Source::Messages { sum, reach: now };
+            choice.source = TextSource::Messages { sum, reach: now };
         }
         Taken::Keep
     }
@@ -107,7 +107,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                         reading.call(None, None);
                         continue;
                     }
-                    known = row.filter(Call::has_opened);
+                    known = row.filter(CallRow::has_opened);
                     let id = known.and_then(|call| call.id());
                     reading.is_other |= !text.is_empty() && id.is_some_and(|id| id != Hash::of(text));
                     let is_kept = is_new || row.is_some();
@@ -123,7 +123,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// Returns the place in the table of the call at this position of earlier messages.
     pub(super) fn call_of_message(&self, choice: u32, position: u32) -> Option<u16> {
-        let is_it = |call: &Call| call.choice == choice && call.position == position;
+        let is_it = |call: &CallRow| call.choice == choice && call.position == position;
         u16::try_from(self.tables.calls().iter().position(|slot| slot.as_ref().is_some_and(is_it))?).ok()
     }
 
@@ -131,15 +131,15 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     pub(super) fn resolve_whole(
         &mut self,
         place: usize,
-        choice: &Choice,
+        choice: &ChoiceRow,
         call: &Element<'_>,
     ) -> Option<(u16, Fate, bool)> {
         if let Some(slot) = self.call_of_message(choice.index, call.position) {
             let known = self.tables.calls().get(usize::from(slot)).and_then(Option::as_ref);
-            let has_opened = known.is_some_and(Call::has_opened);
+            let has_opened = known.is_some_and(CallRow::has_opened);
             return Some((slot, if has_opened { Fate::Continues } else { Fate::Opens }, false));
         }
-        let of_choice = |state: &&Call| state.choice == choice.index;
+        let of_choice = |state: &&CallRow| state.choice == choice.index;
         let reuses =
             self.tables.calls().iter().flatten().filter(of_choice).any(|state| Some(state.index) == call.index);
         self.new_call(place, call, true).map(|slot| (slot, Fate::Opens, reuses))

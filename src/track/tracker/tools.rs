@@ -1,15 +1,15 @@
 //! Tool calls: which call a delta belongs to, and how the delta changes the state of that call.
 
-use super::{named, Choice, Taken, TrackerOf};
+use super::{named, ChoiceRow, Taken, TrackerOf};
 use crate::delta::{
     Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE,
 };
 use crate::tables::Tables;
-use crate::track::call::{Arguments, Call, Element, Fate, Hash, Identity, Name};
+use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
 use crate::track::carry::PendingSurrogate;
 use crate::{Error, Quirk, QuirkSet};
 
-impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
+impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     pub(super) fn tool_call(
         &mut self,
         place: usize,
@@ -94,7 +94,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     }
 
     /// Returns the call that the last tool call delta belongs to.
-    pub(super) fn call_at_hand(&mut self) -> Option<&mut Call> {
+    pub(super) fn call_at_hand(&mut self) -> Option<&mut CallRow> {
         self.tables.calls_mut().get_mut(usize::from(self.state.at_hand?))?.as_mut()
     }
 
@@ -122,7 +122,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     pub(super) fn resolve(
         &mut self,
         place: usize,
-        choice: &Choice,
+        choice: &ChoiceRow,
         fragment: &Element<'_>,
     ) -> Option<(u16, Fate, bool)> {
         let selected = self.selected(choice, fragment);
@@ -137,18 +137,18 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
     /// Returns the call that a fragment selects, and its place in the table. An index selects the call; without one the ID
     /// does; without both the position in the array does; otherwise the open call is selected. Returns `None` if the
     /// fragment selects no call.
-    pub(super) fn selected(&self, choice: &Choice, fragment: &Element<'_>) -> Option<(usize, &Call)> {
+    pub(super) fn selected(&self, choice: &ChoiceRow, fragment: &Element<'_>) -> Option<(usize, &CallRow)> {
         let open = choice
             .open
             .and_then(|slot| Some((usize::from(slot), self.tables.calls().get(usize::from(slot))?.as_ref()?)));
-        let is_its_own = |call: &Call| fragment.id.is_none() || call.id() == fragment.id;
-        let has_index = |call: &Call| fragment.index == Some(call.index);
+        let is_its_own = |call: &CallRow| fragment.id.is_none() || call.id() == fragment.id;
+        let has_index = |call: &CallRow| fragment.index == Some(call.index);
         if open.is_some_and(|(_, call)| has_index(call) && is_its_own(call)) {
             // Nearly every fragment continues the open call.
             return open;
         }
-        let last = |wanted: &dyn Fn(&Call) -> bool| {
-            let of_choice = |call: &Call| call.choice == choice.index;
+        let last = |wanted: &dyn Fn(&CallRow) -> bool| {
+            let of_choice = |call: &CallRow| call.choice == choice.index;
             let calls = self.tables.calls();
             let place = calls.iter().rposition(|slot| slot.as_ref().is_some_and(|c| of_choice(c) && wanted(c)))?;
             Some((place, calls.get(place)?.as_ref()?))
@@ -160,7 +160,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
             return Some(found);
         }
         // Several calls may have begun at one position, in chunks of their own. The open one is preferred to the last one.
-        let in_place = |call: &Call| call.by_place && call.position == fragment.position;
+        let in_place = |call: &CallRow| call.by_place && call.position == fragment.position;
         // After the first element of an array, one with a name or an ID is a call of its own.
         let goes_on = fragment.position == 0 || fragment.name.is_none() && fragment.id.is_none();
         let by_place = open.filter(|(_, call)| in_place(call)).or_else(|| last(&in_place));
@@ -169,8 +169,8 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
 
     /// Returns the index for a call that came without one: its position in the array or, if that is taken, the next free
     /// index.
-    pub(super) fn free_index(&self, choice: &Choice, position: u32) -> u32 {
-        let of_choice = |call: &&Call| call.choice == choice.index;
+    pub(super) fn free_index(&self, choice: &ChoiceRow, position: u32) -> u32 {
+        let of_choice = |call: &&CallRow| call.choice == choice.index;
         let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
         if !taken {
             return position;
@@ -188,7 +188,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
         let place = calls.iter().position(Option::is_none)?;
         let choice = choices.get_mut(choice)?.as_mut()?;
         if let Some(slot) = calls.get_mut(place) {
-            *slot = Some(Call {
+            *slot = Some(CallRow {
                 choice: choice.index,
                 number: choice.calls,
                 index,
@@ -196,7 +196,7 @@ impl<T: Tables<Option<Choice>, Option<Call>>> TrackerOf<T> {
                 position: element.position,
                 identity: Identity::Unopened,
                 kind_known: false,
-                name: Name::EMPTY,
+                name: NameSoFar::EMPTY,
                 arguments: Arguments::EMPTY,
                 reach: 0,
                 half: PendingSurrogate::NONE,
