@@ -290,7 +290,7 @@ impl Iterator for ItemDeltas<'_> {
     }
 }
 
-/// Whether the fragment at this place of the page has no delta: a template recalled it, and its arguments are empty in this event.
+/// Whether the fragment at this place of the page has no delta: a template recognised it, and its arguments are empty in this event.
 #[inline(always)]
 fn is_void(index: &Index, at: u8) -> bool {
     let next = index.list.get(at.wrapping_add(1));

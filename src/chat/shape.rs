@@ -396,7 +396,7 @@ impl Shape {
         (items.len() <= CANDIDATES).then_some(())
     }
 
-    /// Whether chunks of both shapes have the same index but for the [number](Shape::recall_number).
+    /// Whether chunks of both shapes have the same index but for the [number](Shape::restore_number).
     pub(crate) fn is_like(&self, other: &Shape) -> bool {
         let parts =
             |shape: &Shape| (shape.quirks, shape.protocol, shape.there, shape.choices, shape.facts, shape.behind);
@@ -408,8 +408,8 @@ impl Shape {
             && self.candidates.get(..count) == other.candidates.get(..count)
     }
 
-    /// Does what [`recall`](Shape::recall) does, where `index` already has a shape [like](Shape::is_like) this one.
-    pub(crate) fn recall_number(&self, index: &mut Index) {
+    /// Does what [`restore`](Shape::restore) does, where `index` already has a shape [like](Shape::is_like) this one.
+    pub(crate) fn restore_number(&self, index: &mut Index) {
         // All have the same number.
         let items = index.list.items.iter_mut().take(usize::from(index.list.len));
         items.take_while(|item| item.choice != self.number).for_each(|item| item.choice = self.number);
@@ -417,7 +417,7 @@ impl Shape {
 
     /// Makes `index` the index of the chunk that was stored. The caller sets the bases of its segments, and the flags of the
     /// texts in the holes.
-    pub(crate) fn recall(&self, index: &mut Index) {
+    pub(crate) fn restore(&self, index: &mut Index) {
         let [top, choice, delta] = self.there;
         let first = &mut index.first;
         let mut kept = self.spans.iter().map(|span| span.span());

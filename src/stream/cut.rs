@@ -80,7 +80,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.lines.start_line(ended);
         (self.rested, self.appendable) = (false, 0);
         let end = self.offset.saturating_add(consumed as u64);
-        let found = match self.recall_stored(storage, end) {
+        let found = match self.recognise_stored(storage, end) {
             Some(found) => found,
             None => self.dispatch(storage, window, end, false),
         };
@@ -91,7 +91,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises an event that a slice cut, and whose payload is in the storage, if it is an ordinary chunk in a stream of
     /// chunks: then [`dispatch`](Machine::dispatch) would do the same. `end`: the offset in the stream where the event ends.
     #[inline]
-    fn recall_stored<S: Storage + ?Sized>(&mut self, storage: &mut S, end: u64) -> Option<Found> {
+    fn recognise_stored<S: Storage + ?Sized>(&mut self, storage: &mut S, end: u64) -> Option<Found> {
         let is_usual =
             self.reads_chunks() && !self.block.error_field && self.block.quirks.is_empty() && self.is_usual_place();
         let data = self.buffer.lone_data().filter(|_| is_usual)?;

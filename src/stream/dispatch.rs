@@ -165,7 +165,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_known_shape = plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth);
         let read = if is_known_shape && self.report_text() {
             self.join();
-            self.recall_counts(payload);
+            self.restore_counts(payload);
             Ok(Read { end: payload.len(), seen: SeenChoices::default(), may_break: false })
         } else {
             self.memo.forget_shown();
@@ -341,7 +341,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Takes the token counts out of an event that a template recognised.
     #[inline]
-    pub(super) fn recall_counts(&mut self, payload: &[u8]) {
+    pub(super) fn restore_counts(&mut self, payload: &[u8]) {
         // Templates of other protocols have no holes for counts, because few of their events have any.
         if self.index.plan.protocol() == Some(Protocol::Gemini) {
             if let Some(counts) = self.memo.counts(&self.index, payload) {

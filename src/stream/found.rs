@@ -59,7 +59,7 @@ pub struct Step {
 }
 
 /// An event for a run to emit, nearly always a chunk: a template recognised it, a step has read it, or it was passed over.
-pub(super) struct Recalled<'w> {
+pub(super) struct Recognised<'w> {
     pub(super) payload: &'w [u8],
     /// Where that begins in the window, or in the storage.
     pub(super) at: u32,
@@ -75,7 +75,7 @@ pub(super) struct Recalled<'w> {
     pub(super) is_unread: bool,
 }
 
-impl Recalled<'_> {
+impl Recognised<'_> {
     /// The step that found it.
     #[inline(always)]
     pub(super) fn step(&self, window: &[u8]) -> Step {

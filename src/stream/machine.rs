@@ -111,10 +111,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads on until something is found or the window is used up. The bytes from `consumed` on are to be given again.
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
-        match self.recall(storage, window) {
-            Some(recalled) => {
+        match self.recognise(storage, window) {
+            Some(recognised) => {
                 self.join();
-                recalled.step(window)
+                recognised.step(window)
             }
             None => self.read_on(storage, window),
         }

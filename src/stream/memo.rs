@@ -79,7 +79,7 @@ pub(super) struct Memo<const SLOTS: usize> {
     /// The template that matched last.
     last: u8,
     /// The template that recognised the event in the machine's index, if one did.
-    shown: u8,
+    current: u8,
     /// The template whose shape is in the machine's index, but for the places of its segments.
     unpacked: u8,
     /// The template that is compared first behind an event that one recognised.
@@ -105,7 +105,7 @@ pub(super) struct Memo<const SLOTS: usize> {
     protocol: Option<Protocol>,
     /// A bit for each template that may be compared.
     usable: u8,
-    /// A bit for each template that recognised events and is not shown any more.
+    /// A bit for each template that recognised events and is not current any more.
     recognised: u8,
     /// The framing of the next event that is learned.
     envelope: Envelope,
@@ -116,11 +116,11 @@ pub(super) struct Memo<const SLOTS: usize> {
     templates: [Template; SLOTS],
 }
 
-/// Tries the template that followed the shown one last time, then the others. One loop, so that the comparison is compiled into it
+/// Tries the template that followed the current one last time, then the others. One loop, so that the comparison is compiled into it
 /// once. A macro, because a closure is not inlined into a function that is compiled for more than the target guarantees.
 macro_rules! find {
     ($memo:ident, $index:ident, $template:ident => $compare:expr) => {{
-        let first = if $memo.shown == NONE { NONE } else { $memo.expected };
+        let first = if $memo.current == NONE { NONE } else { $memo.expected };
         let mut number = first;
         loop {
             let found = match $memo.templates.get(usize::from(number)) {
@@ -128,7 +128,7 @@ macro_rules! find {
                 None => None,
             };
             if found.is_some() {
-                if number != $memo.shown {
+                if number != $memo.current {
                     $memo.show(number, $index);
                 }
                 $memo.unknown = 0;
@@ -145,7 +145,7 @@ macro_rules! find {
 impl<const SLOTS: usize> Memo<SLOTS> {
     pub(super) const NEW: Memo<SLOTS> = Memo {
         last: 0,
-        shown: NONE,
+        current: NONE,
         unpacked: NONE,
         expected: NONE,
         next: 0,
@@ -193,7 +193,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// Makes the template the first to be compared that recognised the last event of the machine.
     pub(super) fn prepare(&mut self, index: &mut Index) {
-        if self.last != NONE && self.last != self.shown {
+        if self.last != NONE && self.last != self.current {
             self.unpack(self.last, index);
         }
     }
@@ -217,10 +217,10 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// Returns the facts that the events recognised since the last call add to their stream.
     pub(super) fn take_added(&mut self) -> SeenChoices {
         let (mut seen, recognised) = (SeenChoices::default(), core::mem::take(&mut self.recognised));
-        // Another machine may have left the shape that is shown: it counts only if an event of this loan was recognised.
-        let shown = if self.unknown == 0 { self.shown } else { NONE };
+        // Another machine may have left the shape that is current: it counts only if an event of this loan was recognised.
+        let current = if self.unknown == 0 { self.current } else { NONE };
         for (template, number) in self.templates.iter().zip(0..8) {
-            if recognised >> number & 1 != 0 || number == shown {
+            if recognised >> number & 1 != 0 || number == current {
                 template.added.add_to(&mut seen);
             }
         }
@@ -231,7 +231,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     pub(super) fn take_back(&mut self) {
         if self.is_shared() {
             // A shared template may stay: the machine that it recognises an event for adds the facts of that event.
-            self.shown = NONE;
+            self.current = NONE;
         } else {
             *self = Memo::NEW;
         }
@@ -245,21 +245,21 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// The template that recognised the last event, if one did.
     #[inline(always)]
-    pub(super) fn shown(&self) -> u8 {
-        self.shown
+    pub(super) fn current(&self) -> u8 {
+        self.current
     }
 
     /// The index was read anew, or is about to be.
     #[inline]
     pub(super) fn forget_shown(&mut self) {
-        (self.shown, self.unpacked) = (NONE, NONE);
+        (self.current, self.unpacked) = (NONE, NONE);
     }
 
     /// The event that was just recognised is left to a full reading. `before` is the template that recognised the event before it.
     #[cold]
     pub(super) fn refuse(&mut self, before: u8) {
-        self.shown = before;
-        self.leave_shown();
+        self.current = before;
+        self.leave_current();
         self.unpacked = NONE;
     }
 
@@ -301,7 +301,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// The token counts of the payload that was recognised, if they are in holes.
     #[inline(never)]
     pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<Counts> {
-        let template = self.templates.get(usize::from(self.shown))?;
+        let template = self.templates.get(usize::from(self.current))?;
         let mut counts = None;
         for (gap, base) in template.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(template.count)) {
             let HoleKind::Count(place) = gap.fill else { continue };
@@ -321,7 +321,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     #[inline(never)]
     fn next_of(&mut self, first: u8, number: u8) -> Option<u8> {
         // If another template matches, it overwrites these segments.
-        self.leave_shown();
+        self.leave_current();
         let from = if number == first { 0 } else { number.wrapping_add(1) };
         let templates = self.templates.iter().zip(0..).skip(usize::from(from));
         let may_match = |template: &Template, at| at != first && template.len > 0 && self.may_use(at);
@@ -334,18 +334,18 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         next
     }
 
-    /// Another template is about to be shown, or none.
-    fn leave_shown(&mut self) {
-        if self.is_shared() && self.unknown == 0 && self.shown < 8 {
-            self.recognised |= 1 << (self.shown & 7);
+    /// Another template becomes the current one, or none.
+    fn leave_current(&mut self) {
+        if self.is_shared() && self.unknown == 0 && self.current < 8 {
+            self.recognised |= 1 << (self.current & 7);
         }
-        self.shown = NONE;
+        self.current = NONE;
     }
 
     /// Puts the shape of this template, which matched, into the index.
     #[inline(never)]
     fn show(&mut self, number: u8, index: &mut Index) {
-        self.leave_shown();
+        self.leave_current();
         if let Some(before) = self.templates.get_mut(usize::from(self.last)) {
             before.followed_by = number;
         }
@@ -363,14 +363,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     fn unpack(&mut self, number: u8, index: &mut Index) {
         if let Some(template) = self.templates.get(usize::from(number)) {
             if self.unpacked < 8 && template.alike >> (self.unpacked & 7) & 1 != 0 {
-                template.shape.recall_number(index);
+                template.shape.restore_number(index);
             } else {
-                template.shape.recall(index);
+                template.shape.restore(index);
             }
             self.framing = template.framing;
             self.is_native = index.plan.protocol().is_some();
         }
-        (self.shown, self.unpacked, self.expected) = (number, number, number);
+        (self.current, self.unpacked, self.expected) = (number, number, number);
     }
 
     /// Whether the events so far had [`HEAD`] before the payload and these line ends behind it.
@@ -394,7 +394,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if self.is_shared() {
             if is_odd {
                 (self.protocol, self.usable) = (None, 0);
-                self.leave_shown();
+                self.leave_current();
             }
             return;
         }

@@ -1,7 +1,7 @@
 //! The parser: a machine and its storage.
 
 use super::emitter::{Emitter, Outcome};
-use super::found::Recalled;
+use super::found::Recognised;
 use super::handler::{Fed, Handler, Stop};
 use super::handler_sink::HandlerSink;
 use super::sink::Track;
@@ -149,7 +149,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let window: &'i [u8] = input;
-        if let Some(Recalled { payload, rest, is_native, .. }) = self.machine.recall(&mut self.storage, window) {
+        if let Some(Recognised { payload, rest, is_native, .. }) = self.machine.recognise(&mut self.storage, window) {
             *input = rest;
             let name = if is_native { self.machine.name.within(window) } else { &[] };
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));

@@ -18,7 +18,7 @@ use crate::Storage;
 const LONGER: usize = 128;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Reads on where [`recall`](Machine::recall) recognised nothing.
+    /// Reads on where [`recognise`](Machine::recognise) recognised nothing.
     #[inline]
     pub(super) fn read_on<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         if let Some(protocol) = self.skips() {

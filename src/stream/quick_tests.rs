@@ -31,8 +31,8 @@ enum Way {
 
 /// The way that a step on this window takes, and the step, if it is a short one.
 fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, storage: &mut Store, window: &[u8]) -> (Way, Option<Step>) {
-    if let Some(recalled) = machine.recall(storage, window) {
-        return (Way::Memo, Some(recalled.step(window)));
+    if let Some(recognised) = machine.recognise(storage, window) {
+        return (Way::Memo, Some(recognised.step(window)));
     }
     let way = if machine.appendable > 0 { Way::Payload } else { Way::Event };
     let step = machine.quick(storage, window);
@@ -137,7 +137,7 @@ fn event(text: &str, end: &str) -> Vec<u8> {
 }
 
 /// The ways through these windows with a memo, and without one: a letter each.
-fn told(max_event_len: usize, windows: &[&[u8]]) -> [String; 2] {
+fn reported(max_event_len: usize, windows: &[&[u8]]) -> [String; 2] {
     let letters = |ways: Vec<Way>| ways.iter().map(|way| char::from(b"MPEL"[*way as usize])).collect();
     [letters(ways::<2>(max_event_len, windows)), letters(ways::<0>(max_event_len, windows))]
 }
@@ -153,14 +153,14 @@ fn short_ways_are_taken() {
         ("\r\r", ["LMMM", "LLLL"], ["LPLEPLL", "LPLEPLL"], ["LMEP", "LLEP"], ["LLLLEL", "LLLLEL"]),
     ] {
         let all = [event("a", end), event("bc", end), event("", end), event("def", end)].concat();
-        assert_eq!(told(ANY, &[&all]), whole, "{end:?}");
+        assert_eq!(reported(ANY, &[&all]), whole, "{end:?}");
         let (first, last) = (event("a", end), event("bc", end));
         let (front, rest) = first.split_at(52);
         let (middle, back) = rest.split_at(3);
-        assert_eq!(told(ANY, &[front, middle, back, front, middle, back, &last]), cut, "{end:?}");
+        assert_eq!(reported(ANY, &[front, middle, back, front, middle, back, &last]), cut, "{end:?}");
         let (len, twice) = (first.len() - end.len() - 6, first.repeat(2));
-        assert_eq!(told(len, &[&twice, front, middle]), fits, "{end:?}");
-        assert_eq!(told(len - 1, &[&twice, front, middle]), too_long, "{end:?}");
+        assert_eq!(reported(len, &[&twice, front, middle]), fits, "{end:?}");
+        assert_eq!(reported(len - 1, &[&twice, front, middle]), too_long, "{end:?}");
     }
     let (first, second) = (event("a", "\n\n"), event("bc", "\n\n"));
     for (between, expected) in [
@@ -169,15 +169,15 @@ fn short_ways_are_taken() {
         ("data: ", ["LEM", "LEE"]),
         ("data:\n\n", ["LLMM", "LLEE"]),
     ] {
-        assert_eq!(told(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), expected, "{between:?}");
+        assert_eq!(reported(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), expected, "{between:?}");
     }
-    assert_eq!(told(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
+    assert_eq!(reported(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
     // In slices of one byte: the first of the name, line by line; the name, the colon, the space and the first byte of the
     // payload; the rest and its line end; and the blank line.
     let bytes: Vec<&[u8]> = [&first[..], &second].concat().leak().chunks(1).skip(first.len()).collect();
     let expected = format!("LL{}{}E", "E".repeat(6), "P".repeat(second.len() - 8));
     let windows: Vec<&[u8]> = [&first[..]].into_iter().chain(bytes).collect();
-    assert_eq!(told(ANY, &windows), [expected.clone(), expected]);
+    assert_eq!(reported(ANY, &windows), [expected.clone(), expected]);
 }
 
 /// An event is read before the end of its line is known; where its payload has a line end, or none behind it, it is read

@@ -1,7 +1,7 @@
 //! Runs: consecutive events that templates recognise, or that nobody asks for.
 
 use super::config::Payload;
-use super::found::{Place, Recalled, Span, Step};
+use super::found::{Place, Recognised, Span, Step};
 use super::machine::Machine;
 use super::memo::{HEAD, NONE};
 use super::state::After;
@@ -21,7 +21,7 @@ pub(super) struct Run {
     /// How the line before that ended.
     ended: Ended,
     /// The template that recognised the event before, or [`NONE`].
-    shown: u8,
+    template: u8,
     /// The quirks of the event before. An event with quirks ends the run.
     quirks: QuirkSet,
 }
@@ -50,15 +50,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises the event at the front of the window, if the window has all of it and a template matches. The result is the
     /// chunk that [`read_lines`](Machine::read_lines) would find.
     #[inline(always)]
-    pub(super) fn recall<'w, S: Storage + ?Sized>(
+    pub(super) fn recognise<'w, S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         window: &'w [u8],
-    ) -> Option<Recalled<'w>> {
+    ) -> Option<Recognised<'w>> {
         let mut run = self.begin_run(storage, window, false)?;
-        let recalled = self.recall_next::<true>(&mut run, window)?;
+        let recognised = self.recognise_next::<true>(&mut run, window)?;
         self.settle_run::<_, true>(&run, storage);
-        Some(recalled)
+        Some(recognised)
     }
 
     /// Begins a run, if an event may begin here and a template may recognise it. `skips`: also where no template may, because
@@ -86,7 +86,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             max_depth: self.config.limits.max_depth,
             offset: self.offset,
             ended: self.lines.ended(),
-            shown: NONE,
+            template: NONE,
             quirks: QuirkSet::EMPTY,
         }
     }
@@ -94,11 +94,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Recognises the next event of a run, at the front of the window. Updates the index; where events of other protocols may
     /// come (`NATIVE`), also the name and the token counts. [`settle_run`](Machine::settle_run) updates all else.
     #[inline(always)]
-    pub(super) fn recall_next<'w, const NATIVE: bool>(
+    pub(super) fn recognise_next<'w, const NATIVE: bool>(
         &mut self,
         run: &mut Run,
         window: &'w [u8],
-    ) -> Option<Recalled<'w>> {
+    ) -> Option<Recognised<'w>> {
         if !self.memo.may_know(window.len()) {
             return None;
         }
@@ -111,7 +111,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         let quirks = self.index.quirks;
         if hit.len > run.room || self.has_error(quirks) {
-            self.memo.refuse(run.shown);
+            self.memo.refuse(run.template);
             return None;
         }
         let (payload, rest) = (bytes.get(hit.start..hit.start.wrapping_add(hit.len))?, bytes.get(hit.end..)?);
@@ -124,10 +124,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let frame = (behind(bytes), behind(rest));
         self.index.frame = frame;
-        let shown = self.memo.shown();
-        let repeats = shown == run.shown;
-        (run.offset, run.ended, run.shown, run.quirks) = (frame.1, hit.ended, shown, quirks);
-        Some(Recalled { payload, at, rest, frame, repeats, is_native, is_unread: false })
+        let template = self.memo.current();
+        let repeats = template == run.template;
+        (run.offset, run.ended, run.template, run.quirks) = (frame.1, hit.ended, template, quirks);
+        Some(Recognised { payload, at, rest, frame, repeats, is_native, is_unread: false })
     }
 
     /// Takes in the token counts and the name of an event of another protocol than chat completions. Its payload begins at
@@ -136,10 +136,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn take_native(&mut self, payload: &[u8], at: u32, run: &Run) -> Option<()> {
         let (len, before) = self.memo.name();
         if payload.len().wrapping_add(len) > run.room || !self.report_text() {
-            self.memo.refuse(run.shown);
+            self.memo.refuse(run.template);
             return None;
         }
-        self.recall_counts(payload);
+        self.restore_counts(payload);
         let name = Span { place: Place::Input, start: at.wrapping_sub(before as u32), len: len as u32 };
         self.name = if len > 0 { name } else { Span::EMPTY };
         Some(())
@@ -153,7 +153,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         run: &mut Run,
         window: &'w [u8],
         protocol: Protocol,
-    ) -> Option<Recalled<'w>> {
+    ) -> Option<Recognised<'w>> {
         let bytes = if run.ended.is_cr() { behind_lf(window) } else { window };
         let (name, line) = match bytes.strip_prefix(b"event: ") {
             None => (&[][..], bytes),
@@ -179,8 +179,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let [start, end] = [bytes, rest].map(|bytes| run.offset.wrapping_add(before(bytes) as u64));
         let frame = (start, end);
         self.index.frame = frame;
-        (run.offset, run.ended, run.shown, run.quirks) = (end, Ended::Alone, NONE, QuirkSet::EMPTY);
-        Some(Recalled { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
+        (run.offset, run.ended, run.template, run.quirks) = (end, Ended::Alone, NONE, QuirkSet::EMPTY);
+        Some(Recognised { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
     }
 
     /// [`pass_unread`](Machine::pass_unread) as a run of one event.
@@ -192,9 +192,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         protocol: Protocol,
     ) -> Option<Step> {
         let mut run = self.begin_run(storage, window, true)?;
-        let recalled = self.pass_unread(&mut run, window, protocol)?;
+        let recognised = self.pass_unread(&mut run, window, protocol)?;
         self.settle_run::<_, true>(&run, storage);
-        Some(recalled.step(window))
+        Some(recognised.step(window))
     }
 
     /// Adds what a full reading would have noted about the stream: which choices came, and which finished. Only for shared

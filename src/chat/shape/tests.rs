@@ -208,7 +208,7 @@ fn a_shape_gives_its_index_back() {
         let mut other = read(
             "{\"model\":\"m\",\"choices\":[{\"index\":5,\"delta\":{\"role\":\"r\"},\"text\":\"t\"}],\"x_groq\":{}}",
         );
-        shape.recall(&mut other);
+        shape.restore(&mut other);
         // The payload is the same, so a segment begins where its hole ended, and the texts are as they were.
         for (hole, base) in holes.as_slice().iter().zip(&mut other.bases[1..]) {
             *base = hole.end as u32;
@@ -234,11 +234,11 @@ fn shapes_are_alike_whose_chunks_differ_in_holes_and_the_number() {
     let (one, _) = shape(1, "\"content\":\"a\"");
     let (other, _) = shape(0, "\"content\":\"longer \\n\"");
     assert!(one.is_like(&other) && other.is_like(&one));
-    // Then the number is all that is to be recalled.
+    // Then the number is all that is to be recognised.
     let (mut whole, mut part) = (Index::new(), Index::new());
-    one.recall(&mut whole);
-    other.recall(&mut part);
-    one.recall_number(&mut part);
+    one.restore(&mut whole);
+    other.restore(&mut part);
+    one.restore_number(&mut part);
     let payload = "{\"choices\":[{\"index\":1,\"delta\":{\"content\":\"a\"},\"logprobs\":{}}]}";
     let [whole, part] = [whole, part].map(|mut index| {
         let holes = Holes::of(&read(payload), payload.as_bytes(), NONE, false).unwrap();

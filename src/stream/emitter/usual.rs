@@ -8,7 +8,7 @@ use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
 use crate::stream::context::{Context, InputBytes, Rest, NOT_IN_INPUT};
-use crate::stream::found::{Found, Place, Recalled, Span};
+use crate::stream::found::{Found, Place, Recognised, Span};
 use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
@@ -53,7 +53,7 @@ impl Emitter {
             Some(place) if place != Place::Input => NOT_IN_INPUT,
             _ => u64::from(base),
         };
-        let mut first = read.map(|(span, consumed)| Recalled {
+        let mut first = read.map(|(span, consumed)| Recognised {
             payload: span.of(input, storage),
             at: span.start,
             rest: input.get(consumed..).unwrap_or_default(),
@@ -81,12 +81,12 @@ impl Emitter {
                 first.is_some() || first_place.is_none() || window.len() < input.len(),
                 "the end of an event that was read is in the input"
             );
-            let recalled = first.take().or_else(|| {
+            let recognised = first.take().or_else(|| {
                 let unread = skips.and_then(|protocol| machine.pass_unread(&mut run, window, protocol));
-                unread.or_else(|| machine.recall_next::<NATIVE>(&mut run, window))
+                unread.or_else(|| machine.recognise_next::<NATIVE>(&mut run, window))
             });
-            let Some(recalled) = recalled else { break None };
-            let Recalled { payload, at, rest, frame, repeats, is_native, is_unread } = recalled;
+            let Some(recognised) = recognised else { break None };
+            let Recognised { payload, at, rest, frame, repeats, is_native, is_unread } = recognised;
             let place = || first_place.filter(|_| window.len() == input.len()).unwrap_or(Place::Input);
             // Made where they are needed: seldom.
             let span = || Span { place: place(), start: at, len: payload.len() as u32 };

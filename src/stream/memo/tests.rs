@@ -78,7 +78,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         let mut fresh = Index::new();
         assert!(!self.rules.strict || crate::json::validate(payload.as_bytes(), self.rules.max_depth).is_ok());
         assert_eq!(end_of(&mut fresh, payload, self.rules.max_depth), Some(payload.len()), "{payload}");
-        assert_eq!(told(&self.index, payload), told(&fresh, payload));
+        assert_eq!(reported(&self.index, payload), reported(&fresh, payload));
         true
     }
 
@@ -91,7 +91,7 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         if by_payload {
             let mut fresh = Index::new();
             assert_eq!(end_of(&mut fresh, payload, self.rules.max_depth), Some(payload.len()), "{payload}");
-            assert_eq!(told(&other.index, payload), told(&fresh, payload));
+            assert_eq!(reported(&other.index, payload), reported(&fresh, payload));
         }
         // In a payload of several lines a LF may lie in a hole, and so may another control character.
         let control = payload.bytes().any(|byte| byte < b' ');
@@ -106,19 +106,19 @@ fn end_of(index: &mut Index, payload: &str, max_depth: u32) -> Option<usize> {
 }
 
 /// What the views return.
-fn told(index: &Index, payload: &str) -> Vec<String> {
+fn reported(index: &Index, payload: &str) -> Vec<String> {
     let chunk = Chunk::from_parts(payload.as_bytes(), index, b"");
-    let mut told = Vec::new();
-    told.push(format!("{:?} {:?} {:?}", chunk.id(), chunk.created(), chunk.quirks()));
-    told.push(format!("{:?} {}", chunk.usage().map(|usage| usage.value()), chunk.is_completion()));
-    told.extend(chunk.deltas().map(|delta| format!("{delta:?}")));
+    let mut reported = Vec::new();
+    reported.push(format!("{:?} {:?} {:?}", chunk.id(), chunk.created(), chunk.quirks()));
+    reported.push(format!("{:?} {}", chunk.usage().map(|usage| usage.value()), chunk.is_completion()));
+    reported.extend(chunk.deltas().map(|delta| format!("{delta:?}")));
     for choice in chunk.choices() {
-        told.push(format!("{} {:?}", choice.index(), choice.value()));
+        reported.push(format!("{} {:?}", choice.index(), choice.value()));
         if let Some(delta) = choice.delta() {
-            told.push(format!("{:?}", delta.content().map(|text| (text.to_string(), text.quirks()))));
+            reported.push(format!("{:?}", delta.content().map(|text| (text.to_string(), text.quirks()))));
         }
     }
-    told
+    reported
 }
 
 /// A chunk.
@@ -585,7 +585,7 @@ fn machine_knows(before: &str, windows: &[&str]) -> bool {
         }
     }
     assert_eq!(chunks, 2, "{windows:?}");
-    machine.memo.shown != NONE
+    machine.memo.current != NONE
 }
 
 #[test]

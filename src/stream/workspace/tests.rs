@@ -29,7 +29,7 @@ fn read(parser: &mut Shared, workspace: &mut Workspace, events: &[String]) -> (S
                 text += &content.to_string();
             }
         }
-        known.push(workspace.machine.memo.shown() != NONE);
+        known.push(workspace.machine.memo.current() != NONE);
         assert!(parser.next_with(workspace, &mut rest).unwrap().is_none());
     }
     (text, known)
