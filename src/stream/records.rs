@@ -3,7 +3,7 @@
 use super::context::{Context, InputBytes};
 use super::sink::{Put, Sink};
 use super::Event;
-use crate::chat::{Chunk, ChunkMember, Created};
+use crate::chat::{Chunk, ChunkMember, Created, Index};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
 use crate::json::Text;
 use crate::shown::shown;
@@ -86,12 +86,29 @@ pub struct Records<'s> {
 
 /// The record of the chunk before. A chunk that [repeats](Context::repeats) it has the same record, but for offsets.
 struct Head {
-    /// The offsets of its texts are counted from the beginnings of their segments.
+    /// The offsets of its texts are counted from their origins.
     record: Record,
-    /// The segment of `id`.
-    id: u8,
-    /// The segment of `model`.
-    model: u8,
+    id: Origin,
+    model: Origin,
+}
+
+/// What the offset of a text in a [`Head`] is counted from: the beginning of its segment, or 0 if the text is absent.
+struct Origin {
+    segment: u8,
+    /// All bits, or none if the text is absent. A mask takes fewer instructions than a condition.
+    mask: u32,
+}
+
+impl Origin {
+    fn new(segment: u8, len: u32) -> Self {
+        Origin { segment, mask: if len > 0 { u32::MAX } else { 0 } }
+    }
+
+    /// Returns the origin in the input of an event whose payload lies at `at`.
+    #[inline(always)]
+    fn of(&self, index: &Index, at: u32) -> u32 {
+        at.wrapping_add(index.base(self.segment)) & self.mask
+    }
 }
 
 shown!("Records": Records<'_>, this => written: this.written, room: this.records.len(), scratch_used: this.used, scratch_len: this.scratch.len());
@@ -252,10 +269,8 @@ impl<'s> Records<'s> {
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
         let index = chunk.index();
-        let text_off =
-            record.text_off.wrapping_add(if record.text_len > 0 { at.wrapping_add(index.base(*id)) } else { 0 });
-        let aux_off =
-            record.aux_off.wrapping_add(if record.aux_len > 0 { at.wrapping_add(index.base(*model)) } else { 0 });
+        let text_off = record.text_off.wrapping_add(id.of(index, at));
+        let aux_off = record.aux_off.wrapping_add(model.of(index, at));
         // Whole, then what differs: a copy by vectors.
         *slot = *record;
         (slot.text_off, slot.aux_off) = (text_off, aux_off);
@@ -279,11 +294,9 @@ impl<'s> Records<'s> {
         let created = context.created(&mut self.created);
         let record = Record { text_off, text_len, aux_off, aux_len, ..record_of_chunk(context, chunk, created) };
         if let (Some([id, model]), Some(at)) = (chunk.fixed_segments(), payload.input()) {
-            let from = |off: u32, len, segment| match len {
-                0 => 0,
-                _ => off.wrapping_sub(at.wrapping_add(chunk.index().base(segment))),
-            };
-            let (text_off, aux_off) = (from(text_off, text_len, id), from(aux_off, aux_len, model));
+            let (id, model) = (Origin::new(id, text_len), Origin::new(model, aux_len));
+            let text_off = text_off.wrapping_sub(id.of(chunk.index(), at));
+            let aux_off = aux_off.wrapping_sub(model.of(chunk.index(), at));
             self.head = Some(Head { record: Record { text_off, aux_off, ..record }, id, model });
         }
         self.put_record(record).is_ok()
