@@ -70,8 +70,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         first: bool,
     ) -> AfterPiece {
         let has_data = self.buffer.has_data();
-        let join = usize::from(first && has_data);
-        let is_over = self.buffer.is_over(storage, value.len().saturating_add(join));
+        let join: &[u8] = if first && has_data { b"\n" } else { b"" };
+        let is_over = self.buffer.is_over(storage, value.len().saturating_add(join.len()));
         let may_be_unread = self.config.payload == Payload::Usage;
         let may_skim = self.may_skim(storage, window);
         if !is_over || !(may_skim || may_be_unread) || !self.settle(storage, window) {
@@ -88,12 +88,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let mut skim = Skim::START;
         let mut balance = Balance::NOTHING;
-        let ahead = self.buffer.allowance(storage).saturating_sub(self.buffer.data_len()).saturating_sub(join);
+        let room = self.buffer.allowance(storage).saturating_sub(self.buffer.data_len());
         let kept = self.reduce(storage, &mut skim, &mut balance);
-        // All bytes up to the limit decide whether it is such an event.
+        // All bytes up to the limit decide whether it is such an event: those in the storage, and as many of the LF and the line
+        // as there was room for.
         let (mut then, mut behind) = (skim, balance);
-        let ahead = value.get(..ahead).unwrap_or(value);
-        let known = kept.and_then(|()| then.feed(&mut behind, ahead, &mut Discard));
+        let join = join.get(..room).unwrap_or(join);
+        let ahead = value.get(..room.saturating_sub(join.len())).unwrap_or(value);
+        let known = kept
+            .and_then(|()| then.feed(&mut behind, join, &mut Discard))
+            .and_then(|()| then.feed(&mut behind, ahead, &mut Discard));
         let name = self.buffer.name_span().of(&[], storage);
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
