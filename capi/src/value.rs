@@ -276,7 +276,7 @@ pub unsafe extern "C" fn deltawire_error_field(
             let part = match field {
                 DELTAWIRE_ERROR_MESSAGE => Some(ErrorPart::Message),
                 DELTAWIRE_ERROR_CODE => Some(ErrorPart::Code),
-                DELTAWIRE_ERROR_TYPE => Some(ErrorPart::ValueKind),
+                DELTAWIRE_ERROR_TYPE => Some(ErrorPart::Kind),
                 DELTAWIRE_ERROR_PARAM => Some(ErrorPart::Param),
                 DELTAWIRE_ERROR_METADATA => None,
                 _ => return Err(DELTAWIRE_E_RANGE),

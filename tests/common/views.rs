@@ -258,7 +258,7 @@ impl Views<'_> {
         self.text("param", error.param());
         self.text("code", error.code());
         self.value("metadata", error.metadata());
-        for part in [ErrorPart::Message, ErrorPart::Code, ErrorPart::ValueKind, ErrorPart::Param] {
+        for part in [ErrorPart::Message, ErrorPart::Code, ErrorPart::Kind, ErrorPart::Param] {
             self.value("part", error.part(part));
         }
     }

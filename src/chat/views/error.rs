@@ -35,7 +35,7 @@ pub enum ErrorPart {
     /// `code`, `status_code`, `statusCode` or `error_code`, or the code of the first of its `errors`.
     Code,
     /// `type`, `error_type` (TGI) or, in words, `status` (Google), unless that is just `error`.
-    ValueKind,
+    Kind,
     /// `param`.
     Param,
 }
@@ -55,19 +55,19 @@ impl<'a> ApiError<'a> {
             ErrorPart::Message if whole.kind() != ValueKind::Object => return Some(whole).filter(says),
             ErrorPart::Message => &["message", "detail", "details", "error", "status_msg", "error_msg", "text"],
             ErrorPart::Code => &["code", "status_code", "statusCode", "error_code"],
-            ErrorPart::ValueKind => &["type", "error_type", "status"],
+            ErrorPart::Kind => &["type", "error_type", "status"],
             ErrorPart::Param => &["param"],
         };
         // The type of an event that is an error says no more than that. A status may be a number: a code.
         let is_kind = |name, value: Value<'a>| value.as_text().map_or(name == "type", |text| text != "error");
         let named = names.iter().find_map(|name| {
             let value = member_of(whole, name).filter(says)?;
-            (part != ErrorPart::ValueKind || is_kind(*name, value)).then_some(value)
+            (part != ErrorPart::Kind || is_kind(*name, value)).then_some(value)
         });
         named.or_else(|| match part {
             ErrorPart::Message => nested_words(member_of(whole, "errors"), member_of(whole, "detail")),
             ErrorPart::Code => member_of(member_of(whole, "errors")?.element_at(&mut 0)?, "code").filter(says),
-            ErrorPart::ValueKind | ErrorPart::Param => None,
+            ErrorPart::Kind | ErrorPart::Param => None,
         })
     }
 
@@ -96,9 +96,9 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// Returns `type`, or what [`ErrorPart::ValueKind`] names in its place.
+    /// Returns `type`, or what [`ErrorPart::Kind`] names in its place.
     pub fn kind(&self) -> Option<Text<'a>> {
-        self.text(ErrorPart::ValueKind)
+        self.text(ErrorPart::Kind)
     }
 
     /// Returns `param`: the part of the request that was wrong.
