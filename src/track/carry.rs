@@ -9,7 +9,7 @@ pub(crate) struct PendingSurrogate(u16);
 impl PendingSurrogate {
     pub(crate) const NONE: PendingSurrogate = PendingSurrogate(0);
 
-    /// The kinds of text of which a choice has at most one, so that a choice has one pending surrogate for each.
+    /// The kinds of text that a choice has at most one of, so a choice has one pending surrogate for each kind.
     pub(crate) const OF_CHOICE: [Kind; 4] = [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::FunctionArguments];
 
     /// Removes and returns the pending surrogate, if there is one.
@@ -42,8 +42,8 @@ impl PendingSurrogate {
     }
 }
 
-/// The slots of the pending surrogates of a choice whose texts have slots (other protocols). At most [`COUNT`](Slots::COUNT)
-/// surrogates may be pending at a time. A further one counts as unpaired.
+/// The slots that the pending surrogates of a choice belong to, in protocols whose texts have slots. At most
+/// [`COUNT`](Slots::COUNT) surrogates may be pending at a time. A further one counts as unpaired.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slots([u64; Slots::COUNT]);
 
@@ -52,7 +52,7 @@ impl Slots {
 
     pub(crate) const NOTHING: Slots = Slots([0; Slots::COUNT]);
 
-    /// The kinds of text with slots, and the code of the delta.
+    /// The kinds of text that have slots, each with the code of its delta.
     const KINDS: [(Kind, u32); 4] =
         [(Kind::Content, 0), (Kind::Reasoning, 0), (Kind::Reasoning, 1), (Kind::Refusal, 0)];
 
@@ -66,7 +66,8 @@ impl Slots {
         is_free.then_some(delta.number | (kind as u64) << Slots::KIND_AT)
     }
 
-    /// Returns the pending surrogate of the slot of a text, or a free place for one. Returns `None` if there is no room.
+    /// Returns the pending surrogate of the slot of a text, or a free place for one. Returns `None` if there is no
+    /// room.
     pub(crate) fn half<'h>(
         &mut self,
         delta: &Delta,
