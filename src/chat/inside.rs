@@ -1,4 +1,5 @@
-//! The deltas of an item that has several: content parts, reasoning details, a function, tool calls.
+//! The deltas of an item that has several: content parts, reasoning details, a function, tool calls, or an event of
+//! another protocol.
 
 use super::others::CallMembers;
 use super::page::{How, PageItem};
@@ -8,7 +9,7 @@ use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SEL
 use crate::dialect::{self, Container, Plan, Walk};
 use crate::json::Text;
 
-/// An item that has several deltas.
+/// An item that has several deltas, and how far they were read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inside {
     choice: u32,
@@ -19,7 +20,7 @@ pub(super) struct Inside {
     progress: ItemProgress,
 }
 
-/// How far an item was read.
+/// How far the deltas of an item were read.
 #[derive(Clone, Copy, Debug)]
 enum ItemProgress {
     /// How far `reasoning_details` were read.
@@ -41,7 +42,7 @@ struct Calls {
     offset: u32,
     /// How many calls were returned.
     given: u32,
-    /// The deltas of the last call that are still pending.
+    /// The deltas of that call that are still pending.
     rest: PendingParts,
     flags: u16,
 }
@@ -49,7 +50,8 @@ struct Calls {
 /// The deltas of a tool call that are still pending.
 #[derive(Clone, Copy, Debug)]
 enum PendingParts {
-    /// Its name and its arguments, then the members of the call that begins at `others`, unless that is 0.
+    /// The name and the arguments of the call, then, unless `others` is 0, the other members of the call, which begins
+    /// at that offset.
     Texts {
         name: Part,
         arguments: Part,
@@ -89,7 +91,8 @@ impl Inside {
         }
     }
 
-    /// Goes back to before the last delta of an event of another protocol. Returns `false` if this is not in such an event.
+    /// Goes back to before the last delta of an event of another protocol. Returns `false` if the item is no such
+    /// event.
     pub(super) fn back(&mut self) -> bool {
         match &mut self.progress {
             ItemProgress::Event(walk) => {
