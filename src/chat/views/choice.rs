@@ -87,7 +87,7 @@ impl<'a> Choice<'a> {
         self.member(member).filter(|value| value.kind() == ValueKind::Object)
     }
 
-    /// Returns `index`. It is 0 if it is missing or negative, and a number in a string counts.
+    /// Returns `index`, or 0 if it is missing or negative. A number in a string counts.
     #[inline]
     pub fn index(&self) -> u32 {
         self.member(choice::INDEX).and_then(index_number).unwrap_or(0)
@@ -160,7 +160,7 @@ impl<'a> Choice<'a> {
 #[derive(Clone, Copy)]
 pub struct FinishReason<'a> {
     text: Text<'a>,
-    /// Its meaning, if it is in the words of another protocol.
+    /// The meaning of the text, if it is in the words of another protocol.
     native: Option<FinishKind>,
     is_of_prompt: bool,
 }
@@ -175,12 +175,12 @@ impl<'a> FinishReason<'a> {
         FinishReason { text, native: Some(FinishKind::from_number(code)), is_of_prompt }
     }
 
-    /// Whether it is the reason why the prompt was refused (Gemini).
+    /// Whether this is the reason why the prompt was refused (Gemini).
     pub fn is_of_prompt(&self) -> bool {
         self.is_of_prompt
     }
 
-    /// Whether it is in the words of another protocol than chat completions.
+    /// Whether the reason is in the words of another protocol than chat completions.
     pub fn is_native(&self) -> bool {
         self.native.is_some()
     }
@@ -190,7 +190,7 @@ impl<'a> FinishReason<'a> {
         self.text
     }
 
-    /// Returns the known reason that it is.
+    /// Returns the meaning of the reason.
     pub fn kind(&self) -> FinishKind {
         let known = || FinishKind::WORDS.iter().find(|(word, _)| self.text == *word);
         self.native.unwrap_or_else(|| known().map_or(FinishKind::Other, |(_, kind)| *kind))

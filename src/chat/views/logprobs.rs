@@ -28,13 +28,13 @@ impl<'a> Logprobs<'a> {
         Logprobs { value, is_whole: false }
     }
 
-    /// Returns the same log probabilities, marked as beside a whole message or not.
+    /// Returns the same log probabilities, marked as those of a whole message or not.
     pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
         Logprobs { is_whole, ..self }
     }
 
-    /// Whether they stand beside a whole `message` and so may be those of all tokens so far, which happens only in an
-    /// [`Update`](crate::Update). Otherwise they are those of more tokens.
+    /// Whether the log probabilities come with a whole `message`, and may be those of all tokens so far. Otherwise they
+    /// are those of more tokens. Only the log probabilities of an [`Update`](crate::Update) may be whole.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -77,7 +77,7 @@ impl<'a> Logprobs<'a> {
         self.array("text_offset")
     }
 
-    /// Returns its lists, found in one walk. If a list is there twice, the last one counts.
+    /// Finds all lists in one walk. If there are two lists with one name, the last one counts.
     pub(crate) fn lists(&self) -> Lists<'a> {
         let mut lists = Lists::default();
         for (name, value) in self.value.members().map_while(Result::ok) {
@@ -99,7 +99,7 @@ impl<'a> Logprobs<'a> {
 
 shown!("Logprobs": Logprobs<'_>, this => value: this.value, is_whole: this.is_whole);
 
-/// Iterates over tokens with their probabilities, in order. Ends at the first element that is malformed.
+/// Iterates over tokens with their log probabilities, in order. Ends at the first element that is malformed.
 #[derive(Clone, Debug)]
 pub struct TokenLogprobs<'a> {
     elements: Option<Elements<'a>>,
