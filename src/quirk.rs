@@ -96,7 +96,7 @@ quirks! {
     DuplicateMember = 22, "C32", "a known member came twice in one object";
     NoneString = 23, "C32", "the string \"None\" or \"null\" came instead of null";
     RawControl = 24, "C33", "a string contained a raw control character";
-    BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
+    BadEscape = 25, "C33", "an escape that JSON does not define was kept unchanged";
     /// The call keeps its first ID.
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
     ReplacedMessage = 27, "C35", "a message so far differs from the one before, or a response began before the last one ended";
@@ -105,8 +105,8 @@ quirks! {
     /// The event is passed on as it came.
     ForeignEvent = 29, "F29", "an event of another protocol came";
     /// Gemini sends them in `partialArgs`.
-    PartialArguments = 30, "C36", "arguments came by path, which only a message joins";
-    OddItemIndex = 31, "C37", "an event had no output_index, or not that of its output item";
+    PartialArguments = 30, "C36", "arguments came in pieces with paths, which only an assembled message joins";
+    OddItemIndex = 31, "C37", "an event had no output_index, or one that is not its output item's";
 }
 
 impl fmt::Display for Quirk {
