@@ -1,4 +1,4 @@
-//! The state of a tool call: a few words, no text.
+//! The state of a tool call: a few integers and hashes, no text.
 
 use super::carry::PendingSurrogate;
 use crate::chat::NamePiece;
@@ -230,16 +230,16 @@ pub struct CallRow {
     pub(crate) index: u32,
     /// Whether the call came without an index. Its `index` is then its position, or the next free index.
     pub(crate) by_place: bool,
-    /// Position of its latest fragment in the array of its delta.
+    /// The position of its last fragment in the array of the delta.
     pub(crate) position: u32,
     pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
     pub(crate) name: NameSoFar,
     pub(crate) arguments: Arguments,
-    /// Length of the decoded arguments already reported from messages so far.
+    /// The length of the decoded arguments that messages so far have reported.
     pub(crate) reach: u32,
-    /// Pending high surrogate at the end of its arguments.
-    pub(crate) half: PendingSurrogate,
+    /// The pending high surrogate at the end of its arguments.
+    pub(crate) surrogate: PendingSurrogate,
 }
 
 impl CallRow {

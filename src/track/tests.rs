@@ -1,4 +1,4 @@
-//! Tests of which call a fragment belongs to, and of what the tracker reports of that call.
+//! Tests of the call that a fragment belongs to, and of what the tracker reports about that call.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;

@@ -16,18 +16,20 @@ mod tools;
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceRow {
     index: u32,
+    /// Whether the role was emitted.
     role: bool,
     /// Whether the name of the member that contains its reasoning was emitted.
     reasoning_named: bool,
     /// Whether a delta of the choice contained a text, a call or another part of the message.
     delta: bool,
     finished: bool,
+    /// How many tool calls have a number.
     calls: u32,
     /// The place in the table of the call that a delta opened or continued last.
     open: Option<u16>,
     source: TextSource,
     /// The pending surrogates: one for each kind of [`PendingSurrogate::OF_CHOICE`], or one for each of the [`Slots`].
-    halves: [PendingSurrogate; 4],
+    surrogates: [PendingSurrogate; 4],
 }
 
 /// Whether the texts of a choice were reported from deltas or from messages so far, and the state that each needs.
@@ -58,27 +60,28 @@ impl TextSource {
 impl ChoiceRow {
     /// Returns the surrogate that is pending before a text, or the place for one that the end of the text may make
     /// pending. Returns `None` if there is no room for one.
-    fn half(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
+    fn surrogate(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
         if delta.number().is_none() {
-            return self.half_of(delta.kind);
+            return self.surrogate_of(delta.kind);
         }
         if !matches!(self.source, TextSource::Slots(_)) {
             self.source = TextSource::Slots(Slots::NOTHING);
         }
         let TextSource::Slots(slots) = &mut self.source else { return None };
-        slots.half(delta, &mut self.halves)
+        slots.surrogate(delta, &mut self.surrogates)
     }
 
-    /// Does what [`half`](Self::half) does, for a text without a slot.
-    fn half_of(&mut self, kind: Kind) -> Option<&mut PendingSurrogate> {
-        let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves);
-        halves.find(|(of, _)| *of == kind).map(|(_, half)| half)
+    /// Does what [`surrogate`](Self::surrogate) does, for a text without a slot.
+    fn surrogate_of(&mut self, kind: Kind) -> Option<&mut PendingSurrogate> {
+        let mut surrogates = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.surrogates);
+        surrogates.find(|(of, _)| *of == kind).map(|(_, surrogate)| surrogate)
     }
 
     /// Removes a pending surrogate. Returns it with an empty delta of its kind and slot.
-    fn take_half(&mut self) -> Option<(Delta, u16)> {
-        let halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves).enumerate();
-        let (place, kind, lead) = { halves }.find_map(|(place, (kind, half))| Some((place, kind, half.take()?)))?;
+    fn take_surrogate(&mut self) -> Option<(Delta, u16)> {
+        let surrogates = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.surrogates).enumerate();
+        let (place, kind, lead) =
+            { surrogates }.find_map(|(place, (kind, surrogate))| Some((place, kind, surrogate.take()?)))?;
         let delta = match &self.source {
             TextSource::Slots(slots) => slots.delta(place)?,
             _ => Delta::new(kind),
@@ -94,7 +97,7 @@ impl ChoiceRow {
 pub type Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> =
     TrackerOf<Arrays<Option<ChoiceRow>, Option<CallRow>, CHOICES, CALLS>>;
 
-/// A [`Tracker`] whose tables may be borrowed.
+/// A [`Tracker`] with any kind of tables, which may be borrowed.
 #[derive(Clone)]
 pub struct TrackerOf<T> {
     tables: T,
@@ -149,7 +152,7 @@ pub enum Next {
     End,
 }
 
-/// What to do with a delta.
+/// The tracker's decision about a delta.
 #[derive(Clone, Copy, Debug)]
 enum Taken {
     /// Emit it.
@@ -384,11 +387,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         }
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
-        if let Some((delta, lead)) = choices.find_map(ChoiceRow::take_half) {
+        if let Some((delta, lead)) = choices.find_map(ChoiceRow::take_surrogate) {
             return Some(self.flushed(delta, lead, quirks));
         }
         let mut calls = self.tables.calls_mut().iter_mut().flatten().filter(|call| wanted(call.choice));
-        let (choice, call, lead) = calls.find_map(|call| Some((call.choice, call.number, call.half.take()?)))?;
+        let (choice, call, lead) = calls.find_map(|call| Some((call.choice, call.number, call.surrogate.take()?)))?;
         Some(self.flushed(Delta { choice, call, ..Delta::new(Kind::ToolArguments) }, lead, quirks))
     }
 
@@ -402,7 +405,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// choice: the name is emitted before it. Returns `None` too if the reasoning itself will be dropped or left out.
     fn name_of_reasoning(&mut self, reasoning: &Delta, payload: &[u8]) -> Option<Delta> {
         let is_dropped = reasoning.has(FLAG_WHOLE) && self.state.reported.is_none();
-        // Reasoning with a slot is of another protocol, in which the name of the member means nothing.
+        // Reasoning with a slot belongs to another protocol, in which the name of the member has no meaning.
         if is_dropped || reasoning.has(FLAG_NUMBER) || reasoning.choice == u32::MAX {
             return None;
         }
@@ -435,7 +438,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             calls: 0,
             open: None,
             source: TextSource::NOTHING,
-            halves: [PendingSurrogate::NONE; 4],
+            surrogates: [PendingSurrogate::NONE; 4],
         });
         Some(place)
     }
@@ -450,7 +453,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(choice) = self.choice(place) else { return Taken::Drop };
         // If there is no room for a pending surrogate, one at the end of the text counts as unpaired.
-        let more = choice.half(delta).map_or(0, |half| half.join(&mut delta.text, payload));
+        let more = choice.surrogate(delta).map_or(0, |surrogate| surrogate.join(&mut delta.text, payload));
         self.joined(more, delta, payload, quirks)
     }
 

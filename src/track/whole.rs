@@ -15,7 +15,7 @@ pub(crate) struct Reach {
     pub(crate) annotations: u16,
     /// Whether the name of a function was reported. A later one must be the same.
     function_name: bool,
-    /// Whether audio was reported. Each message with audio reports all of it again.
+    /// Whether audio was reported. Each later message with audio reports all of the audio again.
     audio: bool,
 }
 
@@ -79,19 +79,19 @@ struct Channel {
     known: u32,
     /// The hash of the part that was reported, once that part is read.
     before: Option<Hash>,
-    half: PendingSurrogate,
+    surrogate: PendingSurrogate,
 }
 
 impl Channel {
-    /// Returns the state before the first byte of a text of which `known` bytes were reported, or `None` if the text is
-    /// new.
+    /// Returns the state before the first byte of a text. `known` is how many bytes of the text were reported, or
+    /// `None` if the text is new.
     fn new(known: Option<u32>) -> Self {
         let before = (known == Some(0)).then_some(Hash::EMPTY);
-        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: PendingSurrogate::NONE }
+        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, surrogate: PendingSurrogate::NONE }
     }
 
     fn add(&mut self, mut part: Part, payload: &[u8]) {
-        self.half.join(&mut part, payload);
+        self.surrogate.join(&mut part, payload);
         let mut text = part.text(payload);
         if self.before.is_none() && self.known > 0 {
             let left = self.known.saturating_sub(self.len);
@@ -121,7 +121,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Returns the state before a message of a choice of which `reach` was reported.
+    /// Returns the state before a message. `reach` is how much of its choice was reported.
     pub(crate) fn new(reach: Reach) -> Self {
         let texts = reach.lens.map(|len| Channel::new(Some(len)));
         Reading { texts, call: None, before: reach, now: reach, known: 0, all: 0, is_other: false }

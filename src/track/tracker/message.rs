@@ -27,7 +27,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             return Taken::Drop;
         };
         if delta.kind == Kind::Logprobs {
-            // If the message beside them does not count, the log probabilities are those of this chunk alone.
+            // If the message does not count, its log probabilities are those of this chunk alone.
             delta.flags = if choice.delta { 0 } else { FLAG_WHOLE };
             return Taken::Keep;
         }
@@ -45,8 +45,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             Kind::Audio => Taken::Keep,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
-                if let Some(half) = choice.half_of(kind) {
-                    let more = half.join(&mut delta.text, payload);
+                if let Some(surrogate) = choice.surrogate_of(kind) {
+                    let more = surrogate.join(&mut delta.text, payload);
                     reported.cut(kind, &mut delta.text, payload);
                     delta.flags = 0;
                     self.joined(more, delta, payload, quirks)
@@ -91,7 +91,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         Taken::Keep
     }
 
-    /// Reads a message of a choice of which `reach` was reported, to compare the two.
+    /// Reads a message, to compare it with `reach`, which is how much of its choice was reported.
     pub(super) fn read_message(&self, choice: u32, reach: Reach, message: &[u8]) -> Reading {
         let mut reading = Reading::new(reach);
         let mut room = self.tables.calls().iter().filter(|slot| slot.is_none()).count();
@@ -150,7 +150,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     pub(super) fn whole_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(state) = self.current_call() else { return Taken::Drop };
         delta.call = state.number;
-        let more = state.half.join(&mut delta.text, payload);
+        let more = state.surrogate.join(&mut delta.text, payload);
         cut(&mut delta.text, payload, state.reach);
         let text = delta.text.text(payload);
         state.reach = state.reach.saturating_add(text.decoded_len() as u32);

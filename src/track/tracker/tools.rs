@@ -110,7 +110,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         delta.call = state.number;
         let is_custom = delta.has(FLAG_CUSTOM);
         delta.flags = 0;
-        let more = state.half.join(&mut delta.text, payload);
+        let more = state.surrogate.join(&mut delta.text, payload);
         if !is_custom && state.add(delta.text.text(payload)) {
             quirks.insert(Quirk::ArgumentsAfterEnd);
         }
@@ -163,7 +163,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         // Several calls may have begun at one position, in chunks of their own. The open one is preferred to the last
         // one.
         let in_place = |call: &CallRow| call.by_place && call.position == fragment.position;
-        // After the first element of an array, one with a name or an ID is a call of its own.
+        // An element after the first of an array is a call of its own if it has a name or an ID.
         let goes_on = fragment.position == 0 || fragment.name.is_none() && fragment.id.is_none();
         let by_place = open.filter(|(_, call)| in_place(call)).or_else(|| last(&in_place));
         by_place.or_else(|| open.filter(|_| goes_on))
@@ -201,7 +201,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 name: NameSoFar::EMPTY,
                 arguments: Arguments::EMPTY,
                 reach: 0,
-                half: PendingSurrogate::NONE,
+                surrogate: PendingSurrogate::NONE,
             });
         }
         choice.calls = choice.calls.saturating_add(1);
