@@ -65,7 +65,7 @@ kinds! {
     Quirk = 27: "A quirk of the event.",
     Done = 28: "`[DONE]`.",
     Payload = 29: "The payload of a chunk.",
-    Meta = 30: "A member that describes the response: one of [`Meta`], which tells how often it comes. Emitted on request.",
+    Meta = 30: "A member that describes the response: one of [`Meta`]. Emitted on request.",
     Annotation = 31: "Annotations of the content, as raw JSON. Emitted on request.",
     PartBegin = 32: "Reserved: a part of the content begins.",
     PartEnd = 33: "Reserved: a part of the content ends.",
@@ -73,7 +73,7 @@ kinds! {
     Media = 35: "An image or another medium, as raw JSON. Emitted on request.",
     Status = 36: "Reserved: the response's status changed.",
     ToolResult = 37: "Reserved: the result of a tool that the server ran.",
-    Native = 38: "A part of the response that has no kind of its own, such as the result of a tool that the server ran, as raw JSON. Emitted on request.",
+    Native = 38: "A part of the response without a kind of its own, such as a server tool's result, as raw JSON. On request.",
     Frame = 48: "A frame ends: the bytes of one event in the stream.",
 }
 

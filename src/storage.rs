@@ -229,8 +229,8 @@ fn grown(have: usize, len: usize) -> usize {
     len.max(have.saturating_mul(2)).max(INLINE)
 }
 
-/// Returns the new length of a buffer of `have` bytes of which only the first `len` are needed, or `None` if the buffer
-/// stays as it is: only a large and mostly unused buffer is released.
+/// Returns the new length of a buffer of `have` bytes that only needs its first `len`, or `None` if the buffer stays as
+/// it is: only a large and mostly unused buffer is released.
 #[cfg(feature = "alloc")]
 fn shrunk(have: usize, len: usize) -> Option<usize> {
     const LARGE: usize = 16 * 1024;

@@ -78,7 +78,7 @@ impl DeltaCursor {
         Err(None)
     }
 
-    /// Returns what comes next, given the item that [`next_plain`](DeltaCursor::next_plain) returned.
+    /// Returns what the next delta is, given the item that [`next_plain`](DeltaCursor::next_plain) returned.
     #[inline(always)]
     pub(crate) fn ahead(&self, item: Option<&PageItem>, index: &Index) -> Ahead {
         match item {
@@ -219,7 +219,7 @@ impl DeltaCursor {
         }
     }
 
-    /// Returns the usage, if [`is_at_usage`](DeltaCursor::is_at_usage) returned `true`. No delta follows it.
+    /// Returns the usage, if [`is_at_usage`](DeltaCursor::is_at_usage) returned `true`. No delta follows the usage.
     #[inline(never)]
     pub(crate) fn last_usage(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         self.tail(payload, index)
@@ -255,7 +255,7 @@ impl DeltaCursor {
     }
 }
 
-/// Iterates over the deltas of a `message` that is read by itself, without the page of a chunk.
+/// Iterates over the deltas of a `message` that is read alone, without a chunk and its page.
 pub(crate) struct ItemDeltas<'a> {
     payload: &'a [u8],
     items: [PageItem; ChoiceItems::OF_CHOICE],

@@ -86,7 +86,7 @@ fn the_deltas_of_a_choice_come_in_order() {
             &["call 0 None", "arguments 0 {", "annotations [1]"],
         ),
         (r#"{"function_call":{"arguments":"{}","name":""}}"#, &["function({})"]),
-        // Only one name for reasoning counts.
+        // Only the first member with reasoning counts.
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":"a"}"#, &["reasoning a"]),
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":""}"#, &["reasoning b"]),
         (r#"{"thought":"e","thinking":"d","reasoning_details":[]}"#, &["reasoning d"]),
@@ -102,7 +102,7 @@ fn the_deltas_of_a_choice_come_in_order() {
     ];
     for (delta, expected) in cases {
         let choice = format!(r#"{{"index":4,"delta":{delta}}}"#);
-        let numbered: Vec<_> = expected.iter().map(|said| format!("4 {said}")).collect();
+        let numbered: Vec<_> = expected.iter().map(|update| format!("4 {update}")).collect();
         assert_eq!(flat(&format!(r#"{{"choices":[{choice}]}}"#)), numbered, "{delta}");
         // The result is the same for a choice that is not the first, and for a message.
         let between =
@@ -118,7 +118,7 @@ fn the_deltas_of_a_choice_come_in_order() {
         }
         // If the delta contains a text or a call, the message does not count.
         let message = r#""index":4,"message":{"content":"m","tool_calls":[{"id":"n"}]}"#;
-        let counts = expected.iter().any(|said| !said.starts_with("role") && !said.starts_with("annotations"));
+        let counts = expected.iter().any(|update| !update.starts_with("role") && !update.starts_with("annotations"));
         if counts {
             assert_eq!(flat(&format!(r#"{{"choices":[{{{message},"delta":{delta}}}]}}"#)), numbered, "{delta}");
         }
@@ -190,7 +190,7 @@ fn choices_that_do_not_fit_on_a_page_are_reported() {
     for count in 0..40 {
         let (mut choices, mut expected) = (Vec::new(), Vec::new());
         for number in 0..count {
-            let (choice, says) = match number % 5 {
+            let (choice, updates) = match number % 5 {
                 0 => (r#""delta":{"content":"x"}"#.to_string(), [&"content x"][..].to_vec()),
                 1 => (
                     r#""delta":{"role":"a","content":"","reasoning":"y"},"finish_reason":"z""#.to_string(),
@@ -210,7 +210,7 @@ fn choices_that_do_not_fit_on_a_page_are_reported() {
                 }
             };
             choices.push(format!(r#"{{"index":{number},{choice}}}"#));
-            expected.extend(says.into_iter().map(|said| format!("{number} {said}")));
+            expected.extend(updates.into_iter().map(|update| format!("{number} {update}")));
         }
         expected.push("0 usage".to_string());
         let payload = format!(r#"{{"choices":[{}],"usage":{{"a":1}}}}"#, choices.join(" , "));

@@ -42,7 +42,7 @@ impl ValueSpan {
         Value::from_span(self.bytes(payload), TextFlags::from_bits(u16::from(self.flags)))
     }
 
-    /// Returns the first byte of that value, which determines its kind.
+    /// Returns the first byte of the value at a span of a fresh pass, which determines its kind.
     #[inline(always)]
     pub(super) fn first_byte(self, payload: &[u8]) -> Option<u8> {
         payload.get(self.start as usize).copied()
@@ -209,7 +209,7 @@ pub(crate) struct DeltaIndex {
     pub(crate) calls: u16,
     /// Whether the first tool call has only an index and, optionally, arguments that are a string.
     pub(crate) is_fragment: bool,
-    /// The index of that fragment.
+    /// The index of the first tool call, or 0 if it has none.
     pub(crate) call_index: u32,
     /// The span of the arguments of the first tool call, if they are a string; otherwise an empty span.
     pub(crate) arguments: ValueSpan,
@@ -251,7 +251,8 @@ impl ChoiceIndex {
     }
 }
 
-/// What the framing of an event implies about its payload: the payload of an error event need not look like an error.
+/// What the framing of an event implies about its payload. It matters because the payload of an error event need not
+/// look like an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Hint {
     #[default]
@@ -275,7 +276,7 @@ pub struct Index {
     pub(crate) first: ChoiceIndex,
     /// The offsets at which its segments begin.
     pub(crate) bases: [u32; SEGMENTS],
-    /// The [`TextFlags`] of the text between a segment and the next.
+    /// The [`TextFlags`] of the text in the hole between a segment and the next.
     pub(crate) between: [u8; SEGMENTS],
     /// The number of choices.
     pub(crate) choices: u32,
@@ -343,7 +344,7 @@ pub(crate) struct SeenChoices {
     pub(crate) finished: ChoiceSet,
 }
 
-/// The findings of a pass over a payload, beside the index.
+/// The findings of a pass over a payload that are not in the index.
 pub(crate) struct Read {
     /// The offset one past the JSON value. The pass does not look at the bytes after it.
     pub(crate) end: usize,
@@ -371,7 +372,7 @@ pub(crate) struct ChunkFacts {
     pub(crate) error_is_whole: bool,
     /// The payload is the plain text of an error.
     pub(crate) text: bool,
-    /// A chat or completions chunk or body: it has choices, usage or a telling `object`.
+    /// A chat or completions chunk or body: it has choices, usage, or an `object` that says so.
     pub(crate) chat: bool,
     /// A choice has a message or a text but no delta: a finished body.
     pub(crate) message: bool,

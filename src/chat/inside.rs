@@ -15,7 +15,7 @@ pub(super) struct Inside {
     choice: u32,
     /// Where the item lies in the payload.
     part: Part,
-    /// The flag of its deltas.
+    /// The flag of the item's deltas.
     flags: u16,
     progress: ItemProgress,
 }
@@ -41,7 +41,7 @@ struct Calls {
     /// The offset in the array one past the call that was returned last.
     offset: u32,
     /// How many calls were returned.
-    given: u32,
+    returned: u32,
     /// The deltas of that call that are still pending.
     rest: PendingParts,
     flags: u16,
@@ -148,12 +148,12 @@ pub(super) fn has_delta(item: &PageItem, payload: &[u8]) -> bool {
 }
 
 impl Calls {
-    const START: Calls = Calls { offset: 0, given: 0, rest: PendingParts::NOTHING, flags: 0 };
+    const START: Calls = Calls { offset: 0, returned: 0, rest: PendingParts::NOTHING, flags: 0 };
 
-    /// Returns the next delta of the current call, or the first one of the next call.
+    /// Returns the next delta of the current call, or the first delta of the next call.
     #[inline(never)]
     fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
-        let position = self.given.wrapping_sub(1);
+        let position = self.returned.wrapping_sub(1);
         let more = |kind, text| Delta { flags: self.flags, choice, call: position, text, ..Delta::new(kind) };
         if let PendingParts::Texts { name, arguments, others } = &mut self.rest {
             for (kind, text) in [(Kind::ToolName, name), (Kind::ToolArguments, arguments)] {
@@ -170,7 +170,7 @@ impl Calls {
                 return Some(delta);
             }
         }
-        let mut calls = ToolCalls::from(array.bytes(payload), self.given, self.offset as usize);
+        let mut calls = ToolCalls::from(array.bytes(payload), self.returned, self.offset as usize);
         loop {
             let call = calls.next()?;
             self.offset = calls.offset() as u32;
@@ -181,14 +181,14 @@ impl Calls {
             let others = call.with_others().map_or(0, |call| Part::raw(payload, call).start);
             self.rest = PendingParts::Texts { name, arguments, others };
             let position = call.position();
-            self.given = position.saturating_add(1);
-            let says_nothing = id.is_empty() && name.is_empty() && arguments.is_empty();
-            if says_nothing && others == 0 {
+            self.returned = position.saturating_add(1);
+            let is_empty = id.is_empty() && name.is_empty() && arguments.is_empty();
+            if is_empty && others == 0 {
                 continue;
             }
             let flag = |set: bool, flag: u16| if set { flag } else { 0 };
             return Some(Delta {
-                flags: self.flags | flag(index.is_some(), FLAG_NUMBER) | flag(says_nothing, FLAG_SELECTS),
+                flags: self.flags | flag(index.is_some(), FLAG_NUMBER) | flag(is_empty, FLAG_SELECTS),
                 choice,
                 call: position,
                 number: u64::from(index.unwrap_or(0)),

@@ -235,7 +235,7 @@ impl<'r> ItemReader<'r, '_> {
         self.items.as_slice().iter().any(|item| item.kind.is_part_of_delta() && has_delta(item, self.payload))
     }
 
-    /// Puts the items of a member beside the delta of the choice. The member is not null.
+    /// Puts the items of a member of the choice that is not its delta. The member must not be null.
     #[inline(never)]
     fn beside_delta(&mut self, spans: &Spans<{ choice::COUNT }>, member: usize) {
         let Some(value) = self.value(spans, member) else { return };

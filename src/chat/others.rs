@@ -60,7 +60,7 @@ impl<'a> OtherMember<'a> {
         Some((name.as_text()?, value)).filter(|_| is_member)
     }
 
-    /// Returns the code of its delta.
+    /// Returns the code of the member's delta.
     pub(super) fn meta(&self) -> Meta {
         let is_it = |(_, owner, in_message): &&(Meta, Owner, bool)| {
             *owner == self.owner && (*owner != Owner::Delta || *in_message == self.in_message)

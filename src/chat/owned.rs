@@ -178,7 +178,7 @@ impl Update<'_> {
                 value(Kind::Logprobs, logprobs.value()).with_flag(FLAG_WHOLE, logprobs.is_whole())
             }
             Update::Message(message) => value(Kind::Message, message.value()),
-            Update::Meta(meta, said) => text(Kind::Meta, said).with_code(meta as u32),
+            Update::Meta(meta, word) => text(Kind::Meta, word).with_code(meta as u32),
             Update::Member(member) => OwnedUpdate::of_member(member),
             Update::Finish(reason) => text(Kind::Finish, reason.text())
                 .with_code(reason.kind().number())

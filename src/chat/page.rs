@@ -12,7 +12,7 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
-    /// A `message`, or a text or a raw value of it.
+    /// A `message`, or a text or a raw value inside a message.
     Whole,
     /// A tool call that has only an index, which is in `start`.
     Fragment,
@@ -84,7 +84,7 @@ impl PageItem {
         self.segments & PageItem::FALLBACK != 0
     }
 
-    /// Returns the flag of its deltas.
+    /// Returns the flag of the item's deltas.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u16 {
         if self.segments & PageItem::WHOLE != 0 {
@@ -96,7 +96,7 @@ impl PageItem {
 }
 
 /// The number of items on a page: one content of each of eight choices. A page is part of each idle parser, so it is
-/// small. Choices that do not fit are walked again when they are asked for.
+/// small. The cursor walks choices that do not fit once more.
 pub(crate) const PAGE: usize = 8;
 
 /// A set of what follows the choices of a page, a bit each.
@@ -153,8 +153,7 @@ impl DeltaList {
         if at >= self.len {
             return None;
         }
-        // `len` is at most `PAGE`, so the place is below it. The mask tells the compiler, which then omits the bounds
-        // check.
+        // `at` is less than `len`, and `len` is at most `PAGE`, so the mask changes nothing. It saves the bounds check.
         const { assert!(PAGE == 8) }
         self.items.get(usize::from(at & 7))
     }
@@ -202,7 +201,7 @@ impl DeltaList {
 pub(crate) struct ChoiceItems<'r> {
     room: &'r mut [PageItem],
     len: usize,
-    /// Whether there was no room for all.
+    /// Whether some items did not fit.
     pub(crate) is_cut: bool,
     /// Whether to keep also empty texts, and fallbacks after an item of their kind. A template needs both, because they
     /// may have a delta in another event.

@@ -24,7 +24,7 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
     (kind == "thinking" || kind == "reasoning").then_some(true)
 }
 
-/// Iterates over the parts of a content array: texts and thoughts, none empty.
+/// Iterates over the texts and thoughts of a content array that are not empty.
 #[derive(Clone, Debug)]
 pub struct ContentParts<'a> {
     array: Option<Value<'a>>,
@@ -163,8 +163,8 @@ impl<'a> Iterator for ReasoningDetails<'a> {
     fn next(&mut self) -> Option<ReasoningDetail<'a>> {
         let value = self.array?;
         if value.kind() == ValueKind::Object {
-            let is_given = core::mem::replace(&mut self.items, Container::NOTHING) == Container::NOTHING;
-            return (!is_given).then_some(ReasoningDetail { value });
+            let was_returned = core::mem::replace(&mut self.items, Container::NOTHING) == Container::NOTHING;
+            return (!was_returned).then_some(ReasoningDetail { value });
         }
         Some(ReasoningDetail { value: self.items.next(value.raw())? })
     }

@@ -75,8 +75,8 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
 }
 
 /// Whether an event without choices reports an error by its `error_code`: a number other than 0 (FastChat, Baidu), or a
-/// word beside a message (Databricks). The other members of an event of another protocol count more than its
-/// `error_code`.
+/// word together with a message (Databricks). An event with a `type`, `candidates` or `done` is of
+/// another protocol, and its `error_code` does not count.
 #[inline(never)]
 fn is_error_code(payload: &[u8]) -> bool {
     let names = ["error_code", "message", "type", "candidates", "done"];
@@ -84,8 +84,8 @@ fn is_error_code(payload: &[u8]) -> bool {
     let Some(code) = code.filter(|code| is_error(*code)).and_then(text_of) else { return false };
     let is_number = matches!(code.raw().first(), Some(b'-' | b'0'..=b'9'));
     let is_zero = code.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
-    let says_why = is_number || message.and_then(string_of).is_some();
-    !is_zero && says_why && kind.or(candidates).or(done).is_none()
+    let has_reason = is_number || message.and_then(string_of).is_some();
+    !is_zero && has_reason && kind.or(candidates).or(done).is_none()
 }
 
 /// Whether a body without `error` is an error: it has a message in words, and neither an answer nor a success.

@@ -43,7 +43,7 @@ pub enum Update<'a> {
     },
     /// A fragment of a tool call's arguments (of a custom tool: its input).
     CallArguments {
-        /// The same as in [`CallName`](Update::CallName).
+        /// The same number as in [`CallName`](Update::CallName).
         call: u32,
         /// The fragment.
         text: Text<'a>,
@@ -59,8 +59,8 @@ pub enum Update<'a> {
     FunctionArguments(Text<'a>),
     /// A fragment of audio.
     Audio(Audio<'a>),
-    /// Annotations of the content (citations and the like), as raw JSON: an array. In other protocols, and if a message
-    /// so far has more of them than the one before, each comes by itself, as an object.
+    /// Annotations of the content, such as citations, as raw JSON: an array. In other protocols, and if a message so
+    /// far has more annotations than the message before, each annotation is an update of its own, and an object.
     Annotations(Value<'a>),
     /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols).
     Signature(Text<'a>),

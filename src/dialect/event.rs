@@ -220,7 +220,7 @@ impl<'a> Inner<'a> {
     }
 }
 
-/// A Gemini chunk with one candidate, which has the index 0, has one part that is a text, and did not finish.
+/// A Gemini chunk with one candidate: of index 0, unfinished, and with one part, which is a text.
 #[derive(Default)]
 struct GeminiChunk<'a> {
     id: Option<Value<'a>>,
@@ -374,7 +374,7 @@ mod tests {
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":3,"text":"a"}"#,
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":1,"text":"a"}"#,
                     r#"{"type":"response.x","delta":{"type":"text_delta","text":"a"}}"#,
-                    // From here on the indexes are odd.
+                    // From here on, the indexes are odd.
                     r#"{"type":"response.output_text.delta","output_index":2,"content_index":0,"delta":"a"}"#,
                     r#"{"type":"response.output_text.delta","output_index":"0","content_index":0,"delta":"a"}"#,
                     r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a"}"#,

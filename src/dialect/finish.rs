@@ -39,7 +39,7 @@ impl Reason<'_> {
     }
 }
 
-/// Returns what a word means by itself.
+/// Returns the meaning of a word without its context.
 #[inline(never)]
 fn known(word: Text<'_>) -> FinishKind {
     WORDS.iter().find(|(_, words)| word.is_one_of(words)).map_or(FinishKind::Other, |(kind, _)| *kind)

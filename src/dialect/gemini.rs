@@ -47,7 +47,7 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Returns the call of a part with these members. An empty object beside a text is no call.
+/// Returns the call of a part with these members. If the part has a text, an empty object is no call.
 fn call_beside<'a>(words: Option<Value<'a>>, call: Option<Value<'a>>) -> Option<Value<'a>> {
     object(call).filter(|call| words.is_none() || has_members(*call))
 }

@@ -366,7 +366,8 @@ impl Reported {
         Reported::place(index) == Reported::place(number)
     }
 
-    /// Returns the number for a new item: its index or, if there is none or another item has it, the next number.
+    /// Returns the number for a new item: its index or, without one or if another item has that number, the next
+    /// number.
     pub(super) fn new_number(&self, index: Option<u32>) -> u32 {
         let is_free = |index: &u32| self.item(*index).is_none();
         let next = || self.last(&|_| true).map_or(0, |item| u32::from(item.number).saturating_add(1));
@@ -531,7 +532,7 @@ mod tests {
 
     /// An item that a later one has replaced counts as reported, and does not take its place back.
     #[test]
-    fn a_later_item_takes_the_place() {
+    fn a_later_item_replaces_an_earlier_one() {
         let items = ITEMS as u32;
         let mut reported = Reported::NOTHING;
         reported.add(3, ItemPart::Content(1));
@@ -593,7 +594,7 @@ mod tests {
 
     /// Without known IDs, the order decides, also if an item is missing or an empty message was added.
     #[test]
-    fn a_whole_response_has_the_items_in_their_order() {
+    fn items_of_a_whole_response_are_matched_in_order() {
         let mut reported = Reported::NOTHING;
         for (number, class) in
             [Class::Reasoning, Class::Message, Class::Call, Class::Message, Class::Call].into_iter().enumerate()

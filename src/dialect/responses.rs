@@ -466,8 +466,9 @@ fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Optio
     walk.text(payload, kind, words, slot(plan.item, of.part())).map(|delta| Delta { code: of.code(), ..delta })
 }
 
-/// Returns the parts of an item of which `reported` parts were reported. Returns nothing to walk if there are no more
-/// than that many: a part's position need not be the index under which it was reported.
+/// Returns the parts of an item if there are more than the `reported` parts that were reported. Otherwise returns
+/// nothing to walk: the position of a part need not be the index under which it was reported, so only their number
+/// shows that all were.
 fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
     let list = Container::of(payload, array(parts));
     let mut copy = list;

@@ -11,7 +11,7 @@ use crate::{Quirk, QuirkSet};
 /// What is known about a stream between its events.
 #[derive(Clone, Debug)]
 pub(crate) struct DialectState {
-    /// The protocol that is read, once it is known.
+    /// The protocol of the stream, once it is known. Only a protocol that is read is stored.
     pub(crate) protocol: Option<Protocol>,
     /// Whether an error was reported.
     pub(crate) failed: bool,
@@ -25,7 +25,7 @@ pub(crate) struct DialectState {
     pub(super) called: u64,
     /// A hash of the ID of the response.
     response: u16,
-    /// Whether another response came before.
+    /// Whether an earlier response in the stream came before this one.
     pub(super) is_later: bool,
     /// Responses: an event had no index, or not that of its item. From then on, no template may recognize an event.
     pub(crate) is_odd: bool,
@@ -46,7 +46,7 @@ pub(super) enum Output {
 /// The tool calls of a stream that gives them no index (Gemini).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallCount {
-    /// How many were opened.
+    /// How many calls were opened.
     pub(super) opened: u32,
     /// Whether more arguments of the last call follow.
     pub(super) continues: bool,
@@ -63,7 +63,7 @@ impl Output {
         }
     }
 
-    /// Returns the parts that were reported, to note more (Responses).
+    /// Returns the parts that were reported, to add more (Responses).
     #[inline(never)]
     pub(super) fn items(&mut self) -> &mut Reported {
         loop {
@@ -74,7 +74,7 @@ impl Output {
         }
     }
 
-    /// Returns the blocks that are tool calls of the client, to note more (Anthropic).
+    /// Returns the blocks that are tool calls of the client, to add more (Anthropic).
     pub(super) fn blocks(&mut self) -> &mut Blocks {
         loop {
             match self {
@@ -256,7 +256,7 @@ pub(super) enum What {
     Stop,
     /// Gemini: candidates. If it `continues`, the first call continues the last call of earlier events.
     Candidates { continues: bool },
-    /// Responses: more of a text or of arguments, or a whole text of which no event had a piece.
+    /// Responses: more of a text or of arguments, or a whole text that no earlier event had a piece of.
     More,
     /// Responses: the start of an item.
     Item,
@@ -272,8 +272,8 @@ pub(super) enum What {
 #[derive(Clone, Copy)]
 pub(crate) struct TextPiece<'a> {
     pub(crate) kind: Kind,
-    /// For arguments, the index of the call. For another text, its slot: the item in the upper 16 bits, the part in the
-    /// lower.
+    /// For arguments, the index of the call. For any other text, its slot, which distinguishes the texts of a response:
+    /// the item in the upper 16 bits, the part in the lower 16 bits.
     pub(crate) slot: u32,
     /// Whether the text is a summary of reasoning.
     pub(crate) is_summary: bool,
@@ -285,7 +285,7 @@ pub(crate) struct TextPiece<'a> {
 #[derive(Default)]
 pub(crate) struct ReadEvent<'a> {
     pub(crate) plan: Plan,
-    /// The deltas of the event, if it is a piece of a text. Then the plan has nothing but the protocol.
+    /// The deltas of the event, if it is a piece of a text. Only the protocol is then set in the plan.
     pub(crate) piece: Option<TextPiece<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
@@ -293,7 +293,7 @@ pub(crate) struct ReadEvent<'a> {
     pub(crate) service_tier: Option<Value<'a>>,
     pub(crate) usage: Option<Value<'a>>,
     pub(crate) error: Option<Value<'a>>,
-    /// Whether the event may be a whole response, sent instead of a stream.
+    /// Whether the event may be a whole response that was sent instead of a stream.
     pub(crate) is_body: bool,
     /// Whether the event reports that the response failed.
     pub(crate) fails: bool,

@@ -1,4 +1,4 @@
-//! The whole chunk.
+//! The view of a whole chunk.
 
 use super::{ApiError, Choices, Usage};
 use crate::chat::index::{top, Hint, Index, Read, ValueSpan};
@@ -75,14 +75,15 @@ pub struct Created {
 }
 
 impl Created {
-    /// Whether each chunk that equals the one before outside the holes of a template has the same `created`.
+    /// Whether the next chunk has the same `created` if a template recognizes it, because the member is outside its
+    /// holes.
     #[inline(always)]
     #[doc(hidden)]
     pub fn is_fixed(&self) -> bool {
         self.is_fixed
     }
 
-    /// Returns the number, if each chunk that equals the one before outside the holes of a template has the same.
+    /// Returns the number, if it is [fixed](Self::is_fixed).
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
         self.is_fixed.then_some(self.number)
@@ -248,7 +249,8 @@ impl<'a> Chunk<'a> {
         self.text(top_of(meta)?)
     }
 
-    /// Whether [`meta`](Self::meta) may have one of [`Meta::ONCE`] that is not in `emitted`, a set of [`meta_bit`]s.
+    /// Whether [`meta`](Self::meta) may return a text for one of [`Meta::ONCE`] that is not in `emitted`, a set of
+    /// [`meta_bit`]s.
     #[inline]
     pub(crate) fn may_have_meta(&self, emitted: u8) -> bool {
         const ALL: u8 = {
@@ -283,12 +285,13 @@ impl<'a> Chunk<'a> {
         self.index.choices
     }
 
-    /// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`.
+    /// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`, or the usage of the first choice.
     pub fn usage(&self) -> Option<Usage<'a>> {
         Usage::of_protocol(usage_of(self.index, self.payload)?, self.index.plan.protocol())
     }
 
-    /// Returns the error that the event is or contains at its top level. An error inside a choice is at the choice.
+    /// Returns the error that the event is or has at its top level. [`Choice::error`](super::Choice::error) returns
+    /// that of a choice.
     pub fn error(&self) -> Option<ApiError<'a>> {
         Some(match error_of(self.index, self.payload)? {
             Ok(value) => ApiError::of(value),
@@ -296,7 +299,7 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Returns a known member as raw JSON, or `None` where the method with its name returns nothing.
+    /// Returns a known member as raw JSON, or `None` if the method with its name returns nothing.
     pub fn field(&self, field: ChunkMember) -> Option<Value<'a>> {
         let text = |member| self.member(member).filter(|value| text_of(*value).is_some());
         match field {

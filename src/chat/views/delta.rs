@@ -8,7 +8,8 @@ use crate::chat::scalar::{input_of, member_of, string_of, text_of, whole_number}
 use crate::json::{Text, Value, ValueKind};
 use crate::shown::shown;
 
-/// The `delta` of a choice. The delta of the first choice is already indexed; that of a further choice is walked once.
+/// The `delta` of a choice. The index has the delta of the first choice; the delta of a further choice was walked with
+/// it.
 #[derive(Clone)]
 pub struct DeltaView<'a> {
     payload: &'a [u8],

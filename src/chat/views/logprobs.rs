@@ -57,7 +57,8 @@ impl<'a> Logprobs<'a> {
         self.tokens_of("refusal")
     }
 
-    /// Returns `tokens`, as raw JSON: texts (legacy completions). The lists beside it have as many elements.
+    /// Returns `tokens`, as raw JSON: texts (legacy completions). The other lists of legacy completions have as many
+    /// elements.
     pub fn legacy_tokens(&self) -> Option<Value<'a>> {
         self.array("tokens")
     }
@@ -133,7 +134,7 @@ impl<'a> TokenLogprob<'a> {
         member_of(self.value, "token")?.as_text()
     }
 
-    /// Returns `logprob`. -9999.0 stands for a very unlikely token.
+    /// Returns `logprob`, which is -9999.0 for a very unlikely token.
     pub fn logprob(&self) -> Option<Number<'a>> {
         member_of(self.value, "logprob")?.as_number()
     }

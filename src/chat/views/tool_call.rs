@@ -11,7 +11,7 @@ use crate::shown::{shown, Bytes};
 pub struct ToolCalls<'a> {
     /// The array.
     raw: &'a [u8],
-    given: u32,
+    returned: u32,
     /// The offset one past the call that was returned last.
     offset: usize,
 }
@@ -21,12 +21,12 @@ shown!("ToolCalls": ToolCalls<'_>, this => array: Bytes(this.raw));
 impl<'a> ToolCalls<'a> {
     /// Returns the calls of an array, or no calls if there is no array.
     pub(super) fn of(array: Option<Value<'a>>) -> Self {
-        ToolCalls { raw: array.map_or(&[], |array| array.raw()), given: 0, offset: 0 }
+        ToolCalls { raw: array.map_or(&[], |array| array.raw()), returned: 0, offset: 0 }
     }
 
-    /// Returns the calls after the first `given`, which end at the offset that [`offset`](Self::offset) returned.
-    pub(in crate::chat) fn from(array: &'a [u8], given: u32, offset: usize) -> Self {
-        ToolCalls { raw: array, given, offset }
+    /// Returns the calls after the first `returned`, which end at the offset that [`offset`](Self::offset) returned.
+    pub(in crate::chat) fn from(array: &'a [u8], returned: u32, offset: usize) -> Self {
+        ToolCalls { raw: array, returned, offset }
     }
 
     pub(in crate::chat) fn offset(&self) -> usize {
@@ -40,8 +40,8 @@ impl<'a> Iterator for ToolCalls<'a> {
     fn next(&mut self) -> Option<ToolCall<'a>> {
         let mut fields = CallIndex::EMPTY;
         self.offset = next_call(self.raw, 0, self.offset, &mut fields)?;
-        let position = self.given;
-        self.given = position.saturating_add(1);
+        let position = self.returned;
+        self.returned = position.saturating_add(1);
         Some(ToolCall { payload: self.raw, fields, position })
     }
 }

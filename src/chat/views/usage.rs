@@ -126,8 +126,8 @@ impl TokenCounts {
         }
     }
 
-    /// Reads the counts in `value`, which is the usage, or this `object` of it. Passes any other member to `other`.
-    /// Returns `false` if the value is malformed; then no count was read.
+    /// Reads the counts in `value`, which is the usage, or the `object` of the usage with this name. Passes any other
+    /// member to `other`. Returns `false` if the value is malformed; then no count was read.
     fn read<'a>(&mut self, value: Value<'a>, object: &str, other: &mut dyn FnMut(Text<'a>, Value<'a>)) -> bool {
         let mut read = *self;
         for member in value.members() {
@@ -144,7 +144,7 @@ impl TokenCounts {
     }
 }
 
-/// Whether a member of the usage, or of this `object` of it, is one that some servers send in the place of a count.
+/// Whether some servers send this member of the usage, or of this `object` in the usage, in the place of a count.
 #[inline(never)]
 fn is_instead(object: &str, name: &Text<'_>) -> bool {
     INSTEAD.iter().any(|(of, known, _)| *of == object && name.is_word(known))
@@ -208,7 +208,7 @@ impl<'a> Usage<'a> {
         own.or_else(|| self.instead(place))
     }
 
-    /// Returns the count that a server sent in the place of the one at this place.
+    /// Returns the count that a server sent instead of the count at this place, in one of the members of [`INSTEAD`].
     #[inline(never)]
     fn instead(&self, place: usize) -> Option<u64> {
         INSTEAD.iter().filter(|(.., own)| *own == place).find_map(|(object, name, _)| {
