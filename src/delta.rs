@@ -73,7 +73,7 @@ kinds! {
     Media = 35: "An image or another medium, as raw JSON. Emitted on request.",
     Status = 36: "Reserved: the response's status changed.",
     ToolResult = 37: "Reserved: the result of a tool that the server ran.",
-    Native = 38: "A part of the response without a kind of its own, such as a server tool's result, as raw JSON. On request.",
+    Native = 38: "A part of the response without its own kind, such as a server tool's result: raw JSON, on request.",
     Frame = 48: "A frame ends: the bytes of one event in the stream.",
 }
 

@@ -8,7 +8,7 @@ use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value, ValueKind};
 use crate::Quirk;
 
-/// See [`super::read::read`].
+/// Reads an event: see [`super::read::read`].
 pub(super) fn read<'a>(
     state: &mut DialectState,
     event: Value<'a>,

@@ -10,7 +10,7 @@ use crate::delta::Kind;
 use crate::hash::fnv;
 use crate::json::Value;
 
-/// How many output items are tracked at a time. An item counts as reported if a later one has taken its place.
+/// How many output items are tracked at a time. An item whose place a later item has taken counts as reported.
 const ITEMS: usize = 8;
 const _: () = assert!(ITEMS <= 8, "`Claims` has a bit for each tracked item");
 
@@ -83,7 +83,7 @@ impl OutputItem {
     }
 }
 
-/// What an item is, as far as it decides which events belong to it.
+/// The class of an item or of an event. An event belongs to an item of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Class {

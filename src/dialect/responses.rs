@@ -155,7 +155,7 @@ pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
     ["completed", "incomplete", "failed", "cancelled", "done"].into_iter().find(|word| own == word.as_bytes())
 }
 
-/// See [`super::read::read`].
+/// Reads an event: see [`super::read::read`].
 pub(super) fn read<'a>(
     state: &mut DialectState,
     event: Value<'a>,
