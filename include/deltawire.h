@@ -1929,7 +1929,7 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C33: a string contained a raw control character.
 #define DELTAWIRE_QUIRK_RAW_CONTROL 24
 
-// C33: an escape that JSON does not know was kept as it stood.
+// C33: an escape that JSON does not define was kept unchanged.
 #define DELTAWIRE_QUIRK_BAD_ESCAPE 25
 
 // C16: a fragment of a tool call came with another ID.
@@ -1944,10 +1944,10 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // F29: an event of another protocol came.
 #define DELTAWIRE_QUIRK_FOREIGN_EVENT 29
 
-// C36: arguments came by path, which only a message joins.
+// C36: arguments came in pieces with paths, which only an assembled message joins.
 #define DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS 30
 
-// C37: an event had no output_index, or not that of its output item.
+// C37: an event had no output_index, or one that is not its output item's.
 #define DELTAWIRE_QUIRK_ODD_ITEM_INDEX 31
 
 // The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by

@@ -1,9 +1,9 @@
 //! What an event contains, as plain data: the vocabulary of every interface.
 //!
-//! The reader of a dialect ([`chat`](crate::chat), or one of those in `dialect/`) writes deltas. Every interface reads them: pull, a
-//! handler, the records of a batch, the callbacks of C, the message log. A delta holds offsets into its event's payload
-//! instead of pointers, so it can be stored while the payload is elsewhere. No name here is specific to one provider's
-//! protocol.
+//! The reader of a dialect ([`chat`](crate::chat), or one of those in `dialect/`) writes deltas. Every interface reads
+//! them: pull, a handler, the records of a batch, the callbacks of C, the message log. A delta holds offsets into its
+//! event's payload instead of pointers, so it can be stored while the payload is elsewhere. No name here is specific to
+//! one provider's protocol.
 
 use crate::json::{Text, TextFlags, Value};
 
@@ -35,59 +35,59 @@ macro_rules! kinds {
 }
 
 kinds! {
-    None = 0: "No kind: of a record that is all 0. Never emitted.",
-    Sse = 1: "An event whose payload is not looked into.",
+    None = 0: "The kind of a record whose bytes are all 0. Never emitted.",
+    Sse = 1: "An event whose payload is not read.",
     Comment = 2: "A comment.",
     KeepAlive = 3: "A payload that only keeps the connection alive.",
     Retry = 4: "A reconnection time.",
     LastEventId = 5: "A last event ID that came without an event.",
-    Chunk = 6: "A chunk, before what it contains.",
+    Chunk = 6: "A chunk begins. Emitted before the deltas of the chunk.",
     Role = 7: "The role.",
     Content = 8: "Content.",
     Reasoning = 9: "Reasoning.",
     Refusal = 10: "A refusal.",
-    ToolCall = 11: "A tool call opens, or more is known of it.",
+    ToolCall = 11: "A tool call opens, or its ID or type comes later.",
     ToolName = 12: "The name of a tool call, or a piece of it.",
     ToolArguments = 13: "A fragment of a tool call's arguments.",
     FunctionName = 14: "The name of a `function_call`, or a piece of it.",
     FunctionArguments = 15: "A fragment of a `function_call`'s arguments.",
     Audio = 16: "A fragment of audio.",
     Logprobs = 17: "Log probabilities.",
-    Message = 18: "The whole message so far: emitted where it is asked for. What is new in it follows as deltas.",
+    Message = 18: "The whole message so far. Emitted on request. What is new in the message follows as deltas.",
     Finish = 19: "A choice finished.",
     ChoiceError = 20: "A choice failed.",
-    Usage = 21: "Usage so far.",
+    Usage = 21: "The token counts so far.",
     Error = 22: "The API reported an error.",
-    Malformed = 23: "A payload that is no JSON object, or what followed one.",
+    Malformed = 23: "A payload that is no JSON object, or bytes that follow the object.",
     TooLong = 24: "An event over the limit.",
     CommentTooLong = 25: "A comment over the limit.",
-    Limit = 26: "A part of a chunk was left out: a full table, or an index out of range.",
+    Limit = 26: "Deltas were left out, because a table is full or an index is out of range.",
     Quirk = 27: "A quirk of the event.",
     Done = 28: "`[DONE]`.",
     Payload = 29: "The payload of a chunk.",
-    Meta = 30: "A member that describes the response, by [`Meta`]: emitted where it is asked for, once a stream.",
-    Annotation = 31: "Annotations of the content, as raw JSON: emitted where they are asked for.",
+    Meta = 30: "A member that describes the response: one of [`Meta`]. Emitted on request.",
+    Annotation = 31: "Annotations of the content, as raw JSON. Emitted on request.",
     PartBegin = 32: "Reserved: a part of the content begins.",
     PartEnd = 33: "Reserved: a part of the content ends.",
-    Signature = 34: "A signature of reasoning, or reasoning that is encrypted: emitted where it is asked for.",
-    Media = 35: "An image or another medium, as raw JSON: emitted where it is asked for.",
+    Signature = 34: "A signature of reasoning, or encrypted reasoning. Emitted on request.",
+    Media = 35: "An image or another medium, as raw JSON. Emitted on request.",
     Status = 36: "Reserved: the response's status changed.",
     ToolResult = 37: "Reserved: the result of a tool that the server ran.",
-    Native = 38: "A part of the response that has no kind of its own, as raw JSON: a server's tool, its result, ...: emitted where it is asked for.",
-    Frame = 48: "A frame is over.",
+    Native = 38: "A part of the response without its own kind, such as a server tool's result: raw JSON, on request.",
+    Frame = 48: "A frame ends: the bytes of one event in the stream.",
 }
 
 impl Kind {
-    /// Returns its bit in a mask of kinds.
+    /// Returns the bit of the kind in a mask of kinds.
     #[inline]
     pub const fn bit(self) -> u64 {
         1 << (self as u8)
     }
 
     /// The kinds that a batch emits by default: all except [`Frame`](Kind::Frame), [`Payload`](Kind::Payload),
-    /// [`Meta`](Kind::Meta), [`Annotation`](Kind::Annotation), [`Signature`](Kind::Signature), [`Media`](Kind::Media) and
-    /// [`Native`](Kind::Native), which only a message needs, and [`Message`](Kind::Message), which repeats the contents of
-    /// other deltas.
+    /// [`Meta`](Kind::Meta), [`Annotation`](Kind::Annotation), [`Signature`](Kind::Signature), [`Media`](Kind::Media)
+    /// and [`Native`](Kind::Native), which only a message needs, and [`Message`](Kind::Message), which repeats the
+    /// contents of other deltas.
     pub const DEFAULT: u64 = !(Kind::Frame.bit()
         | Kind::Payload.bit()
         | Kind::Meta.bit()
@@ -142,13 +142,13 @@ impl Kind {
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Meta {
-    /// `object`.
+    /// `object`, once a stream.
     Object = 1,
-    /// `system_fingerprint`.
+    /// `system_fingerprint`, once a stream.
     SystemFingerprint = 2,
-    /// `service_tier`.
+    /// `service_tier`, once a stream.
     ServiceTier = 3,
-    /// `provider` (OpenRouter).
+    /// `provider` (OpenRouter), once a stream.
     Provider = 4,
     /// `native_finish_reason` of a choice: the finish reason of the model's own provider.
     NativeFinishReason = 5,
@@ -161,12 +161,14 @@ pub enum Meta {
     DeltaMember = 8,
     /// Like `Member`, of a `message`.
     MessageMember = 9,
-    /// Of a choice, once, before its first reasoning: the name of the member that this is in, `reasoning_content`,
-    /// `reasoning`, `thinking`, `thought` or `reasoning_text`. Reasoning in `reasoning_details` or in parts of the content has none.
+    /// The name of the member that contains the reasoning of a choice: `reasoning_content`, `reasoning`, `thinking`,
+    /// `thought` or `reasoning_text`. Emitted once a choice, before the first reasoning. Reasoning in
+    /// `reasoning_details` or in parts of the content has no such name.
     ReasoningName = 10,
-    /// The same as [`Member`](Meta::Member) of a tool call ([`Delta::call`]), behind its arguments: `extra_content`, …
+    /// Like `Member`, of a tool call ([`Delta::call`]), such as `extra_content`. Emitted after the arguments of the
+    /// call.
     CallMember = 11,
-    /// The same of a tool call's `function`, or of its `custom` tool.
+    /// Like `CallMember`, of the `function` of a tool call, or of its `custom` tool.
     FunctionMember = 12,
 }
 
@@ -174,7 +176,7 @@ impl Meta {
     /// The members that are emitted once per stream.
     pub(crate) const ONCE: [Meta; 4] = [Meta::Object, Meta::SystemFingerprint, Meta::ServiceTier, Meta::Provider];
 
-    /// Those that are members without a delta kind of their own.
+    /// The members that have no delta kind of their own.
     const MEMBERS: [Meta; 6] = [
         Meta::Member,
         Meta::ChoiceMember,
@@ -190,7 +192,7 @@ impl Meta {
         texts.chain(Meta::MEMBERS).find(|meta| *meta as u32 == number)
     }
 
-    /// Whether it is a member without a delta kind of its own, reported as raw JSON.
+    /// Whether the member has no delta kind of its own, and is reported as raw JSON.
     pub fn is_member(self) -> bool {
         Meta::MEMBERS.contains(&self)
     }
@@ -213,7 +215,7 @@ pub enum FinishKind {
     FunctionCall = 6,
     /// `error`: the choice failed.
     Error = 7,
-    /// Any other; see the text.
+    /// Any other reason. [`Delta::text`] contains it.
     Other = 1,
 }
 
@@ -228,12 +230,12 @@ impl FinishKind {
         ("error", FinishKind::Error),
     ];
 
-    /// Returns its number in the C interface.
+    /// Returns the number of the kind in the C interface.
     pub const fn number(self) -> u32 {
         self as u32
     }
 
-    /// Returns the word of chat completions for it, or `None` for [`Other`](FinishKind::Other).
+    /// Returns the word that chat completions uses for the kind, or `None` for [`Other`](FinishKind::Other).
     pub fn word(self) -> Option<&'static str> {
         FinishKind::WORDS.iter().find(|(_, kind)| *kind == self).map(|(word, _)| *word)
     }
@@ -259,22 +261,23 @@ pub const FLAG_REPLACES: u16 = 128;
 pub const FLAG_PLAIN: u16 = 256;
 /// [`Delta::number`] holds a number.
 pub const FLAG_NUMBER: u16 = 512;
-/// On a [`Kind::Message`]: what is new in the message follows as deltas of the same choice. Those deltas have the flag too, until
-/// a tracker takes it off. On a [`Kind::Audio`] and a [`Kind::Logprobs`] of a message the flag stays: such a delta is all of the
-/// audio or of the log probabilities so far, not the next fragment.
+/// On a [`Kind::Message`]: what is new in the message follows as deltas of the same choice. Those deltas have the flag
+/// too, until a tracker removes it. On a [`Kind::Audio`] and a [`Kind::Logprobs`] of a message the flag stays: such a
+/// delta is all of the audio or of the log probabilities so far, not the next fragment.
 pub const FLAG_WHOLE: u16 = 1024;
 
-/// The event is of another protocol than chat completions. On a [`Kind::Finish`]: the text is in the words of that protocol, and
-/// the code is the [`FinishKind`] that it means. On a [`Kind::Usage`]: the members have the names of that protocol, whose number
-/// is the code.
+/// The event is of another protocol than chat completions. On a [`Kind::Finish`]: the text is in the words of that
+/// protocol, and the code is the [`FinishKind`] that it means. On a [`Kind::Usage`]: the members have the names of that
+/// protocol, whose number is the code.
 pub const FLAG_NATIVE: u16 = 4096;
 /// On a [`Kind::Finish`] of another protocol: the prompt was refused, and the text is the reason.
 pub const FLAG_PROMPT: u16 = 8192;
 
-/// On a pulled [`Kind::ToolCall`]: its element of `tool_calls` has no ID, name or arguments, but members that no other delta is
-/// made of. The members belong to the call that the element selects; the element opens no call.
+/// On a pulled [`Kind::ToolCall`]: its element of `tool_calls` has no ID, name or arguments, but members that no other
+/// delta is made of. The members belong to the call that the element selects; the element opens no call.
 pub(crate) const FLAG_SELECTS: u16 = 2048;
-/// From the reader of a protocol to the tracker: a new tool call begins, even if an earlier one had its index or its ID.
+/// Set by the reader of a protocol for the tracker: a new tool call begins, even under the index or the ID of an
+/// earlier call.
 pub(crate) const FLAG_ANEW: u16 = 16384;
 
 /// A range of payload bytes: a string without its quotes and still escaped, or a raw JSON value.
@@ -333,7 +336,7 @@ impl Part {
         is_plain || self.text(payload).as_str().is_some()
     }
 
-    /// Returns the rest of a text after its first `taken` raw bytes.
+    /// Returns the text after its first `taken` raw bytes.
     #[inline]
     pub fn behind(self, taken: usize) -> Part {
         let taken = u32::try_from(taken).unwrap_or(u32::MAX).min(self.len);
@@ -360,19 +363,20 @@ fn offset_in(payload: &[u8], bytes: &[u8]) -> u32 {
     (bytes.as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize) as u32
 }
 
-/// One item of an event, as offsets into its payload. Plain data, 48 bytes.
+/// One thing that an event reports, as offsets into the payload. Plain data, 48 bytes.
 ///
-/// The kind decides which fields are used. [`Update`](crate::Update) is the same with borrowed texts.
+/// The kind decides which fields are used. [`Update`](crate::Update) is a delta with borrowed texts.
 #[derive(Clone, Copy, Debug)]
 pub struct Delta {
     /// The kind.
     pub kind: Kind,
     /// A set of `FLAG_*`.
     pub flags: u16,
-    /// The index of the choice; 0 for what belongs to the chunk as a whole; `u32::MAX` in a limit that is the choice's own index.
+    /// The index of the choice. 0 if the delta belongs to the chunk as a whole, and `u32::MAX` in a [`Kind::Limit`] if
+    /// the index of the choice itself is out of range.
     pub choice: u32,
-    /// Of a tool call: with a tracker, its number among the calls of its choice in order of appearance; without one,
-    /// its position in the chunk's array.
+    /// For a tool call: with a tracker, the number of the call among the calls of its choice, in order of appearance;
+    /// without a tracker, its position in the array of the chunk.
     pub call: u32,
     /// Depends on the kind: a finish reason, a quirk, an error kind, a limit, a number of choices, or a [`Meta`].
     pub code: u32,
@@ -380,7 +384,7 @@ pub struct Delta {
     pub number: u64,
     /// The text or the raw JSON.
     pub text: Part,
-    /// Of a tool call: the type.
+    /// For a tool call, the type.
     pub aux: Part,
 }
 

@@ -59,7 +59,8 @@ impl Error {
         })
     }
 
-    /// Returns the index of the choice whose deltas were left out; `None` for a quirk, and if that index is out of range.
+    /// Returns the index of the choice whose deltas were left out; `None` for a quirk, and if that index is out of
+    /// range.
     pub const fn choice(&self) -> Option<u32> {
         match *self {
             Error::Quirk { .. } | Error::BadIndex { choice: u32::MAX, .. } => None,

@@ -1,5 +1,5 @@
-//! deltawire reads the event streams of LLM APIs (chat completions, OpenAI Responses, Anthropic Messages, Gemini): slices of
-//! bytes go in, deltas come out, borrowed from those bytes. No allocation, no I/O, no async, `no_std`.
+//! deltawire reads the event streams of LLM APIs (chat completions, OpenAI Responses, Anthropic Messages, Gemini):
+//! slices of bytes go in, deltas come out, borrowed from those bytes. No allocation, no I/O, no async, `no_std`.
 //!
 //! Start with [`Parser`]. Pull events with [`Parser::next`]:
 //!
@@ -27,18 +27,19 @@
 //!     append(event); // a last event without its blank line
 //! }
 //! assert_eq!(text, "Hello!");
-//! assert!(parser.end().is_complete()); // else it was cut, or something was lost
+//! assert!(parser.end().is_complete()); // otherwise the stream was cut, or part of it was lost
 //! # }
 //! # Ok::<(), deltawire::Error>(())
 //! ```
 //!
-//! or push with [`Parser::feed`] and a [`Handler`]. A handler receives everything once: it does not see roles repeated
-//! in each chunk, it gets each fragment with its tool call, and it gets characters joined whose surrogates came in two
-//! chunks. The assembler in [`message`] (feature `alloc`) builds the whole message; [`MessageLog`](message::MessageLog)
-//! does so without a heap.
+//! or push with [`Parser::feed`] and a [`Handler`]. A handler receives everything once: a role that each chunk repeats
+//! comes once, each fragment of arguments comes with its tool call, and a character whose surrogates came in two chunks
+//! is joined. The assembler in [`message`] (feature `alloc`) builds the whole message;
+//! [`MessageLog`](message::MessageLog) does so without a heap.
 //!
-//! Deltas borrow the bytes. [`Update::into_owned`](Update::into_owned) (feature `alloc`) makes one that can be sent to another
-//! task. `docs/rust.md` has programs: a blocking reader, `tokio` with `reqwest`, a gateway with `axum`, `no_std`.
+//! Deltas borrow the bytes. [`Update::into_owned`](Update::into_owned) (feature `alloc`) makes a copy that can be sent
+//! to another task. `docs/rust.md` has programs: a blocking reader, `tokio` with `reqwest`, a gateway with `axum`,
+//! `no_std`.
 //!
 //! Real streams deviate from their documentation. The parser reports a deviation that it accepts as a [`Quirk`], and
 //! one that it does not accept as an event ([`Event::Malformed`], [`Event::TooLong`]); either way the stream continues.
@@ -51,8 +52,9 @@
 //! No feature changes a limit.
 //!
 //! - `alloc` (default): a storage that grows, the assembler, a few conveniences.
-//! - `anthropic`, `gemini`, `responses` (default, together `dialects`): each the reader of that protocol. All protocols are
-//!   recognised: a stream whose reader is left out has the verdict [`Verdict::OtherProtocol`], and [`End::protocol`] names it.
+//! - `anthropic`, `gemini`, `responses` (default, together `dialects`): each adds the reader of that protocol. The
+//!   parser recognizes a protocol without its reader, too: the stream then has the verdict [`Verdict::OtherProtocol`],
+//!   and [`End::protocol`] names the protocol.
 //! - `serde`: `Serialize` for the assembled message.
 #![no_std]
 #![deny(missing_docs)]
@@ -63,7 +65,7 @@
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
-/// For the fuzz targets: which instructions the searches use.
+/// For the fuzz targets: makes the searches use AVX2 if the processor has it, or SSE2.
 #[cfg(all(fuzzing, target_arch = "x86_64"))]
 #[doc(hidden)]
 pub fn force_avx2(avx2: bool) {
@@ -111,19 +113,19 @@ pub use tables::{Arrays, Lent, Tables};
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// And those of the recipes.
+/// Runs the examples of the Rust guide as tests.
 #[cfg(all(doctest, feature = "alloc", feature = "anthropic"))]
 #[doc = include_str!("../docs/rust.md")]
 struct Recipes;
 
-/// And those of the recipes for gateways.
+/// Runs the examples of the gateway guide as tests.
 #[cfg(all(doctest, feature = "alloc"))]
 #[doc = include_str!("../docs/gateway.md")]
 struct GatewayRecipes;
 
-/// What must not compile.
+/// Examples that must not compile.
 ///
-/// A new limit or a new member of a configuration is no breaking change: builders, no literals.
+/// A literal of a limit or a configuration: only builders make them, so that a new field is no breaking change.
 ///
 /// ```compile_fail,E0639
 /// let limits = deltawire::Limits { max_event_len: 9, ..deltawire::Limits::DEFAULT };
@@ -133,7 +135,7 @@ struct GatewayRecipes;
 /// let config = deltawire::Config { framing: deltawire::Framing::Spec, ..Default::default() };
 /// ```
 ///
-/// A configuration that is thrown away, and a stop that nobody looked at, are warnings.
+/// The compiler warns about a configuration that is discarded, and about a stop that is ignored.
 ///
 /// ```compile_fail
 /// #![deny(unused_must_use)]
@@ -145,7 +147,7 @@ struct GatewayRecipes;
 /// deltawire::Parser::new(deltawire::Growing::new()).finish_into(&mut deltawire::handler::from_fn(|_, _| deltawire::Flow::Continue(())));
 /// ```
 ///
-/// An update borrows: it cannot outlive its event.
+/// An event borrows the parser, so it cannot be used after the next one is read.
 ///
 /// ```compile_fail,E0499
 /// let (mut parser, mut bytes) = (deltawire::Parser::new(deltawire::Growing::new()), &b"data: {}\n\n"[..]);

@@ -30,25 +30,26 @@ impl Limits {
         Limits::DEFAULT
     }
 
-    /// Returns the length of an event in bytes: its data values, the LFs that join them, and the event name. 1 MiB by
-    /// default. The storage limits it too. A longer event is skipped and reported as
+    /// Returns the maximum length of an event in bytes: its data values, the LFs that join them, and the event name.
+    /// 1 MiB by default. The storage limits the length too. A longer event is skipped and reported as
     /// [`Event::TooLong`](crate::Event::TooLong).
     pub const fn max_event_len(&self) -> u32 {
         self.max_event_len
     }
 
-    /// Returns the length of a last event ID in bytes. 1 KiB by default. A longer ID is ignored
+    /// Returns the maximum length of a last event ID in bytes. 1 KiB by default. A longer ID is ignored
     /// ([`Quirk::LongId`](crate::Quirk::LongId)).
     pub const fn max_id_len(&self) -> u32 {
         self.max_id_len
     }
 
-    /// Returns the nesting depth of JSON in levels. 128 by default. A deeper payload is malformed.
+    /// Returns the maximum nesting depth of JSON in levels. 128 by default. A deeper payload is malformed.
     pub const fn max_depth(&self) -> u32 {
         self.max_depth
     }
 
-    /// Returns the bytes of text and raw JSON in an assembled message, in total. 64 MiB by default.
+    /// Returns the maximum total length of the texts and the raw JSON in an assembled message, in bytes. 64 MiB by
+    /// default.
     pub const fn max_message_len(&self) -> usize {
         self.max_message_len
     }

@@ -6,7 +6,8 @@
 use core::fmt;
 
 /// Defines [`Quirk`] from a table: its name, its number, which is part of the C interface, the code of its row in
-/// `docs/quirks.md`, and its description. The documentation of a quirk is code and description, and what the table adds.
+/// `docs/quirks.md`, and its description. The documentation of a quirk is its code, its description and the comment in
+/// the table.
 macro_rules! quirks {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $code:literal, $text:literal;)*) => {
         /// A named deviation that the parser accepts. `docs/quirks.md` describes each, in the row with its code.
@@ -57,7 +58,7 @@ macro_rules! quirks {
     };
 }
 
-/// Returns text whose only NUL is its last byte. Evaluated at compile time; other text does not compile.
+/// Returns `text` as a C string. Its only NUL must be its last byte; any other text becomes `?`.
 const fn c_str(text: &str) -> &core::ffi::CStr {
     match core::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
         Ok(text) => text,
@@ -79,11 +80,11 @@ quirks! {
     EventAfterDone = 9, "F25", "something came after [DONE]";
     BareDone = 10, "F26", "[DONE] came without `data:`";
     NullChunk = 11, "C3", "a chunk or its choices were null";
-    /// It counts as choice 0.
+    /// The choice counts as choice 0.
     MissingChoiceIndex = 12, "C4", "a choice had no index";
     UnknownContentPart = 13, "C8", "a content part of an unknown type was left out";
     OddIndex = 14, "C14", "an index was negative, a string or another odd value";
-    /// It has an ID of its own, or none.
+    /// The new call has another ID, or none.
     ReusedCallIndex = 15, "C15", "another tool call came under an index already in use";
     ArgumentsNotText = 16, "C18", "tool call arguments were JSON instead of text";
     ArgumentsAfterEnd = 17, "C19", "tool call arguments continued after they were complete";
@@ -95,17 +96,17 @@ quirks! {
     DuplicateMember = 22, "C32", "a known member came twice in one object";
     NoneString = 23, "C32", "the string \"None\" or \"null\" came instead of null";
     RawControl = 24, "C33", "a string contained a raw control character";
-    BadEscape = 25, "C33", "an escape that JSON does not know was kept as it stood";
+    BadEscape = 25, "C33", "an escape that JSON does not define was kept unchanged";
     /// The call keeps its first ID.
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
     ReplacedMessage = 27, "C35", "a message so far differs from the one before, or a response began before the last one ended";
     /// The `data` lines of the block are events that ended with a single line end.
     SeveralValues = 28, "F28", "one block held several JSON values";
-    /// It is handed out as it came.
+    /// The event is passed on as it came.
     ForeignEvent = 29, "F29", "an event of another protocol came";
     /// Gemini sends them in `partialArgs`.
-    PartialArguments = 30, "C36", "arguments came by path, which only a message joins";
-    OddItemIndex = 31, "C37", "an event had no output_index, or not that of its output item";
+    PartialArguments = 30, "C36", "arguments came in pieces with paths, which only an assembled message joins";
+    OddItemIndex = 31, "C37", "an event had no output_index, or one that is not its output item's";
 }
 
 impl fmt::Display for Quirk {

@@ -1,12 +1,12 @@
-//! What `Debug` writes of texts and bytes: escaped, and of long ones the first 64 bytes.
+//! `Debug` output of texts and bytes: escaped, and cut after 64 bytes.
 
 use core::fmt::{self, Write as _};
 
-/// How many bytes are written.
+/// The maximum number of bytes that are written.
 const LEN: usize = 64;
 
-/// Writes the first characters between quotes, each that `escapes` escaped as in a Rust string; and `len`, how many bytes
-/// there are, if not all of them are written.
+/// Writes characters between quotes, and escapes those that `escapes` selects as in a Rust string. If they are longer
+/// than [`LEN`], writes as many as fit, and `len`, their length in bytes.
 pub(crate) fn show(
     f: &mut fmt::Formatter<'_>,
     quote: &str,
@@ -30,7 +30,7 @@ pub(crate) fn show(
     f.write_str(quote)
 }
 
-/// Bytes as a quoted text, ill-formed UTF-8 replaced.
+/// Bytes that `Debug` writes as a quoted text, with ill-formed UTF-8 replaced.
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Debug for Bytes<'_> {
@@ -43,7 +43,7 @@ impl fmt::Debug for Bytes<'_> {
     }
 }
 
-/// Implements `Debug` for a type whose fields are not what is worth to be seen.
+/// Implements `Debug` for a type whose fields say little: prints the given values instead.
 macro_rules! shown {
     ($name:literal: $type:ty, $this:ident => $($field:ident: $value:expr),+) => {
         impl core::fmt::Debug for $type {

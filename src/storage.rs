@@ -25,12 +25,12 @@ mod sealed {
 /// | [`Growing`], `Vec<u8>` (feature `alloc`) | [`Limits::max_event_len`](crate::Limits::max_event_len), 1 MiB by default |
 /// | `[u8; N]`, `[u8]` | the array or slice, less what is reserved for IDs |
 ///
-/// `&mut S` and (feature `alloc`) `Box<S>` are what `S` is: `&mut [u8]`, `&mut [u8; 4096]`, `Box<[u8]>`, `&mut Vec<u8>`.
-/// If you can, take one that grows: events of real streams (a tool call sent whole, the final message of some servers)
-/// are often longer than a few KiB.
+/// `&mut S` and (feature `alloc`) `Box<S>` behave like `S`: `&mut [u8]`, `&mut [u8; 4096]`, `Box<[u8]>`,
+/// `&mut Vec<u8>`. Prefer a storage that grows: events of real streams (a tool call sent whole, the final message of
+/// some servers) are often longer than a few KiB.
 ///
-/// Once the stream sent an ID, two slots as long as the longest ID so far stay reserved: for the last event ID and for
-/// the next.
+/// Once the stream has sent an ID, the storage reserves two slots, each as long as the longest ID so far: one for the
+/// last event ID and one for the next.
 ///
 /// The trait is sealed. The capacity of a storage limits the length of every event, whether the event was cut or not.
 pub trait Storage: sealed::Sealed {
@@ -85,7 +85,7 @@ impl Storage for [u8] {
     }
 }
 
-/// A pointer to a storage, as what it points to.
+/// Implements [`Storage`] for a pointer, by calls of the storage that it points to.
 macro_rules! forward {
     ($pointer:ty) => {
         impl<S: Storage + ?Sized> Storage for $pointer {
@@ -124,11 +124,12 @@ forward!(&mut S);
 #[cfg(feature = "alloc")]
 forward!(alloc::boxed::Box<S>);
 
-/// A borrowed slice whose owner can move the contents to a larger one on request. The C interface works so: it lends
-/// blocks of its callers' memory. In Rust take a storage that grows.
+/// A borrowed slice whose owner can move the contents to a larger slice on request. The C interface uses it for blocks
+/// of its callers' memory. In Rust, prefer a storage that grows.
 ///
-/// If an event does not fit, [`Emitter::run`](crate::stream::Emitter::run) does nothing and returns the length that it needs,
-/// instead of reporting the event as too long. So only [`Limits::max_event_len`](crate::Limits::max_event_len) limits an event.
+/// If an event does not fit, [`Emitter::run`](crate::stream::Emitter::run) does nothing and returns the length that it
+/// needs, instead of reporting the event as too long. So only [`Limits::max_event_len`](crate::Limits::max_event_len)
+/// limits an event.
 #[doc(hidden)]
 pub struct Movable<'a> {
     bytes: &'a mut [u8],
@@ -143,7 +144,7 @@ impl<'a> Movable<'a> {
     }
 }
 
-/// Prints how long the slice is, not what is in it.
+/// Prints the length of the slice, not its contents.
 impl core::fmt::Debug for Movable<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Movable").field("len", &self.bytes.len()).field("can_move", &self.can_move).finish()
@@ -213,7 +214,7 @@ impl Default for Growing {
     }
 }
 
-/// Prints how long the buffer is, not what is in it.
+/// Prints the length of the buffer, not its contents.
 #[cfg(feature = "alloc")]
 impl core::fmt::Debug for Growing {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -221,20 +222,22 @@ impl core::fmt::Debug for Growing {
     }
 }
 
-/// How long a buffer of `have` bytes becomes that needs `len`. Doubling keeps the total cost of copying linear.
+/// Returns the new length of a buffer of `have` bytes that must hold `len`. Doubling keeps the total cost of copying
+/// linear.
 #[cfg(feature = "alloc")]
 fn grown(have: usize, len: usize) -> usize {
     len.max(have.saturating_mul(2)).max(INLINE)
 }
 
-/// How long a buffer of `have` bytes becomes of which `len` are needed: one that is large and mostly unused is released.
+/// Returns the new length of a buffer of `have` bytes that only needs its first `len`, or `None` if the buffer stays as
+/// it is: only a large and mostly unused buffer is released.
 #[cfg(feature = "alloc")]
 fn shrunk(have: usize, len: usize) -> Option<usize> {
     const LARGE: usize = 16 * 1024;
     (have > LARGE && len <= LARGE / 2).then(|| len.max(INLINE))
 }
 
-/// A buffer that grows, and releases what a large event took.
+/// Implements [`Storage`] for a buffer that grows, and that is released after a large event.
 #[cfg(feature = "alloc")]
 macro_rules! grows {
     ($(#[$doc:meta])* $storage:ty, $self:ident => $buffer:expr) => {
@@ -280,7 +283,7 @@ macro_rules! grows {
 grows!(Growing, self => self.buffer);
 #[cfg(feature = "alloc")]
 grows!(
-    /// Grows as [`Growing`] does, without the 512 bytes inline: its capacity is kept until an event needed more than 16 KiB.
+    /// Grows like [`Growing`], without the 512 bytes inline. Keeps its capacity until an event needs more than 16 KiB.
     alloc::vec::Vec<u8>, self => *self
 );
 
@@ -336,10 +339,10 @@ mod tests {
             assert!(storage.grow(asked));
             assert_eq!(storage.bytes().len(), len);
             assert!(storage.bytes().iter().enumerate().all(|(at, &byte)| byte == if at < INLINE { 7 } else { 0 }));
-            // `grow` asks the allocator for exactly this length; the allocator may refuse.
+            // `grow` asks the allocator for exactly this length.
             assert_eq!(storage.buffer.capacity(), len);
         }
-        assert!(!storage.grow(usize::MAX), "there is no such memory");
+        assert!(!storage.grow(usize::MAX), "no memory is that large");
         assert_eq!(storage.bytes().len(), 3000);
     }
 
@@ -348,7 +351,7 @@ mod tests {
     fn a_vec_grows_and_releases_as_growing_does() {
         use alloc::{boxed::Box, vec::Vec};
         let mut storage: (Growing, Vec<u8>) = (Growing::new(), Vec::new());
-        assert!(storage.1.grow(1), "one that has nothing, too");
+        assert!(storage.1.grow(1), "an empty vector grows too");
         assert_eq!((storage.1.len(), storage.1.max_len()), (INLINE, usize::MAX));
         for (grow, len) in
             [(true, 513), (true, 700), (false, 0), (true, 9000), (false, 1), (true, 40_000), (false, 600)]
@@ -365,8 +368,8 @@ mod tests {
             assert_eq!(growing.bytes().len(), vec.bytes().len(), "{len}");
         }
         assert_eq!(storage.1.capacity(), 600);
-        assert!(!storage.1.grow(usize::MAX), "there is no such memory");
-        // Room that the caller made is used first.
+        assert!(!storage.1.grow(usize::MAX), "no memory is that large");
+        // Capacity that the caller reserved is used first.
         let mut made = Vec::with_capacity(4096);
         let at: *const u8 = made.as_ptr();
         assert!(made.grow(4000));
@@ -408,7 +411,7 @@ mod tests {
             assert!(storage.grow(len));
             storage.bytes_mut().fill(7);
             storage.shrink(needed);
-            assert_eq!(storage.bytes().len(), left, "{len}, of which {needed} are needed");
+            assert_eq!(storage.bytes().len(), left, "{needed} of {len} bytes are needed");
             assert!(storage.bytes()[..needed].iter().all(|&byte| byte == 7));
         }
     }

@@ -1,4 +1,4 @@
-//! The memory for state of choices and tool calls.
+//! The memory for the state of choices and tool calls.
 
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ pub trait Tables<A: 'static, B: 'static> {
     }
 }
 
-/// A struct with `choices` and `calls` is such tables, and prints their sizes.
+/// Implements [`Tables`] for a struct with the fields `choices` and `calls`, and a `Debug` that prints their sizes.
 macro_rules! tables {
     ($name:literal: $type:ty, $($bounds:tt)*) => {
         impl<A: 'static, B: 'static, $($bounds)*> Tables<A, B> for $type {
@@ -71,7 +71,7 @@ pub struct Lent<'t, A, B> {
     pub calls: &'t mut [B],
 }
 
-/// Tables on the heap, of a size that is known when they are made.
+/// Tables on the heap, whose sizes are fixed when they are created.
 #[cfg(feature = "alloc")]
 #[derive(Clone)]
 pub(crate) struct Heap<A, B> {
@@ -81,7 +81,8 @@ pub(crate) struct Heap<A, B> {
 
 #[cfg(feature = "alloc")]
 impl<A: Clone, B: Clone> Heap<A, B> {
-    /// Tables of so many rows, each empty. `None`: there is no memory.
+    /// Creates tables with copies of these rows, each as often as the number after it. Returns `None` if an allocation
+    /// fails.
     pub(crate) fn new((choice, choices): (A, u16), (call, calls): (B, u16)) -> Option<Self> {
         let mut tables = Heap { choices: Vec::new(), calls: Vec::new() };
         tables.choices.try_reserve_exact(choices.into()).ok()?;

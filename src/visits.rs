@@ -3,7 +3,7 @@
 //!
 //! A byte counts each time it is loaded or copied within the library. A kernel that loads a block reads all of it.
 
-/// Counts bytes that are read.
+/// Counts so many bytes as read.
 macro_rules! visit {
     ($bytes:expr) => {{
         #[cfg(test)]

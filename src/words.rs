@@ -1,6 +1,6 @@
-//! Enumerations whose variants have words.
+//! Enumerations whose variants have a description in words.
 
-/// Declares an enumeration of which each variant has a number in the C interface, words, and documentation.
+/// Declares an enumeration. Each variant has a number in the C interface, a description in words, and documentation.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $number:literal, $text:literal;)+ }) => {
         $(#[$meta])*
@@ -9,10 +9,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in the order of their numbers.
+            /// Every variant, in the order of the numbers.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
-            /// Returns it in words.
+            /// Returns the description in words.
             pub const fn text(self) -> &'static str {
                 match self {
                     $($name::$variant => $text,)+

@@ -216,7 +216,7 @@ fn quirks_are_counted_alike_by_every_command() {
                     deltawire: quirk F26: [DONE] came without `data:` (1 time)\n\
                     deltawire: quirk C4: a choice had no index (2 times)\n\
                     deltawire: quirk C31: half a surrogate pair was replaced by U+FFFD (1 time)\n\
-                    deltawire: quirk C33: an escape that JSON does not know was kept as it stood (1 time)\n";
+                    deltawire: quirk C33: an escape that JSON does not define was kept unchanged (1 time)\n";
     for command in ["message", "text", "events"] {
         for size in SIZES {
             assert_eq!(run_with(command, &["--read-size", size], stream).err, expected, "{command} at {size}");

@@ -1,5 +1,5 @@
-//! The walks of one choice, of its delta, and of its tool calls. The pass over a payload uses them, and so does a view that
-//! is asked for one of these again.
+//! The walks of one choice, of its delta, and of its tool calls. The pass over a payload uses them. Views use them
+//! again for values whose spans the index does not store.
 
 use super::expect::{Expect, MemberRule};
 use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
@@ -10,13 +10,13 @@ use super::work::{next_key, span, Notes, Work, UNKNOWN};
 use crate::json::{Before, Steps, ValueKinds};
 use crate::Quirk;
 
-/// Walks once more from `offset`, through a value that the pass over the chunk has already checked.
+/// Walks from `offset` once more, through a value that the pass over the chunk has already read.
 fn again<'a, T>(payload: &'a [u8], offset: usize, walk: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
     walk(&mut Work { steps: Steps::new(payload, offset, u32::MAX), notes: &mut Notes::default() })
 }
 
-/// Walks the delta or the message that begins at `start`. The pass walks no message, so this may be no JSON inside: then it has no
-/// members, because where it ends depends on what follows.
+/// Walks the delta or the message that begins at `start`. Returns `None` if a message is malformed: the pass only skips
+/// it, and the members that a walk would find must not depend on the bytes after the message.
 pub(crate) fn delta_at(payload: &[u8], start: usize) -> Option<DeltaIndex> {
     let mut fields = DeltaIndex::EMPTY;
     again(payload, start, |work| {
@@ -26,9 +26,9 @@ pub(crate) fn delta_at(payload: &[u8], start: usize) -> Option<DeltaIndex> {
     Some(fields)
 }
 
-/// Walks the next call of the array at `start`: the one after `offset`, where an earlier call ended, or the first if
-/// that is 0. A call in the place of the array is the only one (TGI). Returns the offset at which the call ends, or `None` if
-/// there is no further call.
+/// Walks the next call of the array at `start`: the first call if `offset` is 0, and otherwise the call after the one
+/// that ended at `offset`. An object in the place of the array is the only call (TGI). Returns the offset at which the
+/// call ends, or `None` if there is no further call.
 pub(crate) fn next_call(payload: &[u8], start: usize, offset: usize, into: &mut CallIndex) -> Option<usize> {
     again(payload, if offset == 0 { start } else { offset }, |work| {
         let comes = match payload.get(start) {
@@ -44,7 +44,7 @@ pub(crate) fn next_call(payload: &[u8], start: usize, offset: usize, into: &mut 
     })
 }
 
-/// A choice that was walked by itself, and where it lies.
+/// A choice that was walked by itself, and its offsets in the payload.
 pub(crate) struct Further {
     pub(crate) fields: ChoiceIndex,
     pub(crate) number: u32,
@@ -75,7 +75,7 @@ impl Work<'_, '_> {
         choice.spans.get(choice::INDEX).and_then(|span| self.number_at(span)).unwrap_or(0)
     }
 
-    /// Returns the index that a value is, which nearly always is one digit.
+    /// Returns the value as an index, which nearly always is one digit.
     #[inline(always)]
     fn number_at(&self, span: ValueSpan) -> Option<u32> {
         match self.first_byte(span) {
@@ -85,8 +85,8 @@ impl Work<'_, '_> {
     }
 
     /// Walks the choice that nearly every chunk has: an index, a delta that is one text or one fragment of a call's
-    /// arguments, and nulls. Compares all but the text with the usual bytes. Returns the index, or `None`, without passing
-    /// anything, for any other choice.
+    /// arguments, and nulls. Compares everything but the text with the usual bytes. Returns the index of the choice.
+    /// For any other choice, passes nothing and returns `None`.
     #[inline(always)]
     pub(super) fn usual_choice(&mut self, into: &mut ChoiceIndex) -> Option<u32> {
         let ChoiceIndex { spans, delta } = into;
@@ -119,7 +119,7 @@ impl Work<'_, '_> {
         work.usual_null(spans, b",\"logprobs\":null", choice::LOGPROBS);
         work.usual_null(spans, b",\"finish_reason\":null", choice::FINISH_REASON);
         let is_whole = work.steps.close(b'}') || {
-            // vLLM sends these, too. A member without a place has no effect if it is null.
+            // vLLM sends these, too. The index stores neither, and a null has no effect.
             let _ = work.steps.take(b",\"stop_reason\":null") && work.steps.take(b",\"token_ids\":null");
             work.steps.close(b'}')
         };
@@ -131,7 +131,7 @@ impl Work<'_, '_> {
         Some(index)
     }
 
-    /// Passes an array of tool calls that is one fragment of arguments.
+    /// Reads an array of tool calls that is one fragment of arguments. Returns `None` for any other value.
     #[inline(always)]
     fn fragment(&mut self, into: &mut DeltaIndex) -> Option<()> {
         let start = self.steps.offset();
@@ -151,7 +151,7 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Reads the next value into its place, if it is a string.
+    /// Reads the next value if it is a string, and stores its span.
     #[inline(always)]
     fn string(&mut self, spans: &mut Spans<{ delta::COUNT }>, member: usize) -> Option<()> {
         let read = self.steps.string_value()?;
@@ -159,8 +159,8 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Passes a member that is nearly always null, if it comes next and is null. `member` is a comma, its name and the
-    /// value.
+    /// Passes a member that is nearly always null, if it comes next and is null. `member` is a comma, the name of the
+    /// member and `null`.
     #[inline(always)]
     fn usual_null(&mut self, spans: &mut Spans<{ choice::COUNT }>, member: &[u8], number: usize) {
         if self.steps.take(member) {
@@ -168,8 +168,8 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Enters the next element of a list of objects. Returns where it begins, and the byte before its first name. Skips and flags an
-    /// element that is no object, and returns `None`.
+    /// Enters the next element of a list of objects. Returns the offset at which the element begins, and the byte
+    /// before its first name. If the element is no object, skips it, flags it, and returns `None`.
     #[inline(always)]
     fn enter_element(&mut self) -> Option<(usize, Before)> {
         if self.steps.peek() != b'{' {
@@ -323,7 +323,7 @@ impl Work<'_, '_> {
         self.span_from(start)
     }
 
-    /// Walks an array of tool calls, or one in its place, which is flagged.
+    /// Walks an array of tool calls, or a call in the place of the array, which is flagged.
     #[inline(never)]
     fn tool_calls(&mut self, into: &mut DeltaIndex) {
         let start = self.steps.offset();
@@ -346,13 +346,13 @@ impl Work<'_, '_> {
     /// Notes what the list of deltas needs from the first call.
     #[inline]
     fn first_call(&self, call: &CallIndex, into: &mut DeltaIndex) {
-        /// The members that a fragment of arguments may have, beside an ID and a type that are null.
+        /// The members that a fragment of arguments may have, apart from an ID and a type that are null.
         const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
         let value = |member| call.get(member).map(|span| self.value(span));
         let index = call.get(call::INDEX).and_then(|span| self.number_at(span));
-        let says = |member| value(member).and_then(text_of).is_some();
+        let has_text = |member| value(member).and_then(text_of).is_some();
         let is_bare = call.mask() & !PLAIN == 0
-            || ![call::ID, call::TYPE, call::NAME].into_iter().any(says)
+            || ![call::ID, call::TYPE, call::NAME].into_iter().any(has_text)
                 && !call.has(call::CUSTOM)
                 && !call.has(call::OTHERS);
         let arguments = call.get(call::ARGUMENTS);
@@ -393,7 +393,7 @@ impl Work<'_, '_> {
                     let function = key == Key::Function;
                     let member = if function { call::FUNCTION } else { call::CUSTOM };
                     if into.get(member).is_some() {
-                        // The member is there twice. The first one does not count.
+                        // The object has this member twice. The first one does not count.
                         into.unset(call::NAME);
                         into.unset(call::ARGUMENTS);
                     }
@@ -412,7 +412,8 @@ impl Work<'_, '_> {
         Some(())
     }
 
-    /// Returns [`UNKNOWN`] for a member of a tool call that the index does not keep. Notes the member unless it is null.
+    /// Returns [`UNKNOWN`] for a member of a tool call that the index does not store. Notes the member unless it is
+    /// null.
     #[inline]
     fn other_of_call(&mut self, into: &mut CallIndex) -> MemberRule {
         if self.steps.peek() != b'n' {

@@ -11,36 +11,37 @@ use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FL
 use crate::dialect::Plan;
 use crate::json::{Text, Value};
 
-/// Which delta of a chunk is next: offsets, plain data that outlives the chunk.
+/// The position of the next delta of a chunk. Plain data without pointers, so that it can be stored while the payload
+/// is elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct DeltaCursor {
-    /// The next item of the page, or of the choice at `choice`.
+    /// The number of the next item on the page, or in the choice at `choice`.
     at: u8,
-    /// The next delta is not an item of the page.
+    /// Whether the next delta is not an item of the page.
     is_off_page: bool,
     tail: AfterChoices,
-    /// The kind of the item before.
+    /// The kind of the last item.
     last: Option<Kind>,
-    /// Where the current choice begins, if its items are not on the page; else 0.
+    /// The offset of the current choice, if its items are not on the page; otherwise 0.
     choice: u32,
     /// The current item, if it has several deltas.
     inside: Option<Inside>,
 }
 
-/// What is next of a chunk's deltas, if that is neither a text nor a raw value on the page.
+/// What the next delta of a chunk is, if it is neither a text nor a raw value on the page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ahead {
-    /// A tool call that has no more than an index, and a fragment of its arguments: two deltas.
+    /// Two deltas: a tool call that has only an index, and a fragment of its arguments.
     Fragment { choice: u32, index: u32, arguments: Part },
     /// A text of an event of another protocol, with its slot.
     Slot(Delta),
-    /// Anything else: [`DeltaCursor::next_of_any`] returns it.
+    /// Any other delta: [`DeltaCursor::next_of_any`] returns it.
     Other,
-    /// Nothing: the chunk has no more deltas.
+    /// The chunk has no more deltas.
     End,
 }
 
-/// What follows the choices.
+/// The next delta after the choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AfterChoices {
     /// The choices are not over.
@@ -57,8 +58,9 @@ impl DeltaCursor {
         DeltaCursor { at: 0, is_off_page: false, tail: AfterChoices::Choices, last: None, choice: 0, inside: None }
     }
 
-    /// Returns the next delta if it is a text or a raw value on the page: its kind, its choice, and where it lies. Otherwise
-    /// returns the next item of the page, if there is one. Each call must pass the index of the same chunk.
+    /// Returns the next delta if it is a text or a raw value on the page: its kind, its choice, and its range in the
+    /// payload. Otherwise returns the next item of the page, if there is one. Each call must pass the index of the same
+    /// chunk.
     #[inline(always)]
     pub(crate) fn next_plain<'i>(&mut self, index: &'i Index) -> Result<(Kind, u32, Part), Option<&'i PageItem>> {
         while !self.is_off_page {
@@ -76,7 +78,7 @@ impl DeltaCursor {
         Err(None)
     }
 
-    /// Returns what comes next, given the item that [`next_plain`](DeltaCursor::next_plain) returned.
+    /// Returns what the next delta is, given the item that [`next_plain`](DeltaCursor::next_plain) returned.
     #[inline(always)]
     pub(crate) fn ahead(&self, item: Option<&PageItem>, index: &Index) -> Ahead {
         match item {
@@ -109,7 +111,7 @@ impl DeltaCursor {
         (self.at, self.last) = (self.at.wrapping_add(2), Some(Kind::ToolArguments));
     }
 
-    /// Passes the items of the page, if only the usage is left behind them. Returns whether it is.
+    /// If only the usage is left after the items of the page, moves to the usage. Returns whether that is so.
     #[inline(always)]
     pub(crate) fn is_at_usage(&mut self, index: &Index) -> bool {
         let is_left = !self.is_off_page && index.list.get(self.at).is_none() && index.list.behind == Behind::USAGE;
@@ -132,18 +134,18 @@ impl DeltaCursor {
             return;
         }
         self.at = self.at.wrapping_sub(1);
-        // The delta may be a fallback, which is left out behind a delta of its own kind.
+        // The delta may be a fallback, which would be left out after a delta of its own kind.
         self.last = None;
     }
 
-    /// Returns the name and the arguments that the next deltas of a tool call report, if the last delta was the call itself. Empty
-    /// for a [`How::Fragment`].
+    /// Returns the name and the arguments that the next deltas of a tool call report, if the last delta was the call
+    /// itself. Empty for a [`How::Fragment`].
     #[inline]
     pub(crate) fn called(&self) -> Called {
         self.inside.as_ref().map_or(Called::NOTHING, Inside::called)
     }
 
-    /// Whether the last delta is one of several of its item.
+    /// Whether the last delta is one of several deltas of its item.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some()
     }
@@ -179,7 +181,8 @@ impl DeltaCursor {
                         inside => (self.inside, self.is_off_page) = (inside, true),
                     }
                     if item.how == How::Details {
-                        // A template's `reasoning_details` may have no text in this event. Then the other reasoning is emitted.
+                        // The `reasoning_details` of a template may have no text in this event. The next name of
+                        // reasoning counts then.
                         let first = self.inside.as_mut().and_then(|inside| inside.next(payload, &index.plan));
                         if first.is_some() {
                             return first;
@@ -187,7 +190,7 @@ impl DeltaCursor {
                         (self.inside, self.is_off_page, self.last) = (None, self.choice != 0, before);
                     }
                 }
-                // Behind the page are the choices that it had no room for.
+                // After the page come the choices that it had no room for.
                 None if self.choice == 0 && index.list.behind.has(Behind::CHOICES) => {
                     (self.choice, self.at, self.is_off_page) = (index.list.rest, index.list.skip, true);
                 }
@@ -196,7 +199,8 @@ impl DeltaCursor {
         }
     }
 
-    /// Returns the next item of the choices that are not on the page. Walks the current choice again for each item; most have one.
+    /// Returns the next item of the choices that are not on the page. Walks the current choice again for each item,
+    /// because most choices have only one.
     #[inline(never)]
     fn item_off_page(&mut self, payload: &[u8]) -> Option<PageItem> {
         let mut choice = choice_at(payload, self.choice as usize)?;
@@ -215,13 +219,13 @@ impl DeltaCursor {
         }
     }
 
-    /// Returns the usage, if [`is_at_usage`](DeltaCursor::is_at_usage) returned `true`. No delta follows it.
+    /// Returns the usage, if [`is_at_usage`](DeltaCursor::is_at_usage) returned `true`. No delta follows the usage.
     #[inline(never)]
     pub(crate) fn last_usage(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         self.tail(payload, index)
     }
 
-    /// Returns the next delta beside the choices: the usage, then the error.
+    /// Returns the next delta after the choices: the usage, then the error.
     #[inline(always)]
     fn tail(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         if self.tail == AfterChoices::Usage {
@@ -251,7 +255,7 @@ impl DeltaCursor {
     }
 }
 
-/// Iterates over the deltas of a `message` that is read by itself, without the page of a chunk.
+/// Iterates over the deltas of a `message` that is read alone, without a chunk and its page.
 pub(crate) struct ItemDeltas<'a> {
     payload: &'a [u8],
     items: [PageItem; ChoiceItems::OF_CHOICE],
@@ -267,7 +271,7 @@ impl<'a> ItemDeltas<'a> {
         let mut items = ChoiceItems::new(&mut room, false);
         put_message(message, Value::from_raw(message), 0, &mut items);
         let len = items.as_slice().len();
-        // The first is the message itself.
+        // The first item is the message itself.
         ItemDeltas { payload: message, items: room, len, at: 1, inside: None }
     }
 }
@@ -290,7 +294,8 @@ impl Iterator for ItemDeltas<'_> {
     }
 }
 
-/// Whether the fragment at this place of the page has no delta: a template recognised it, and its arguments are empty in this event.
+/// Whether the fragment at this place of the page has no delta: a template recognized the event, and the arguments are
+/// empty in this event.
 #[inline(always)]
 fn is_void(index: &Index, at: u8) -> bool {
     let next = index.list.get(at.wrapping_add(1));

@@ -7,8 +7,8 @@ use super::views::{Chunk, Message};
 use crate::delta::{Delta, Kind, FLAG_WHOLE};
 use crate::shown::{shown, Bytes};
 
-/// Iterates over the deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a whole):
-/// choice by choice, texts before the finish reason, usage and errors last. Created by [`Chunk::deltas`].
+/// Iterates over the deltas of a chunk, each with the index of its choice (0 for usage and errors of the chunk as a
+/// whole): choice by choice, texts before the finish reason, usage and errors last. Created by [`Chunk::deltas`].
 #[derive(Clone)]
 pub struct Deltas<'a> {
     payload: &'a [u8],
@@ -48,7 +48,7 @@ impl<'a> Iterator for Deltas<'a> {
                         delta
                     }
                     Ahead::Other => {
-                        // The cursor is copied, so that nothing points to the original and it need not be in memory.
+                        // A pointer to the cursor would force it into memory, so the call gets a copy.
                         let mut copy = *cursor;
                         let delta = copy.next_of_any(payload, index);
                         *cursor = copy;
@@ -69,15 +69,16 @@ impl<'a> Iterator for Deltas<'a> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Returns the deltas of the chunk, each read by itself.
+    /// Returns the deltas of the chunk, without regard to earlier chunks.
     ///
-    /// Some servers cut an escaped surrogate pair in two (`\ud83d` at the end of one chunk, `\ude00` at the start of the
-    /// next), repeat the role in each chunk, or name a tool call only once. To have such texts joined and each thing
-    /// reported once, give the chunk to a [`Tracker`](crate::track::Tracker), or use [`Parser::feed`](crate::Parser::feed).
+    /// Some servers cut an escaped surrogate pair in two (`\ud83d` at the end of one chunk, `\ude00` at the start of
+    /// the next), repeat the role in each chunk, or name a tool call only once. To have such texts joined and each
+    /// thing reported once, give the chunk to a [`Tracker`](crate::track::Tracker), or use
+    /// [`Parser::feed`](crate::Parser::feed).
     ///
-    /// A whole response that was not streamed (`message` in the place of `delta`) is an [`Update::Message`], followed by its
-    /// deltas.
-    /// If an earlier chunk had the choice, the message's deltas are left out, because only a tracker knows which are new.
+    /// A whole response that was not streamed (`message` in the place of `delta`) is an [`Update::Message`], followed
+    /// by its deltas. If an earlier chunk had the choice, the deltas of the message are left out, because only a
+    /// tracker knows which are new.
     #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
         Deltas { payload: self.payload(), index: Some(self.index()), cursor: DeltaCursor::new() }

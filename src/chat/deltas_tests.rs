@@ -1,4 +1,4 @@
-//! Tests of the deltas of a chunk: which member makes which, and in which order.
+//! Tests of the deltas of a chunk: the delta that each member makes, and their order.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -86,7 +86,7 @@ fn the_deltas_of_a_choice_come_in_order() {
             &["call 0 None", "arguments 0 {", "annotations [1]"],
         ),
         (r#"{"function_call":{"arguments":"{}","name":""}}"#, &["function({})"]),
-        // Only one name for reasoning counts.
+        // Only the first member with reasoning counts.
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":"a"}"#, &["reasoning a"]),
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":""}"#, &["reasoning b"]),
         (r#"{"thought":"e","thinking":"d","reasoning_details":[]}"#, &["reasoning d"]),
@@ -102,9 +102,9 @@ fn the_deltas_of_a_choice_come_in_order() {
     ];
     for (delta, expected) in cases {
         let choice = format!(r#"{{"index":4,"delta":{delta}}}"#);
-        let numbered: Vec<_> = expected.iter().map(|said| format!("4 {said}")).collect();
+        let numbered: Vec<_> = expected.iter().map(|update| format!("4 {update}")).collect();
         assert_eq!(flat(&format!(r#"{{"choices":[{choice}]}}"#)), numbered, "{delta}");
-        // As a choice that is not the first, and as a message.
+        // The result is the same for a choice that is not the first, and for a message.
         let between =
             format!(r#"{{"choices":[{{"index":1,"delta":{{"content":"x"}}}},{choice},{{"index":2,"text":"y"}}]}}"#);
         let all = [&["1 content x".to_string()], &numbered[..], &["2 content y".to_string()]].concat();
@@ -118,8 +118,8 @@ fn the_deltas_of_a_choice_come_in_order() {
         }
         // If the delta contains a text or a call, the message does not count.
         let message = r#""index":4,"message":{"content":"m","tool_calls":[{"id":"n"}]}"#;
-        let wins = expected.iter().any(|said| !said.starts_with("role") && !said.starts_with("annotations"));
-        if wins {
+        let counts = expected.iter().any(|update| !update.starts_with("role") && !update.starts_with("annotations"));
+        if counts {
             assert_eq!(flat(&format!(r#"{{"choices":[{{{message},"delta":{delta}}}]}}"#)), numbered, "{delta}");
         }
     }
@@ -164,9 +164,9 @@ fn the_deltas_of_a_chunk_come_in_order() {
     }
 }
 
-/// A chunk has more choices than a page has room for: each is reported, in order, whatever it contains.
+/// If a chunk has more choices than fit on a page, each choice is reported, in order, whatever it contains.
 #[test]
-fn choices_beyond_a_page_are_read_once_more() {
+fn choices_that_do_not_fit_on_a_page_are_reported() {
     let wide = r#"{"audio":{"id":"i"},"function_call":{"name":"f"},"tool_calls":[{"id":"a"},{"id":"b"}],"refusal":"no",
         "content":["c",{"type":"thinking","thinking":["t"]}],"reasoning":"r","role":"assistant","annotations":[1]}"#;
     let expected_of_wide = [
@@ -190,7 +190,7 @@ fn choices_beyond_a_page_are_read_once_more() {
     for count in 0..40 {
         let (mut choices, mut expected) = (Vec::new(), Vec::new());
         for number in 0..count {
-            let (choice, says) = match number % 5 {
+            let (choice, updates) = match number % 5 {
                 0 => (r#""delta":{"content":"x"}"#.to_string(), [&"content x"][..].to_vec()),
                 1 => (
                     r#""delta":{"role":"a","content":"","reasoning":"y"},"finish_reason":"z""#.to_string(),
@@ -210,7 +210,7 @@ fn choices_beyond_a_page_are_read_once_more() {
                 }
             };
             choices.push(format!(r#"{{"index":{number},{choice}}}"#));
-            expected.extend(says.into_iter().map(|said| format!("{number} {said}")));
+            expected.extend(updates.into_iter().map(|update| format!("{number} {update}")));
         }
         expected.push("0 usage".to_string());
         let payload = format!(r#"{{"choices":[{}],"usage":{{"a":1}}}}"#, choices.join(" , "));

@@ -1,34 +1,35 @@
-//! The value that is expected of a member, and the quirk that any other value has.
+//! Which values are expected of a member, and the quirk of any other value.
 
 use super::scalar::is_none_string;
 use crate::json::{Value, ValueKind, ValueKinds};
 use crate::{Quirk, QuirkSet};
 
-/// The kinds of values that need no second look, and the rule for the others.
+/// The plain kinds of values of a member, which are right whatever the value is, and the rule for values of other
+/// kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expect {
     plain: ValueKinds,
     rule: Rule,
 }
 
-/// The rule for a value that needs a second look.
+/// The rule for a value that is not of the plain kinds. A value that is flagged is reported as a quirk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
-    /// Any value is odd.
+    /// Any value is odd: flagged as a value of an unexpected type.
     Odd,
-    /// The strings "None" and "null" are flagged as such; anything else is odd.
+    /// The strings "None" and "null" are flagged as such; any other value is odd.
     NoneOrOdd,
-    /// The strings "None" and "null" are flagged; anything else is right.
+    /// The strings "None" and "null" are flagged; any other value is right.
     None,
-    /// A string is right, but "None" and "null" are flagged; anything else is odd.
+    /// A string is right, but "None" and "null" are flagged; any other value is odd.
     Word,
-    /// A number without fraction and exponent is right.
+    /// A number without fraction and exponent is right; any other value is odd.
     Integer,
-    /// An index is a plain integer, not negative.
+    /// A number of digits alone is right; any other value is flagged as an odd index.
     Index,
-    /// An object is right if its arguments are text; otherwise as `NoneOrOdd`.
+    /// An object is right, but arguments that are not text are flagged. For any other value the rule is `NoneOrOdd`.
     Function,
-    /// Null is flagged as a null chunk; otherwise as `NoneOrOdd`.
+    /// Null is flagged as a null chunk. For any other value the rule is `NoneOrOdd`.
     Choices,
     /// Any value is flagged as arguments that are not text.
     Arguments,
@@ -46,26 +47,26 @@ impl MemberRule {
         MemberRule { member: member as u8, expect }
     }
 
-    /// Returns the number of the member. A member without a place has a number beyond those of any index.
+    /// Returns the number of the member. A member that no index stores has a number beyond those of any index.
     #[inline(always)]
     pub(super) fn member(self) -> usize {
         usize::from(self.member)
     }
 
-    /// Returns the kinds of values that need no second look.
+    /// Returns the plain kinds of values.
     #[inline(always)]
     pub(super) fn plain(self) -> ValueKinds {
         self.expect.plain
     }
 
-    /// What is odd about a value that is not of the plain kinds.
+    /// Returns the quirk of a value that is not of the plain kinds, if it has one.
     pub(super) fn judge(self, value: Value<'_>) -> QuirkSet {
         self.expect.rule.judge(value)
     }
 }
 
 impl Rule {
-    /// What is odd about a value that is not of the plain kinds.
+    /// Returns the quirk of a value that is not of the plain kinds, if it has one.
     fn judge(self, value: Value<'_>) -> QuirkSet {
         let none_or = |quirk| QuirkSet::from(if is_none_string(value) { Quirk::NoneString } else { quirk });
         let when = |odd: bool, quirk| if odd { QuirkSet::from(quirk) } else { QuirkSet::EMPTY };
@@ -99,7 +100,7 @@ impl Expect {
     pub(super) const ANY: Expect = Expect::new(ValueKinds::ANY, Rule::Odd);
     pub(super) const TEXT: Expect = Expect::new(ValueKinds::STRING.or(ValueKinds::NULL), Rule::Odd);
     pub(super) const OBJECT: Expect = Expect::new(ValueKinds::OBJECT.or(ValueKinds::NULL), Rule::NoneOrOdd);
-    /// A list is expected, and walked elsewhere. This is for any other value in its place.
+    /// For a value in the place of a list. Lists are walked instead.
     pub(super) const LIST: Expect = Expect::new(ValueKinds::NULL, Rule::NoneOrOdd);
     pub(super) const ERROR: Expect = Expect::new(ValueKinds::NULL, Rule::None);
     pub(super) const REASON: Expect = Expect::new(ValueKinds::NULL, Rule::Word);

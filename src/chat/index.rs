@@ -1,8 +1,8 @@
 //! The index of a chunk: where its known members lie in its payload.
 //!
-//! A span has a segment for its start and one for its end. With segments, a remembered index serves an event of the same
-//! shape whose parts have moved: only the bases of the segments are new. A fresh pass puts everything in segment 0, whose
-//! base is 0.
+//! A template divides a payload into segments: a segment begins where a hole of the template ends. A span counts its
+//! start and its end from the bases of their segments, so that a stored index serves every event of the same shape,
+//! wherever its parts lie: only the bases are new. A fresh pass puts everything in segment 0, whose base is 0.
 
 use super::page::{Behind, DeltaList, How, PageItem};
 use crate::delta::{Kind, Part};
@@ -23,7 +23,8 @@ pub(crate) struct ValueSpan {
 }
 
 impl ValueSpan {
-    /// Whether no hole of a template lies in it, so that its bytes are the same in each chunk that the template recognises.
+    /// Whether no hole of a template lies in the span, so that its bytes are the same in each chunk that the template
+    /// recognizes.
     #[inline(always)]
     pub(crate) fn is_fixed(self) -> bool {
         self.segments & 7 == self.segments >> 4 & 7
@@ -41,15 +42,15 @@ impl ValueSpan {
         Value::from_span(self.bytes(payload), TextFlags::from_bits(u16::from(self.flags)))
     }
 
-    /// Returns the first byte of that value, which determines its kind.
+    /// Returns the first byte of the value at a span of a fresh pass, which determines its kind.
     #[inline(always)]
     pub(super) fn first_byte(self, payload: &[u8]) -> Option<u8> {
         payload.get(self.start as usize).copied()
     }
 }
 
-/// The spans of one level, of at most 15 members, by the number of the member. They are stored field by field, because that is
-/// smaller.
+/// The spans of one level, of at most 15 members, by the number of the member. An array for each field takes less
+/// memory than an array of spans, which would be padded.
 #[derive(Clone, Debug)]
 pub(crate) struct Spans<const N: usize> {
     present: u16,
@@ -61,7 +62,7 @@ pub(crate) struct Spans<const N: usize> {
 
 impl<const N: usize> Spans<N> {
     pub(crate) const EMPTY: Self = {
-        assert!(N < 16, "`present` has a bit for each, and one for the members of no index");
+        assert!(N < 16, "`present` has a bit for each member");
         Spans { present: 0, start: [0; N], end: [0; N], marks: [[0; 2]; N] }
     };
 
@@ -69,8 +70,8 @@ impl<const N: usize> Spans<N> {
         self.present = 0;
     }
 
-    /// Stores the span of a member. Returns whether the member was there before, or `None`, with no effect, if there is no
-    /// member with this number.
+    /// Stores the span of a member. Returns whether the member had a span before, or `None`, with no effect, if there
+    /// is no member with this number.
     #[inline(always)]
     pub(crate) fn set(&mut self, member: usize, span: ValueSpan) -> Option<bool> {
         let Spans { present, start, end, marks } = self;
@@ -83,7 +84,7 @@ impl<const N: usize> Spans<N> {
         Some(before)
     }
 
-    /// Makes these the members that are there, in the order of their numbers. `there` has a bit for each.
+    /// Replaces the members by those with a bit in `there`. `spans` has their spans, in the order of their numbers.
     #[inline]
     pub(crate) fn fill(&mut self, there: u16, spans: &mut impl Iterator<Item = ValueSpan>) {
         let Spans { present, start, end, marks } = self;
@@ -97,7 +98,7 @@ impl<const N: usize> Spans<N> {
         }
     }
 
-    /// Notes that there is a member, without a span.
+    /// Notes that a member is present, without a span.
     pub(crate) fn mark(&mut self, member: usize) {
         self.present |= 1 << (member & 15);
     }
@@ -106,13 +107,13 @@ impl<const N: usize> Spans<N> {
         self.present &= !(1 << (member & 15));
     }
 
-    /// Returns the set of members that are there, one bit each.
+    /// Returns the set of members that are present, one bit each.
     #[inline]
     pub(crate) fn mask(&self) -> u32 {
         self.present.into()
     }
 
-    /// Whether a member is there.
+    /// Whether a member is present.
     #[inline]
     pub(crate) fn has(&self, member: usize) -> bool {
         self.present >> (member & 15) & 1 != 0
@@ -157,7 +158,7 @@ pub(crate) mod choice {
     pub(crate) const NATIVE_FINISH_REASON: usize = 6;
     pub(crate) const PROVIDER_FIELDS: usize = 7;
     pub(crate) const FINISH_REASON: usize = 8;
-    /// `finishReason`, as some spell it.
+    /// `finishReason`, which some servers send instead.
     pub(crate) const FINISH_CAMEL: usize = 9;
     pub(crate) const ERROR: usize = 10;
     pub(crate) const COUNT: usize = 11;
@@ -181,7 +182,8 @@ pub(crate) mod delta {
     pub(crate) const COUNT: usize = 13;
 }
 
-/// Members of a tool call, its function's name and arguments (or its custom tool's name and input) among them.
+/// Members of a tool call, including the name and the arguments of its function (or the name and the input of its
+/// custom tool).
 pub(crate) mod call {
     pub(crate) const INDEX: usize = 0;
     pub(crate) const ID: usize = 1;
@@ -203,11 +205,11 @@ pub(crate) type CallIndex = Spans<{ call::COUNT }>;
 #[derive(Clone, Debug)]
 pub(crate) struct DeltaIndex {
     pub(crate) spans: Spans<{ delta::COUNT }>,
-    /// How many tool calls there are. 65,535 stands for more, too.
+    /// The number of tool calls. Counts up to 65,535.
     pub(crate) calls: u16,
-    /// Whether the first tool call has nothing but an index and, if any, arguments that are a string.
+    /// Whether the first tool call has only an index and, optionally, arguments that are a string.
     pub(crate) is_fragment: bool,
-    /// The index of that fragment.
+    /// The index of the first tool call, or 0 if it has none.
     pub(crate) call_index: u32,
     /// The span of the arguments of the first tool call, if they are a string; otherwise an empty span.
     pub(crate) arguments: ValueSpan,
@@ -249,18 +251,20 @@ impl ChoiceIndex {
     }
 }
 
-/// What the framing of an event implies about its payload: the payload of an error event need not look like an error.
+/// What the framing of an event implies about its payload. It matters because the payload of an error event need not
+/// look like an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Hint {
     #[default]
     None,
     /// The event is named `error`, or its payload came in a field named `error`.
     Error,
-    /// The payload is a whole body, not the value of a field. It is an error if it has a message in words and nothing else.
+    /// The payload is a whole body, not the value of a field. It is an error if it has a message in words and nothing
+    /// else.
     Body,
 }
 
-/// Segments that an index can have.
+/// The most segments that an index can have.
 pub(crate) const SEGMENTS: usize = 8;
 
 /// The places of a chunk's members in its payload. [`Chunk::read`](super::Chunk::read) fills it.
@@ -272,9 +276,9 @@ pub struct Index {
     pub(crate) first: ChoiceIndex,
     /// The offsets at which its segments begin.
     pub(crate) bases: [u32; SEGMENTS],
-    /// The [`TextFlags`] of the text between a segment and the next.
+    /// The [`TextFlags`] of the text in the hole between a segment and the next.
     pub(crate) between: [u8; SEGMENTS],
-    /// How many choices there are.
+    /// The number of choices.
     pub(crate) choices: u32,
     pub(crate) quirks: QuirkSet,
     pub(crate) facts: ChunkFacts,
@@ -288,8 +292,8 @@ pub struct Index {
 
 shown!("Index": Index, this => choices: this.choices, quirks: this.quirks);
 
-/// A set of choices, by their indexes. All indexes from 127 on count as one. Two words, so that nothing needs an alignment
-/// of 16.
+/// A set of choices, by their indexes. All indexes from 127 on count as one. Two words, because a `u128` would need an
+/// alignment of 16.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChoiceSet([u64; 2]);
 
@@ -340,9 +344,9 @@ pub(crate) struct SeenChoices {
     pub(crate) finished: ChoiceSet,
 }
 
-/// The findings of a pass over a payload, beside the index.
+/// The findings of a pass over a payload that are not in the index.
 pub(crate) struct Read {
-    /// The offset one past its JSON value. The pass does not look at what follows.
+    /// The offset one past the JSON value. The pass does not look at the bytes after it.
     pub(crate) end: usize,
     pub(crate) seen: SeenChoices,
     /// Whether the value may contain a CR or a LF. If not, it can be read before the end of its line is known.
@@ -359,7 +363,7 @@ impl SeenChoices {
     }
 }
 
-/// What the pass found out about the chunk as a whole.
+/// The findings of the pass about the chunk as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChunkFacts {
     /// The payload contains an error, in any place.
@@ -368,13 +372,13 @@ pub(crate) struct ChunkFacts {
     pub(crate) error_is_whole: bool,
     /// The payload is the plain text of an error.
     pub(crate) text: bool,
-    /// A chat or completions chunk or body: it has choices, usage or a telling `object`.
+    /// A chat or completions chunk or body: it has choices, usage, or an `object` that says so.
     pub(crate) chat: bool,
     /// A choice has a message or a text but no delta: a finished body.
     pub(crate) message: bool,
     /// One of the choices has a delta.
     pub(crate) delta: bool,
-    /// There may be members that no list of deltas has ([`Chunk::other_members`](super::Chunk::other_members)).
+    /// There may be members that no delta is made of ([`Chunk::other_members`](super::Chunk::other_members)).
     pub(crate) others: bool,
     /// A choice has usage (Moonshot), or the chunk an `error_code`.
     pub(crate) rare: bool,
@@ -400,7 +404,7 @@ impl Default for Index {
 }
 
 impl Index {
-    /// Returns an index of nothing.
+    /// Returns an empty index.
     pub const fn new() -> Self {
         Index {
             top: Spans::EMPTY,
@@ -489,15 +493,15 @@ impl Index {
         self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
-    /// For a piece of a text of Responses, returns its kind, its [slot](TextPiece::slot), and whether it is a summary. Returns `None`
-    /// if the text is empty.
+    /// For a piece of a text of Responses, returns its kind, its [slot](TextPiece::slot), and whether it belongs to a
+    /// summary. Returns `None` if the text is empty.
     pub(crate) fn slot(&self) -> Option<(Kind, u32, bool)> {
         let item = self.list.get(0).filter(|item| self.part(item).len > 0)?;
         Some((item.kind, item.choice, item.how == How::Summary))
     }
 
-    /// Whether this is a piece of the arguments of a tool call of another protocol. Whether such a piece is emitted as one
-    /// depends on the events before it.
+    /// Whether this is a piece of the arguments of a tool call of another protocol. The events before it decide whether
+    /// it is emitted as such.
     pub(crate) fn has_native_arguments(&self) -> bool {
         self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.kind == Kind::ToolCall)
     }
@@ -537,12 +541,12 @@ impl Index {
         self.top.get(member).map(|span| self.value(payload, span))
     }
 
-    /// Whether it has `choices`, so that it is a chunk whatever else it contains.
+    /// Whether the payload has `choices`, which make it a chunk whatever else it contains.
     pub(crate) fn has_choices(&self) -> bool {
         self.facts.chat && self.top.has(top::CHOICES)
     }
 
-    /// Returns the bytes of `object`, still escaped. They are empty if it is absent or no string.
+    /// Returns the bytes of `object`, still escaped, or no bytes if it is absent or no string.
     pub(crate) fn object<'a>(&self, payload: &'a [u8]) -> &'a [u8] {
         let object = self.top(payload, top::OBJECT).and_then(|value| value.as_text());
         object.map_or(b"", |text| text.raw())
@@ -565,12 +569,12 @@ pub(crate) fn member<'a, const N: usize>(
 pub(crate) enum Fields<'a, T> {
     /// The spans of the first choice, counted from the bases of the index's segments.
     Indexed(&'a Index, &'a T),
-    /// Spans that a view walked for itself: offsets into the payload.
+    /// The spans that a walk for one view stored: offsets into the payload.
     Own(T),
 }
 
 impl<T> Fields<'_, T> {
-    /// Returns the value of a member, if it is there.
+    /// Returns the value of a member, if it is present.
     #[inline]
     pub(crate) fn value<'p, const N: usize>(
         &self,

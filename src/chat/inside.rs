@@ -1,4 +1,5 @@
-//! The deltas of an item that has several: content parts, reasoning details, a function, tool calls.
+//! The deltas of an item that has several: content parts, reasoning details, a function, tool calls, or an event of
+//! another protocol.
 
 use super::others::CallMembers;
 use super::page::{How, PageItem};
@@ -8,18 +9,18 @@ use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SEL
 use crate::dialect::{self, Container, Plan, Walk};
 use crate::json::Text;
 
-/// An item that has several deltas.
+/// An item that has several deltas, and how far they were read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Inside {
     choice: u32,
     /// Where the item lies in the payload.
     part: Part,
-    /// The flag of its deltas.
+    /// The flag of the item's deltas.
     flags: u16,
     progress: ItemProgress,
 }
 
-/// How far an item was read.
+/// How far the deltas of an item were read.
 #[derive(Clone, Copy, Debug)]
 enum ItemProgress {
     /// How far `reasoning_details` were read.
@@ -40,8 +41,8 @@ struct Calls {
     /// The offset in the array one past the call that was returned last.
     offset: u32,
     /// How many calls were returned.
-    given: u32,
-    /// The deltas of the last call that are still pending.
+    returned: u32,
+    /// The deltas of that call that are still pending.
     rest: PendingParts,
     flags: u16,
 }
@@ -49,7 +50,8 @@ struct Calls {
 /// The deltas of a tool call that are still pending.
 #[derive(Clone, Copy, Debug)]
 enum PendingParts {
-    /// Its name and its arguments, then the members of the call that begins at `others`, unless that is 0.
+    /// The name and the arguments of the call, then, unless `others` is 0, the other members of the call, which begins
+    /// at that offset.
     Texts {
         name: Part,
         arguments: Part,
@@ -89,7 +91,8 @@ impl Inside {
         }
     }
 
-    /// Goes back to before the last delta of an event of another protocol. Returns `false` if this is not in such an event.
+    /// Goes back to before the last delta of an event of another protocol. Returns `false` if the item is no such
+    /// event.
     pub(super) fn back(&mut self) -> bool {
         match &mut self.progress {
             ItemProgress::Event(walk) => {
@@ -145,12 +148,12 @@ pub(super) fn has_delta(item: &PageItem, payload: &[u8]) -> bool {
 }
 
 impl Calls {
-    const START: Calls = Calls { offset: 0, given: 0, rest: PendingParts::NOTHING, flags: 0 };
+    const START: Calls = Calls { offset: 0, returned: 0, rest: PendingParts::NOTHING, flags: 0 };
 
-    /// Returns the next delta of the current call, or the first one of the next call.
+    /// Returns the next delta of the current call, or the first delta of the next call.
     #[inline(never)]
     fn next(&mut self, choice: u32, array: Part, payload: &[u8]) -> Option<Delta> {
-        let position = self.given.wrapping_sub(1);
+        let position = self.returned.wrapping_sub(1);
         let more = |kind, text| Delta { flags: self.flags, choice, call: position, text, ..Delta::new(kind) };
         if let PendingParts::Texts { name, arguments, others } = &mut self.rest {
             for (kind, text) in [(Kind::ToolName, name), (Kind::ToolArguments, arguments)] {
@@ -167,7 +170,7 @@ impl Calls {
                 return Some(delta);
             }
         }
-        let mut calls = ToolCalls::from(array.bytes(payload), self.given, self.offset as usize);
+        let mut calls = ToolCalls::from(array.bytes(payload), self.returned, self.offset as usize);
         loop {
             let call = calls.next()?;
             self.offset = calls.offset() as u32;
@@ -178,14 +181,14 @@ impl Calls {
             let others = call.with_others().map_or(0, |call| Part::raw(payload, call).start);
             self.rest = PendingParts::Texts { name, arguments, others };
             let position = call.position();
-            self.given = position.saturating_add(1);
-            let says_nothing = id.is_empty() && name.is_empty() && arguments.is_empty();
-            if says_nothing && others == 0 {
+            self.returned = position.saturating_add(1);
+            let is_empty = id.is_empty() && name.is_empty() && arguments.is_empty();
+            if is_empty && others == 0 {
                 continue;
             }
             let flag = |set: bool, flag: u16| if set { flag } else { 0 };
             return Some(Delta {
-                flags: self.flags | flag(index.is_some(), FLAG_NUMBER) | flag(says_nothing, FLAG_SELECTS),
+                flags: self.flags | flag(index.is_some(), FLAG_NUMBER) | flag(is_empty, FLAG_SELECTS),
                 choice,
                 call: position,
                 number: u64::from(index.unwrap_or(0)),

@@ -1,4 +1,4 @@
-//! The names of the known members, and who owns them.
+//! The names of the known members, and the objects that they belong to.
 
 use crate::json::{Text, TextFlags};
 
@@ -24,7 +24,7 @@ pub(super) const fn tag(text: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*text)
 }
 
-/// Returns the slot of a tag among the tags that [`spread`] made `by` for.
+/// Returns the slot of a tag. With the factor `by` of [`spread`], each of its tags has a slot of its own.
 #[inline(always)]
 pub(super) const fn slot(tag: u32, by: u32) -> u32 {
     tag.wrapping_mul(by) >> 28
@@ -36,7 +36,7 @@ pub(super) const fn spread(tags: &[u32]) -> u32 {
     loop {
         let (mut taken, mut at) = (0_u32, 0);
         while at < tags.len() {
-            #[allow(clippy::indexing_slicing)] // Checked above; for constants alone.
+            #[allow(clippy::indexing_slicing)] // The loop checks the bound; evaluated at compile time.
             let bit = 1 << slot(tags[at], by);
             if taken & bit != 0 {
                 break;
@@ -51,7 +51,7 @@ pub(super) const fn spread(tags: &[u32]) -> u32 {
     }
 }
 
-/// The owner of a member.
+/// The object that a member belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Owner {
@@ -65,7 +65,7 @@ pub enum Owner {
     Call = 3,
     /// The `function` of a tool call, or its `custom` tool.
     Function = 4,
-    /// The usage of another protocol, where several are merged into one.
+    /// The usage of another protocol, which merges the usages of several events.
     Usage = 5,
 }
 
@@ -76,17 +76,17 @@ impl Owner {
         all.into_iter().find(|owner| *owner as u32 == number)
     }
 
-    /// Whether it is a tool call, or a part of one.
+    /// Whether the owner is a tool call, or a part of one.
     pub(crate) fn is_call(self) -> bool {
         matches!(self, Owner::Call | Owner::Function)
     }
 }
 
-/// Declares the known names, in order, each with the owners for which other deltas, or accessors, have all that a member with this
-/// name contains.
+/// Declares the known names. After `in` come the owners whose member with this name is never an
+/// [other member](super::OtherMembers): it is padding, or deltas or accessors have everything that it contains.
 macro_rules! keys {
     ($($name:ident = $text:literal $(in $($owner:ident)+)?;)*) => {
-        /// A known name. `Unknown` stands for any other.
+        /// A known name, or `Unknown` for any other name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(super) enum Key {
             $($name,)*
@@ -96,7 +96,7 @@ macro_rules! keys {
         /// The known names, in order.
         static NAMES: [(Name, Key); [$($text as &[u8]),*].len()] = [$((Name::new($text), Key::$name),)*];
 
-        /// Their owners, a bit each.
+        /// The owners after `in` of each name, a bit each.
         static READ: [u8; NAMES.len()] = [$(0 $($(| 1 << Owner::$owner as u8)+)?,)*];
     };
 }
@@ -159,7 +159,8 @@ static SLOTS: [Key; 128] = {
     slots
 };
 
-/// A factor that gives each known name a slot of its own: one look finds the only candidate. A test finds another one, if need be.
+/// A factor that gives each known name a slot of its own, so that one lookup finds the only candidate. If a new name
+/// makes another factor necessary, a test finds it.
 const BY: u64 = 0xa622_f2f9_70b0_d41f;
 
 /// Returns the slot of a name by its first eight bytes, its last one, and its length.
@@ -169,7 +170,7 @@ const fn slot_of(word: u64, last: u8, len: usize, by: u64) -> usize {
 }
 
 impl Key {
-    /// Returns the known name with these bytes, which stand between its quotes. `flags` describe them.
+    /// Returns the known name with these bytes, which are those between its quotes in a payload. `flags` describe them.
     #[inline]
     pub(super) fn of(raw: &[u8], flags: TextFlags) -> Key {
         if flags.any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {
@@ -183,8 +184,8 @@ impl Key {
         }
     }
 
-    /// Whether an [other member](super::OtherMembers) of this owner never has this name: it is padding, or other deltas or
-    /// accessors have all that it may contain.
+    /// Whether a member of this owner with this name is never an [other member](super::OtherMembers): it is padding, or
+    /// deltas or accessors have everything that it contains.
     pub(super) fn is_read_in(self, owner: Owner) -> bool {
         READ.get(self as usize).is_some_and(|owners| owners >> owner as u8 & 1 != 0)
     }
@@ -199,15 +200,15 @@ impl Key {
     }
 }
 
-/// A name of at most 24 bytes, followed by zeros. As a slice it would take 40 bytes more of a shared library: where it lies,
-/// its length, and the relocation.
+/// A name of at most 24 bytes, followed by zeros. A slice would take 40 bytes more in a shared library: the pointer,
+/// the length and the relocation.
 struct Name {
     bytes: [u8; 24],
     len: u8,
 }
 
 impl Name {
-    #[allow(clippy::indexing_slicing)] // For constants alone: an index out of bounds is an error.
+    #[allow(clippy::indexing_slicing)] // Evaluated at compile time, where an index out of bounds is an error.
     const fn new(name: &[u8]) -> Self {
         let (mut bytes, mut at) = ([0; 24], 0);
         while at < name.len() {
@@ -223,7 +224,7 @@ impl Name {
 
     const fn slot(&self, by: u64) -> usize {
         let [a, b, c, d, e, f, g, h, ..] = self.bytes;
-        #[allow(clippy::indexing_slicing)] // For constants alone.
+        #[allow(clippy::indexing_slicing)] // Evaluated at compile time.
         let last = self.bytes[self.len as usize - 1];
         slot_of(u64::from_le_bytes([a, b, c, d, e, f, g, h]), last, self.len as usize, by)
     }
@@ -249,7 +250,7 @@ mod tests {
         };
         let mut others =
             core::iter::successors(Some(BY), |by| Some(by.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(2)));
-        assert_eq!(others.find(apart), Some(BY), "BY has to be the left number");
+        assert_eq!(others.find(apart), Some(BY), "set BY to the number on the left");
     }
 
     #[test]

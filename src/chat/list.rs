@@ -1,5 +1,5 @@
-//! Makes items of the spans of a choice: the kind of delta that each member is, their order, and the members that count only
-//! if another is absent.
+//! Makes the items of a choice from its spans: decides the kind of delta of each member, their order, and which members
+//! count only if another is absent.
 
 use super::choices::delta_at;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
@@ -13,8 +13,8 @@ use crate::json::{Text, TextFlags, Value, ValueKind};
 /// The members of a delta up to and including its content.
 const UPTO_CONTENT: u32 = (2 << delta::CONTENT) - 1;
 
-/// The members of a delta that are texts: the kind of each, and whether it counts only if no delta of its kind precedes it.
-/// A table, so that one copy of the code reads them all.
+/// The members of a delta that are texts: the kind of each, and whether it counts only if no delta of its kind precedes
+/// it. They are a table, so that one copy of the code reads all of them.
 const TEXTS: [Option<(Kind, bool)>; delta::COUNT] = {
     let mut texts = [None; delta::COUNT];
     texts[delta::ROLE] = Some((Kind::Role, false));
@@ -28,7 +28,7 @@ const TEXTS: [Option<(Kind, bool)>; delta::COUNT] = {
     texts
 };
 
-/// Puts the items of a choice with this index, in the order in which they are emitted.
+/// Puts the items of a choice with these spans, in the order in which they are emitted.
 #[inline]
 pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, items: &mut ChoiceItems<'_>) {
     let mut reader = ItemReader { payload, choice: number, items };
@@ -54,8 +54,8 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
     }
 }
 
-/// Puts the items of a choice that has only this delta, if that is one text or a fragment of a call's arguments. Returns `false`,
-/// with no effect, for any other delta or if there is no room.
+/// Puts the items of a choice that has only this delta, if the delta is one text or a fragment of a call's arguments.
+/// Returns `false`, with no effect, for any other delta or if there is no room.
 #[inline(always)]
 pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &mut DeltaList) -> bool {
     let begins = |span: ValueSpan, byte| span.first_byte(payload) == Some(byte);
@@ -85,8 +85,8 @@ pub(super) fn put_lone(payload: &[u8], delta: &DeltaIndex, number: u32, list: &m
     }
 }
 
-/// Returns the item of a tool call that has nothing but this index. The item holds the index where others hold an offset. Its
-/// length is 1, because an item without a length counts as an empty text.
+/// Returns the item of a tool call that has only this index. The item stores the index in the place of an offset. Its
+/// length is 1, because an item of length 0 counts as an empty text.
 #[inline(always)]
 fn fragment(index: u32, choice: u32) -> PageItem {
     PageItem {
@@ -151,7 +151,8 @@ impl<'r> ItemReader<'r, '_> {
         self.put(kind, how, Part::of(self.payload, text), is_fallback);
     }
 
-    /// Puts a member that is a string and not empty, or, for a template, one that may be filled in another chunk.
+    /// Puts a member that is a string and not empty. For a template also an empty string, because the member may have a
+    /// text in another chunk.
     #[inline]
     fn text<const N: usize>(&mut self, spans: &Spans<N>, member: usize, kind: Kind, is_fallback: bool) {
         if let Some(span) = spans.get(member) {
@@ -169,7 +170,7 @@ impl<'r> ItemReader<'r, '_> {
         }
     }
 
-    /// Puts those members of a delta or a message that are in the set `which`.
+    /// Puts the members of a delta or a message that are in the set `which`.
     #[inline]
     fn delta(&mut self, fields: &DeltaIndex, which: u32) {
         let spans = &fields.spans;
@@ -234,7 +235,7 @@ impl<'r> ItemReader<'r, '_> {
         self.items.as_slice().iter().any(|item| item.kind.is_part_of_delta() && has_delta(item, self.payload))
     }
 
-    /// Puts the items of a member of the choice beside its delta. The member is not null.
+    /// Puts the items of a member of the choice that is not its delta. The member must not be null.
     #[inline(never)]
     fn beside_delta(&mut self, spans: &Spans<{ choice::COUNT }>, member: usize) {
         let Some(value) = self.value(spans, member) else { return };
@@ -247,7 +248,7 @@ impl<'r> ItemReader<'r, '_> {
             choice::LOGPROBS if is_object => {
                 let from = self.items.as_slice().len();
                 self.put_value(Kind::Logprobs, How::Raw, value);
-                // Log probabilities beside a message are as whole as the message.
+                // Log probabilities beside a whole message may be those of all its tokens.
                 if self.items.as_slice().iter().any(|item| item.kind == Kind::Message && item.choice == self.choice) {
                     self.items.mark_whole(from);
                 }

@@ -1,12 +1,13 @@
-//! What a chunk means: lazy views of OpenAI's `chat.completion.chunk` and its dialects, and of the events of other protocols.
+//! What a chunk means: lazy views of OpenAI's `chat.completion.chunk` and its dialects, and of the events of other
+//! protocols.
 //!
-//! A [`Chunk`] borrows its payload and the [`Index`] that one pass over it filled; everything else is read when it is
-//! asked for. The same views serve OpenAI's chunk, OpenRouter's dialect, the reasoning dialects, legacy completions,
-//! a non-streaming `chat.completion` body, and errors wherever they come. [`Chunk::deltas`] iterates
-//! over all of it.
+//! A [`Chunk`] borrows its payload and the [`Index`] that one pass over the payload filled. It reads everything else on
+//! request. The same views serve OpenAI's chunk, OpenRouter's dialect, the reasoning dialects, legacy completions, a
+//! non-streaming `chat.completion` body, and errors in any place. [`Chunk::deltas`] iterates over everything that a
+//! chunk reports.
 //!
-//! Sources: the provider's references of the chat completion chunk object and of legacy completions. `docs/quirks.md` lists
-//! where real streams deviate from them.
+//! Sources: the provider's references of the chat completion chunk object and of legacy completions. `docs/quirks.md`
+//! lists where real streams deviate from them.
 
 mod choices;
 mod cursor;

@@ -1,4 +1,4 @@
-//! The members that no other delta is made of, such as those of a provider, as raw JSON.
+//! Other members: those that no other delta is made of, such as the extensions of a provider, as raw JSON.
 
 use super::key::{Key, Owner};
 use super::scalar::index_number;
@@ -15,10 +15,10 @@ pub struct OtherMember<'a> {
     pub owner: Owner,
     /// The index of the choice, or 0 if the chunk is the owner.
     pub choice: u32,
-    /// For a member of a tool call: from a tracker the number of the call, in a pulled update its position in the chunk's
-    /// array. Otherwise 0.
+    /// For a member of a tool call: from a tracker, the number of the call; in a pulled update, the position of the
+    /// call in the array of its chunk. Otherwise 0.
     pub call: u32,
-    /// Whether it is in a `message`, not in a delta.
+    /// Whether the member is in a `message`, not in a delta.
     pub in_message: bool,
     /// Its name, which may be empty.
     pub name: Text<'a>,
@@ -45,7 +45,7 @@ impl<'a> OtherMember<'a> {
         Some(OtherMember { owner, choice: delta.choice, call: delta.call, in_message, name, value })
     }
 
-    /// Splits a member as the text of a delta or a record has it, `"name":value`, into name and value.
+    /// Splits the text of a member in a delta or a record, `"name":value`, into name and value.
     ///
     /// ```
     /// let (name, value) = deltawire::chat::OtherMember::split(br#""timings":{"ms":7}"#).unwrap();
@@ -60,7 +60,7 @@ impl<'a> OtherMember<'a> {
         Some((name.as_text()?, value)).filter(|_| is_member)
     }
 
-    /// Returns the code of its delta.
+    /// Returns the code of the member's delta.
     pub(super) fn meta(&self) -> Meta {
         let is_it = |(_, owner, in_message): &&(Meta, Owner, bool)| {
             *owner == self.owner && (*owner != Owner::Delta || *in_message == self.in_message)
@@ -78,14 +78,14 @@ impl<'a> OtherMember<'a> {
     }
 }
 
-/// Returns the next member of an object, and which known name it has.
+/// Returns the next member of an object: its name, the known name that this is, and its value.
 fn next_member<'a>(object: &mut Container, payload: &'a [u8]) -> Option<(Text<'a>, Key, Value<'a>)> {
     let (name, value) = object.member(payload)?;
     Some((name, Key::of(name.raw(), name.parts().0), value))
 }
 
 /// Iterates over the members that no other delta is made of. Created by
-/// [`Chunk::other_members`](super::Chunk::other_members). Contains the containers that are being walked.
+/// [`Chunk::other_members`](super::Chunk::other_members).
 #[derive(Clone)]
 pub struct OtherMembers<'a> {
     payload: &'a [u8],

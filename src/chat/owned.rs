@@ -11,14 +11,14 @@ use crate::json::{Text, Value};
 use core::fmt;
 use smallvec::SmallVec;
 
-/// The number of bytes that an update contains without allocating: more than a token or an ID of a tool call has.
+/// The number of bytes that an update contains without allocating. Most tokens and tool call IDs are shorter.
 const INLINE: usize = 32;
 
-/// An [`Update`] that owns its texts, to be kept, or sent to another thread or task: `Send + Sync + 'static`, 96 bytes. It
-/// allocates only for more than 32 bytes of text.
+/// An [`Update`] that owns its texts, so that it can be stored, or sent to another thread or task:
+/// `Send + Sync + 'static`, 96 bytes. It allocates only for more than 32 bytes of text.
 ///
-/// [`Update::into_owned`] makes one of a pulled or a pushed update, and [`as_update`](OwnedUpdate::as_update) returns an
-/// update with the same contents.
+/// [`Update::into_owned`] makes one of a pulled or a pushed update, and [`as_update`](OwnedUpdate::as_update) returns
+/// an update with the same contents.
 ///
 /// ```
 /// use deltawire::{Growing, OwnedUpdate, Parser, Update};
@@ -55,7 +55,7 @@ pub struct OwnedUpdate {
 impl OwnedUpdate {
     /// Returns the update, with its texts borrowed from this one.
     pub fn as_update(&self) -> Update<'_> {
-        // No update that can be made gives `None`: it was made of an update.
+        // `of` never returns `None` here, because the delta was made from an update.
         Update::of(&self.delta, &self.bytes).unwrap_or(Update::Content(Text::verbatim(b"")))
     }
 
@@ -121,7 +121,7 @@ impl OwnedUpdate {
         }
     }
 
-    /// Sets the tool call that it belongs to.
+    /// Sets the tool call that the update belongs to.
     fn of(mut self, call: u32) -> Self {
         self.delta.call = call;
         self
@@ -152,7 +152,7 @@ impl From<Update<'_>> for OwnedUpdate {
 }
 
 impl Update<'_> {
-    /// Returns the same update with texts of its own.
+    /// Returns the same update with its own copies of the texts.
     pub fn into_owned(self) -> OwnedUpdate {
         let (text, value) = (OwnedUpdate::of_text, OwnedUpdate::of_value);
         match self {
@@ -178,7 +178,7 @@ impl Update<'_> {
                 value(Kind::Logprobs, logprobs.value()).with_flag(FLAG_WHOLE, logprobs.is_whole())
             }
             Update::Message(message) => value(Kind::Message, message.value()),
-            Update::Meta(meta, said) => text(Kind::Meta, said).with_code(meta as u32),
+            Update::Meta(meta, word) => text(Kind::Meta, word).with_code(meta as u32),
             Update::Member(member) => OwnedUpdate::of_member(member),
             Update::Finish(reason) => text(Kind::Finish, reason.text())
                 .with_code(reason.kind().number())
@@ -202,7 +202,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn it_is_small_and_allocates_for_long_texts_alone() {
+    fn an_owned_update_is_small_and_allocates_only_for_long_texts() {
         fn can_be_sent<T: Send + Sync + 'static>() {}
         can_be_sent::<OwnedUpdate>();
         assert!(core::mem::size_of::<OwnedUpdate>() <= 96);

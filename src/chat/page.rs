@@ -1,4 +1,5 @@
-//! How the deltas of a chunk are stored: a page of small items.
+//! How the deltas of a chunk are stored: a page of items. An item is a small form of one delta or, for a container such
+//! as an array of tool calls, of all its deltas.
 
 use crate::delta::{Kind, Part, FLAG_WHOLE};
 use crate::json::TextFlags;
@@ -11,7 +12,7 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
-    /// A `message`, or a text or a raw value of it.
+    /// A `message`, or a text or a raw value inside a message.
     Whole,
     /// A tool call that has only an index, which is in `start`.
     Fragment,
@@ -48,14 +49,15 @@ pub(crate) struct PageItem {
     pub(crate) how: How,
     /// The [`TextFlags`] of a string that lies in one segment.
     pub(crate) flags: u8,
-    /// The segment of `start`, that of `end` 4 bits higher, [`FALLBACK`](Item::FALLBACK) and [`WHOLE`](Item::WHOLE).
+    /// The segment of `start`, that of `end` 4 bits higher, [`FALLBACK`](PageItem::FALLBACK) and
+    /// [`WHOLE`](PageItem::WHOLE).
     pub(crate) segments: u8,
 }
 
 const _: () = assert!(core::mem::size_of::<PageItem>() == 16);
 
 impl How {
-    /// Whether the bytes of an item lie between the quotes of a string that may be a hole of a template.
+    /// Whether the bytes of the item lie between the quotes of a string that may be a hole of a template.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, How::Text | How::Slot | How::Summary)
     }
@@ -71,7 +73,7 @@ impl PageItem {
     /// The bit of `segments` for a `message` and its items.
     pub(crate) const WHOLE: u8 = 0x08;
 
-    /// Returns where its bytes lie, if the item is of a fresh reading, in which all segments begin at 0.
+    /// Returns where the bytes of the item lie, for an item of a fresh pass, whose segments all begin at 0.
     pub(crate) fn part(&self) -> Part {
         let flags = TextFlags::from_bits(u16::from(self.flags));
         Part { start: self.start, len: self.end.wrapping_sub(self.start), flags, lead: 0 }
@@ -82,7 +84,7 @@ impl PageItem {
         self.segments & PageItem::FALLBACK != 0
     }
 
-    /// Returns the flag of its deltas.
+    /// Returns the flag of the item's deltas.
     #[inline(always)]
     pub(crate) fn flags(&self) -> u16 {
         if self.segments & PageItem::WHOLE != 0 {
@@ -93,11 +95,11 @@ impl PageItem {
     }
 }
 
-/// The number of items on a page: one content of each of eight choices. A page is part of each idle parser, so it is small.
-/// Choices that do not fit are walked again when they are asked for.
+/// The number of items on a page: one content of each of eight choices. A page is part of each idle parser, so it is
+/// small. The cursor walks choices that do not fit once more.
 pub(crate) const PAGE: usize = 8;
 
-/// A bit set: what follows the choices of a page.
+/// A set of what follows the choices of a page, a bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Behind(u8);
 
@@ -130,7 +132,7 @@ pub(crate) struct DeltaList {
     pub(crate) skip: u8,
     /// What follows the choices on the page.
     pub(crate) behind: Behind,
-    /// Whether an earlier chunk of the stream had one of the choices.
+    /// Whether an earlier chunk of the stream had one of the choices of this chunk.
     pub(crate) follows: bool,
     /// The offset of the first choice that is not on the page, if there is one.
     pub(crate) rest: u32,
@@ -151,12 +153,12 @@ impl DeltaList {
         if at >= self.len {
             return None;
         }
-        // The place is below `PAGE`, because `len` is at most that, so nothing has to be checked.
+        // `at` is less than `len`, and `len` is at most `PAGE`, so the mask changes nothing. It saves the bounds check.
         const { assert!(PAGE == 8) }
         self.items.get(usize::from(at & 7))
     }
 
-    /// Whether this number of further items fits.
+    /// Whether the page has room for this number of further items.
     #[inline(always)]
     pub(crate) fn has_room(&self, items: usize) -> bool {
         usize::from(self.len).saturating_add(items) <= PAGE
@@ -171,8 +173,9 @@ impl DeltaList {
         true
     }
 
-    /// Appends the items of the choice that begins at `start`, which `read` reads. If they do not fit, leaves them for
-    /// another walk; on an empty page, puts as many as fit. Appends nothing after a choice that was left.
+    /// Appends the items of the choice that begins at `start`, which `read` reads. If they do not fit, appends none, or
+    /// as many as fit if the page is empty: a later walk of the choice finds the others. Appends nothing after such a
+    /// choice.
     #[inline(always)]
     pub(crate) fn add_choice(&mut self, start: u32, read: impl FnOnce(&mut ChoiceItems<'_>)) {
         if self.behind.has(Behind::CHOICES) {
@@ -198,9 +201,10 @@ impl DeltaList {
 pub(crate) struct ChoiceItems<'r> {
     room: &'r mut [PageItem],
     len: usize,
-    /// Whether there was no room for all.
+    /// Whether some items did not fit.
     pub(crate) is_cut: bool,
-    /// Whether empty texts are kept, and items that count for nothing because of an item before them.
+    /// Whether to keep also empty texts, and fallbacks after an item of their kind. A template needs both, because they
+    /// may have a delta in another event.
     pub(crate) keeps_all: bool,
 }
 
@@ -218,7 +222,7 @@ impl<'r> ChoiceItems<'r> {
         self.room.get(..self.len).unwrap_or_default()
     }
 
-    /// Whether the item that was put last is of this kind.
+    /// Whether the last item is of this kind.
     #[inline]
     fn ends_with(&self, kind: Kind) -> bool {
         self.as_slice().last().is_some_and(|last| last.kind == kind)

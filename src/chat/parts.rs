@@ -1,4 +1,4 @@
-//! Arrays inside a delta: the parts of `content`, the items of `reasoning_details`.
+//! Arrays inside a delta: the parts of `content` and the items of `reasoning_details`.
 
 use super::scalar::{member_of, string_of};
 use crate::dialect::Container;
@@ -14,7 +14,8 @@ pub enum ContentPart<'a> {
     Thinking(Text<'a>),
 }
 
-/// Returns whether a part of a content array is reasoning (`true`) or content (`false`), or `None` if its type is unknown.
+/// Returns whether a part of a content array is reasoning (`true`) or content (`false`), or `None` if its type is
+/// unknown.
 pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
     let kind = member_of(part, "type")?.as_text()?;
     if kind == "text" || kind == "output_text" {
@@ -23,7 +24,7 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
     (kind == "thinking" || kind == "reasoning").then_some(true)
 }
 
-/// Iterates over the parts of a content array: texts and thoughts, none empty.
+/// Iterates over the texts and thoughts of a content array that are not empty.
 #[derive(Clone, Debug)]
 pub struct ContentParts<'a> {
     array: Option<Value<'a>>,
@@ -120,7 +121,7 @@ impl<'a> ReasoningDetail<'a> {
         member_of(self.value, "type").and_then(string_of)
     }
 
-    /// Returns the whole as raw JSON (`id`, `format`, `index`, `signature`, …).
+    /// Returns the whole item as raw JSON (`id`, `format`, `index`, `signature`, …).
     pub fn value(&self) -> Value<'a> {
         self.value
     }
@@ -132,8 +133,8 @@ impl core::fmt::Debug for ReasoningDetail<'_> {
     }
 }
 
-/// Iterates over the items of `reasoning_details[]`, or over the one that is in no array. Ends at the first item that is
-/// malformed.
+/// Iterates over the items of `reasoning_details[]`, or over an object in the place of the array. Ends at the first
+/// item that is malformed.
 #[derive(Clone, Debug)]
 pub struct ReasoningDetails<'a> {
     array: Option<Value<'a>>,
@@ -146,7 +147,7 @@ impl<'a> ReasoningDetails<'a> {
         ReasoningDetails::from(array, Container::at(0))
     }
 
-    /// Goes on behind the items that [`items`](Self::items) was past.
+    /// Returns the items after those that an earlier iterator returned. `items` is its [`items`](Self::items).
     pub(crate) fn from(array: Option<Value<'a>>, items: Container) -> Self {
         ReasoningDetails { array, items }
     }
@@ -162,8 +163,8 @@ impl<'a> Iterator for ReasoningDetails<'a> {
     fn next(&mut self) -> Option<ReasoningDetail<'a>> {
         let value = self.array?;
         if value.kind() == ValueKind::Object {
-            let is_given = core::mem::replace(&mut self.items, Container::NOTHING) == Container::NOTHING;
-            return (!is_given).then_some(ReasoningDetail { value });
+            let was_returned = core::mem::replace(&mut self.items, Container::NOTHING) == Container::NOTHING;
+            return (!was_returned).then_some(ReasoningDetail { value });
         }
         Some(ReasoningDetail { value: self.items.next(value.raw())? })
     }

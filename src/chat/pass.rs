@@ -1,10 +1,11 @@
 //! The one pass over a payload.
 //!
-//! The pass enters the top level, the choices, their deltas and their tool calls. It checks the member grammar of each level
-//! that it enters, and keeps the spans of the top level, of the first choice and of its first tool call. It keeps no spans of
-//! further choices and calls: it notes their quirks and finish reasons, and puts their deltas in the list. It compares a choice
-//! with the bytes that nearly every choice is made of, and puts such a choice in the list at once; it walks any other member by
-//! member. It unescapes nothing, parses no number beyond an index, and checks no UTF-8.
+//! The pass enters the top level, the choices, their deltas and their tool calls. It checks the member grammar of each
+//! level that it enters, and stores the spans of the top level, of the first choice and of its first tool call. It
+//! stores no spans of further choices and calls: it notes their quirks and finish reasons, and puts their deltas in the
+//! list. It first compares a choice with the bytes that nearly every choice is made of, and puts such a choice in the
+//! list at once. It walks any other choice member by member. It unescapes nothing, parses no number except indexes, and
+//! checks no UTF-8.
 
 use super::expect::{Expect, MemberRule};
 use super::index::{choice, top, ChoiceIndex, ChunkFacts, Index, Read, SeenChoices};
@@ -16,7 +17,7 @@ use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
 use crate::json::{JsonError, Steps, ValueKind};
 use crate::Quirk;
 
-/// Walks a payload. Does not look at what follows its JSON value.
+/// Walks the JSON value that a payload begins with. Does not look at the bytes after the value.
 pub(super) fn walk(index: &mut Index, payload: &[u8], max_depth: u32) -> Result<Read, JsonError> {
     let (mut notes, mut seen) = (Notes::default(), SeenChoices::default());
     let mut work = Work { steps: Steps::new(payload, 0, max_depth), notes: &mut notes };
@@ -167,8 +168,8 @@ impl Work<'_, '_> {
         self.conclude(into, seen, facts, list, start as u32);
     }
 
-    /// Notes the facts about a choice that began at `start`, and puts its deltas in the list. Out of line: it is long, and serves
-    /// the first choice and those after it.
+    /// Notes the facts about a choice that began at `start`, and puts its deltas in the list. Out of line, because it
+    /// is long and has two callers: the first choice and the choices after it.
     #[inline(never)]
     fn conclude(
         &self,
@@ -206,7 +207,7 @@ mod tests {
     use crate::chat::page::{How, PageItem};
     use std::{format, string::String, vec::Vec};
 
-    /// Returns the values that an index has in its payload, without the whitespace inside them.
+    /// Returns the values that an index has of its payload, without the whitespace inside them.
     fn values(payload: &str) -> (Vec<String>, String) {
         let mut index = Index::new();
         let Read { end, seen, .. } = walk(&mut index, payload.as_bytes(), 128).unwrap();
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_ways_find_what_the_long_ones_do() {
+    fn fast_paths_find_what_the_general_path_finds() {
         let mut seen = 0;
         for (content, index, reason) in
             [("\"Hi\"", "0", "null"), ("\"\\\"é\"", "17", "\"stop\""), ("null", "-1", "\"None\""), ("7", "\"1\"", "{}")]
@@ -274,7 +275,7 @@ mod tests {
             for payload in (0..usual.len()).map(chunk).chain([full]) {
                 let expected = values(&payload);
                 seen += expected.0.len();
-                // A space at each place where one may be, one place after the other.
+                // Spaces around each punctuation mark, one mark at a time, leave the fast paths.
                 let (mut inside, mut escaped, mut places) = (false, false, 0);
                 for (at, byte) in payload.bytes().enumerate() {
                     let between = !inside && matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']');
@@ -287,7 +288,7 @@ mod tests {
                     }
                 }
                 assert!(places > 40, "{places}");
-                // Each name with its first letter escaped, which is not flagged.
+                // A name whose first letter is escaped leaves them too, and is not flagged.
                 for (at, _) in payload.match_indices("\":") {
                     let start = payload[..at].rfind('"').unwrap() + 1;
                     let code = payload.as_bytes()[start];

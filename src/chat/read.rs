@@ -1,4 +1,4 @@
-//! One payload read: the pass, and what needs more than one member to be known.
+//! Reads one payload: runs the pass, then decides what depends on several members.
 
 use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
@@ -6,7 +6,7 @@ use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of, whole_number};
 use crate::json::{members_of, JsonError, Value, ValueKind};
 
-/// Reads the payload that `payload` begins with into `index`.
+/// Reads the JSON value that `payload` begins with into `index`.
 pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {
     index.clear();
     let read = walk(index, payload, max_depth)?;
@@ -20,7 +20,7 @@ pub(crate) fn is_error_as_body(index: &mut Index, payload: &[u8], max_depth: u32
     is_error(Hint::Body) && !is_error(Hint::None)
 }
 
-/// Makes `index` that of an error's payload that is no JSON object.
+/// Makes `index` the index of an error whose payload is no JSON object.
 pub(crate) fn plain_text(index: &mut Index) {
     index.clear();
     (index.facts.error, index.facts.error_is_whole, index.facts.text) = (true, true, true);
@@ -29,7 +29,7 @@ pub(crate) fn plain_text(index: &mut Index) {
 
 #[inline(always)]
 fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
-    /// Members that a chunk with choices hardly has.
+    /// Members that a chunk with choices rarely has.
     const RARE: u32 = 1 << top::ERROR | 1 << top::TYPE | 1 << top::DETAIL | 1 << top::X_GROQ;
     let object_len = index.top.get(top::OBJECT).map_or(0, |span| span.end.wrapping_sub(span.start));
     let is_rare = index.top.mask() & RARE != 0 || object_len as usize == b"\"error\"".len() || index.facts.rare;
@@ -41,13 +41,13 @@ fn conclude(index: &mut Index, payload: &[u8], hint: Hint) {
     index.list.behind.add(Behind::USAGE, usage == Some(&b'{'));
 }
 
-/// [`conclude`] for any payload.
+/// Does what [`conclude`] does, for any payload.
 #[inline(never)]
 fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
     let value = |member| index.top(payload, member);
     let is = |member, word: &str| value(member).and_then(|value| value.as_text()).is_some_and(|text| text == word);
     let object = index.object(payload);
-    // A whole body that is an answer is no error, whatever words it has.
+    // A whole body with an answer is no error, even if it also has a message.
     let is_answer = index.choices > 0
         // Other protocols have usage too, but also a type.
         || index.top.has(top::USAGE) && !index.top.has(top::TYPE) && object.is_empty()
@@ -74,8 +74,9 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
     index.list.behind.add(Behind::ERROR, has_error || is_whole);
 }
 
-/// Whether an event without choices reports an error by its `error_code`: a number other than 0 (FastChat, Baidu), or a word
-/// beside a message (Databricks). What an event of another protocol says beside it counts instead.
+/// Whether an event without choices reports an error by its `error_code`: a number other than 0 (FastChat, Baidu), or a
+/// word together with a message (Databricks). An event with a `type`, `candidates` or `done` is of
+/// another protocol, and its `error_code` does not count.
 #[inline(never)]
 fn is_error_code(payload: &[u8]) -> bool {
     let names = ["error_code", "message", "type", "candidates", "done"];
@@ -83,8 +84,8 @@ fn is_error_code(payload: &[u8]) -> bool {
     let Some(code) = code.filter(|code| is_error(*code)).and_then(text_of) else { return false };
     let is_number = matches!(code.raw().first(), Some(b'-' | b'0'..=b'9'));
     let is_zero = code.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
-    let says_why = is_number || message.and_then(string_of).is_some();
-    !is_zero && says_why && kind.or(candidates).or(done).is_none()
+    let has_reason = is_number || message.and_then(string_of).is_some();
+    !is_zero && has_reason && kind.or(candidates).or(done).is_none()
 }
 
 /// Whether a body without `error` is an error: it has a message in words, and neither an answer nor a success.
@@ -102,20 +103,22 @@ fn is_error_body(body: Value<'_>) -> bool {
         && success.and_then(|value| value.as_bool()) != Some(true)
 }
 
-/// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`, or that of the first choice (Moonshot).
+/// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`, or the usage of the first choice
+/// (Moonshot).
 pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
-    let says = |value: &Value<'a>| value.kind() == ValueKind::Object && !is_empty_object(*value);
-    let own = index.top(payload, top::USAGE).filter(says);
-    let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "usage").filter(says);
+    let has_members = |value: &Value<'a>| value.kind() == ValueKind::Object && !is_empty_object(*value);
+    let own = index.top(payload, top::USAGE).filter(has_members);
+    let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "usage").filter(has_members);
     let of_choice = || {
         let choice = index.first.spans.get(choice::WHOLE).filter(|_| index.facts.rare)?;
-        member_of(index.value(payload, choice), "usage").filter(says)
+        member_of(index.value(payload, choice), "usage").filter(has_members)
     };
     own.or_else(of_groq).or_else(of_choice)
 }
 
-/// The member that contains the error of a payload: `error`, `x_groq.error` or, where the choices are null or an empty list, and in
-/// a whole body without choices, a `base_resp` that reports a failure (MiniMax).
+/// Returns the member that contains the error of a payload: `error`, `x_groq.error` or a `base_resp` that reports a
+/// failure (MiniMax). `base_resp` counts only if `choices` is null or an empty list, and in a whole body without
+/// `choices`.
 fn member_error<'a>(index: &Index, payload: &'a [u8], is_body: bool) -> Option<Value<'a>> {
     let own = index.top(payload, top::ERROR).filter(|value| is_error(*value));
     let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "error").filter(|value| is_error(*value));
@@ -131,19 +134,19 @@ fn member_error<'a>(index: &Index, payload: &'a [u8], is_body: bool) -> Option<V
     own.or_else(of_groq).or_else(of_base)
 }
 
-/// Returns the error that an event is, or has at its top level: raw JSON, or plain text (`Err`).
+/// Returns the error that an event is, or that it has at its top level: raw JSON, or plain text (`Err`).
 pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Value<'a>, &'a [u8]>> {
     if index.facts.text {
         let text = crate::json::parse_lazy(payload).ok().filter(|value| value.kind() == ValueKind::String);
         return Some(text.ok_or(payload));
     }
     if index.facts.error_is_whole {
-        // The pass saw to its depth.
+        // The pass has limited the depth of the payload.
         return Some(Ok(Value::of_payload(payload)));
     }
     if !index.facts.error {
         return None;
     }
-    // The pass found an error, and knew whether the payload is a whole body.
+    // The index does not store the hint. With that of a whole body, the search finds the member under either hint.
     member_error(index, payload, true).map(Ok)
 }

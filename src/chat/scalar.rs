@@ -1,4 +1,4 @@
-//! Readers of single values, which the pass did not enter.
+//! Readers of single values that the pass did not enter.
 
 use crate::json::{Text, Value, ValueKind};
 
@@ -22,7 +22,7 @@ pub(crate) fn member_of<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
     value.get(name).ok().flatten().filter(|value| !value.is_null())
 }
 
-/// Returns the words of an error that has them in a list: `errors[0].message`, `detail[0].msg`.
+/// Returns the message of an error that has it in a list: `errors[0].message` or `detail[0].msg`.
 pub(crate) fn nested_words<'a>(errors: Option<Value<'a>>, detail: Option<Value<'a>>) -> Option<Value<'a>> {
     [(errors, "message"), (detail, "msg")].into_iter().find_map(|(list, name)| {
         let first = list?.element_at(&mut 0)?;
@@ -50,7 +50,7 @@ pub(crate) fn native_reason_of(fields: Value<'_>) -> Option<Text<'_>> {
     member_of(fields, "native_finish_reason").and_then(text_of)
 }
 
-/// Returns a whole number. One in a string counts.
+/// Returns a whole number that is not negative. A number in a string counts.
 pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
     match value.kind() {
         ValueKind::Number => value.as_u64(),
@@ -107,8 +107,8 @@ pub(crate) fn id_of(value: Value<'_>) -> Option<Text<'_>> {
     text_of(value).filter(|_| !is_none_string(value))
 }
 
-/// Returns an index as a number: a negative index is 0, and a number in a string counts. Returns `None` if the value is no
-/// number.
+/// Returns an index as a number: a negative index is 0, and a number in a string counts. Returns `None` if the value is
+/// no number.
 pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
     let parse = |number: crate::json::Number<'_>| {
         number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))

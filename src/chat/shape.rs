@@ -1,8 +1,8 @@
 //! The shape of a chunk: its index, packed, and the holes in which chunks of the same shape may differ.
 //!
-//! Whatever a hole contains, the pass would find the same index, as long as the contents are a sound value of the same kind:
-//! the pass does not look into texts, and only balances containers that it does not enter. No hole covers a value that
-//! decides anything: an index, a name, a role, a type, a finish reason.
+//! If each hole contains a sound value of its kind, the pass would find the same index, whatever the values are: the
+//! pass does not look into texts, and only balances the brackets of containers that it does not enter. No hole covers a
+//! value that decides anything: an index, a name, a role, a type, a finish reason.
 
 use super::index::{choice, delta, member, top, ChunkFacts, Index, Spans, ValueSpan, SEGMENTS};
 use super::list::put_choice;
@@ -28,13 +28,13 @@ pub(crate) enum HoleKind {
     /// The bytes between the quotes of a string.
     #[default]
     Text,
-    /// The bytes between the quotes of a string, if all of RFC 8259 is checked.
+    /// Like `Text`, if the parser checks all of RFC 8259.
     Checked,
     /// A whole number, not negative.
     Number,
     /// An object or array that the pass does not enter, at this depth of nesting.
     Container(u8),
-    /// A whole number that is the token count at this place.
+    /// A whole number that is the token count of this place.
     Count(u8),
     /// Any number of spaces.
     Spaces,
@@ -48,7 +48,7 @@ pub(crate) struct Hole {
     pub(crate) fill: HoleKind,
 }
 
-/// Members of the top level that change from chunk to chunk, or from stream to stream.
+/// Which members of the top level change from chunk to chunk, or from stream to stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Changing {
     pub(crate) id: bool,
@@ -82,7 +82,7 @@ fn id_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
 pub(crate) struct Holes {
     holes: [Hole; HOLES],
     count: usize,
-    /// All of RFC 8259 is checked: no container is a hole.
+    /// Whether all of RFC 8259 is checked: no container is a hole then.
     is_strict: bool,
 }
 
@@ -91,7 +91,7 @@ impl Holes {
         self.holes.get(..self.count).unwrap_or_default()
     }
 
-    /// Adds the hole of a value, if that is what may fill it. Returns `None` if there are too many holes.
+    /// Adds a hole for a value, if such a hole may contain the value. Returns `None` if there are too many holes.
     #[inline(never)]
     fn add(&mut self, payload: &[u8], value: Option<Value<'_>>, fill: HoleKind) -> Option<()> {
         let may_fill = |value: &Value<'_>| match fill {
@@ -120,7 +120,7 @@ impl Holes {
         Some(())
     }
 
-    /// Returns the holes of a chunk that was read. Returns `None` if there are too many holes.
+    /// Returns the holes of a chunk with this index, or `None` if there are too many.
     pub(crate) fn of(index: &Index, payload: &[u8], changing: Changing, is_strict: bool) -> Option<Self> {
         let mut holes = Holes { is_strict, ..Holes::default() };
         match index.plan.protocol() {
@@ -172,7 +172,7 @@ impl Holes {
             _ => Some(()),
         })?;
         if changing.fingerprint {
-            // Without room for it, chunks with another fingerprint have another template.
+            // If there is no room for this hole, chunks with another fingerprint have another template.
             let _ = self.add(payload, index.top(payload, top::SYSTEM_FINGERPRINT), HoleKind::Text);
         }
         Some(())
@@ -194,8 +194,8 @@ impl Holes {
         Some(())
     }
 
-    /// Adds the results of Azure's content filters, which no reader uses. With them, an event is too long for a template.
-    /// Returns `None` if it has none.
+    /// Adds the results of Azure's content filters, which no reader uses. Outside of a hole they would make an event
+    /// too long for a template. Returns `None` if the event has no such results.
     pub(crate) fn add_filter_results(&mut self, payload: &[u8]) -> Option<()> {
         let choices = Value::from_raw(payload).get("choices").ok()??;
         let results = choices.elements().next()?.ok()?.get("content_filter_results").ok()??;
@@ -250,7 +250,7 @@ fn is_digits(value: Value<'_>) -> bool {
     value.raw().iter().all(u8::is_ascii_digit)
 }
 
-/// A span of a remembered index.
+/// A span of a stored index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PackedSpan {
     start: u16,
@@ -262,10 +262,9 @@ struct PackedSpan {
 impl PackedSpan {
     const NONE: PackedSpan = PackedSpan { start: 0, end: 0, segments: 0, flags: 0 };
 
-    /// Packs a span, whose bounds are in the payload, at least `quote` bytes inside of the value. Returns `None` if an offset
-    /// does not fit 16 bits.
+    /// Packs a span that lies `quote` bytes inside of its value. Returns `None` if an offset does not fit 16 bits.
     fn of(span: ValueSpan, quote: u32, holes: &[Hole]) -> Option<Self> {
-        // An offset belongs to the segment that begins after the last hole before it, and counts from there.
+        // An offset counts from the end of the last hole before the value's bound, where its segment begins.
         let place = |at: u32, bound: u32| {
             let before = holes.iter().take_while(|hole| hole.end <= bound as usize);
             let (base, count) = before.fold((0, 0), |(_, count): (usize, u8), hole| (hole.end, count.wrapping_add(1)));
@@ -273,7 +272,7 @@ impl PackedSpan {
         };
         let (start, from) = place(span.start, span.start.checked_sub(quote)?)?;
         let (end, to) = place(span.end, span.end.checked_add(quote)?)?;
-        // The flags of a text in a hole are those of each event.
+        // A text in a hole has flags of its own in each event.
         let flags = if from == to { span.flags } else { 0 };
         Some(PackedSpan { start, end, segments: from | to << 4, flags })
     }
@@ -285,11 +284,11 @@ impl PackedSpan {
     }
 }
 
-/// A possible delta of a chunk of this shape: an [`PageItem`], packed. Whether it is one depends on the contents of the holes:
-/// an empty text is no delta, and neither is a fallback after a delta of its kind.
+/// A possible delta of a chunk of this shape: a [`PageItem`], packed. The contents of the holes decide whether it is a
+/// delta: an empty text is none, and neither is a fallback after a delta of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Candidate {
-    /// Where the item lies, and its [`FALLBACK`](Item::FALLBACK) in the segments.
+    /// Where the item lies. The segments include its [`FALLBACK`](PageItem::FALLBACK).
     place: PackedSpan,
     kind: Kind,
     how: How,
@@ -300,7 +299,7 @@ impl Candidate {
 
     fn of(item: &PageItem, holes: &[Hole]) -> Option<Self> {
         let PageItem { start, end, kind, how, flags, .. } = *item;
-        // The index of a fragment is no place in the payload.
+        // The index of a fragment is no offset in the payload.
         let holes = if how == How::Fragment { &[] } else { holes };
         // The quotes of a string lie outside its hole.
         let quote = u32::from(how.is_text());
@@ -320,7 +319,7 @@ pub(crate) struct Shape {
     number: u32,
     /// The protocol, unless the event is of chat completions.
     protocol: Option<Protocol>,
-    /// The sets of members that are there: of the top level, of the first choice, and of its delta.
+    /// The sets of members that are present: of the top level, of the first choice, and of its delta.
     there: [u16; 3],
     choices: u8,
     facts: ChunkFacts,
@@ -346,8 +345,8 @@ impl Shape {
     };
 
     /// Stores the index of a chunk with these holes. Returns `None` if the index is too large, if the chunk has several
-    /// choices, because those after the first would have to stay as they are, or if it has a message, which is rarely
-    /// repeated.
+    /// choices, because a template could recognize the choices after the first only if they do not change, or if it has
+    /// a message, which is rarely repeated.
     pub(crate) fn keep(&mut self, index: &Index, payload: &[u8], holes: &[Hole]) -> Option<()> {
         let first = &index.first;
         if index.choices > 1 || first.spans.has(choice::MESSAGE) {
@@ -366,7 +365,7 @@ impl Shape {
         if self.protocol.is_none() {
             return self.keep_deltas(index, payload, holes);
         }
-        // All items get this number. It is 0 unless the last item is a text with a slot.
+        // `restore` gives all items one number. It is 0 unless the only item is a text with a slot.
         let items = index.list.items.get(..usize::from(index.list.len))?;
         self.number = items.last()?.choice;
         Some(()).filter(|()| items.len() == 1 || self.number == 0)?;
@@ -396,7 +395,7 @@ impl Shape {
         (items.len() <= CANDIDATES).then_some(())
     }
 
-    /// Whether chunks of both shapes have the same index but for the [number](Shape::restore_number).
+    /// Whether chunks of both shapes have the same index except for the [number](Shape::restore_number).
     pub(crate) fn is_like(&self, other: &Shape) -> bool {
         let parts =
             |shape: &Shape| (shape.quirks, shape.protocol, shape.there, shape.choices, shape.facts, shape.behind);
@@ -408,15 +407,16 @@ impl Shape {
             && self.candidates.get(..count) == other.candidates.get(..count)
     }
 
-    /// Does what [`restore`](Shape::restore) does, where `index` already has a shape [like](Shape::is_like) this one.
+    /// Does what [`restore`](Shape::restore) does, for an `index` that a shape [like](Shape::is_like) this one
+    /// restored.
     pub(crate) fn restore_number(&self, index: &mut Index) {
-        // All have the same number.
+        // All items have the same number, so the loop ends at once if the first item has this number.
         let items = index.list.items.iter_mut().take(usize::from(index.list.len));
         items.take_while(|item| item.choice != self.number).for_each(|item| item.choice = self.number);
     }
 
-    /// Makes `index` the index of the chunk that was stored. The caller sets the bases of its segments, and the flags of the
-    /// texts in the holes.
+    /// Makes `index` the index of the chunk that was stored. The caller sets the bases of its segments, and the flags
+    /// of the texts in the holes.
     pub(crate) fn restore(&self, index: &mut Index) {
         let [top, choice, delta] = self.there;
         let first = &mut index.first;

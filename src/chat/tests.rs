@@ -1,4 +1,4 @@
-//! The views of a chunk: each member where it is looked for, and nothing where it is of another kind.
+//! Tests of the views of a chunk: each accessor returns its member, and nothing if the value is of another kind.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -153,8 +153,8 @@ fn lines_of(payload: &str) -> Vec<String> {
     lines.0
 }
 
-/// Returns the lines of one choice with these members, read twice: as the first, which the pass keeps, and as one that is
-/// walked.
+/// Returns the lines of one choice with these members. Reads it twice: as the first choice, which the index stores, and
+/// as the second, which the view walks.
 fn lines_of_choice(members: &str) -> Vec<String> {
     let choice = format!(r#"{{"index":4,{members}}}"#);
     let alone = lines_of(&format!(r#"{{"choices":[{choice}]}}"#));
@@ -435,7 +435,7 @@ fn members_of_a_choice_in_any_order() {
 }
 
 #[test]
-fn a_function_that_is_there_twice_counts_once() {
+fn the_last_of_two_functions_counts() {
     let calls = r#""delta":{"tool_calls":[{"function":{"name":"f","arguments":"1"},"function":{}},
         {"custom":{"name":"g","input":"2"},"custom":7},{"function":{"name":"h"},"custom":{"input":"3"}},
         {"function":{"name":"i","arguments":"4"},"function":{"name":"j"}}]}"#;
@@ -456,7 +456,7 @@ fn a_function_that_is_there_twice_counts_once() {
 
 #[test]
 fn counts_may_have_other_names() {
-    // Reasoning, cached and cache write tokens.
+    // The expected counts are those of reasoning, cached and cache write tokens.
     for (usage, expected) in [
         (r#"{"prompt_tokens":9,"prompt_cache_hit_tokens":4}"#, [None, Some(4), None]),
         (r#"{"cached_tokens":5,"prompt_tokens":9,"prompt_tokens_details":null}"#, [None, Some(5), None]),
@@ -498,7 +498,7 @@ fn counts_may_have_other_names() {
 }
 
 #[test]
-fn parts_that_are_known_are_not_flagged() {
+fn only_unknown_parts_are_flagged() {
     let parts = [
         r#""a""#,
         r#"{"type":"text","text":"a"}"#,
@@ -554,7 +554,7 @@ fn indexes_of_choices() {
 }
 
 #[test]
-fn behind_a_chunk_there_may_be_space_alone() {
+fn only_whitespace_may_follow_a_chunk() {
     let read = |payload: &str| Chunk::read(payload.as_bytes(), &mut Index::new()).map(|_| ());
     assert_eq!(read("{} \t\r\n"), Ok(()));
     for (payload, offset) in [("{}x", 2), ("{} \n{}", 4), ("null,", 4)] {
@@ -585,7 +585,7 @@ fn an_error_event_is_an_error_whatever_it_looks_like() {
 }
 
 #[test]
-fn views_show_what_they_are_of() {
+fn debug_output_of_views_has_their_contents() {
     let payload = r#"{"error":{"message":"e"},"choices":[{"index":0,"finish_reason":"why","message":{"a":1},
         "logprobs":{"content":[{"token":"tok"}]},"delta":{"function_call":{"name":"fun"},"audio":{"id":"aud"},
         "reasoning_details":[{"text":"det"}],"tool_calls":[{"id":"cal"}]}}],"usage":{"prompt_tokens":77}}"#;

@@ -11,11 +11,12 @@ use crate::json::{Text, Value};
 
 /// One thing that an event reports: a [`Delta`] with its texts borrowed. No text is empty.
 ///
-/// Pull and push give the same updates, with one difference. Pushed ones went through a
+/// Pull and push give the same updates, with one difference. Pushed updates went through a
 /// [`Tracker`](crate::track::Tracker): each is reported once, a tool call has a number, and a text never ends in half a
-/// character. Pulled ones ([`Event::deltas`](crate::Event::deltas)) are read by themselves: a role or a name may be
-/// repeated in each chunk; a call is the position in its chunk's array, and its index is there if it was sent. Of a server that
-/// sends the message so far in each chunk they have the first one's contents: see [`Message`](Update::Message).
+/// character. Pulled updates ([`Event::deltas`](crate::Event::deltas)) do not regard earlier chunks: a role or a name
+/// may be repeated in each chunk, a call has the position in the array of its chunk instead of a number, and an index
+/// only if it was sent. If a server sends the message so far in each chunk, they report the contents of the first
+/// message alone: see [`Message`](Update::Message).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Update<'a> {
@@ -23,17 +24,17 @@ pub enum Update<'a> {
     Role(Text<'a>),
     /// Content, or the `text` of legacy completions.
     Content(Text<'a>),
-    /// Reasoning, by whichever name it came first in: `reasoning_content`, `reasoning`, `reasoning_details`,
-    /// `thinking`, `thought`, `reasoning_text`, or a thinking part of the content.
+    /// Reasoning: the first of `reasoning_content`, `reasoning`, `reasoning_details`, `thinking`, `thought` and
+    /// `reasoning_text` that has a text, or a thinking part of the content.
     Reasoning(Text<'a>),
     /// A refusal.
     Refusal(Text<'a>),
-    /// A tool call was opened, or an ID or a type of it came later. Its name and arguments follow.
+    /// A tool call opened, or its ID or type came later. Its name and arguments follow.
     Call(CallUpdate<'a>),
     /// The name of a tool call, or a piece of it.
     CallName {
-        /// From a tracker, the number of the call. In a pulled update, its position in this chunk's array, so do not join
-        /// pieces by it.
+        /// From a tracker, the number of the call. In a pulled update, its position in this chunk's array, so do not
+        /// join pieces by it.
         call: u32,
         /// The name, or the piece to append to it.
         text: Text<'a>,
@@ -42,7 +43,7 @@ pub enum Update<'a> {
     },
     /// A fragment of a tool call's arguments (of a custom tool: its input).
     CallArguments {
-        /// The same as in [`CallName`](Update::CallName).
+        /// The same number as in [`CallName`](Update::CallName).
         call: u32,
         /// The fragment.
         text: Text<'a>,
@@ -58,74 +59,76 @@ pub enum Update<'a> {
     FunctionArguments(Text<'a>),
     /// A fragment of audio.
     Audio(Audio<'a>),
-    /// Annotations of the content (citations and the like), as raw JSON: an array. In other protocols, and if a message so
-    /// far has more of them than the one before, each comes by itself, as an object.
+    /// Annotations of the content, such as citations, as raw JSON: an array. In other protocols, and if a message so
+    /// far has more annotations than the message before, each annotation is an update of its own, and an object.
     Annotations(Value<'a>),
     /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols).
     Signature(Text<'a>),
     /// An image or another medium, as raw JSON (other protocols).
     Media(Value<'a>),
-    /// A part of the response that no other update is made of, as raw JSON (other protocols): a tool that the server ran, its
-    /// result, a piece of either, ...
+    /// A part of the response that no other update is made of, as raw JSON (other protocols), such as the call of a
+    /// tool that the server ran, its result, or a piece of either.
     Native(Value<'a>),
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
-    /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no text and
-    /// no call. Its contents follow as other updates of the choice: read one of the two. With a tracker only new contents
-    /// follow. Without one those of the choice's first message follow, and of each later message only this update comes.
+    /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no
+    /// text and no call. Its contents follow as other updates of the choice: read either the message or those. With a
+    /// tracker, only new contents follow. Without a tracker, the contents follow only the first message of the choice.
     Message(Message<'a>),
-    /// A member that describes the response. Only two are reported here: [`NativeFinishReason`](Meta::NativeFinishReason)
-    /// and, from a tracker, [`ReasoningName`](Meta::ReasoningName), before the first reasoning of a choice. Read the others
-    /// from the [`Chunk`](super::Chunk).
+    /// A member that describes the response. Only two are reported here:
+    /// [`NativeFinishReason`](Meta::NativeFinishReason) and, from a tracker, [`ReasoningName`](Meta::ReasoningName),
+    /// before the first reasoning of a choice. Read the others from the [`Chunk`](super::Chunk).
     Meta(Meta, Text<'a>),
-    /// A member of a tool call, or of its function, that no other update is made of: `extra_content` with the signature of a
-    /// thought, … Such members of the chunk, of choices and of deltas are at the chunk
-    /// ([`Chunk::other_members`](super::Chunk::other_members)).
+    /// A member of a tool call, or of its function, that no other update is made of, such as `extra_content` with the
+    /// signature of a thought. [`Chunk::other_members`](super::Chunk::other_members) returns such members of the chunk,
+    /// of its choices and of their deltas.
     Member(OtherMember<'a>),
-    /// The choice finished. It may finish twice; the last one counts.
+    /// The choice finished. If it finishes twice, the last reason counts.
     Finish(FinishReason<'a>),
     /// The choice failed.
     ChoiceError(ApiError<'a>),
-    /// How many tokens were used so far. The last one counts; the choice is 0.
+    /// How many tokens were used so far. The last usage counts. The choice is 0.
     Usage(Usage<'a>),
     /// The API reported an error. The choice is 0.
     Error(ApiError<'a>),
 }
 
-/// How a name, or a piece of one, relates to the name before it. A pulled update does not know that name, so it always appends.
+/// How a name, or a piece of one, relates to the name before it. A pulled update does not know that name, so it always
+/// appends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamePiece {
-    /// It is the whole name. It begins with the name so far, if there is one, and replaces it.
+    /// The text is the whole name. It begins with the name so far, if there is one, and replaces it.
     Replaces,
-    /// It is to be appended to what came before.
+    /// The text continues the name so far.
     Appends,
 }
 
-/// A tool call that was opened, or of which an ID or a type came later.
+/// A tool call that opened, or whose ID or type came later.
 ///
-/// From a tracker, an ID and a type are there only when they come for the first time.
+/// A tracker reports an ID and a type only when they come for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct CallUpdate<'a> {
-    /// Its number among the calls of its choice, in order of appearance, from 0. Without a tracker, its position in the
-    /// chunk's array. A tracker gives a number, too, to a call of which only unknown members came, so there may be gaps.
+    /// The number of the call among the calls of its choice, in order of appearance, from 0. Without a tracker, its
+    /// position in the array of the chunk. A tracker also numbers a call that has only unknown members so far, so there
+    /// may be gaps.
     pub call: u32,
-    /// Its index, as it was sent or, from a tracker, the index that the call was given.
+    /// The index of the call as it was sent. If none was sent, a tracker gives the call an index.
     pub index: Option<u32>,
     /// Whether this update opens the call. Always false without a tracker.
     pub opens: bool,
-    /// Whether it opens under an index that an earlier call has. Always false without a tracker.
+    /// Whether the call opens under an index that an earlier call has. Always false without a tracker.
     pub reuses: bool,
-    /// Its ID.
+    /// The ID of the call.
     pub id: Option<Text<'a>>,
-    /// Its type.
+    /// The type of the call.
     pub kind: Option<Text<'a>>,
-    /// Whether it is a call of a custom tool.
+    /// Whether the call is one of a custom tool.
     pub custom: bool,
 }
 
 impl CallUpdate<'_> {
-    /// Returns the update of a call that has only an index and is the only one of its chunk's array, untracked.
+    /// Returns the update of a call that has only an index and is the only call of its chunk, without a tracker.
     #[inline(always)]
     pub(super) fn fragment(index: u32) -> Self {
         CallUpdate { call: 0, index: Some(index), opens: false, reuses: false, id: None, kind: None, custom: false }
@@ -140,7 +143,7 @@ impl<'a> Update<'a> {
             Kind::Content => Some(Update::Content(delta.text.text(payload))),
             Kind::Reasoning => Some(Update::Reasoning(delta.text.text(payload))),
             Kind::ToolArguments => Some(Update::CallArguments { call: delta.call, text: delta.text.text(payload) }),
-            // The delta is copied, so that nothing points to the original and it need not be in memory.
+            // A pointer to the delta would force it into memory, so the call gets a copy.
             _ => Update::of_any(&{ *delta }, payload),
         }
     }

@@ -1,4 +1,4 @@
-//! The parts that all walks through a chunk share: steps, notes, and storing values in their places.
+//! What all walks of a chunk share: the steps, the notes, and how the spans of values are stored.
 
 use super::expect::{Expect, MemberRule};
 use super::index::{Spans, ValueSpan};
@@ -12,25 +12,26 @@ pub(super) struct Notes {
     pub(super) quirks: QuirkSet,
     /// The first error in the bytes, which ends the walk.
     pub(super) fault: Option<JsonError>,
-    /// Whether a member has no place, and is neither null nor padding.
+    /// Whether there is a member that no index stores, and that is neither null nor padding.
     pub(super) has_others: bool,
     /// Whether a choice has usage, or the chunk an `error_code`.
     pub(super) has_rare: bool,
 }
 
-/// The walk itself. Its steps change all the time and stay in registers. The notes are seldom written and stay in memory.
+/// A walk of a payload. The steps change with each byte, so the compiler must be able to keep them in registers. The
+/// notes are seldom written, so the walk only borrows them.
 pub(super) struct Work<'a, 'n> {
     pub(super) steps: Steps<'a>,
     pub(super) notes: &'n mut Notes,
 }
 
-/// The place of a member that the index does not keep. Its value is skipped.
+/// The rule of a member that no index stores. The walk skips its value.
 pub(super) const UNKNOWN: MemberRule = MemberRule::new(0xff, Expect::ANY);
 
-/// The place of padding, which no reader wants. Its value is skipped.
+/// The rule of padding, which no reader uses. The walk skips its value.
 pub(super) const PADDING: MemberRule = MemberRule::new(0xfe, Expect::ANY);
 
-/// What comes where a name is expected.
+/// The result of a step to the next name of an object.
 pub(super) enum NextKey {
     Key(Key),
     /// The object ends, or a fault ends it.
@@ -39,12 +40,13 @@ pub(super) enum NextKey {
     Fault,
 }
 
-/// Passes `$before`, the object's bracket or a comma, and the next name. The slot of its tag selects the candidates, and the
-/// four bytes of the tag and the bytes after them decide whether the name is one of them; any other name is looked up by
-/// [`Work::key`]. Leaves the loop at the end of the object, and the function if the name is malformed.
+/// Passes `$before`, which is the bracket of the object or a comma, and the next name. The slot of the name's tag
+/// selects the candidates. The four bytes of the tag and the bytes after them decide whether the name is one of these;
+/// [`Work::key`] looks up any other name. Leaves the loop at the end of the object, and returns from the function if
+/// the name is malformed.
 macro_rules! next_key {
     ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
-        /// Each tag has a slot of its own: one jump finds it, whatever the order in which the members come.
+        /// Gives each tag a slot of its own, so that one jump finds the tag, whatever the order of the members.
         const BY: u32 = $crate::chat::key::spread(&[$($crate::chat::key::tag($tag)),*]);
         let tag = $work.steps.tag($before);
         let key = match $crate::chat::key::slot(tag, BY) {
@@ -81,8 +83,8 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Runs a function that is not inlined on a copy of the steps. Nothing may point to the original, so that it stays in
-    /// registers.
+    /// Runs a function that is not inlined on a copy of the steps. A pointer to the original would force the steps of
+    /// the whole walk into memory.
     #[inline(always)]
     pub(super) fn aside<T>(&mut self, what: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
         let mut work = Work { steps: self.steps, notes: self.notes };
@@ -117,11 +119,11 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn enter_any_object(&mut self) -> Before {
         let entered = self.steps.descend(b'{');
-        // After a fault there are no more bytes, and that ends the object.
+        // A fault stops the steps: the next step finds no more bytes, which ends the object.
         self.noted(entered).map_or(Before::Comma, |()| Before::Bracket)
     }
 
-    /// Enters the next value, an array. Returns whether it has an element, and leaves it if not.
+    /// Enters the next value, an array. Returns whether the array has an element. If not, leaves the array.
     #[inline(always)]
     pub(super) fn enter_array(&mut self) -> bool {
         self.steps.enter_objects() || self.aside(|work| work.enter_any_array())
@@ -154,7 +156,7 @@ impl<'a> Work<'a, '_> {
         self.noted(comes).is_some()
     }
 
-    /// Passes the next name, known or not, and the byte before it, or the end of the object.
+    /// Passes the byte before the next name and the name, known or not, or passes the end of the object.
     #[inline(always)]
     pub(super) fn key(&mut self, before: Before) -> NextKey {
         if self.steps.close(b'}') {
@@ -180,7 +182,7 @@ impl<'a> Work<'a, '_> {
         self.noted(read)
     }
 
-    /// Reads a member's value into its place. Returns `None` after a fault.
+    /// Reads the value of a member, judges it, and stores its span. Returns `None` after a fault.
     #[inline(always)]
     pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: MemberRule) -> Option<()> {
         let start = self.steps.offset();
@@ -199,8 +201,9 @@ impl<'a> Work<'a, '_> {
         Some(())
     }
 
-    /// Reads a member's value into its place, if `take` passes it. Otherwise reads nothing. For members that are one in nearly
-    /// every chunk: the number of the member is a constant, so this is much shorter than [`member`](Work::member).
+    /// Stores the span of the value that `take` passes. Stores nothing if `take` returns `false`. For members that have
+    /// such a value in nearly every chunk: because the number of the member is a constant, this is much shorter than
+    /// [`member`](Work::member).
     #[inline(always)]
     pub(super) fn taken<const N: usize>(
         &mut self,
@@ -216,7 +219,7 @@ impl<'a> Work<'a, '_> {
         took
     }
 
-    /// [`taken`](Work::taken) of a plain string.
+    /// Does what [`taken`](Work::taken) does, for a plain string.
     #[inline(always)]
     pub(super) fn text<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         self.taken(spans, member, Steps::plain_string_before_end)
@@ -229,7 +232,7 @@ impl<'a> Work<'a, '_> {
         Some(())
     }
 
-    /// Reads the value of a member that belongs in this place.
+    /// Reads the value of a member, and judges it.
     #[inline(never)]
     fn odd_value(&mut self, place: MemberRule) -> Option<Skipped> {
         let read = self.read()?;
@@ -239,7 +242,7 @@ impl<'a> Work<'a, '_> {
         Some(read)
     }
 
-    /// Notes what is odd about a value that needs a second look.
+    /// Notes the quirk of a value that is not of the plain kinds, if it has one.
     #[inline(never)]
     fn judge_value(&mut self, place: MemberRule, value: Value<'_>) {
         self.notes.quirks |= place.judge(value);
@@ -253,7 +256,7 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    /// Reads a member's value into its place, if it is a number of plain digits. Otherwise reads nothing.
+    /// Stores the span of the next value if it is a number of digits alone. Otherwise reads nothing.
     #[inline(always)]
     pub(super) fn integer<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         let Some(read) = self.steps.plain_integer() else { return false };
@@ -273,7 +276,7 @@ impl<'a> Work<'a, '_> {
         span(Skipped { start, end: self.steps.offset(), kind: ValueKinds::OTHER, flags: TextFlags::PLAIN })
     }
 
-    /// Notes that a member, though it has a place, may contain members that no delta is made of, unless it is null.
+    /// Notes that a member of the index may contain members that no delta is made of, unless its value is null.
     #[inline(never)]
     pub(super) fn note_other(&mut self) {
         self.notes.has_others |= self.steps.peek() != b'n';

@@ -8,7 +8,8 @@ use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 use crate::Quirk;
 
-/// See [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has no deltas.
+/// Reads an event: see [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has no
+/// deltas.
 pub(super) fn read<'a>(
     state: &mut DialectState,
     event: Value<'a>,
@@ -122,7 +123,7 @@ fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     walk.finish(payload, text(members_of(of, ["stop_reason"])[0]), Reason::Finish, plan)
 }
 
-/// Returns the offset at which the payload begins behind whitespace.
+/// Returns the length of the whitespace that the payload begins with.
 fn leading(payload: &[u8]) -> u32 {
     payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32
 }
@@ -134,7 +135,7 @@ fn message<'a>(event: Value<'a>, plan: &Plan) -> Option<Value<'a>> {
     object(members_of(event, ["message"])[0])
 }
 
-/// Takes one step in the block at hand, and leaves a block that has no more deltas.
+/// Takes one step in the current block, and leaves a block that has no more deltas.
 fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delta> {
     let sub = walk.sub;
     walk.sub = sub.saturating_add(1);

@@ -1,13 +1,14 @@
-//! Which content blocks of a message of Anthropic are tool calls of the client.
+//! Which content blocks of an Anthropic message are tool calls of the client: calls of tools that the client runs, not
+//! the server.
 
 /// How many blocks are tracked at a time.
 const BLOCKS: u32 = 256;
-/// Bits of a word.
+/// The number of bits of a word.
 const WORD: u32 = 32;
 const WORDS: usize = (BLOCKS / WORD) as usize;
 
-/// The blocks that are tool calls of the client, by index. The set covers at least the block that began last and the 224
-/// before it.
+/// The blocks that are tool calls of the client, by index. The set covers at least the block that began last and the
+/// 224 before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
     /// The index of the first tracked block, a multiple of [`WORD`].
@@ -35,7 +36,7 @@ impl Blocks {
     pub(super) fn begin(&mut self, index: u32, is_client: bool) -> bool {
         let mut forgets = false;
         while self.place(index).is_none() {
-            // Blocks come one after the other: dropping one word at a time keeps the others, unless the index is further
+            // Blocks come in order, so dropping one word is usually enough. All words are dropped if the index is far
             // away.
             let is_next = index.checked_sub(self.first).is_some_and(|at| at < BLOCKS.saturating_mul(2));
             let words = if is_next { 1 } else { WORDS };
@@ -69,7 +70,7 @@ mod tests {
             assert!(!blocks.has(index), "{index}");
         }
         assert!(blocks.has(1) && !blocks.begin(65, false) && blocks.has(1));
-        // The same block begins again, now as one of the server's.
+        // The same block begins again, now as a tool call of the server.
         assert!(blocks.begin(1, false) && !blocks.has(1));
     }
 

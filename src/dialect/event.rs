@@ -1,8 +1,8 @@
-//! Reads the usual event of a stream whose protocol is known in one walk.
+//! Fast path: reads the usual event of a stream whose protocol is known in one walk.
 //!
 //! Nearly every event of a stream is a piece of one text, which [`read_known`] finds while it looks for the end of the
-//! payload. It leaves an event to the readers that look at all of it if another protocol could claim the event, or if the
-//! event has a member in which the pass over chat chunks would find a quirk or an error.
+//! payload. It leaves an event to the general readers if another protocol could claim the event, or if the event has a
+//! member in which the pass over chat chunks would find a quirk or an error.
 
 use super::protocol::Protocol;
 use super::read::read;
@@ -13,8 +13,8 @@ use super::value::{number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, Text, TextFlags, Value};
 
-/// Reads an event of the protocol that `state` has into `seen`, which is empty. Returns where its JSON value ends, or `None`, with
-/// nothing changed, if it takes more than one walk to know.
+/// Reads an event of the protocol of `state` into `seen`, which must be empty. Returns the end of its JSON value. If
+/// one walk is not enough to read the event, changes nothing and returns `None`.
 #[inline]
 pub(crate) fn read_known<'a>(
     state: &mut DialectState,
@@ -63,7 +63,7 @@ pub(crate) fn read_known<'a>(
 }
 
 /// Walks the object that comes next, and calls `each` to read the value of each member. Returns `None` if the object is
-/// malformed, if a name has an escape, or if `each` does.
+/// malformed, if a name has an escape, or if `each` returns `None`.
 #[inline(never)]
 fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<'a>) -> Option<()>) -> Option<()> {
     steps.enter(b'{').ok()?;
@@ -79,8 +79,8 @@ fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<
     Some(())
 }
 
-/// Walks the array that comes next, and calls `each` to read its element. Returns `None` if it has not exactly one, or if
-/// `each` does.
+/// Walks the array that comes next, and calls `each` to read its element. Returns `None` unless it has exactly one
+/// element, or if `each` returns `None`.
 fn only_element<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&mut Steps<'a>) -> Option<()>) -> Option<()> {
     steps.enter(b'[').ok()?;
     if !steps.first(b']') {
@@ -99,8 +99,8 @@ fn value<'a>(steps: &mut Steps<'a>, place: &mut Option<Value<'a>>) -> Option<()>
     Some(())
 }
 
-/// Whether a member of this name may make the event one of another protocol, or is read by the pass over chat chunks. `type`
-/// is among them because, if an event has several, only the readers know which one counts.
+/// Whether a member with this name may make the event one of another protocol, or is one that the pass over chat chunks
+/// reads. `type` is among them because only the general readers know which of several types counts.
 fn is_of_chunk(name: &[u8]) -> bool {
     matches!(
         name,
@@ -134,7 +134,7 @@ struct TypedEvent<'a> {
     output: Option<Value<'a>>,
     content: Option<Value<'a>>,
     summary: Option<Value<'a>>,
-    /// `delta`, if it is no object. Otherwise `inner` has its members.
+    /// `delta`, if it is no object. The members of an object are in `inner`.
     delta: Option<Value<'a>>,
     inner: Option<Inner<'a>>,
 }
@@ -220,7 +220,7 @@ impl<'a> Inner<'a> {
     }
 }
 
-/// A Gemini chunk with one candidate, which has the index 0, has one part that is a text, and did not finish.
+/// A Gemini chunk with one candidate: of index 0, unfinished, and with one part, which is a text.
 #[derive(Default)]
 struct GeminiChunk<'a> {
     id: Option<Value<'a>>,
@@ -298,8 +298,8 @@ mod tests {
     use crate::chat::{DeltaCursor, Index};
     use std::{format, string::String, vec::Vec};
 
-    /// Returns what an event contains and the state after it, and whether it is a piece of a text. The reader reads it if
-    /// `slowly`. Otherwise one walk does, and the result is `None` if that is not enough.
+    /// Returns what an event contains, with the state after it, and whether it is a piece of a text. If `slowly`, the
+    /// general reader reads the event. Otherwise one walk does, and the result is `None` if that is not enough.
     fn read_by(state: &mut DialectState, payload: &str, slowly: bool) -> Option<(Vec<String>, bool)> {
         let bytes = payload.as_bytes();
         let mut lines = Vec::new();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn one_walk_reads_what_the_reader_reads() {
+    fn one_walk_reads_what_the_general_reader_reads() {
         let block = |kind: &str| {
             format!(
                 r#"{{"type":"content_block_start","index":1,"content_block":{{"type":"{kind}","id":"i","name":"n"}}}}"#
@@ -374,7 +374,7 @@ mod tests {
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":3,"text":"a"}"#,
                     r#"{"type":"response.output_text.done","output_index":0,"content_index":1,"text":"a"}"#,
                     r#"{"type":"response.x","delta":{"type":"text_delta","text":"a"}}"#,
-                    // From here on the indexes are odd.
+                    // From here on, the indexes are odd.
                     r#"{"type":"response.output_text.delta","output_index":2,"content_index":0,"delta":"a"}"#,
                     r#"{"type":"response.output_text.delta","output_index":"0","content_index":0,"delta":"a"}"#,
                     r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"a"}"#,
@@ -404,7 +404,7 @@ mod tests {
                 }
             }
         }
-        // A piece is what the template memo serves.
+        // Templates serve only pieces, so both numbers matter.
         assert_eq!((by_one_walk, pieces), (38, 11));
         // One walk is not enough for these.
         for (protocol, event) in [
@@ -422,7 +422,7 @@ mod tests {
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"promptFeedback":{}}"#),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"error":{}}"#),
-            // A member comes twice.
+            // In these, a member comes twice.
             (
                 Protocol::Gemini,
                 r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"candidates":[{"content":{"parts":[{}]}}]}"#,

@@ -3,7 +3,7 @@
 use crate::delta::FinishKind;
 use crate::json::Text;
 
-/// The member that a reason comes from, as far as it changes what the word means.
+/// Where a reason comes from, if that changes what the word means.
 #[derive(Clone, Copy)]
 pub(crate) enum Reason<'a> {
     /// A finish reason.
@@ -14,7 +14,7 @@ pub(crate) enum Reason<'a> {
     Status(Option<Text<'a>>),
 }
 
-/// The words for each kind.
+/// The words for each kind, of all protocols.
 static WORDS: [(FinishKind, &str); 5] = [
     (FinishKind::Stop, "stop end_turn stop_sequence pause_turn STOP completed COMPLETE STOP_SEQUENCE"),
     (FinishKind::Length, "length max_tokens model_context_window_exceeded MAX_TOKENS LENGTH max_output_tokens"),
@@ -24,7 +24,8 @@ static WORDS: [(FinishKind, &str); 5] = [
 ];
 
 impl Reason<'_> {
-    /// Returns the kind that `word` means. `called` is whether the choice has a tool call of the client.
+    /// Returns the kind that `word` means. `called` is whether the choice has a tool call of the client, which makes a
+    /// normal end one for tool calls.
     pub(crate) fn kind(self, word: Text<'_>, called: bool) -> FinishKind {
         let word = match self {
             Reason::Block => return FinishKind::ContentFilter,
@@ -38,7 +39,7 @@ impl Reason<'_> {
     }
 }
 
-/// What a word means by itself.
+/// Returns the meaning of a word without its context.
 #[inline(never)]
 fn known(word: Text<'_>) -> FinishKind {
     WORDS.iter().find(|(_, words)| word.is_one_of(words)).map_or(FinishKind::Other, |(kind, _)| *kind)

@@ -1,4 +1,4 @@
-//! Gemini `generateContent`, streamed as events or as an array, or whole.
+//! Gemini `generateContent`: streamed as events, streamed as an array, or as a whole body.
 
 use super::finish::Reason;
 use super::state::{DialectState, Output, Plan, ReadEvent, What};
@@ -8,7 +8,7 @@ use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value, ValueKind};
 use crate::Quirk;
 
-/// See [`super::read::read`].
+/// Reads an event: see [`super::read::read`].
 pub(super) fn read<'a>(
     state: &mut DialectState,
     event: Value<'a>,
@@ -47,12 +47,12 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Returns the call of a part with these members. An empty object beside a text is no call.
+/// Returns the call of a part with these members. If the part has a text, an empty object is no call.
 fn call_beside<'a>(words: Option<Value<'a>>, call: Option<Value<'a>>) -> Option<Value<'a>> {
     object(call).filter(|call| words.is_none() || has_members(*call))
 }
 
-/// Whether a call is a new one, not the continuation of the last.
+/// Whether a call is a new one, not the continuation of the last call.
 fn opens(call: Value<'_>, continued: bool) -> bool {
     !continued || text(members_of(call, ["name"])[0]).is_some()
 }
@@ -73,7 +73,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         0 => {
             let event = Value::of_payload(payload);
             let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
-            // From here on, `sub` is whether the last call continues.
+            // In Gemini's walk, `sub` is whether the last call continues.
             (walk.phase, walk.outer) = (1, Container::of(payload, array(candidates)));
             walk.sub = u8::from(plan.what == What::Candidates { continues: true });
             walk.finish(payload, blocked(feedback), Reason::Block, plan)
@@ -113,13 +113,14 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     }
 }
 
-/// Returns the position of the part at hand among the parts of its candidate in this event.
+/// Returns the position of the current part among the parts of its candidate in this event.
 fn slot(walk: &Walk) -> u64 {
     u64::from(walk.count.saturating_sub(1))
 }
 
-/// Returns the delta of the part at hand, apart from its signature, or what is behind a text (`is_rest`): some proxies send a text,
-/// which may be empty, beside a call or a medium.
+/// Returns the delta of the current part, except for its signature. Some proxies send a text, which may be empty,
+/// together with a call or a medium in one part: the text comes first, and a second step (`is_rest`) returns the other
+/// delta.
 #[inline(never)]
 fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<Delta> {
     let part = value_at(payload, walk.part);
@@ -137,7 +138,7 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<D
     }
     let Some(call) = call else {
         let kind = if is_medium { Kind::Media } else { Kind::Native };
-        // A part with nothing but a signature has no delta but that of the signature.
+        // If a part has only a signature, its only delta is that of the signature.
         let mut at = 0;
         let mut has_more = false;
         while let Some((name, _)) = part.member_at(&mut at) {
@@ -148,7 +149,8 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<D
     let [id, name, args] = members_of(call, ["id", "name", "args"]);
     walk.member(payload, call, "partialArgs", |value| value.kind() == ValueKind::Array);
     if walk.member.is_empty() {
-        // The signature of a call must go back with that very call, so that it is a member of the call, too.
+        // A client must send the signature of a call back with that call, so the signature is a member of the call,
+        // too.
         walk.member(payload, part, "thoughtSignature", |value| text(Some(value)).is_some());
     }
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;

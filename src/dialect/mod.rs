@@ -1,10 +1,10 @@
-//! The protocols other than chat completions: what one of their events contains.
+//! The protocols other than chat completions: how one of their events is read.
 //!
-//! A reader takes an event in two steps. [`read()`](read::read) looks at an event once, when it comes, together with the [`DialectState`] of the
-//! stream. It fills a [`ReadEvent`]: the places of the members that every protocol has, and a [`Plan`]. [`next`] then returns
-//! the deltas one by one, from the payload and the plan alone, so that they can be read as often as needed. Nearly every
-//! event is a piece of a text, for which one walk ([`read_known`]) is enough: it needs no plan, and the template memo serves
-//! it.
+//! A reader takes an event in two steps. [`read()`](read::read) looks at an event once, when it comes, together with
+//! the [`DialectState`] of the stream. It fills a [`ReadEvent`]: the places of the members that every protocol has, and
+//! a [`Plan`]. [`next`] then returns the deltas one by one, from the payload and the plan alone, so that they can be
+//! read as often as needed. Nearly every event is a piece of a text, for which one walk ([`read_known`]) is enough:
+//! such an event needs no plan, and templates recognize later events of the same shape.
 
 mod anthropic;
 mod blocks;

@@ -1,4 +1,4 @@
-//! Finds out which protocol an event belongs to.
+//! The protocols, and how an event shows which protocol it belongs to.
 
 use super::value::{array, has_members, is, object};
 use crate::json::{members_of, Value, ValueKind, LONGEST_WORD};
@@ -35,9 +35,9 @@ impl Protocol {
         Protocol::ALL.iter().copied().find(|protocol| *protocol as u32 == number)
     }
 
-    /// Whether the parser makes deltas of this protocol's events. It passes on events of other protocols as they came. It
-    /// always reads chat completions, and reads `Responses`, `Anthropic` and `Gemini` if the crate feature of that name is
-    /// enabled, as it is by default.
+    /// Whether the parser makes deltas of this protocol's events. It passes on the events of other protocols as they
+    /// came. The parser always reads chat completions. It reads `Responses`, `Anthropic` and `Gemini` if the crate
+    /// feature of that name is enabled, as it is by default.
     pub const fn is_read(self) -> bool {
         matches!(self, Protocol::Chat) || self.has_reader()
     }
@@ -76,8 +76,8 @@ impl Protocol {
         }
     }
 
-    /// Returns the protocol of an event with this payload and name. A type in the payload takes precedence over the name.
-    /// Returns `None` if neither of them is known and the payload has no members.
+    /// Returns the protocol of an event with this payload and name. A type in the payload takes precedence over the
+    /// name. Returns `None` if neither of them is known and the payload has no members.
     pub(crate) fn of(payload: &[u8], name: &[u8]) -> Option<Protocol> {
         let whole = Value::of_payload(payload);
         let names = [
@@ -123,9 +123,10 @@ impl Protocol {
 mod tests {
     use super::Protocol;
 
-    /// By the members of a payload without a type. Each needs more than one, because others have them too.
+    /// The members of a payload without a type decide the protocol. Most protocols need two, because others share one
+    /// of them.
     #[test]
-    fn members_tell_the_protocol() {
+    fn members_decide_the_protocol() {
         for (payload, protocol) in [
             (r#"{"candidates":[]}"#, Some(Protocol::Gemini)),
             (r#"{"promptFeedback":{}}"#, Some(Protocol::Gemini)),

@@ -7,8 +7,8 @@ use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Text, Value};
 
-/// Reads an event of the protocol that `state` has into `seen`, which is empty. `kind` is its type, or its name. Calls `choice` for
-/// each choice in the event, with its index and whether it finished.
+/// Reads an event of the protocol of `state` into `seen`, which must be empty. `kind` is the type of the event or, if
+/// it has none, its name. Calls `choice` for each choice in the event, with its index and whether it finished.
 #[inline]
 pub(crate) fn read<'a>(
     state: &mut DialectState,
@@ -67,8 +67,8 @@ pub(crate) fn names_usage(protocol: Protocol) -> bool {
     matches!(protocol, Protocol::Anthropic | Protocol::Responses)
 }
 
-/// Whether a reader that needs only usage may skip an event: it has neither token counts nor a finish reason, nor a tool
-/// call that changes what the finish reason means. This is decided by the type, which must be the first member.
+/// Whether a reader that needs only usage may skip an event: the event has no token counts, no finish reason, and no
+/// tool call that changes what the finish reason means. The type decides, which must be the first member.
 pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
     let spaced = || {
         let mut words = [&b"{"[..], b"\"type\"", b":", b"\""].into_iter();
@@ -100,15 +100,15 @@ pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
     }
 }
 
-/// Whether a member of an event needs no delta of its own: other deltas are made of it, or it has nothing about the
-/// response.
+/// Whether a member of an event needs no delta of its own: other deltas are made of it, or it contains nothing about
+/// the response.
 pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {
     let known = match (protocol, is_choice) {
         (Protocol::Anthropic, false) => "type id model role content usage index delta message",
         (Protocol::Anthropic, true) => "type stop_reason",
         (Protocol::Gemini, false) => "candidates usageMetadata modelVersion responseId createTime error",
         (Protocol::Gemini, true) => "content index finishReason",
-        // The rest repeats the request and the events before.
+        // All other members repeat the request or earlier events.
         (_, _) => return *name != "incomplete_details",
     };
     name.is_one_of(known)
@@ -116,10 +116,10 @@ pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> b
         || name.is_one_of(if is_choice { OF_CHOICE } else { OF_MESSAGE })
 }
 
-/// Names of members that an assembled message has already. A member of an event under such a name gets no delta, because the
-/// message would have it twice.
+/// The names of the members that an assembled message has anyway. A member of an event with such a name gets no delta,
+/// because the message would have two members of that name.
 const OF_MESSAGE: &str = "id object created model choices usage native_usage system_fingerprint service_tier error";
-/// The same of a choice of a message.
+/// The names of the members that a choice of an assembled message has anyway.
 const OF_CHOICE: &str = "index message finish_reason native_finish_reason logprobs error";
 
 /// Whether the member of an event with this name contains a choice or a list of choices.

@@ -1,18 +1,18 @@
 //! The output items of a Responses stream, and which parts of them were reported.
 //!
-//! An item has the number that `output_index` gives it. Servers that imitate the API leave that member out (llama.cpp), count from
-//! it another way in later events (vLLM), or use it again for an item of another type (LiteLLM). So an event belongs to the item
-//! with its index *and* its type; if no item has both, or several have, the ID decides. Only in the event that ends the response, where
-//! items have positions, the ID is asked for first.
+//! An item has the number that `output_index` gives it. Servers that imitate the API leave that member out (llama.cpp),
+//! use another index for an item in later events (vLLM), or use an index again for an item of another type (LiteLLM).
+//! So an event belongs to the item with its index *and* its type. If no item has both, or several items have, the ID
+//! decides. In the event that ends the response, items have a position instead of an index, and the ID decides first.
 
 use super::value::text;
 use crate::delta::Kind;
 use crate::hash::fnv;
 use crate::json::Value;
 
-/// How many output items are tracked at a time. An item counts as reported if a later one has taken its place.
+/// How many output items are tracked at a time. An item whose place a later item has taken counts as reported.
 const ITEMS: usize = 8;
-const _: () = assert!(ITEMS <= 8, "`Claims` has a bit for each");
+const _: () = assert!(ITEMS <= 8, "`Claims` has a bit for each tracked item");
 
 /// Which parts of the tracked output items were reported.
 #[derive(Clone, Copy, Debug)]
@@ -23,28 +23,29 @@ pub(super) struct Reported([OutputItem; ITEMS]);
 struct OutputItem {
     /// The number of the item, or [`FREE`] if the place is not in use.
     number: u16,
-    /// Its class in the lowest three bits, its [`Id`], and its [`Mark`]s.
+    /// The class of the item in the lowest three bits, its [`Id`], and its [`Mark`]s.
     tag: [u8; 3],
-    /// `output_index` as sent, as far as a byte has it.
+    /// The lowest byte of `output_index` as sent.
     index: u8,
-    /// One bit for each of its contents. Those from 7 on share one. In a tool call, the lowest bit is for the arguments.
+    /// One bit for each reported content. Contents from 7 on share a bit. In a tool call, the lowest bit is for the
+    /// arguments.
     contents: u8,
-    /// One bit for each of its summaries, likewise. In a tool call, the lowest bit is for the call itself, the next for its name,
-    /// and the third for arguments that came whole with the event that began it.
+    /// One bit for each reported summary, likewise. In a tool call, the lowest bit is for the call itself, the next for
+    /// its name, and the third for arguments that came whole with the event that began the call.
     summaries: u8,
 }
 
 const FREE: u16 = u16::MAX;
 
-/// A bit of what is noted about an item, in the last byte of its tag.
+/// A fact about an item: a bit in the last byte of its tag.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub(super) enum Mark {
-    /// An event ended a text of its content.
+    /// An event ended a text of the item's content.
     TextEnded = 0x20,
-    /// An event ended a part of its content.
+    /// An event ended a part of the item's content.
     PartEnded = 0x40,
-    /// Annotations of it were reported.
+    /// Annotations of the item were reported.
     Annotated = 0x80,
 }
 const MARKS: u8 = Mark::TextEnded as u8 | Mark::PartEnded as u8 | Mark::Annotated as u8;
@@ -82,11 +83,11 @@ impl OutputItem {
     }
 }
 
-/// What an item is, as far as it decides which events belong to it.
+/// The class of an item or of an event. An event belongs to an item of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Class {
-    /// Of an item: only templates recognised its events. Of an event: it belongs to any.
+    /// For an item: only templates have recognized its events. For an event: it may belong to an item of any class.
     Unknown,
     Message,
     Reasoning,
@@ -121,7 +122,7 @@ impl Id {
     const NONE: Id = Id(1);
     const MAX: u32 = 0x3_ffff;
 
-    /// The first of these IDs that is there and not empty.
+    /// Returns the hash of the first of these IDs that is present and not empty.
     pub(super) fn of<const N: usize>(ids: [Option<Value<'_>>; N]) -> Self {
         let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
         let hash = fnv(id.raw());
@@ -142,7 +143,7 @@ impl Id {
     }
 }
 
-/// What an event says of the item that it belongs to.
+/// How an event identifies the item that it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
     pub(super) class: Class,
@@ -181,16 +182,17 @@ pub(super) const BEGAN_WHOLE: ItemPart = ItemPart::Summary(2);
 pub(super) enum Earlier {
     New,
     Reported,
-    /// Under another index.
+    /// The text was reported under another index.
     Elsewhere,
 }
 
-/// What the items of a whole response have to do with those that are tracked.
+/// Which tracked items the items of a whole response claim by their IDs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claims {
-    /// A bit for each tracked item whose ID one of them has: another one in its position is not it.
+    /// One bit for each tracked item that is claimed: an item of the response has its ID. A tracked item that is
+    /// claimed is no other item of the response, whatever its position.
     places: u8,
-    /// How many they are.
+    /// The number of items in the response.
     count: u16,
 }
 
@@ -213,22 +215,23 @@ impl OutputItem {
         }
     }
 
-    /// Whether it has the place of the item with this number, which counts as reported: it is a later one, and a part of it was reported.
+    /// Whether this item has taken the place of the item with this number, which then counts as reported: this is a
+    /// later item, and a part of it was reported.
     fn has_replaced(&self, number: u16) -> bool {
         self.number != FREE && self.number > number && (self.contents, self.summaries) != (0, 0)
     }
 
-    /// Whether no text and no arguments of it were reported.
+    /// Whether no text and no arguments of the item were reported.
     fn is_empty(&self) -> bool {
         self.contents == 0 && (self.summaries == 0 || self.class() == Class::Call)
     }
 
-    /// Whether the item with this number takes its place.
+    /// Whether the item with this number takes the place of this item.
     fn yields_to(&self, number: u16) -> bool {
         self.number != number && !self.has_replaced(number)
     }
 
-    /// Returns the bit of its place in a set of tracked items.
+    /// Returns the bit of the item's place in a set of tracked items.
     fn place_bit(&self) -> u8 {
         1 << (self.number % ITEMS as u16)
     }
@@ -250,7 +253,7 @@ impl Reported {
         (usize::from(number) % ITEMS, number)
     }
 
-    /// The tracked items.
+    /// Returns the tracked items.
     fn items(&self) -> impl Iterator<Item = &OutputItem> {
         self.0.iter().filter(|item| item.number != FREE)
     }
@@ -261,7 +264,7 @@ impl Reported {
         self.0.get(place).filter(|item| item.number == number)
     }
 
-    /// Returns the tracked item with the highest number of those that fulfil a condition.
+    /// Returns the tracked item with the highest number for which a condition holds.
     #[inline(never)]
     fn last(&self, is_wanted: &dyn Fn(&OutputItem) -> bool) -> Option<&OutputItem> {
         self.items().filter(|item| is_wanted(item)).max_by_key(|item| item.number)
@@ -273,9 +276,9 @@ impl Reported {
         let is_there = |item: &OutputItem| item.is_at(index) && item.class().fits(class);
         let by_id = || self.last(&|item| item.id().is(id));
         let found = match self.last(&is_there) {
-            // Some servers give each event another ID. So the ID decides only among several.
+            // The ID decides only among several items, because some servers give each event another ID.
             Some(there) => self.last(&|item| is_there(item) && item.id().is(id)).or(Some(there)),
-            // Not one that is known to have another ID.
+            // Without an index, the event belongs to no item that is known to have another ID.
             None if index.is_none() => {
                 by_id().or_else(|| self.last(&|item| item.class().fits(class) && item.id().may_be(id)))
             }
@@ -284,11 +287,11 @@ impl Reported {
         found.map(|item| u32::from(item.number))
     }
 
-    /// Returns the number of the item that begins with an event, if the item is no new one: an event came before that which
-    /// begins it, or again.
+    /// Returns the number of the item that an event begins, or `None` if the item is new. It is not new if another
+    /// event of the item came earlier, or if the event that begins it comes again.
     pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id } = *address;
-        // An item that began without an ID, and of which nothing was reported, begins again.
+        // If the item began without an ID, and nothing of it was reported, the event begins it again.
         let is_same = |item: &OutputItem| {
             let is_again = item.id() == id && id == Id::NONE && item.is_empty();
             item.id().is(id) || index.is_some() && (item.id() == Id::UNKNOWN || is_again)
@@ -298,20 +301,20 @@ impl Reported {
         self.last(&is_there).map(|item| u32::from(item.number))
     }
 
-    /// Returns the item with the ID of one in a whole response.
+    /// Returns the tracked item with this ID, which is that of an item in a whole response.
     fn known(&self, class: Class, id: Id) -> Option<&OutputItem> {
         self.last(&|item| item.id().is(id) && item.class().fits(class))
     }
 
-    /// Notes one more item of a whole response.
+    /// Notes an item of a whole response in the claims.
     pub(super) fn claim(&self, class: Class, id: Id, claims: &mut Claims) {
         claims.places |= self.known(class, id).map_or(0, OutputItem::place_bit);
         claims.count = claims.count.saturating_add(1);
     }
 
-    /// Returns the number of the item of this class and ID at this position of a whole response. `is_empty`: whether it is a message
-    /// without text, as some servers add; nothing of that is reported. `taken` has a bit for each tracked item that an item before
-    /// this one was.
+    /// Returns the number of the item with this class and ID at this position of a whole response. `is_empty` returns
+    /// whether the item is a message without text, which some servers add and which reports nothing. `taken` has a bit
+    /// for each tracked item that an earlier item of the response is; the bit of this item is added.
     #[inline(never)]
     pub(super) fn find_whole(
         &self,
@@ -330,10 +333,11 @@ impl Reported {
             let is_claimed = |item: &OutputItem| claims.places & item.place_bit() != 0;
             let is_free = |item: &OutputItem| !is_claimed(item) && *taken & item.place_bit() == 0;
             let fits = |item: &OutputItem| is_free(item) && item.class().fits(class);
-            // Many servers have other IDs here than in the events, or leave items out. So the first message is the first one of
-            // the events, the second the second, and so on. This does not hold if some of these never came or are no longer
-            // tracked, or if one of them has the ID that it had in the events: then a message with another ID is new.
-            // LocalAI counts from 1: then the last item has a number that is no position.
+            // Many servers use other IDs here than in the events, or leave items out. So the order decides: the first
+            // message here is the first message of the events, and so on. The order does not decide if some items of
+            // the events never came or are no longer tracked, or if an item of this class has the ID that it had in the
+            // events: then a message with another ID is new. LocalAI counts the items from 1, so the highest number is
+            // one too high there.
             let (next, count) = (self.new_number(None), u32::from(claims.count));
             let lowest = self.items().map(|item| u32::from(item.number)).min().unwrap_or(0);
             let is_shifted = lowest == 1 && next > count;
@@ -344,7 +348,7 @@ impl Reported {
             match first {
                 Some(item) if item.is_empty() || !is_empty() => u32::from(item.number),
                 None if there.is_none_or(fits) => position,
-                // A number that no other item has.
+                // The item is new, and gets a number that no other item has.
                 _ => position.saturating_add(next.saturating_add(count).saturating_sub(1)),
             }
         };
@@ -352,25 +356,27 @@ impl Reported {
         number
     }
 
-    /// Notes that an item of a whole response is the one with this number.
+    /// Notes in `taken` that an item of a whole response is the item with this number.
     pub(super) fn take(&self, number: u32, taken: &mut u8) {
         *taken |= self.item(number).map_or(0, OutputItem::place_bit);
     }
 
-    /// Whether an item with this index has that number, if it has its index as its number.
+    /// Whether `number` is the number that `index` usually gives an item. Very large indexes share one number.
     pub(super) fn is_number(&self, index: u32, number: u32) -> bool {
         Reported::place(index) == Reported::place(number)
     }
 
-    /// Returns the number for a new item: `output_index`, unless another item has that or there is none.
+    /// Returns the number for a new item: its index or, without one or if another item has that number, the next
+    /// number.
     pub(super) fn new_number(&self, index: Option<u32>) -> u32 {
         let is_free = |index: &u32| self.item(*index).is_none();
         let next = || self.last(&|_| true).map_or(0, |item| u32::from(item.number).saturating_add(1));
         index.filter(is_free).unwrap_or_else(next)
     }
 
-    /// Notes what an event says of the item with this number that was not known. An earlier item, of which not all may be
-    /// reported, keeps its place, unless the item has an index that is not its number, and so would not be found.
+    /// Stores what an event shows about the item with this number and was not known. If an earlier item has the place,
+    /// that item keeps it, because parts of it may still be unreported. An item whose index is not its number takes the
+    /// place all the same, because its events would not find it otherwise.
     pub(super) fn describe(&mut self, number: u32, address: &Address) {
         let (place, _) = Reported::place(number);
         let is_usual = address.index.is_some_and(|index| self.is_number(index, number));
@@ -389,9 +395,9 @@ impl Reported {
         item.set(class, id);
     }
 
-    /// Whether an event with this index belongs to the item of that number, judging by its class.
+    /// Whether an event of this class, whose index is this number, belongs to the item with this number.
     pub(super) fn may_be(&self, number: u32, class: Class) -> bool {
-        // If it is the first of its item, its ID may be another item's.
+        // If no such item is tracked, the event may have the ID of another tracked item.
         self.item(number).map_or(!self.has_any(), |item| item.class().fits(class))
     }
 
@@ -401,7 +407,7 @@ impl Reported {
         self.0.get(place).is_some_and(|item| item.number != FREE && item.yields_to(number))
     }
 
-    /// Whether this item is reasoning.
+    /// Whether the item with this number is reasoning.
     pub(super) fn is_reasoning(&self, number: u32) -> bool {
         self.item(number).is_some_and(|item| item.class() == Class::Reasoning)
     }
@@ -411,8 +417,8 @@ impl Reported {
         self.holds(number, |item| item.has(of))
     }
 
-    /// Whether a condition holds of the item with this number. It holds if a later item, of which a part was reported, has taken
-    /// its place, and does not if the item is not tracked otherwise.
+    /// Whether a condition holds for the item with this number. It also holds for an item that a later one has
+    /// replaced, which counts as reported. It does not hold for any other item that is not tracked.
     fn holds(&self, number: u32, condition: impl Fn(&OutputItem) -> bool) -> bool {
         let (place, number) = Reported::place(number);
         let item_holds =
@@ -420,12 +426,13 @@ impl Reported {
         self.0.get(place).is_none_or(item_holds)
     }
 
-    /// Whether anything was reported.
+    /// Whether any item is tracked.
     pub(super) fn has_any(&self) -> bool {
         self.items().next().is_some()
     }
 
-    /// Whether the arguments of a tool call came whole with the event that began it, so that deltas repeat them.
+    /// Whether the arguments of a tool call came whole with the event that began the call, so that deltas only repeat
+    /// them.
     pub(super) fn began_whole(&self, number: u32) -> bool {
         self.item(number).is_some_and(|item| item.has(BEGAN_WHOLE) && item.contents != u8::MAX)
     }
@@ -443,7 +450,7 @@ impl Reported {
         })
     }
 
-    /// Returns the item with this number, which is tracked from now on, or `None` if a later one has its place.
+    /// Tracks the item with this number and returns it, or returns `None` if a later item has its place.
     #[inline(never)]
     fn track(&mut self, number: u32) -> Option<&mut OutputItem> {
         let (place, number) = Reported::place(number);
@@ -462,8 +469,9 @@ impl Reported {
         had
     }
 
-    /// Notes the end (`end`) of a content of an item or of its text. Returns whether the text was reported before. The first text that
-    /// ends is the one whose deltas came, whatever the index of its end (vLLM); but a refusal keeps its index.
+    /// Notes that a content of an item, or its text, ended (`end`). Returns whether the text was reported before. The
+    /// first text that ends is the one whose deltas came, whatever index its end has (vLLM), except for a refusal,
+    /// which keeps its index.
     pub(super) fn add_end(&mut self, number: u32, content: u32, end: Mark, is_refusal: bool) -> Earlier {
         let Some(item) = self.track(number) else { return Earlier::Reported };
         let of = ItemPart::Content(content);
@@ -522,9 +530,9 @@ mod tests {
         assert!(reported.has_all(3) && reported.has(3, ItemPart::Summary(9)) && !reported.has_all(4));
     }
 
-    /// An item whose place a later one has taken counts as reported, and does not take it back.
+    /// An item that a later one has replaced counts as reported, and does not take its place back.
     #[test]
-    fn a_later_item_takes_the_place() {
+    fn a_later_item_replaces_an_earlier_one() {
         let items = ITEMS as u32;
         let mut reported = Reported::NOTHING;
         reported.add(3, ItemPart::Content(1));
@@ -540,7 +548,7 @@ mod tests {
         Address { class, index, id: Id::of([(!id.is_empty()).then(|| Value::from_raw(id.as_bytes()))]) }
     }
 
-    /// The class tells two items of one index apart, then the ID, then the order.
+    /// Of several items with one index, the class decides first, then the ID, then the order.
     #[test]
     fn an_index_may_have_several_items() {
         let mut reported = Reported::NOTHING;
@@ -557,7 +565,7 @@ mod tests {
             (Class::Message, Some(7), "\"m\"", 1),
             (Class::Message, None, "\"m\"", 1),
             (Class::Message, None, "", 2),
-            // A text of a message in reasoning.
+            // The text is one of a message, but its ID is that of reasoning.
             (Class::Message, Some(7), "\"rs\"", 0),
         ] {
             assert_eq!(reported.find(&address(class, index, id)), Some(expected), "{class:?} {index:?} {id}");
@@ -576,7 +584,7 @@ mod tests {
             (2, Class::Message, "\"other\"", 2),
             (3, Class::Call, "\"c\"", 3),
             (2, Class::Call, "\"c\"", 2 + 5),
-            // Another item of the response has the ID of item 0.
+            // Another item of the response claims item 0.
             (0, Class::Reasoning, "\"other\"", 5),
         ] {
             let number = reported.find_whole(position, (class, id(own)), &|| false, &claims, &mut 0);
@@ -584,9 +592,9 @@ mod tests {
         }
     }
 
-    /// Without known IDs, the order tells, also where an item is missing or an empty message was added.
+    /// Without known IDs, the order decides, also if an item is missing or an empty message was added.
     #[test]
-    fn a_whole_response_has_the_items_in_their_order() {
+    fn items_of_a_whole_response_are_matched_in_order() {
         let mut reported = Reported::NOTHING;
         for (number, class) in
             [Class::Reasoning, Class::Message, Class::Call, Class::Message, Class::Call].into_iter().enumerate()
@@ -605,7 +613,7 @@ mod tests {
         }
     }
 
-    /// A part ends under the index of its deltas, unless the server counts on.
+    /// A part ends under the index of its deltas, or under a later one.
     #[test]
     fn a_part_may_end_under_another_index() {
         for (number, first) in [(0, Earlier::Reported), (1, Earlier::Elsewhere)] {
@@ -613,7 +621,7 @@ mod tests {
             reported.add(number, ItemPart::Content(0));
             assert_eq!(reported.add_end(number, number, Mark::TextEnded, false), first);
             assert_eq!(reported.add_end(number, number, Mark::PartEnded, false), first);
-            // What only the end of a later part has.
+            // No deltas came for this part, so its end reports it.
             assert_eq!(reported.add_end(number, 2, Mark::TextEnded, false), Earlier::New);
             assert_eq!(reported.add_end(number, 2, Mark::PartEnded, false), Earlier::Reported);
         }

@@ -9,18 +9,18 @@ use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 use crate::Quirk;
 
-/// What the text of an event is, and which part of its item it belongs to.
+/// The text of an event: its kind, and the part of the item that it belongs to.
 struct EventText {
     kind: Kind,
     of: ItemPart,
     is_custom: bool,
     /// The member that contains the text.
     name: &'static str,
-    /// What the event ends, if it is no delta.
+    /// What the event ends, unless it is a delta.
     ends: Mark,
 }
 
-/// What a text is a part of, without its index.
+/// What a text is a part of, without the index of the part.
 #[derive(Clone, Copy)]
 pub(super) enum PartKind {
     Content,
@@ -39,8 +39,8 @@ impl PartKind {
     }
 }
 
-/// The events that have a text: behind `response.` their type, what the text is and of what, and the member that it is in; of a
-/// part that is done its type says.
+/// The events that have a text: the type after `response.`, the kind of the text, what it is a part of, and the member
+/// that contains it. For `content_part.done`, the type of the part decides the kind and the member.
 static PIECES: [(&str, Kind, PartKind, &str); 16] = [
     ("output_text.delta", Kind::Content, PartKind::Content, "delta"),
     ("output_text.done", Kind::Content, PartKind::Content, "text"),
@@ -78,7 +78,7 @@ pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, PartKind)> {
     (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
 }
 
-/// Returns what the text in an event of this [`row`], or in its `part`, is. Returns `None` if the event has no text.
+/// Describes the text in an event of this [`row`], or in its `part`. Returns `None` if the event has no text.
 fn piece(row: u8, event: Value<'_>) -> Option<EventText> {
     let (event_name, mut kind, own, mut name) = PIECES.get(usize::from(row)).copied()?;
     let [content, summary, part] = members_of(event, ["content_index", "summary_index", "part"]);
@@ -91,7 +91,7 @@ fn piece(row: u8, event: Value<'_>) -> Option<EventText> {
     Some(EventText { kind, of, is_custom, name, ends })
 }
 
-/// Returns the number by which pieces of one part are told apart: its output item and its index there.
+/// Returns the slot of a part, which distinguishes it from all other parts: its output item and its index there.
 fn slot(item: u32, part: u32) -> u64 {
     u64::from(item) << 32 | u64::from(part)
 }
@@ -109,7 +109,8 @@ fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
     })
 }
 
-/// Returns the kind of a text in an item: the content of reasoning is reasoning, whatever the type of its parts (LocalAI, LiteLLM).
+/// Returns the kind of a text in an item: the content of reasoning is reasoning, whatever the type of its parts
+/// (LocalAI, LiteLLM).
 fn kind_in(is_reasoning: bool, kind: Kind) -> Kind {
     if is_reasoning && kind == Kind::Content {
         Kind::Reasoning
@@ -124,8 +125,8 @@ fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
     own.or_else(|| members_of(object(part)?, [name])[0])
 }
 
-/// Returns whether a tool call of the client calls a custom tool, or `None` if an item of this type is no tool call of the
-/// client.
+/// Returns whether a tool call of the client calls a custom tool, or `None` if an item of this type is no tool call of
+/// the client.
 fn client(kind: Option<Value<'_>>) -> Option<bool> {
     if is(kind, "function_call") {
         Some(false)
@@ -154,7 +155,7 @@ pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
     ["completed", "incomplete", "failed", "cancelled", "done"].into_iter().find(|word| own == word.as_bytes())
 }
 
-/// See [`super::read::read`].
+/// Reads an event: see [`super::read::read`].
 pub(super) fn read<'a>(
     state: &mut DialectState,
     event: Value<'a>,
@@ -167,7 +168,7 @@ pub(super) fn read<'a>(
     let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
     let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
     if kind == b"response.created" || is_under_way && state.ended {
-        // A gateway that runs tools itself sends the response after that in the same stream.
+        // A gateway that runs tools itself sends the next response in the same stream.
         state.begin_response(own.and_then(|response| members_of(response, ["id"])[0]), seen);
     }
     seen.plan.reported = *state.output.reported();
@@ -235,7 +236,7 @@ pub(super) fn read<'a>(
         let class = Class::of_piece(piece.kind);
         let mut address = Address { class, index: index_of(index), id: Id::of([id]) };
         let item = find(state, seen, &address, false);
-        // If no event opened the call, the stream was resumed behind that event. The arguments then come with the whole
+        // If no event opened the call, the stream was resumed after that event. The arguments then come with the whole
         // item.
         let is_call = piece.kind == Kind::ToolArguments;
         let is_open = !is_call || state.takes_arguments(item);
@@ -263,7 +264,7 @@ pub(super) fn read<'a>(
         let is_odd = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
         seen.flag(is_odd, Quirk::ArgumentsNotText);
         if !seen.quirks.contains(Quirk::OddItemIndex) {
-            // The walk through a usual event does not look at its ID.
+            // `read_known` does not look at the ID of a usual event, and must leave the same state.
             address.id = Id::UNKNOWN;
         }
         state.output.items().describe(item, &address);
@@ -289,7 +290,7 @@ pub(super) fn read<'a>(
                 }
                 if let Some(input) = begun_input(item) {
                     let is_more = state.output.items().add(number, ARGUMENTS);
-                    // The input of a custom tool is any text: nothing shows that it is whole.
+                    // The input of a custom tool may be any text, so nothing shows that it is whole.
                     if !is_more && client(members_of(item, ["type"])[0]) == Some(false) && is_whole_object(input) {
                         state.output.items().add(number, BEGAN_WHOLE);
                     }
@@ -307,7 +308,7 @@ pub(super) fn read<'a>(
     }
 }
 
-/// Whether a text is a JSON object with members, all of it.
+/// Whether a text is a complete JSON object with members.
 fn is_whole_object(text: Text<'_>) -> bool {
     let (mut balance, mut buffer, mut has_colon) = (Balance::NOTHING, [0; 4], false);
     text.fragments().for_each(|fragment| {
@@ -318,12 +319,13 @@ fn is_whole_object(text: Text<'_>) -> bool {
     has_colon && balance.is_closed()
 }
 
-/// Returns the index that an event has of its output item.
+/// Returns the index of an event's output item, if it is a number.
 fn index_of(index: Option<Value<'_>>) -> Option<u32> {
     u32::try_from(index?.as_u64()?).ok()
 }
 
-/// Returns what an item is, and its ID: `id`, `item_id` (vLLM, of a call that is done, which has another `call_id`), or `call_id`.
+/// Returns the class of an item, and its ID: `id`, `item_id` (vLLM, for a finished call, which has another `call_id`)
+/// or `call_id`.
 fn identity(item: Value<'_>) -> (Class, Id) {
     let [kind, id, own, call] = members_of(item, ["type", "id", "item_id", "call_id"]);
     (class(kind), Id::of([id, own, call]))
@@ -334,7 +336,7 @@ fn identity(item: Value<'_>) -> (Class, Id) {
 /// [`Reported::find_whole`]: super::reported::Reported::find_whole
 fn find_whole((position, item): (u32, Value<'_>), (class, id): (Class, Id), plan: &Plan, taken: &mut u8) -> u32 {
     if object(Some(item)).is_none() {
-        // The value stands in the place of an item that was reported or lost.
+        // The value is the placeholder of an item that was reported or lost.
         plan.reported.take(position, taken);
         return position;
     }
@@ -353,11 +355,12 @@ fn has_text(message: Value<'_>) -> bool {
     false
 }
 
-/// Returns the number of the item that the event belongs to or, if it `begins` one, of that, and notes it in the plan.
+/// Returns the number of the item that the event belongs to or, if it `begins` one, of the item that it begins. Stores
+/// the number in the plan.
 fn find(state: &mut DialectState, seen: &mut ReadEvent<'_>, address: &Address, begins: bool) -> u32 {
     let (number, is_usual) = state.item(address, begins);
     seen.plan.item = number;
-    // Templates of the earlier item's events would go on to recognise them.
+    // Templates would still recognize events of the item whose place this item takes.
     seen.forgets |= state.output.reported().replaces(number);
     if !is_usual {
         seen.quirks.insert(Quirk::OddItemIndex);
@@ -381,8 +384,8 @@ fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
     arguments.or(input)
 }
 
-/// Returns the arguments, or the beginning of them, that an item has when it begins. An empty object, also as a text, is no
-/// arguments, but a place for them.
+/// Returns the arguments that an item has when it begins, all of them or their beginning. An empty object, even as a
+/// text, only holds their place.
 fn begun_input<'a>(item: Value<'a>) -> Option<Text<'a>> {
     text(input(item)).filter(|input| *input != "{}")
 }
@@ -408,7 +411,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         (What::Response, 0) => {
             let output = response(payload).and_then(|response| array(members_of(response, ["output"])[0]));
             (walk.phase, walk.outer) = (1, Container::of(payload, output));
-            // The first item adds one, so its position is 0.
+            // The step to an item adds one, so the position of the first item is 0.
             walk.count = u32::MAX;
             None
         }
@@ -444,7 +447,8 @@ fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
     let by_type = || {
         let [kind] = members_of(Value::of_payload(payload), ["type"]);
         let kind = kind?.as_text()?;
-        // In the bytes of the payload, where a delta lies: a type whose first part has escapes names no status.
+        // The text of a delta lies in the payload, still escaped. So the prefix is cut off the raw type, and a type
+        // whose prefix has escapes gives no status.
         kind.raw().starts_with(b"response.").then(|| kind.behind(b"response.".len()))
     };
     Walk::START.finish(payload, text(status).or_else(by_type), Reason::Status(detail), plan)
@@ -462,8 +466,9 @@ fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Optio
     walk.text(payload, kind, words, slot(plan.item, of.part())).map(|delta| Delta { code: of.code(), ..delta })
 }
 
-/// Returns the parts of an item of which `reported` parts were reported. Returns nothing to walk if there are no more than
-/// that many: a part's position need not be the index under which it was reported.
+/// Returns the parts of an item if there are more than the `reported` parts that were reported. Otherwise returns
+/// nothing to walk: the position of a part need not be the index under which it was reported, so only their number
+/// shows that all were.
 fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
     let list = Container::of(payload, array(parts));
     let mut copy = list;
@@ -475,16 +480,16 @@ fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
     }
 }
 
-/// The step within an item of which all deltas are emitted.
+/// The step within an item whose deltas have all been returned.
 const DONE: u8 = u8::MAX;
 
-/// Takes one step in the item at hand, whose deltas are those that were not reported before, and leaves an item that has no
-/// more. The steps look up the item's members a fixed number of times, however many parts the item has.
+/// Takes one step in the current item, and leaves an item that has no more deltas. Returns only deltas that were not
+/// reported before. The steps look up the members of the item a fixed number of times, however many parts the item has.
 fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let value = value_at(payload, walk.element);
     let is_in_response = plan.what == What::Response;
     let index = if is_in_response { u32::from(walk.number) } else { plan.item };
-    // Another value stands in the place of an item that was reported or lost.
+    // A value that is no object is the placeholder of an item that was reported or lost.
     if walk.sub == DONE || value.kind() != crate::json::ValueKind::Object {
         walk.phase = if is_in_response { 1 } else { Walk::OVER };
         return None;
@@ -505,7 +510,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                     let has_more = name.is_some() || arguments.is_some();
                     return has_more.then(|| walk.call(payload, index, call, plan));
                 }
-                // Some gateways send the ID of the call as that of its item alone.
+                // Some gateways send the ID of the call only as the ID of the item.
                 let id = id.filter(|id| text(Some(*id)).is_some()).or_else(|| members_of(value, ["id"])[0]);
                 let call = CallParts { id, name, arguments, is_custom, is_open: false };
                 return Some(walk.call(payload, index, call, plan));
@@ -532,12 +537,12 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                 walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
             }
             None => {
-                // Behind the summaries come the contents. These are walked once more for their annotations, if they have any: all of
-                // them if no event of its own had one.
+                // After the summaries come the contents. They are walked once more for their annotations, if they have
+                // any. If no annotation event came, the annotations of contents that were reported are included.
                 let [content, summary] = members_of(value, ["content", "summary"]);
                 let is_for_texts = walk.sub == 1;
                 walk.sub = if is_for_texts { 2 } else { 5 };
-                // LiteLLM: what came as a summary is content here.
+                // LiteLLM sends a text that came as a summary again as content.
                 let is_summary = walk.is_reasoning && plan.reported.count(index, CALL) > 0 && !has_elements(summary);
                 let has_none = walk.part != u32::MAX && !walk.is_annotated;
                 let content = content.filter(|_| !if is_for_texts { is_summary } else { has_none });

@@ -1,15 +1,16 @@
-//! Reduces an event of Responses that is over the limit to the members that are read.
+//! Reduces an event of Responses that is over the limit to the members that the reader uses.
 //!
-//! Events about the whole response repeat it: its instructions, its tools and, at the end, all of its output. [`Skim`] reads
-//! such an event byte by byte and copies the members that [`super::read()`] looks at, so that the result is an event like any
-//! other. It stores none of the event itself: it decides on the bytes as they come, wherever reads cut them.
+//! Events about the whole response repeat it: its instructions, its tools and, at the end, all of its output. [`Skim`]
+//! reads such an event byte by byte and copies the members that [`super::read()`] looks at, so that the result is an
+//! event like any other. It stores no bytes of the event: it decides on each byte as it comes, wherever reads cut the
+//! event.
 
 use super::protocol::Protocol;
 use crate::json::Balance;
 use crate::visits::visit;
 
-/// The members that are kept, and where: in the event, or in its `response`. Of an output item that is not kept, those that
-/// are looked at all the same.
+/// The members that are kept, each with its level: the event or its `response`. The members at the level of output
+/// items are looked at even if the item is not kept.
 static NAMES: [(&str, u16); 16] = [
     ("type", EVENT),
     ("response", EVENT),
@@ -28,21 +29,22 @@ static NAMES: [(&str, u16); 16] = [
     ("type", ITEM),
     ("role", ITEM),
 ];
-/// Bits of names in [`NAMES`].
+/// The bits of some names in [`NAMES`].
 const TYPE_NAME: u16 = 1;
 const RESPONSE_NAME: u16 = 2;
 const OUTPUT_NAME: u16 = 16;
 const ITEM_TYPE_NAME: u16 = 1 << 14;
 const ROLE_NAME: u16 = 1 << 15;
 
-/// The levels: where a member or element lies.
+/// The levels at which a member or an element may lie.
 const EVENT: u16 = 1;
 const RESPONSE: u16 = 2;
 const OUTPUT: u16 = 3;
 const ITEM: u16 = 4;
 
-/// Words that are looked for, as JSON, by the bit of the member, and what it means that one comes: the types of the events that
-/// end a response, what all types of Responses begin with, the types of a tool call of the client, and the role.
+/// Words that the value of a member may begin with, as JSON: the word, the bit of the member's name, and the flag that
+/// the word sets. They are the types of the events that end a response, the prefix of all types of Responses, the types
+/// of a tool call of the client, and the role.
 static WORDS: [(&[u8], u16, u16); 8] = [
     (b"\"response.completed\"", TYPE_NAME, ENDS),
     (b"\"response.incomplete\"", TYPE_NAME, ENDS),
@@ -53,11 +55,10 @@ static WORDS: [(&[u8], u16, u16); 8] = [
     (b"\"custom_tool_call\"", ITEM_TYPE_NAME, CALLS),
     (b"\"assistant\"", ROLE_NAME, ROLE),
 ];
-/// An output item with nothing but a role.
+/// An output item that has only a role.
 const ROLE_ITEM: &[u8] = b",{\"type\":\"message\",\"role\":\"assistant\"}";
 
-/// The place that kept bytes are copied to, and what the stream knows about the event. The default methods are those of a place
-/// that discards the bytes.
+/// The destination of kept bytes, and what the stream knows about the event. The default methods discard the bytes.
 pub(crate) trait SkimOut {
     /// Appends bytes. Returns `false`, with no effect, if they do not fit.
     fn put(&mut self, _bytes: &[u8]) -> bool {
@@ -94,12 +95,12 @@ pub(crate) struct GiveUp;
 /// What the skim expects next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expected {
-    /// Nothing is skimmed.
+    /// No event is skimmed.
     Off,
     Start,
     Name,
     InName,
-    /// Behind a backslash in a name.
+    /// In a name, after a backslash.
     InEscape,
     Colon,
     Value,
@@ -107,10 +108,11 @@ enum Expected {
     Item,
     /// In a string, an object or an array.
     In,
-    /// In another value.
+    /// In a number or a word.
     Bare,
+    /// After a value: a comma, or the end of the object or array.
     Behind,
-    /// Behind the event.
+    /// After the event.
     Over,
 }
 
@@ -118,23 +120,24 @@ enum Expected {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Skim {
     at: Expected,
-    /// How many bytes of a name, or of a value that is compared with [`WORDS`], came.
+    /// How many bytes of a name came, or of a value that is compared with [`WORDS`].
     matched: u8,
     /// The level in the lowest three bits, and flags.
     flags: u16,
-    /// One bit for each of [`NAMES`] that the name at hand may be. In a value, one bit for each of [`WORDS`] that it may be.
+    /// One bit for each of [`NAMES`] that the current name may be. In a value, one bit for each of [`WORDS`] that the
+    /// value may begin with.
     names: u16,
     /// The index of the next output item.
     item: u16,
-    /// The offsets between which output items may be removed again: from the first kept item to the end of the last whole
-    /// one.
+    /// The range of kept output items, which may be removed again: from the first kept item to the end of the last
+    /// whole item.
     kept_from: u32,
     kept_to: u32,
 }
 
 /// The bits of the level.
 const LEVEL: u16 = 7;
-/// The value or output item at hand is kept.
+/// The current value or output item is kept.
 const KEEPS: u16 = 8;
 /// A `response` or an `output` was entered.
 const ENTERED: u16 = 16;
@@ -142,7 +145,7 @@ const ENTERED: u16 = 16;
 const TYPED: u16 = 32;
 /// The type of the event ends a response.
 const ENDS: u16 = 64;
-/// When the output began, the event was known not to end a response: its output items are not kept.
+/// Output items are not kept, because the event was known not to end a response when the output began.
 const VOID: u16 = 128;
 /// Because of [`VOID`], an output item was left out that had something to report.
 const WITHHELD: u16 = 256;
@@ -160,7 +163,7 @@ fn is_blank(byte: u8) -> bool {
 }
 
 impl Skim {
-    /// Nothing is skimmed.
+    /// No event is skimmed.
     pub(crate) const OFF: Skim =
         Skim { at: Expected::Off, matched: 0, flags: 0, names: 0, item: 0, kept_from: 0, kept_to: 0 };
     /// Before the first byte.
@@ -212,7 +215,7 @@ impl Skim {
         self.flags = if on { self.flags | flag } else { self.flags & !flag };
     }
 
-    /// Reads more of the event. `balance` follows the value at hand.
+    /// Reads more of the event. `balance` follows the current value.
     #[inline]
     pub(crate) fn feed(&mut self, balance: &mut Balance, bytes: &[u8], out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         let mut rest = bytes;
@@ -312,7 +315,7 @@ impl Skim {
                     if !self.has(DROPS) {
                         self.separate(out)?;
                         if !is_kept && !self.has(DROPS) {
-                            // A placeholder takes the item's place, so that the next item has its own index.
+                            // A placeholder takes the place of the item, so that the next item keeps its index.
                             self.write(b"0", out)?;
                         }
                     }
@@ -443,8 +446,8 @@ impl Skim {
         }
     }
 
-    /// Keeps bytes. If they do not fit, it gives up the output item at hand, or else all of them, because the other members
-    /// of the event matter more.
+    /// Keeps bytes. If they do not fit, gives up the current output item or, if that is not enough, all output items,
+    /// because the other members of the event matter more.
     fn write(&mut self, bytes: &[u8], out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         if out.put(bytes) {
             return Ok(());
@@ -464,7 +467,7 @@ impl Skim {
         if self.kept_to <= self.kept_from || !out.cut(self.kept_from, to) {
             return Err(GiveUp);
         }
-        // All items are removed, so the items behind would get wrong indexes: remove them too.
+        // Without the earlier items, later items would get wrong indexes, so none of those is kept either.
         self.flags |= DROPS | LOST;
         self.kept_to = self.kept_from;
         if in_output || out.put(bytes) {

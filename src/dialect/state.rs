@@ -11,11 +11,11 @@ use crate::{Quirk, QuirkSet};
 /// What is known about a stream between its events.
 #[derive(Clone, Debug)]
 pub(crate) struct DialectState {
-    /// The protocol that is read, once it is known.
+    /// The protocol of the stream, once it is known. Only a protocol that is read is stored.
     pub(crate) protocol: Option<Protocol>,
     /// Whether an error was reported.
     pub(crate) failed: bool,
-    /// Whether a finish reason came. In Anthropic the event that ends the response is another one.
+    /// Whether a finish reason came. In Anthropic, a later event ends the response.
     pub(super) finished: bool,
     /// Whether the event that ends a response came.
     pub(crate) ended: bool,
@@ -25,9 +25,9 @@ pub(crate) struct DialectState {
     pub(super) called: u64,
     /// A hash of the ID of the response.
     response: u16,
-    /// Whether another response came before.
+    /// Whether an earlier response in the stream came before this one.
     pub(super) is_later: bool,
-    /// Responses: an event had no index, or not that of its item. From then on no template may recognise an event.
+    /// Responses: an event had no index, or not that of its item. From then on, no template may recognize an event.
     pub(crate) is_odd: bool,
     pub(super) output: Output,
 }
@@ -46,9 +46,9 @@ pub(super) enum Output {
 /// The tool calls of a stream that gives them no index (Gemini).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CallCount {
-    /// How many were opened.
+    /// How many calls were opened.
     pub(super) opened: u32,
-    /// Whether more of the last one's arguments follow.
+    /// Whether more arguments of the last call follow.
     pub(super) continues: bool,
 }
 
@@ -63,7 +63,7 @@ impl Output {
         }
     }
 
-    /// Returns the parts that were reported, to note more (Responses).
+    /// Returns the parts that were reported, to add more (Responses).
     #[inline(never)]
     pub(super) fn items(&mut self) -> &mut Reported {
         loop {
@@ -74,7 +74,7 @@ impl Output {
         }
     }
 
-    /// Returns the blocks that are tool calls of the client, to note more (Anthropic).
+    /// Returns the blocks that are tool calls of the client, to add more (Anthropic).
     pub(super) fn blocks(&mut self) -> &mut Blocks {
         loop {
             match self {
@@ -119,13 +119,14 @@ impl DialectState {
         matches!(&self.output, Output::Blocks(blocks) if blocks.has(index))
     }
 
-    /// Whether deltas of the arguments belong to this tool call: an event opened it, and did not have all of them (Responses).
+    /// Whether this tool call takes deltas of arguments: an event opened the call without all of its arguments
+    /// (Responses).
     pub(super) fn takes_arguments(&self, item: u32) -> bool {
         let reported = self.output.reported();
         reported.has(item, CALL) && !reported.began_whole(item)
     }
 
-    /// Notes that a response with this ID begins, whose items or blocks are numbered anew.
+    /// Notes that a response with this ID begins. Its items or blocks are numbered from 0 again.
     pub(super) fn begin_response(&mut self, id: Option<Value<'_>>, seen: &mut ReadEvent<'_>) {
         let was_another = match &mut self.output {
             Output::Items(reported) => core::mem::replace(reported, Reported::NOTHING).has_any(),
@@ -137,15 +138,15 @@ impl DialectState {
         };
         let id = Id::of([id]).short();
         (seen.begins, seen.forgets) = (true, was_another);
-        // It breaks off one that has not ended.
+        // The new response breaks off a response that has not ended.
         let is_open = was_another && !self.ended && !self.finished && !self.failed;
         seen.flag(is_open && self.response != id, Quirk::ReplacedMessage);
         (self.response, self.is_later) = (id, self.is_later || was_another);
         (self.finished, self.ended, self.failed, self.called, self.is_odd) = (false, false, false, 0, false);
     }
 
-    /// Returns the number of the item that an event belongs to, or, if it `begins` one, of that; and whether that is the index of the
-    /// event (Responses).
+    /// Returns the number of the item that an event belongs to or, if it `begins` one, of the item that it begins, and
+    /// whether that number is the index of the event (Responses).
     pub(super) fn item(&self, address: &Address, begins: bool) -> (u32, bool) {
         let reported = self.output.reported();
         let found = if begins { reported.find_begun(address) } else { reported.find(address) };
@@ -154,12 +155,13 @@ impl DialectState {
         (usual.unwrap_or(number), usual.is_some())
     }
 
-    /// Whether an event with this index belongs to the item of that number, judging by its class (Responses).
+    /// Whether an event with this index belongs to the item whose number is that index, judging by its class
+    /// (Responses). Such an event is usual.
     pub(super) fn is_usual(&self, index: u32, class: Class) -> bool {
         !self.is_odd && self.output.reported().may_be(index, class)
     }
 
-    /// Notes that a delta of the item with this index is reported, of which all events are usual (Responses).
+    /// Notes that a usual event reports a part of the item with this index (Responses).
     pub(super) fn add_usual(&mut self, index: u32, class: Class, of: ItemPart) {
         let items = self.output.items();
         items.add(index, of);
@@ -171,8 +173,8 @@ impl DialectState {
         self.called |= 1;
     }
 
-    /// Notes that a text of this kind is reported, of the part with this [slot](TextPiece::slot) (Responses). Returns `false`, with no
-    /// effect, if the event need not belong to the item with that index.
+    /// Notes that a text of this kind is reported, of the part with this [slot](TextPiece::slot) (Responses). Returns
+    /// `false`, with no effect, if the event is not [usual](Self::is_usual).
     pub(crate) fn report(&mut self, kind: Kind, slot: u32, is_summary: bool) -> bool {
         let (index, part, class) = (slot >> 16, slot & 0xffff, Class::of_piece(kind));
         let is_usual = self.is_usual(index, class);
@@ -188,21 +190,21 @@ impl DialectState {
     }
 }
 
-/// What it takes, besides the payload, to read the deltas of an event.
+/// What reading the deltas of an event takes besides the payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) protocol: Option<Protocol>,
     pub(super) what: What,
     /// Responses: the row of the event's type in the table of events that have a text.
     pub(super) row: u8,
-    /// As in [`DialectState`], including the calls of this event.
+    /// The field of [`DialectState`], including the calls of this event.
     pub(super) called: u64,
     pub(super) is_later: bool,
     /// Gemini: how many tool calls earlier events opened.
     pub(super) opened: u32,
     /// Responses: the number of the output item that the event belongs to.
     pub(super) item: u32,
-    /// Responses: of the items of a whole response.
+    /// Responses: the claims of the items of a whole response.
     pub(super) claims: Claims,
     /// Responses: the parts that earlier events reported.
     pub(super) reported: Reported,
@@ -223,7 +225,8 @@ impl Plan {
 
     /// Returns the protocol of the event, or `None` if that is chat completions.
     pub(crate) fn protocol(&self) -> Option<Protocol> {
-        // Only a protocol with a reader was put there.
+        // Only a protocol with a reader is stored, so the filter changes nothing. It lets the compiler remove code if
+        // no reader is compiled in.
         self.protocol.filter(|_| Protocol::HAS_READERS)
     }
 }
@@ -251,9 +254,9 @@ pub(super) enum What {
     Delta,
     /// Anthropic: the finish reason of the message.
     Stop,
-    /// Gemini: candidates. The first call may continue the last one of earlier events.
+    /// Gemini: candidates. If it `continues`, the first call continues the last call of earlier events.
     Candidates { continues: bool },
-    /// Responses: more of a text or of arguments, or a whole one of which no event had a piece.
+    /// Responses: more of a text or of arguments, or a whole text that no earlier event had a piece of.
     More,
     /// Responses: the start of an item.
     Item,
@@ -269,8 +272,8 @@ pub(super) enum What {
 #[derive(Clone, Copy)]
 pub(crate) struct TextPiece<'a> {
     pub(crate) kind: Kind,
-    /// For arguments, the index of the call. For another text, its slot: the item in the upper 16 bits, the part in the
-    /// lower.
+    /// For arguments, the index of the call. For any other text, its slot, which distinguishes the texts of a response:
+    /// the item in the upper 16 bits, the part in the lower 16 bits.
     pub(crate) slot: u32,
     /// Whether the text is a summary of reasoning.
     pub(crate) is_summary: bool,
@@ -282,7 +285,7 @@ pub(crate) struct TextPiece<'a> {
 #[derive(Default)]
 pub(crate) struct ReadEvent<'a> {
     pub(crate) plan: Plan,
-    /// The deltas of the event, if it is a piece of a text. Then the plan has nothing but the protocol.
+    /// The deltas of the event, if it is a piece of a text. Only the protocol is then set in the plan.
     pub(crate) piece: Option<TextPiece<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
@@ -290,16 +293,17 @@ pub(crate) struct ReadEvent<'a> {
     pub(crate) service_tier: Option<Value<'a>>,
     pub(crate) usage: Option<Value<'a>>,
     pub(crate) error: Option<Value<'a>>,
-    /// Whether the event may be a whole response, sent instead of a stream.
+    /// Whether the event may be a whole response that was sent instead of a stream.
     pub(crate) is_body: bool,
     /// Whether the event reports that the response failed.
     pub(crate) fails: bool,
     /// Whether the event may have members that no delta is made of.
     pub(crate) others: bool,
-    /// Whether a response begins, maybe behind another one.
+    /// Whether a response begins, which may follow another one.
     pub(crate) begins: bool,
-    /// Whether the memo must forget its templates, because the same bytes would be read differently now: a block is no longer a
-    /// tool call of the client, or a response begins of which no part was reported.
+    /// Whether the memo must forget its templates, because the same bytes mean something else now: a block is no longer
+    /// a tool call of the client, an output item has taken the place of another one, an index is odd, or another
+    /// response begins.
     pub(crate) forgets: bool,
     pub(crate) quirks: QuirkSet,
 }
@@ -316,8 +320,8 @@ impl ReadEvent<'_> {
 mod tests {
     use super::*;
 
-    /// A slot has the item in its upper 16 bits and the part in its lower ones: no other item and no other part counts as
-    /// reported.
+    /// A slot has the item in its upper 16 bits and the part in its lower 16 bits. No other item and no other part
+    /// counts as reported.
     #[test]
     fn a_reported_text_is_noted_by_item_and_part() {
         let mut state = DialectState::new(Some(Protocol::Responses));

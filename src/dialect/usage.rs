@@ -3,7 +3,7 @@
 use super::protocol::Protocol;
 use crate::json::{Steps, Text, Value};
 
-/// Token counts as a protocol has them, each at its place.
+/// The token counts of a protocol, each at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// One bit for each place whose count is known.
@@ -20,9 +20,9 @@ const CACHE_WRITE: usize = 5;
 const TOOL_USE: usize = 6;
 const COUNT: usize = 7;
 
-/// Returns the rows of a protocol's token counts: the name of a member of the usage, the name of the member inside it that
-/// is the count, or an empty name if the member is the count itself, and the place of the count. The rows are in the order in
-/// which the protocol usually sends the members; the second count inside a member has its row at the end.
+/// Returns the rows of a protocol's token counts: the name of a member of the usage, the name of the member inside it
+/// that is the count, or an empty name if the member is the count itself, and the place of the count. The rows are in
+/// the order in which the protocol usually sends the members; the second count inside a member has its row at the end.
 fn names(protocol: Protocol) -> &'static [(&'static str, &'static str, usize)] {
     match protocol {
         Protocol::Responses => &[
@@ -57,16 +57,16 @@ pub(crate) fn place_of(protocol: Protocol, name: &Text<'_>) -> Option<u8> {
     known(protocol, name).find(|(inner, _)| inner.is_empty()).map(|(_, place)| place as u8)
 }
 
-/// Returns the counts in the member of the usage with this name: the name of each inside that member, and its place. The
-/// returned name is empty if the member of the usage is the count itself.
+/// Returns the counts in the member of the usage with this name: the name of each inside that member, and its place.
+/// The returned name is empty if the member of the usage is the count itself.
 #[inline(always)]
 fn known<'n>(protocol: Protocol, name: &'n Text<'_>) -> impl Iterator<Item = (&'static str, usize)> + 'n {
     let known = names(protocol).iter().filter(|(own, ..)| name.is_word(own));
     known.map(|(_, inner, place)| (*inner, *place))
 }
 
-/// Whose names a usage has, if they are not those of chat completions. Responses and Anthropic share some: only Responses has
-/// a total, or details of the input.
+/// Returns the protocol whose names a usage has, or `None` for those of chat completions. Responses and Anthropic share
+/// some names: only Responses has a total, or details of the input.
 pub(crate) fn protocol_of(usage: Value<'_>) -> Option<Protocol> {
     let (mut input_or_output, mut responses, mut gemini) = (false, false, false);
     let mut at = 0;
@@ -91,8 +91,8 @@ impl Counts {
     /// No count is known.
     pub(crate) const NOTHING: Counts = Counts { has: 0, counts: [0; COUNT] };
 
-    /// Takes the token counts of an event's usage. In Anthropic each count stays until another replaces it. In the other
-    /// protocols a usage replaces all counts before it.
+    /// Takes the token counts of an event's usage. In Anthropic each count stays until another replaces it. In the
+    /// other protocols a usage replaces all counts before it.
     pub(crate) fn add(&mut self, protocol: Protocol, usage: Value<'_>) {
         let mut steps = Steps::new(usage.raw(), 0, u32::MAX);
         if steps.enter(b'{').is_err() {
@@ -105,7 +105,7 @@ impl Counts {
         let mut more = steps.first(b'}');
         while more {
             if let Some((name, "", place)) = expected.next() {
-                // Nearly always: to compare the name takes half as long as to read it.
+                // The members nearly always come in this order, and comparing a name takes half as long as reading it.
                 if let Some(count) = steps.count_named(name) {
                     self.set(*place, count);
                     more = steps.more(b'}') == Ok(true);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_counts_as_they_are() {
+    fn counts_of_responses_stay_as_they_are() {
         let usage = r#"{"input_tokens":10,"input_tokens_details":{"cached_tokens":4,"cache_write_tokens":3},"output_tokens":7,
             "output_tokens_details":{"reasoning_tokens":5},"total_tokens":17}"#;
         let expected = Some([Some(10), Some(7), Some(17), Some(5), Some(4), Some(3)]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn anthropic_excludes_the_cache_and_counts_each_by_itself() {
+    fn anthropic_counts_the_cache_apart_and_each_count_stays_until_replaced() {
         let first =
             r#"{"input_tokens":12,"cache_read_input_tokens":1028,"cache_creation_input_tokens":250,"output_tokens":1}"#;
         let last = r#"{"output_tokens":30,"input_tokens":null,"output_tokens_details":{"thinking_tokens":9},
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn gemini_excludes_thoughts_and_the_last_counts_alone() {
+    fn gemini_counts_thoughts_apart_and_only_the_last_usage_counts() {
         let first = r#"{"promptTokenCount":5,"candidatesTokenCount":3,"totalTokenCount":8}"#;
         let last = r#"{"promptTokenCount":32,"toolUsePromptTokenCount":764,"thoughtsTokenCount":240,
             "cachedContentTokenCount":2,"totalTokenCount":1513,"candidatesTokenCount":477}"#;

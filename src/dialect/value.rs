@@ -2,7 +2,7 @@
 
 use crate::json::{Text, Value, ValueKind};
 
-/// A string that is not empty.
+/// Returns a string that is not empty.
 #[inline(never)]
 pub(super) fn text(value: Option<Value<'_>>) -> Option<Text<'_>> {
     value?.as_text().filter(|text| !text.is_empty())
@@ -13,13 +13,14 @@ pub(super) fn arguments(value: Option<Value<'_>>) -> Option<Text<'_>> {
     text(value).or_else(|| value.filter(|value| has_members(*value)).map(|value| Text::verbatim(value.raw())))
 }
 
-/// Returns the input of a call: an object with members, as it is written, or a text in its place, as some gateways send it.
+/// Returns the input of a call: an object with members, as it is written, or a text in its place, as some gateways send
+/// it.
 #[inline(never)]
 pub(super) fn input(value: Option<Value<'_>>) -> Option<Text<'_>> {
     arguments(value).filter(|input| !input.is_one_of("{} null"))
 }
 
-/// Whether a value is this word.
+/// Whether a value is a string with this word.
 #[inline(never)]
 pub(super) fn is(value: Option<Value<'_>>, word: &str) -> bool {
     value.and_then(|value| value.as_text()).is_some_and(|text| text == word)
@@ -33,7 +34,7 @@ pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
     value.filter(|value| value.kind() == ValueKind::Array)
 }
 
-/// A number; the highest if it is too large, 0 if the value is no number.
+/// Returns a number: `u32::MAX` if it is too large, and 0 if the value is no whole number.
 #[inline(never)]
 pub(super) fn number(value: Option<Value<'_>>) -> u32 {
     let number = value.and_then(|value| value.as_u64());

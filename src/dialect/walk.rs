@@ -1,4 +1,4 @@
-//! What the readers share: the walk through the deltas of one event, one by one.
+//! What the readers of all protocols share: the walk through the deltas of one event, one by one.
 
 use super::finish::Reason;
 use super::state::Plan;
@@ -13,39 +13,39 @@ use crate::json::{Cursor, Text, Value};
 pub(crate) struct Walk {
     /// The next step of the reader, which alone knows its meaning.
     pub(super) phase: u8,
-    /// The next step within the element at hand.
+    /// The next step within the current element.
     pub(super) sub: u8,
     /// The phase before the last step of the reader.
     pub(super) before: u8,
-    /// The flags of the tool call at hand.
+    /// The flags of the current tool call.
     pub(super) flags: u16,
     /// The index of the choice.
     pub(super) choice: u32,
-    /// Responses: the number of the output item at hand in a whole response, whether an item is reasoning, and whether one of
-    /// its parts so far has annotations.
+    /// Responses: the number of the current output item of a whole response, whether the item is reasoning, and whether
+    /// one of its parts so far has annotations.
     pub(super) number: u16,
     pub(super) is_reasoning: bool,
     pub(super) is_annotated: bool,
-    /// Responses: the tracked items that items before this one were, a bit each.
+    /// Responses: one bit for each tracked item that an earlier item of the whole response was.
     pub(super) taken: u8,
-    /// How many elements came, or the index of the element at hand.
+    /// How many elements came, or the index of the current element.
     pub(super) count: u32,
     /// How many tool calls came.
     pub(super) calls: u32,
-    /// The array of choices, blocks or items, the element of it at hand, an array in that element, and the part of it at
-    /// hand.
+    /// The array of choices, blocks or items, its current element, an array in that element, and the current part of
+    /// that array.
     pub(super) outer: Container,
     pub(super) element: u32,
     pub(super) inner: Container,
     pub(super) part: u32,
-    /// The name and the arguments of the tool call at hand that are still to be emitted.
+    /// The name and the arguments of the current tool call that are still pending.
     pub(super) name: Part,
     pub(super) arguments: Part,
-    /// A member of that call, with its name, that is still to be emitted.
+    /// A member of the current tool call, with its name, that is still pending.
     pub(super) member: Part,
 }
 
-/// A container in a payload, and how far it was walked: offsets. The walk ends at the first error.
+/// An object or array in a payload, and how far it was walked, as offsets. The walk ends at the first error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Container {
     start: u32,
@@ -66,13 +66,13 @@ impl Container {
         value.map_or(Container::NOTHING, |value| Container::at(Part::raw(payload, value).start))
     }
 
-    /// The next element of an array.
+    /// Returns the next element of an array.
     #[inline(never)]
     pub(crate) fn next<'a>(&mut self, payload: &'a [u8]) -> Option<Value<'a>> {
         self.step(payload, |array, at| array.element_at(at))
     }
 
-    /// The next member of an object.
+    /// Returns the next member of an object.
     #[inline(never)]
     pub(crate) fn member<'a>(&mut self, payload: &'a [u8]) -> Option<(Text<'a>, Value<'a>)> {
         self.step(payload, |object, at| object.member_at(at))
@@ -86,19 +86,20 @@ impl Container {
     }
 }
 
-/// Returns the container that begins at `start`. Its members or elements can be read, but its end is not known.
+/// Returns the object or array that begins at `start`. Its members or elements can be read, but the value goes on to
+/// the end of the payload.
 pub(super) fn value_at(payload: &[u8], start: u32) -> Value<'_> {
     Value::from_raw(payload.get(start as usize..).unwrap_or_default())
 }
 
-/// The value that begins there.
+/// Returns the value that begins at `start`, or `None` if it is malformed.
 #[inline(never)]
 pub(super) fn whole_at(payload: &[u8], start: u32) -> Option<Value<'_>> {
     Cursor::with_max_depth(payload.get(start as usize..)?, u32::MAX).value().ok()
 }
 
 impl Walk {
-    /// The walk before the first delta.
+    /// A walk before the first delta.
     pub(crate) const START: Walk = Walk {
         phase: 0,
         sub: 0,
@@ -123,30 +124,31 @@ impl Walk {
     /// The phase of a walk that has no more deltas.
     pub(super) const OVER: u8 = u8::MAX;
 
-    /// Ends the walk. Returns what a step without a delta does.
+    /// Ends the walk. Returns `None`, as a step without a delta does.
     pub(super) fn end(&mut self) -> Option<Delta> {
         self.phase = Walk::OVER;
         None
     }
 
-    /// Goes back to before the last delta, which was a finish reason: a reader that repeats that step returns the same delta.
+    /// Goes back to before the last delta, which must be a finish reason: only for that does the repeated step return
+    /// the same delta.
     pub(crate) fn back(&mut self) {
         self.phase = self.before;
     }
 
-    /// Returns the name and the arguments of the tool call at hand that are still to be emitted.
+    /// Returns the name and the arguments of the current tool call that are still pending.
     pub(crate) fn called(&self) -> Called {
         Called { name: self.name, arguments: self.arguments }
     }
 
-    /// A text, if it is a string and not empty.
+    /// Returns the delta of a text that is a string and not empty.
     #[inline(never)]
     pub(super) fn text(&self, payload: &[u8], kind: Kind, text: Option<Value<'_>>, slot: u64) -> Option<Delta> {
         let text = Part::of(payload, value::text(text)?);
         Some(Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, text, ..Delta::new(kind) })
     }
 
-    /// A value as raw JSON.
+    /// Returns the delta of a value as raw JSON.
     #[inline(never)]
     pub(super) fn raw(&self, payload: &[u8], kind: Kind, value: Option<Value<'_>>, slot: u64) -> Option<Delta> {
         let text = Part::raw(payload, value?);
@@ -173,8 +175,9 @@ impl Walk {
         Some(Delta { flags, choice: self.choice, code, text, ..Delta::new(Kind::Finish) })
     }
 
-    /// A tool call with this index. Its name and arguments follow. An ID or a name opens the call. After another response in
-    /// the same stream this is a new call, even under an index that was used there.
+    /// Returns the delta of a tool call with this index. The name and the arguments follow. An ID or a name opens the
+    /// call. After an earlier response in the same stream, the call is a new one, even under an index that the earlier
+    /// response used.
     #[inline(never)]
     pub(super) fn call(&mut self, payload: &[u8], index: u32, called: CallParts<'_>, plan: &Plan) -> Delta {
         let CallParts { id, name, arguments, is_custom, is_open } = called;
@@ -188,8 +191,8 @@ impl Walk {
         Delta { flags, choice: self.choice, call, number: u64::from(index), text, ..Delta::new(Kind::ToolCall) }
     }
 
-    /// Keeps the member with the name `wanted` of an object, if `is_it` says so of its value. Its delta, a member of the call at
-    /// hand, follows that of the arguments.
+    /// Stores the member of an object with the name `wanted`, if `is_it` accepts its value. Its delta, a member of the
+    /// current call, follows the delta of the arguments.
     pub(super) fn member(&mut self, payload: &[u8], object: Value<'_>, wanted: &str, is_it: fn(Value<'_>) -> bool) {
         let mut at = 0;
         while let Some((name, value)) = object.member_at(&mut at) {
@@ -202,8 +205,8 @@ impl Walk {
         }
     }
 
-    /// Returns a delta that selects the tool call with this index, for a call of which the event has nothing but a member.
-    /// Returns `None` if there is no member.
+    /// Returns a delta that selects the tool call with this index, for an event that has only a member of the call.
+    /// Returns `None` if no member is stored.
     pub(super) fn select(&mut self, payload: &[u8], index: u32, plan: &Plan) -> Option<Delta> {
         if self.member.is_empty() {
             return None;
@@ -222,7 +225,7 @@ pub(super) struct CallParts<'a> {
     pub(super) name: Option<Value<'a>>,
     pub(super) arguments: Option<Text<'a>>,
     pub(super) is_custom: bool,
-    /// Whether an earlier event opened it, so that even a name does not.
+    /// Whether an earlier event opened the call, so that a name does not open it.
     pub(super) is_open: bool,
 }
 
@@ -237,7 +240,7 @@ mod tests {
         whole_at(CALL, 0).unwrap()
     }
 
-    /// Deltas carry the choice at hand, and the index they were given.
+    /// Deltas have the current choice, and the index that was passed.
     #[test]
     fn deltas_have_choice_and_number() {
         let mut walk = Walk { choice: 2, calls: 3, ..Walk::START };
@@ -249,9 +252,9 @@ mod tests {
         assert_eq!((opened.flags, opened.choice, opened.call, opened.number), (FLAG_NUMBER, 2, 3, 4));
     }
 
-    /// Only a value of the wanted kind with the wanted name is kept; the delta for it selects a call and opens none.
+    /// Only a value of the wanted kind with the wanted name is stored. Its delta selects a call and opens none.
     #[test]
-    fn a_kept_member_selects_its_call() {
+    fn a_stored_member_selects_its_call() {
         let is_array = |value: Value<'_>| value.kind() == crate::json::ValueKind::Array;
         let mut walk = Walk::START;
         walk.member(CALL, call(), "paths", is_array);

@@ -1,4 +1,4 @@
-//! The state of a tool call: a few words, no text.
+//! The state of a tool call: a few integers and hashes, no text.
 
 use super::carry::PendingSurrogate;
 use crate::chat::NamePiece;
@@ -30,14 +30,14 @@ impl Hash {
         hash
     }
 
-    /// Returns a hash that differs for each position.
+    /// Returns the hash with `place` added, so that equal texts in different places have different hashes.
     pub(crate) fn at(mut self, place: u32) -> u64 {
         self.bytes(&place.to_le_bytes());
         self.0
     }
 }
 
-/// Does what [`Text::is_sound`] does, out of line.
+/// Calls [`Text::is_sound`] out of line, so that the inlined fast paths that call it stay short.
 #[inline(never)]
 pub(super) fn is_sound(raw: &[u8], flags: TextFlags) -> bool {
     Text::from_raw(raw, flags).is_sound(|_| ())
@@ -76,8 +76,8 @@ impl NameSoFar {
         copy.len == 0 || copy.add(text) != Some(NamePiece::Appends)
     }
 
-    /// Takes in a name or a piece of one. A text that begins with the name so far (as the first does) replaces it. Returns
-    /// `None` if the text equals the name so far.
+    /// Takes in a name or a piece of one. A text that begins with the name so far (as the first does) replaces it.
+    /// Returns `None` if the text equals the name so far.
     pub(crate) fn add(&mut self, text: Text<'_>) -> Option<NamePiece> {
         let mut whole = Hash::EMPTY;
         let mut appended = self.hash;
@@ -102,8 +102,8 @@ impl NameSoFar {
     }
 }
 
-/// How far the arguments of a call have been read. They are usually the text of a JSON object. An array or a string also
-/// ends where it is complete, but only what follows shows where a number or a word ends.
+/// How far the arguments of a call have been read. They are usually the text of a JSON object. An array or a string
+/// also ends where it is complete, but only what follows shows where a number or a word ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
     balance: Balance,
@@ -122,8 +122,8 @@ impl Arguments {
         self.balance.is_over()
     }
 
-    /// Reads a fragment of `payload` that is short, has no quirk, and does not continue after the end of the value. Returns
-    /// `false`, with no effect, for any other fragment.
+    /// Reads a fragment of `payload` that is short, has no quirk, and does not continue after the end of the value.
+    /// Returns `false`, with no effect, for any other fragment.
     #[inline(always)]
     pub(crate) fn add_short(&mut self, part: Part, payload: &[u8]) -> bool {
         let Part { start, len, flags, lead } = part;
@@ -136,13 +136,13 @@ impl Arguments {
         if self.balance.is_no_object() {
             return is_plain || lead == 0 && is_sound(part.bytes(payload), flags);
         }
-        // From the text on, also behind it: the search reads whole vectors.
+        // The slice begins with the text and goes on after it, because the search reads whole vectors.
         let bytes = payload.get(start as usize..).filter(|_| lead == 0 && flags.is_printable_ascii());
         bytes.is_some_and(|bytes| self.add_marks(bytes, len as usize)) || self.add_bytes(part, payload)
     }
 
-    /// Takes in the text that `bytes` begins with, by its quotes and brackets alone. Returns `false`, with no effect, if other bytes
-    /// of the text may matter, too.
+    /// Takes in the first `len` bytes, a text, by its quotes and brackets alone. Returns `false`, with no effect, if
+    /// other bytes of the text may matter.
     #[inline(never)]
     fn add_marks(&mut self, bytes: &[u8], len: usize) -> bool {
         quoted::marks(bytes, len).is_some_and(|marks| self.balance.follow_marks(marks, len))
@@ -228,18 +228,18 @@ pub struct CallRow {
     /// Its number among the calls of its choice, in order of appearance.
     pub(crate) number: u32,
     pub(crate) index: u32,
-    /// Whether it came without an index. Its `index` is then its position, or the next free one.
+    /// Whether the call came without an index. Its `index` is then its position, or the next free index.
     pub(crate) by_place: bool,
-    /// Position of its latest fragment in the array of its delta.
+    /// The position of its last fragment in the array of the delta.
     pub(crate) position: u32,
     pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
     pub(crate) name: NameSoFar,
     pub(crate) arguments: Arguments,
-    /// Length of the decoded arguments already reported from messages so far.
+    /// The length of the decoded arguments that messages so far have reported.
     pub(crate) reach: u32,
-    /// Pending high surrogate at the end of its arguments.
-    pub(crate) half: PendingSurrogate,
+    /// The pending high surrogate at the end of its arguments.
+    pub(crate) surrogate: PendingSurrogate,
 }
 
 impl CallRow {
@@ -279,7 +279,8 @@ impl CallRow {
                 Identity::Unopened | Identity::Arguments(_) => Fate::Continues,
             };
         }
-        // The ID is the same or absent. A name is a late one or a piece of the name, unless the arguments may be complete.
+        // The ID is the same or absent. Until the arguments may be complete, a name is a late one or a piece of the
+        // name.
         let Some(name) = fragment.name.filter(|_| fragment.id.is_none() && may_end && !self.name.is_empty()) else {
             return Fate::Continues;
         };
@@ -287,9 +288,9 @@ impl CallRow {
             return Fate::Opens;
         }
         match self.identity {
-            // A number may continue: some servers repeat the name in each fragment.
+            // A number may continue, and some servers repeat the name in each fragment.
             _ if !is_closed => Fate::Continues,
-            // After a first `{}` the actual arguments may be still to come.
+            // After a first `{}`, the actual arguments may follow.
             Identity::Arguments(Hash::NO_ARGUMENTS) if begins_object(fragment.arguments) => Fate::Continues,
             Identity::Arguments(hash) if !is_repeated(fragment.arguments, hash) => Fate::Opens,
             _ => Fate::Continues,
@@ -297,7 +298,7 @@ impl CallRow {
     }
 }
 
-/// Whether arguments begin like an object, after whitespace.
+/// Whether arguments begin with an object, after whitespace.
 fn begins_object(text: Text<'_>) -> bool {
     let mut first = None;
     each_byte(text, |byte| first = first.or((!byte.is_ascii_whitespace()).then_some(byte)));

@@ -1,8 +1,8 @@
 //! Per-choice state without a heap: which tool call is open, what was reported, a pending high surrogate.
 //!
-//! A chunk alone is ambiguous: a fragment of arguments may name its call by an index, by an ID, by its position, or not at
-//! all; a role or a name may be repeated in each chunk; a character may be cut between two chunks. A [`Tracker`] knows the
-//! chunks before, and changes the deltas of a chunk to those of a stream, which report each thing once.
+//! A chunk alone is ambiguous: a fragment of arguments may name its call by an index, by an ID, by its position, or not
+//! at all; a role or a name may be repeated in each chunk; a character may be cut between two chunks. A [`Tracker`]
+//! remembers the earlier chunks, and changes the deltas of a chunk to those of a stream, which report each thing once.
 
 mod call;
 mod carry;

@@ -1,4 +1,4 @@
-//! Tests of which call a fragment belongs to, and of what the tracker reports of that call.
+//! Tests of the call that a fragment belongs to, and of what the tracker reports about that call.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -53,9 +53,9 @@ fn shown(update: &Update<'_>) -> String {
     }
 }
 
-/// Tests of what the tracker reports of tool calls. Each array is a chunk. Its elements are separated by `|` and have any of
-/// these members:
-/// `i3` an index, `#a` an ID, `tx` a type, `=f` a name, `<{}>` arguments, `cx` the input of a custom tool.
+/// Returns what the tracker reports of tool calls: a line for each chunk. Each string is the array of a chunk. `|`
+/// separates its elements, which have any of these members: `i3` an index, `#a` an ID, `tx` a type, `=f` a name, `<{}>`
+/// arguments, `cx` the input of a custom tool.
 fn calls(arrays: &[&str]) -> Vec<String> {
     calls_of(&mut Tracker::<4, 16>::new(), 0, arrays)
 }
@@ -95,7 +95,8 @@ fn calls_of<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, ar
 #[test]
 fn fragments_find_their_calls() {
     let cases: &[(&[&str], &[&str])] = &[
-        // By index: the open call under it, or the last one, or the one with that ID. A new ID with a name is another call.
+        // An index selects the open call with that index, or the call with the ID too, or the last call with that
+        // index. A new ID with a name is another call.
         (
             &[
                 "i0 #a =f <{>",
@@ -133,7 +134,8 @@ fn fragments_find_their_calls() {
         // An element without an ID, a name and arguments has no effect: the open call stays, and none opens.
         (&["i2 #a", "i1", "i1 tfunction", "i1 #c", "i2", "<x>"], &["0:new2#a", "", "", "1:new1#c", "", "1<x>"]),
         (&["", " | ", "i0", "t", "<>", "=f"], &["", "", "", "", "", "0:new0 0=f"]),
-        // By ID, if there is no index. The index of such a call is its position in the array, or the next free index.
+        // Without an index, the ID selects the call. The index of such a call is its position in the array, or the next
+        // free index.
         (
             &["#a =f <1>", "#b =f <2>", "#a <3>", "#c =f <4>", "<5>", "#b =f <6>"],
             &["0:new0#a 0=f 0<1>", "1:new1#b 1=f 1<2>", "0<3>", "2:new2#c 2=f 2<4>", "2<5>", "1<6>"],
@@ -152,8 +154,8 @@ fn fragments_find_their_calls() {
             &["#a", "#b <{>", "#b <}> | #c", "| <x>"],
             &["0:new0#a", "0<{> ChangedCallId", "0<}> 1:new1#c ChangedCallId", "1<x>"],
         ),
-        // By neither: a call that was opened without an index at that position, the open one first; otherwise the open call.
-        // After complete arguments, a name that differs is another call's.
+        // Without both, the position selects a call that opened without an index, the open call first; otherwise the
+        // open call is selected. After complete arguments, a name that differs is that of another call.
         (
             &["=f <{>", "<}>", "=f <[>", "=g <1>", "=h <]>", "=g <y>"],
             &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<[>", "1+g 1<1>", "1+h 1<]>", "2:new2 2=g 2<y>"],
@@ -182,7 +184,8 @@ fn fragments_find_their_calls() {
             &["0:new0#a 0=f 0<{>", "0+g", "0<}>", "1:new1 1=f", "1=fg", "1+h"],
         ),
         (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}>", "0=f", "", "1:new1 1=g"]),
-        // The same name again, after complete arguments: with other arguments it is another call, unless the call has an ID.
+        // The same name again, after complete arguments: with other arguments it is another call, unless the call has
+        // an ID.
         (
             &[
                 "i0 =f <{\\n>",
@@ -223,7 +226,7 @@ fn fragments_find_their_calls() {
             &["i0 =a <1>", "i0 =a <2>", "i0 =b <true>", "i0 #x =c"],
             &["0:new0 0=a 0<1>", "0<2>", "1:again0 1=b 1<true> ReusedCallIndex", "2:again0#x 2=c ReusedCallIndex"],
         ),
-        // After complete arguments, an ID with a name is another call. While they are open, the ID is a late one.
+        // After complete arguments, an ID with a name is another call. Before that, the ID is a late one.
         (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}>", "1:again0#a 1=f ReusedCallIndex"]),
         (&["i0 <{>", "i0 #a =f <}>"], &["0:new0 0<{>", "0:#a 0=f 0<}>"]),
         // The input of a custom tool need not be an object.
@@ -249,7 +252,7 @@ fn a_full_table_leaves_out_what_is_new() {
 }
 
 #[test]
-fn a_function_call_is_put_together() {
+fn pieces_of_a_function_call_are_joined() {
     let function = |pieces: &[&str]| {
         let deltas: Vec<String> = pieces.iter().map(|piece| format!(r#""function_call":{{{piece}}}"#)).collect();
         reported(&mut Tracker::<4, 4>::new(), 0, &deltas.iter().map(String::as_str).collect::<Vec<_>>())
@@ -273,7 +276,7 @@ fn short_texts_have_hashes_of_their_own() {
     for first in b'!'..=b'~' {
         for second in b' '..=b'~' {
             let text = [first, second];
-            // A second letter is optional.
+            // If the second character is a space, the text has one character.
             let text = core::str::from_utf8(&text).unwrap().trim_end();
             let plain = text.replace(['"', '\\'], "\u{e9}");
             hashes.insert(format!("{:?}", Hash::of(Text::from_raw(plain.as_bytes(), TextFlags::PLAIN))));
@@ -283,10 +286,10 @@ fn short_texts_have_hashes_of_their_own() {
     assert!(hashes.len() >= texts, "{} {texts}", hashes.len());
 }
 
-/// A surrogate is pending for each text of each choice and for each call at once. None is mistaken for another, and none is
-/// lost.
+/// Each text of each choice, and each call, may have a pending surrogate at the same time. No surrogate is joined with
+/// the half of another text, and none is lost.
 #[test]
-fn halves_wait_in_every_channel_at_once() {
+fn every_text_may_have_a_pending_surrogate_at_once() {
     const OPEN: &str = r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"},
         "tool_calls":[{"index":0,"function":{"arguments":"\ud83d"}},{"index":1,"function":{"arguments":"\ud83d"}}]"#;
     let close = OPEN.replace("ud83d", "ude00");
@@ -329,7 +332,7 @@ fn has_bare_quote(mut raw: &[u8]) -> bool {
     }
 }
 
-/// Returns a payload with a text, and a number of quotes after it.
+/// Returns a payload with a text, and `behind` quotes after the text.
 fn in_payload(raw: &[u8], flags: TextFlags, behind: usize) -> (Vec<u8>, Part) {
     let payload = [b"x", raw, &[b'"'].repeat(behind)].concat();
     let part = Part::of(&payload, Text::from_raw(&payload[1..][..raw.len()], flags));
@@ -337,7 +340,7 @@ fn in_payload(raw: &[u8], flags: TextFlags, behind: usize) -> (Vec<u8>, Part) {
 }
 
 #[test]
-fn short_arguments_are_followed_like_all() {
+fn fast_path_reads_arguments_like_the_general_path() {
     let flags = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
     for (raw, is_short) in [
         (r#"{\"a\":[1,{\"b\":\"}\\\"\"}]}"#, true),
@@ -374,7 +377,10 @@ fn short_arguments_are_followed_like_all() {
                 let text = part.text(&payload);
                 let before = format!("{quick:?}");
                 let is_quick = quick.add_short(part, &payload);
-                assert!(is_quick || format!("{quick:?}") == before, "nothing was done: {raw} at {cut}");
+                assert!(
+                    is_quick || format!("{quick:?}") == before,
+                    "a fragment that is not taken has an effect: {raw} at {cut}"
+                );
                 assert!(!is_quick || text.quirks().is_empty() && text.trailing_half().is_none(), "{raw} at {cut}");
                 let goes_on = slow.add(text, None);
                 assert!(!is_quick || !goes_on, "{raw} at {cut}");

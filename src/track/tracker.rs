@@ -16,18 +16,20 @@ mod tools;
 #[derive(Clone, Copy, Debug)]
 pub struct ChoiceRow {
     index: u32,
+    /// Whether the role was emitted.
     role: bool,
     /// Whether the name of the member that contains its reasoning was emitted.
     reasoning_named: bool,
-    /// Whether a delta of the choice contained anything.
+    /// Whether a delta of the choice contained a text, a call or another part of the message.
     delta: bool,
     finished: bool,
+    /// How many tool calls have a number.
     calls: u32,
-    /// The place in the table of the call that was opened or continued last.
+    /// The place in the table of the call that a delta opened or continued last.
     open: Option<u16>,
     source: TextSource,
     /// The pending surrogates: one for each kind of [`PendingSurrogate::OF_CHOICE`], or one for each of the [`Slots`].
-    halves: [PendingSurrogate; 4],
+    surrogates: [PendingSurrogate; 4],
 }
 
 /// Whether the texts of a choice were reported from deltas or from messages so far, and the state that each needs.
@@ -35,7 +37,7 @@ pub struct ChoiceRow {
 enum TextSource {
     /// Deltas, with the name and the arguments of a `function_call`.
     Deltas { function: NameSoFar, arguments: Arguments },
-    /// Messages so far: how much of them was reported (`reach`), and a hash of that (`sum`).
+    /// Messages so far: how much of them was reported (`reach`), and a hash of the reported part (`sum`).
     Messages { sum: u64, reach: Reach },
     /// Deltas of another protocol, whose texts have slots.
     Slots(Slots),
@@ -56,29 +58,30 @@ impl TextSource {
 }
 
 impl ChoiceRow {
-    /// Returns the surrogate that is pending before a text, or the place for one that the end of the text may make pending.
-    /// Returns `None` if there is no room for one.
-    fn half(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
+    /// Returns the surrogate that is pending before a text, or the place for one that the end of the text may make
+    /// pending. Returns `None` if there is no room for one.
+    fn surrogate(&mut self, delta: &Delta) -> Option<&mut PendingSurrogate> {
         if delta.number().is_none() {
-            return self.half_of(delta.kind);
+            return self.surrogate_of(delta.kind);
         }
         if !matches!(self.source, TextSource::Slots(_)) {
             self.source = TextSource::Slots(Slots::NOTHING);
         }
         let TextSource::Slots(slots) = &mut self.source else { return None };
-        slots.half(delta, &mut self.halves)
+        slots.surrogate(delta, &mut self.surrogates)
     }
 
-    /// Does what [`half`](Self::half) does, for a text without a slot.
-    fn half_of(&mut self, kind: Kind) -> Option<&mut PendingSurrogate> {
-        let mut halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves);
-        halves.find(|(of, _)| *of == kind).map(|(_, half)| half)
+    /// Does what [`surrogate`](Self::surrogate) does, for a text without a slot.
+    fn surrogate_of(&mut self, kind: Kind) -> Option<&mut PendingSurrogate> {
+        let mut surrogates = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.surrogates);
+        surrogates.find(|(of, _)| *of == kind).map(|(_, surrogate)| surrogate)
     }
 
     /// Removes a pending surrogate. Returns it with an empty delta of its kind and slot.
-    fn take_half(&mut self) -> Option<(Delta, u16)> {
-        let halves = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.halves).enumerate();
-        let (place, kind, lead) = { halves }.find_map(|(place, (kind, half))| Some((place, kind, half.take()?)))?;
+    fn take_surrogate(&mut self) -> Option<(Delta, u16)> {
+        let surrogates = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.surrogates).enumerate();
+        let (place, kind, lead) =
+            { surrogates }.find_map(|(place, (kind, surrogate))| Some((place, kind, surrogate.take()?)))?;
         let delta = match &self.source {
             TextSource::Slots(slots) => slots.delta(place)?,
             _ => Delta::new(kind),
@@ -89,12 +92,12 @@ impl ChoiceRow {
 
 /// The state of one stream's choices: at most `CHOICES` of them, with `CALLS` tool calls in all.
 ///
-/// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses one; a caller that pulls may do without, or take
-/// the [`updates`](Tracker::updates) of each chunk from one.
+/// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses a tracker. A caller that pulls may do
+/// without, or take the [`updates`](Tracker::updates) of each chunk from a tracker of its own.
 pub type Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> =
     TrackerOf<Arrays<Option<ChoiceRow>, Option<CallRow>, CHOICES, CALLS>>;
 
-/// A [`Tracker`] whose tables may be borrowed.
+/// A [`Tracker`] with any kind of tables, which may be borrowed.
 #[derive(Clone)]
 pub struct TrackerOf<T> {
     tables: T,
@@ -119,12 +122,14 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> core::fmt::Debug for Tracker
 #[doc(hidden)]
 pub struct TrackerState {
     /// How many surrogates are pending.
-    waiting: u32,
-    /// The place in the table of the call that the last tool call delta selected. Its name and arguments follow.
-    at_hand: Option<u16>,
-    /// How much of the current message earlier messages reported: its deltas begin behind that. `None`: its deltas are dropped.
+    pending: u32,
+    /// The place in the table of the call that the last tool call delta selected. The name and the arguments of that
+    /// call follow.
+    current_call: Option<u16>,
+    /// How much of the current message earlier messages reported. Its deltas begin after that part. `None` if its
+    /// deltas are dropped.
     reported: Option<Reach>,
-    /// How far the annotations of that message were read: an offset into their array.
+    /// How far the annotations of the current message were read: an offset into their array.
     annotations_at: u32,
 }
 
@@ -147,14 +152,15 @@ pub enum Next {
     End,
 }
 
-/// What to do with a delta.
+/// The tracker's decision about a delta.
 #[derive(Clone, Copy, Debug)]
 enum Taken {
     /// Emit it.
     Keep,
     /// Drop it: it was reported before.
     Drop,
-    /// Emit this delta first, an unpaired high surrogate. Then give the tracker the same delta again.
+    /// Emit this delta first, an unpaired high surrogate or one of several annotations. Then pass the same delta to the
+    /// tracker again.
     Before(Delta),
     /// Leave it out: the table is full, or an index is out of range.
     LeftOut(Error),
@@ -164,26 +170,26 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// Returns a tracker for the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
-        TrackerOf { tables, state: TrackerState { waiting: 0, at_hand: None, reported: None, annotations_at: 0 } }
+        TrackerOf { tables, state: TrackerState { pending: 0, current_call: None, reported: None, annotations_at: 0 } }
     }
 }
 
-/// What the emitter does with a tracker of any size.
+/// How the emitter uses a tracker of any size.
 pub trait Tracking {
-    /// Takes in the next delta of a chunk, of any kind. `offset` is the stream offset of the chunk, for errors. Adds quirks to
-    /// `quirks`.
+    /// Takes in the next delta of a chunk, of any kind. `offset` is the stream offset of the chunk, for errors. Adds
+    /// quirks to `quirks`.
     fn next(&mut self, cursor: &mut DeltaCursor, chunk: (&[u8], &Index), offset: u64, quirks: &mut QuirkSet) -> Next;
     /// Fast path: whether the choice is known. Log probabilities of a known choice do not change its state.
     fn knows(&self, choice: u32) -> bool;
     /// Fast path: whether the role of a choice was emitted. Another role does not change its state.
     fn has_role(&self, choice: u32) -> bool;
-    /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns `false`,
-    /// with no effect, if the text may have to be changed.
+    /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns
+    /// `false`, with no effect, if the text may have to be changed.
     fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
-    /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks. Returns
-    /// the number of the call, or `None`, with no effect, if the fragment may be something else.
+    /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks.
+    /// Returns the number of the call, or `None`, with no effect, if the fragment may be something else.
     fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
-    /// As [`TrackerOf::flush`].
+    /// See [`TrackerOf::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
 }
 
@@ -205,9 +211,9 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         match self.take(&mut delta, cursor.called(), payload, offset, quirks) {
             Taken::Keep => Next::Delta(delta),
             Taken::Drop => Next::Nothing,
-            Taken::Before(waited) => {
+            Taken::Before(first) => {
                 cursor.back();
-                Next::Delta(waited)
+                Next::Delta(first)
             }
             Taken::LeftOut(error) => Next::LeftOut(error),
         }
@@ -229,12 +235,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         if known.index != choice {
             return false;
         }
-        // The name of its member is emitted before the first reasoning.
+        // Before the first reasoning, `next` emits the name of the member that contains it.
         if kind == Kind::Reasoning && !known.reasoning_named {
             return false;
         }
         let is_plain = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
-        if self.state.waiting != 0 || known.finished || !is_plain {
+        if self.state.pending != 0 || known.finished || !is_plain {
             return false;
         }
         known.delta = true;
@@ -249,13 +255,13 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         let call = calls.get_mut(usize::from(open))?.as_mut()?;
         let is_open = known.index == choice && !known.finished && call.index == index;
         // The arguments of a call without an ID are hashed, which this path does not do.
-        if !is_open || self.state.waiting != 0 || call.id().is_none() {
+        if !is_open || self.state.pending != 0 || call.id().is_none() {
             return None;
         }
         if !call.arguments.add_short(arguments, payload) {
             return None;
         }
-        (call.position, self.state.at_hand, known.delta) = (0, Some(open), true);
+        (call.position, self.state.current_call, known.delta) = (0, Some(open), true);
         Some(call.number)
     }
 
@@ -265,8 +271,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
 }
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
-    /// Returns a tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row is
-    /// `None`.
+    /// Returns a tracker that goes on from `state` in the tables of an earlier one. At the start of a stream every row
+    /// is `None`.
     #[doc(hidden)]
     pub fn from_parts(tables: T, state: TrackerState) -> Self {
         TrackerOf { tables, state }
@@ -285,16 +291,16 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         self.state = TrackerState::default();
     }
 
-    /// Returns the choice with this index, if it is in the row with that number.
+    /// Returns the choice with this index if it is in the row of that number, as nearly every choice is. `None` does
+    /// not mean that the choice is new.
     #[inline(always)]
     fn known(&self, choice: u32) -> Option<&ChoiceRow> {
-        // Nearly always the place in the table is the index.
         self.tables.choices().get(choice as usize)?.as_ref().filter(|known| known.index == choice)
     }
 
-    /// Takes in a delta of `payload`, and changes it to what it means after the deltas before it. If the delta is a tool
-    /// call, `called` contains the name and the arguments that the next deltas have. `offset` is the stream offset of the
-    /// event, for errors. Adds quirks to `quirks`.
+    /// Takes in a delta of `payload`, and changes it to report only what is new after the deltas before it. If the
+    /// delta is a tool call, `called` contains the name and the arguments that the next deltas report. `offset` is the
+    /// stream offset of the event, for errors. Adds quirks to `quirks`.
     #[inline(never)]
     fn take(&mut self, delta: &mut Delta, called: Called, payload: &[u8], offset: u64, quirks: &mut QuirkSet) -> Taken {
         if matches!(delta.kind, Kind::Usage | Kind::Error) {
@@ -343,8 +349,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             }
             Kind::Finish => {
                 let number = choice.index;
-                if let Some(waited) = self.flush(Some(number), quirks) {
-                    return Taken::Before(waited);
+                if let Some(first) = self.flush(Some(number), quirks) {
+                    return Taken::Before(first);
                 }
                 // Some protocols report a finish reason with more than one event.
                 let counts = !delta.has(FLAG_NATIVE);
@@ -361,35 +367,36 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         }
     }
 
-    /// Takes in a delta of kind `Meta`. A member of a tool call belongs to the call that the last tool call delta selected.
+    /// Takes in a delta of kind `Meta`. A member of a tool call belongs to the call that the last tool call delta
+    /// selected.
     fn meta(&mut self, delta: &mut Delta) -> Taken {
         delta.flags = 0;
         if ![Meta::CallMember as u32, Meta::FunctionMember as u32].contains(&delta.code) {
             return Taken::Keep;
         }
-        let Some(call) = self.call_at_hand() else { return Taken::Drop };
+        let Some(call) = self.current_call() else { return Taken::Drop };
         delta.call = call.number;
         Taken::Keep
     }
 
-    /// Flushes an unpaired high surrogate of this choice, or of any choice if `None`: returns a text that decodes to U+FFFD.
-    /// At the end of the stream, call it until it returns `None`.
+    /// Flushes an unpaired high surrogate of this choice, or of any choice if `None`: returns a text that decodes to
+    /// U+FFFD. At the end of the stream, call it until it returns `None`.
     pub fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
-        if self.state.waiting == 0 {
+        if self.state.pending == 0 {
             return None;
         }
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
-        if let Some((delta, lead)) = choices.find_map(ChoiceRow::take_half) {
+        if let Some((delta, lead)) = choices.find_map(ChoiceRow::take_surrogate) {
             return Some(self.flushed(delta, lead, quirks));
         }
         let mut calls = self.tables.calls_mut().iter_mut().flatten().filter(|call| wanted(call.choice));
-        let (choice, call, lead) = calls.find_map(|call| Some((call.choice, call.number, call.half.take()?)))?;
+        let (choice, call, lead) = calls.find_map(|call| Some((call.choice, call.number, call.surrogate.take()?)))?;
         Some(self.flushed(Delta { choice, call, ..Delta::new(Kind::ToolArguments) }, lead, quirks))
     }
 
     fn flushed(&mut self, delta: Delta, lead: u16, quirks: &mut QuirkSet) -> Delta {
-        self.state.waiting = self.state.waiting.saturating_sub(1);
+        self.state.pending = self.state.pending.saturating_sub(1);
         quirks.insert(Quirk::LoneSurrogate);
         Delta { text: Part { lead, ..Part::NONE }, ..delta }
     }
@@ -398,7 +405,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// choice: the name is emitted before it. Returns `None` too if the reasoning itself will be dropped or left out.
     fn name_of_reasoning(&mut self, reasoning: &Delta, payload: &[u8]) -> Option<Delta> {
         let is_dropped = reasoning.has(FLAG_WHOLE) && self.state.reported.is_none();
-        // Reasoning with a slot is of another protocol, in which the name of the member means nothing.
+        // Reasoning with a slot belongs to another protocol, in which the name of the member has no meaning.
         if is_dropped || reasoning.has(FLAG_NUMBER) || reasoning.choice == u32::MAX {
             return None;
         }
@@ -431,7 +438,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             calls: 0,
             open: None,
             source: TextSource::NOTHING,
-            halves: [PendingSurrogate::NONE; 4],
+            surrogates: [PendingSurrogate::NONE; 4],
         });
         Some(place)
     }
@@ -446,12 +453,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(choice) = self.choice(place) else { return Taken::Drop };
         // If there is no room for a pending surrogate, one at the end of the text counts as unpaired.
-        let more = choice.half(delta).map_or(0, |half| half.join(&mut delta.text, payload));
+        let more = choice.surrogate(delta).map_or(0, |surrogate| surrogate.join(&mut delta.text, payload));
         self.joined(more, delta, payload, quirks)
     }
 
     fn joined(&mut self, more: i32, delta: &Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        self.state.waiting = self.state.waiting.saturating_add_signed(more);
+        self.state.pending = self.state.pending.saturating_add_signed(more);
         if delta.text.is_empty() {
             return Taken::Drop;
         }
@@ -460,7 +467,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 }
 
-/// Decides whether to emit a name or a piece of one, and sets the flag of its delta. A `piece` of `None` repeats the name.
+/// Decides whether to emit a name or a piece of one, and sets the flag of its delta. A `piece` of `None` repeats the
+/// name.
 fn named(piece: Option<NamePiece>, delta: &mut Delta, text: Text<'_>, quirks: &mut QuirkSet) -> Taken {
     delta.flags = if piece == Some(NamePiece::Replaces) { FLAG_REPLACES } else { 0 };
     if piece.is_none() {

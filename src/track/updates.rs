@@ -1,4 +1,4 @@
-//! The updates of one chunk, tracked.
+//! The updates of one chunk, through a tracker.
 
 use super::call::CallRow;
 use super::tracker::{ChoiceRow, Next, TrackerOf, Tracking};
@@ -57,8 +57,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 
     /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD, which is the quirk
-    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate). The parser counts it only if it is passed to
-    /// [`Parser::count_quirks`](crate::Parser::count_quirks): do so if an update comes.
+    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate). If there is an update, pass the quirk to
+    /// [`Parser::count_quirks`](crate::Parser::count_quirks): the parser does not count it otherwise.
     pub fn finish(&mut self) -> impl Iterator<Item = (u32, Update<'static>)> + '_ {
         core::iter::from_fn(|| {
             let mut quirks = QuirkSet::EMPTY;
@@ -69,13 +69,14 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
 }
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Updates<'_, '_, T> {
-    /// Returns the quirks found so far in the deltas, given the chunks before, and in their texts. The parser counts them only if
-    /// they are passed to [`Parser::count_quirks`](crate::Parser::count_quirks).
+    /// Returns the quirks that the tracker has found so far in the deltas and their texts. Pass them to
+    /// [`Parser::count_quirks`](crate::Parser::count_quirks): the parser does not count them otherwise.
     pub fn quirks(&self) -> QuirkSet {
         self.quirks
     }
 
-    /// Returns why the first delta that was left out so far was: the table is full, or an index is out of range.
+    /// Returns why the tracker left out a delta, if it did so far: a table is full, or an index is out of range. The
+    /// first reason is kept.
     pub fn error(&self) -> Option<Error> {
         self.error
     }

@@ -1,26 +1,26 @@
-//! How much of a choice the messages so far reported, without their texts. Each later message must begin with that.
+//! How much of a choice the messages so far reported, without their texts. Each later message must begin with the
+//! reported part.
 
 use super::call::Hash;
 use super::carry::PendingSurrogate;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::Text;
 
-/// How much of each text of a choice was reported, in the order of [`PendingSurrogate::OF_CHOICE`], and what is reported
-/// once.
+/// How much of each text of a choice was reported, and whether the things that are reported once were.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reach {
-    /// Lengths of the decoded texts.
+    /// The lengths of the decoded texts, in the order of [`PendingSurrogate::OF_CHOICE`].
     pub(crate) lens: [u32; 4],
     /// How many annotations were reported.
     pub(crate) annotations: u16,
     /// Whether the name of a function was reported. A later one must be the same.
     function_name: bool,
-    /// Whether audio was reported. Each message with audio reports all of it again.
+    /// Whether audio was reported. Each later message with audio reports all of the audio again.
     audio: bool,
 }
 
 impl Reach {
-    /// Whether a name or audio was reported.
+    /// Whether the name of a function, or audio, was reported. `false` for any other kind.
     pub(crate) fn has(&self, kind: Kind) -> bool {
         match kind {
             Kind::FunctionName => self.function_name,
@@ -29,7 +29,7 @@ impl Reach {
         }
     }
 
-    /// Cuts off a text of this kind what was reported of it.
+    /// Cuts the reported part off the front of a text of this kind.
     pub(crate) fn cut(&mut self, kind: Kind, part: &mut Part, payload: &[u8]) {
         if let Some(left) = of_kind(kind, &mut self.lens) {
             *left = left.saturating_sub(cut(part, payload, *left));
@@ -70,27 +70,28 @@ fn take(text: &mut Text<'_>, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
 /// The most annotations that are counted. Further ones are not reported if a later message contains them.
 pub(crate) const MANY: u16 = u16::MAX;
 
-/// A text while its message is read.
+/// The state of a text while its message is read.
 #[derive(Clone, Copy)]
 struct Channel {
     hash: Hash,
     len: u32,
-    /// How much of it was reported.
+    /// How many decoded bytes of the text were reported.
     known: u32,
     /// The hash of the part that was reported, once that part is read.
     before: Option<Hash>,
-    half: PendingSurrogate,
+    surrogate: PendingSurrogate,
 }
 
 impl Channel {
-    /// Returns the state before the first byte of a text of which `known` bytes were reported, or `None` if the text is new.
+    /// Returns the state before the first byte of a text. `known` is how many bytes of the text were reported, or
+    /// `None` if the text is new.
     fn new(known: Option<u32>) -> Self {
         let before = (known == Some(0)).then_some(Hash::EMPTY);
-        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, half: PendingSurrogate::NONE }
+        Channel { hash: Hash::EMPTY, len: 0, known: known.unwrap_or(0), before, surrogate: PendingSurrogate::NONE }
     }
 
     fn add(&mut self, mut part: Part, payload: &[u8]) {
-        self.half.join(&mut part, payload);
+        self.surrogate.join(&mut part, payload);
         let mut text = part.text(payload);
         if self.before.is_none() && self.known > 0 {
             let left = self.known.saturating_sub(self.len);
@@ -107,7 +108,7 @@ impl Channel {
 /// Reads a message, to compare it with what was reported of its choice.
 pub(crate) struct Reading {
     texts: [Channel; 4],
-    /// The call that is being read, and its position.
+    /// The position of the call that is being read, and the state of its arguments.
     call: Option<(u32, Channel)>,
     /// How much was reported before this message, and with it. The lengths of the texts in `now` are set at the end.
     before: Reach,
@@ -120,7 +121,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Returns the state before a message of a choice of which `reach` was reported.
+    /// Returns the state before a message. `reach` is how much of its choice was reported.
     pub(crate) fn new(reach: Reach) -> Self {
         let texts = reach.lens.map(|len| Channel::new(Some(len)));
         Reading { texts, call: None, before: reach, now: reach, known: 0, all: 0, is_other: false }
@@ -147,14 +148,14 @@ impl Reading {
         }
     }
 
-    /// Begins the call at this position, or none (`None`) if there is no room for it. `reported` is how much of its
-    /// arguments was reported, if the call was.
+    /// Begins the call at this position. `None` skips a call for which there is no room. `reported` is how much of the
+    /// arguments was reported, or `None` if the call was not reported.
     pub(crate) fn call(&mut self, position: Option<u32>, reported: Option<u32>) {
         self.end_call();
         self.call = position.map(|position| (position, Channel::new(reported)));
     }
 
-    /// Takes in arguments of that call.
+    /// Takes in arguments of the call that is being read.
     pub(crate) fn arguments(&mut self, text: Part, message: &[u8]) {
         if let Some((_, call)) = &mut self.call {
             call.add(text, message);
@@ -167,14 +168,14 @@ impl Reading {
         }
     }
 
-    /// Adds the two hashes of a part of the message to the two sums. `place` tells the part apart from the others.
+    /// Adds the two hashes of a part of the message to the two sums. Each part has a `place` of its own.
     fn sum(&mut self, place: u32, before: Option<Hash>, hash: Hash) {
         self.known = self.known.wrapping_add(before.map_or(0, |before| before.at(place)));
         self.all = self.all.wrapping_add(hash.at(place));
     }
 
-    /// Returns the sum over the message, and how far the message goes. `before` is the sum over what was reported, if
-    /// anything was. Returns `None` if the message does not begin with that.
+    /// Returns the sum over the message, and how far the message goes. `before` is the sum over the reported part, if
+    /// anything was reported. Returns `None` if the message does not begin with that part.
     pub(crate) fn end(mut self, before: Option<u64>) -> Option<(u64, Reach)> {
         self.end_call();
         for (place, text) in (64..).zip(self.texts) {

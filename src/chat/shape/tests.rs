@@ -22,7 +22,7 @@ fn read(payload: &str) -> Index {
 const ALL: Changing = Changing { fingerprint: false, ..Changing::ALL };
 const NONE: Changing = Changing::NOTHING;
 
-/// Returns the contents of the holes, and how each is filled.
+/// Returns the contents and the kind of each hole.
 fn holes(payload: &str, changing: Changing, texts: bool) -> Option<Vec<(&str, HoleKind)>> {
     let holes = Holes::of(&read(payload), payload.as_bytes(), changing, texts)?;
     Some(holes.as_slice().iter().map(|hole| (&payload[hole.start..hole.end], hole.fill)).collect())
@@ -49,7 +49,7 @@ fn texts_are_holes() {
     assert_eq!(holes(&call, ALL, false), Some([("{", HoleKind::Text)].to_vec()));
     let text = "{\"choices\":[{\"index\":0,\"text\":\"\"},{\"index\":1,\"text\":\"b\"}]}";
     assert_eq!(holes(text, ALL, false), Some([("", HoleKind::Text)].to_vec()));
-    // The last of two counts.
+    // The last of two members with one name counts.
     assert_eq!(
         holes(&delta("\"content\":\"a\",\"content\":\"b\""), NONE, false),
         Some([("b", HoleKind::Text)].to_vec())
@@ -95,7 +95,7 @@ fn texts_in_details_and_parts_are_holes() {
 }
 
 #[test]
-fn what_was_seen_to_change_is_a_hole() {
+fn members_that_change_are_holes() {
     let payload = |created: &str| format!("{{\"id\":\"c-1\",\"created\":{created},\"choices\":[]}}");
     let number = |digits| ("c-1", HoleKind::Text, digits, HoleKind::Number);
     for digits in ["0", "7", "1700000000", "18446744073709551615"] {
@@ -122,7 +122,7 @@ fn many(count: usize) -> String {
 }
 
 #[test]
-fn holes_are_in_order_and_so_many_at_most() {
+fn holes_are_in_order_and_limited() {
     assert_eq!(HOLES, 7);
     for count in 0..12 {
         let payload = many(count);
@@ -190,7 +190,7 @@ fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn a_shape_gives_its_index_back() {
+fn a_shape_restores_its_index() {
     let calls = "\"tool_calls\":[{\"index\":0,\"id\":\"i\",\"function\":{\"name\":\"n\",\"arguments\":\"é\\n\"}},{\"index\":1}]";
     for payload in [
         delta("\"content\":\"a\\u00e9\""),
@@ -204,7 +204,7 @@ fn a_shape_gives_its_index_back() {
         let holes = Holes::of(&index, payload.as_bytes(), ALL, false).unwrap();
         let mut shape = Shape::EMPTY;
         shape.keep(&index, payload.as_bytes(), holes.as_slice()).unwrap();
-        // Something else was there.
+        // The index had other contents before.
         let mut other = read(
             "{\"model\":\"m\",\"choices\":[{\"index\":5,\"delta\":{\"role\":\"r\"},\"text\":\"t\"}],\"x_groq\":{}}",
         );
@@ -222,7 +222,7 @@ fn a_shape_gives_its_index_back() {
 }
 
 #[test]
-fn shapes_are_alike_whose_chunks_differ_in_holes_and_the_number() {
+fn shapes_are_alike_if_chunks_differ_only_in_holes_and_the_number() {
     let shape = |index: u32, rest: &str| {
         let payload = format!("{{\"choices\":[{{\"index\":{index},\"delta\":{{{rest}}},\"logprobs\":{{}}}}]}}");
         let index = read(&payload);
@@ -234,7 +234,7 @@ fn shapes_are_alike_whose_chunks_differ_in_holes_and_the_number() {
     let (one, _) = shape(1, "\"content\":\"a\"");
     let (other, _) = shape(0, "\"content\":\"longer \\n\"");
     assert!(one.is_like(&other) && other.is_like(&one));
-    // Then the number is all that is to be recognised.
+    // For such a shape, restoring the number is enough.
     let (mut whole, mut part) = (Index::new(), Index::new());
     one.restore(&mut whole);
     other.restore(&mut part);
@@ -248,7 +248,7 @@ fn shapes_are_alike_whose_chunks_differ_in_holes_and_the_number() {
         values(&index, payload)
     });
     assert_eq!(whole, part);
-    // Another member, another length of what is fixed, other calls.
+    // These have another member, a fixed part of another length, or other calls.
     for rest in [
         "\"refusal\":\"a\"",
         " \"content\":\"a\"",
@@ -260,14 +260,14 @@ fn shapes_are_alike_whose_chunks_differ_in_holes_and_the_number() {
 }
 
 #[test]
-fn a_shape_that_is_too_large_is_not_kept() {
+fn a_shape_that_is_too_large_is_not_stored() {
     let keep = |payload: &str| {
         let index = read(payload);
         let holes = Holes::of(&index, payload.as_bytes(), NONE, false).unwrap();
         Shape::EMPTY.clone().keep(&index, payload.as_bytes(), holes.as_slice())
     };
     assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(65_000)))).is_some());
-    // What a hole has takes no room, a fixed part does.
+    // The contents of a hole take no room; a fixed part does.
     assert!(keep(&delta(&format!("\"content\":\"{}\"", "a".repeat(66_000)))).is_some());
     assert!(keep(&delta(&format!("\"role\":\"{}\"", "a".repeat(66_000)))).is_none());
     // A member that is null takes no room.
@@ -282,7 +282,7 @@ fn a_shape_that_is_too_large_is_not_kept() {
         format!("{{{top}{rest}\"choices\":[{{{choice}\"index\":0,\"delta\":{{{delta}\"content\":\"\"}}}}]}}")
     };
     assert!(keep(&chunk("null", "\"id\":1,\"x_groq\":1,")).is_some());
-    // With `choices`, `index`, `delta`, `content` and the choice as a whole.
+    // The 5 others are `choices`, `index`, `delta`, `content` and the choice as a whole.
     assert!(top.len() + choice.len() + delta.len() + 5 > super::MEMBERS);
     assert!(keep(&chunk("7", "")).is_none());
     // Choices after the first need too much room, too.

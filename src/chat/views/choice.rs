@@ -1,4 +1,4 @@
-//! A choice, and why it finished.
+//! The view of a choice, and its finish reason.
 
 use super::{ApiError, DeltaView, Logprobs, Message};
 use crate::chat::choices::{further_choice, Further};
@@ -8,12 +8,12 @@ use crate::delta::{FinishKind, Part};
 use crate::json::{Text, Value, ValueKind};
 use crate::shown::{shown, Bytes};
 
-/// Iterates over the choices of a chunk. The first is already indexed; each further one is walked once.
+/// Iterates over the choices of a chunk. The index has the first choice; the iterator walks each further choice once.
 #[derive(Clone)]
 pub struct Choices<'a> {
     payload: &'a [u8],
     index: &'a Index,
-    given: u32,
+    returned: u32,
     /// The offset one past the choice that was returned last.
     offset: usize,
 }
@@ -22,7 +22,7 @@ shown!("Choices": Choices<'_>, this => count: this.index.choices, payload: Bytes
 
 impl<'a> Choices<'a> {
     pub(super) fn new(payload: &'a [u8], index: &'a Index) -> Self {
-        Choices { payload, index, given: 0, offset: 0 }
+        Choices { payload, index, returned: 0, offset: 0 }
     }
 }
 
@@ -32,14 +32,14 @@ impl<'a> Iterator for Choices<'a> {
     #[inline]
     fn next(&mut self) -> Option<Choice<'a>> {
         let Choices { payload, index, .. } = *self;
-        if self.given >= index.choices {
+        if self.returned >= index.choices {
             return None;
         }
-        self.given = self.given.saturating_add(1);
-        if self.given == 1 {
+        self.returned = self.returned.saturating_add(1);
+        if self.returned == 1 {
             return Some(Choice { payload, fields: Fields::Indexed(index, &index.first) });
         }
-        if self.given == 2 {
+        if self.returned == 2 {
             self.offset = end_of_first(payload, index)?;
         }
         let Further { fields, end, .. } = further_choice(payload, self.offset)?;
@@ -52,7 +52,7 @@ impl<'a> Iterator for Choices<'a> {
 fn end_of_first(payload: &[u8], index: &Index) -> Option<usize> {
     let first = match member(index, payload, &index.first.spans, choice::WHOLE) {
         Some(whole) => whole,
-        // The first choice is no object, so the index has no span of it.
+        // The index has no span of a first choice that is no object.
         None => index.top(payload, top::CHOICES)?.elements().next()?.ok()?,
     };
     Some(Part::raw(payload, first).end() as usize)
@@ -87,7 +87,7 @@ impl<'a> Choice<'a> {
         self.member(member).filter(|value| value.kind() == ValueKind::Object)
     }
 
-    /// Returns `index`. It is 0 if it is missing or negative, and a number in a string counts.
+    /// Returns `index`, or 0 if it is missing or negative. A number in a string counts.
     #[inline]
     pub fn index(&self) -> u32 {
         self.member(choice::INDEX).and_then(index_number).unwrap_or(0)
@@ -139,7 +139,7 @@ impl<'a> Choice<'a> {
         self.get("content_filter_results").filter(|value| value.kind() == ValueKind::Object)
     }
 
-    /// Returns the error of this choice alone.
+    /// Returns `error`, the error of this choice alone.
     #[inline]
     pub fn error(&self) -> Option<ApiError<'a>> {
         self.member(choice::ERROR).filter(|value| is_error(*value)).map(ApiError::of)
@@ -160,7 +160,7 @@ impl<'a> Choice<'a> {
 #[derive(Clone, Copy)]
 pub struct FinishReason<'a> {
     text: Text<'a>,
-    /// Its meaning, if it is in the words of another protocol.
+    /// The meaning of the text, if it is in the words of another protocol.
     native: Option<FinishKind>,
     is_of_prompt: bool,
 }
@@ -175,12 +175,12 @@ impl<'a> FinishReason<'a> {
         FinishReason { text, native: Some(FinishKind::from_number(code)), is_of_prompt }
     }
 
-    /// Whether it is the reason why the prompt was refused (Gemini).
+    /// Whether this is the reason why the prompt was refused (Gemini).
     pub fn is_of_prompt(&self) -> bool {
         self.is_of_prompt
     }
 
-    /// Whether it is in the words of another protocol than chat completions.
+    /// Whether the reason is in the words of another protocol than chat completions.
     pub fn is_native(&self) -> bool {
         self.native.is_some()
     }
@@ -190,7 +190,7 @@ impl<'a> FinishReason<'a> {
         self.text
     }
 
-    /// Returns the known reason that it is.
+    /// Returns the meaning of the reason.
     pub fn kind(&self) -> FinishKind {
         let known = || FinishKind::WORDS.iter().find(|(word, _)| self.text == *word);
         self.native.unwrap_or_else(|| known().map_or(FinishKind::Other, |(_, kind)| *kind))

@@ -1,4 +1,4 @@
-//! The whole chunk.
+//! The view of a whole chunk.
 
 use super::{ApiError, Choices, Usage};
 use crate::chat::index::{top, Hint, Index, Read, ValueSpan};
@@ -36,7 +36,7 @@ pub enum ChunkMember {
 }
 
 impl ChunkMember {
-    /// All of them.
+    /// Every known member of the top level.
     #[rustfmt::skip]
     pub const ALL: [ChunkMember; 9] = [
         ChunkMember::Id, ChunkMember::Object, ChunkMember::Created, ChunkMember::Model, ChunkMember::SystemFingerprint, ChunkMember::ServiceTier, ChunkMember::Provider,
@@ -46,7 +46,7 @@ impl ChunkMember {
 
 /// One event's payload: a chat completion chunk, a completion, a whole body, or an error.
 ///
-/// It borrows the payload and is valid until the parser is used again.
+/// A chunk borrows the payload, and is valid until the parser is used again.
 ///
 /// ```
 /// use deltawire::chat::{Chunk, Index};
@@ -69,20 +69,21 @@ pub struct Chunk<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Created {
     digits: [u8; 10],
-    /// Whether it lay outside the holes of a template.
+    /// Whether the member was outside the holes of a template.
     is_fixed: bool,
     number: u64,
 }
 
 impl Created {
-    /// Whether each chunk that equals the one before outside the holes of a template has the same `created`.
+    /// Whether the next chunk has the same `created` if a template recognizes it, because the member is outside its
+    /// holes.
     #[inline(always)]
     #[doc(hidden)]
     pub fn is_fixed(&self) -> bool {
         self.is_fixed
     }
 
-    /// Returns the number, if each chunk that equals the one before outside the holes of a template has the same.
+    /// Returns the number, if it is [fixed](Self::is_fixed).
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
         self.is_fixed.then_some(self.number)
@@ -94,8 +95,8 @@ impl<'a> Chunk<'a> {
     ///
     /// # Errors
     ///
-    /// Returns an error if the payload is not one JSON object (or null), as far as the pass checks it: the members of the
-    /// top level, of choices, deltas and tool calls, and that strings and brackets balance everywhere.
+    /// Returns an error if the payload is not one JSON object (or null), as far as the pass checks it: the members of
+    /// the top level, of choices, deltas and tool calls, and that strings and brackets balance everywhere.
     pub fn read(payload: &'a [u8], index: &'a mut Index) -> Result<Chunk<'a>, JsonError> {
         let Read { end, .. } = read(index, payload, Hint::None, crate::Limits::DEFAULT.max_depth)?;
         let rest = payload.get(end..).unwrap_or(&[]);
@@ -105,8 +106,8 @@ impl<'a> Chunk<'a> {
         Ok(Chunk { payload, index, name: b"" })
     }
 
-    /// Reads a payload that a parser returned as a chunk, as that parser did: JSON may nest as deep as any parser allows.
-    /// The whole event is an error if `is_error` ([`is_whole_error`](Self::is_whole_error)).
+    /// Reads a payload that a parser returned as a chunk, with the same result. JSON may nest as deep as any parser
+    /// allows. `is_error` is the chunk's [`is_whole_error`](Self::is_whole_error).
     ///
     /// # Errors
     ///
@@ -126,7 +127,7 @@ impl<'a> Chunk<'a> {
         Chunk { payload, index, name: b"" }
     }
 
-    /// Whether it is an error event's payload that is no JSON object.
+    /// Whether the payload is that of an error event and no JSON object.
     pub fn is_plain_text(&self) -> bool {
         self.index.facts.text
     }
@@ -149,19 +150,18 @@ impl<'a> Chunk<'a> {
         self.payload
     }
 
-    /// Returns where the event lay in the stream, in bytes from its beginning: from the first line of the event to the end
-    /// of its blank line (without the LF of a CRLF there).
+    /// Returns the range of the event in the stream, in bytes: from the first line of the event to the end of its blank
+    /// line (without the LF of a CRLF there).
     pub fn wire_range(&self) -> Range<u64> {
         self.index.frame.0..self.index.frame.1
     }
 
-    /// Returns the name of the event (its `event` field), which is empty if it has none.
+    /// Returns the name of the event (its `event` field), or an empty name if it has none.
     pub fn event_name(&self) -> &'a [u8] {
         self.name
     }
 
-    /// Returns the quirks of the event's framing, grammar and shape. The quirks of a text or a number are at its reader
-    /// ([`Text::quirks`]).
+    /// Returns the quirks of the event's framing, grammar and shape. [`Text::quirks`] returns those of a text.
     pub fn quirks(&self) -> QuirkSet {
         self.index.quirks
     }
@@ -171,7 +171,7 @@ impl<'a> Chunk<'a> {
         self.text(top::ID)
     }
 
-    /// Returns where the text of a member lies, or `None` if the member is there but no string.
+    /// Returns where the text of `id` or `model` lies, or `None` if the member is present but no string.
     #[inline(always)]
     pub(crate) fn text_part(&self, field: ChunkMember) -> Option<Part> {
         let member = if field == ChunkMember::Id { top::ID } else { top::MODEL };
@@ -202,8 +202,8 @@ impl<'a> Chunk<'a> {
         self.created_after(&mut Created::default())
     }
 
-    /// Does what [`created`](Self::created) does, for a caller that reads each chunk: the time nearly always is that of the
-    /// chunk before.
+    /// Does what [`created`](Self::created) does, for a caller that reads each chunk: nearly every chunk has the time
+    /// of the chunk before.
     #[inline(always)]
     pub fn created_after(&self, last: &mut Created) -> Option<u64> {
         let span = self.index.top.get(top::CREATED);
@@ -249,7 +249,8 @@ impl<'a> Chunk<'a> {
         self.text(top_of(meta)?)
     }
 
-    /// Whether [`meta`](Self::meta) may have one of [`Meta::ONCE`] that is not in `emitted`, a set of [`meta_bit`]s.
+    /// Whether [`meta`](Self::meta) may return a text for one of [`Meta::ONCE`] that is not in `emitted`, a set of
+    /// [`meta_bit`]s.
     #[inline]
     pub(crate) fn may_have_meta(&self, emitted: u8) -> bool {
         const ALL: u8 = {
@@ -264,7 +265,7 @@ impl<'a> Chunk<'a> {
         self.index.plan.protocol().unwrap_or(Protocol::Chat)
     }
 
-    /// Returns the flags of its head.
+    /// Returns the flags of the delta of kind [`Chunk`](crate::delta::Kind::Chunk).
     #[inline]
     pub(crate) fn flags(&self) -> u16 {
         if self.index.plan.protocol().is_some() {
@@ -284,12 +285,13 @@ impl<'a> Chunk<'a> {
         self.index.choices
     }
 
-    /// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`.
+    /// Returns `usage`, if it is an object and not empty, or else `x_groq.usage`, or the usage of the first choice.
     pub fn usage(&self) -> Option<Usage<'a>> {
         Usage::of_protocol(usage_of(self.index, self.payload)?, self.index.plan.protocol())
     }
 
-    /// Returns the error that the event is or contains at its top level. An error inside a choice is at the choice.
+    /// Returns the error that the event is or has at its top level. [`Choice::error`](super::Choice::error) returns
+    /// that of a choice.
     pub fn error(&self) -> Option<ApiError<'a>> {
         Some(match error_of(self.index, self.payload)? {
             Ok(value) => ApiError::of(value),
@@ -297,23 +299,23 @@ impl<'a> Chunk<'a> {
         })
     }
 
-    /// Returns a known member as raw JSON, or `None` where the method with its name returns nothing.
+    /// Returns a known member as raw JSON, or `None` if the method with its name returns nothing.
     pub fn field(&self, field: ChunkMember) -> Option<Value<'a>> {
-        let says = |member| self.member(member).filter(|value| text_of(*value).is_some());
+        let text = |member| self.member(member).filter(|value| text_of(*value).is_some());
         match field {
-            ChunkMember::Id => says(top::ID),
-            ChunkMember::Object => says(top::OBJECT),
+            ChunkMember::Id => text(top::ID),
+            ChunkMember::Object => text(top::OBJECT),
             ChunkMember::Created => self.member(top::CREATED).filter(|_| self.created().is_some()),
-            ChunkMember::Model => says(top::MODEL),
-            ChunkMember::SystemFingerprint => says(top::SYSTEM_FINGERPRINT),
-            ChunkMember::ServiceTier => says(top::SERVICE_TIER),
-            ChunkMember::Provider => says(top::PROVIDER),
+            ChunkMember::Model => text(top::MODEL),
+            ChunkMember::SystemFingerprint => text(top::SYSTEM_FINGERPRINT),
+            ChunkMember::ServiceTier => text(top::SERVICE_TIER),
+            ChunkMember::Provider => text(top::PROVIDER),
             ChunkMember::Choices => self.member(top::CHOICES).filter(|value| value.kind() == ValueKind::Array),
             ChunkMember::Usage => self.usage().map(|usage| usage.value()),
         }
     }
 
-    /// Returns the index of its members. Payload, index and event name are all that a chunk is made of.
+    /// Returns the index of the members. A chunk consists of its payload, its index and the event name.
     #[doc(hidden)]
     pub fn index(&self) -> &'a Index {
         self.index
@@ -333,30 +335,30 @@ impl<'a> Chunk<'a> {
         (self.payload, self.index) = (other.payload, other.index);
     }
 
-    /// Returns any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`, …).
-    /// If it is there twice, the last one counts. Walks the payload.
+    /// Returns any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`,
+    /// …). If the payload has the member twice, the last one counts. Walks the payload.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
         Value::of_payload(self.payload).get(name).ok()?
     }
 
-    /// Returns the members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made of and that are
-    /// not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, of which there is more than text.
-    /// Those of tool calls are updates ([`Update::Member`](crate::Update::Member)). Padding (`obfuscation`) is left out. Walks
-    /// the payload, if there is one.
+    /// Returns the members of the chunk, of its choices and of their deltas that no [`Update`](crate::Update) is made
+    /// of and that are not null: `citations`, `timings`, `x_groq`, … and `reasoning_details`, which contain more than
+    /// text. Such members of tool calls are updates ([`Update::Member`](crate::Update::Member)). Padding
+    /// (`obfuscation`) is left out. Walks the payload, if it may have such members.
     pub fn other_members(&self) -> OtherMembers<'a> {
         let is_object = self.index.facts.others && !self.index.facts.text;
         OtherMembers::of(if is_object { self.payload.trim_ascii() } else { b"" }, self.index.plan.protocol())
     }
 
-    /// Whether it looks like a chunk or a body of a chat or legacy completion: it has choices, usage or a telling
-    /// `object`. False for an event whose name or `type` is that of another protocol.
+    /// Whether the payload looks like a chunk or a body of a chat or legacy completion: it has choices, usage, or an
+    /// `object` that says so. False for an event whose name or `type` is that of another protocol.
     pub fn is_completion(&self) -> bool {
         self.index.facts.chat
     }
 }
 
-/// Returns a member of the top level as a whole number. Takes payload and index apart, so that the view need not be in
-/// memory.
+/// Returns a member of the top level as a whole number. Takes the payload and the index, because a pointer to the view
+/// would force it into memory.
 #[cold]
 #[inline(never)]
 fn whole_number_at(payload: &[u8], index: &Index, member: usize) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! The object that a choice contains: `delta`, or `message`, which has the same members.
+//! The `delta` of a choice, and its `message`, which has the same members.
 
 use super::ToolCalls;
 use crate::chat::choices::delta_at;
@@ -8,7 +8,8 @@ use crate::chat::scalar::{input_of, member_of, string_of, text_of, whole_number}
 use crate::json::{Text, Value, ValueKind};
 use crate::shown::shown;
 
-/// The `delta` of a choice. The delta of the first choice is already indexed; that of a further choice is walked once.
+/// The `delta` of a choice. The index has the delta of the first choice; the delta of a further choice was walked with
+/// it.
 #[derive(Clone)]
 pub struct DeltaView<'a> {
     payload: &'a [u8],
@@ -19,7 +20,8 @@ pub struct DeltaView<'a> {
 
 shown!("DeltaView": DeltaView<'_>, this => value: this.value);
 
-/// The `message` of a choice: the whole message so far. It counts only if the choice's deltas contained no text and no call.
+/// The `message` of a choice: the whole message so far. It counts only if the choice's deltas contained no text and no
+/// call.
 #[derive(Clone, Copy)]
 pub struct Message<'a> {
     value: Value<'a>,
@@ -30,7 +32,7 @@ impl<'a> Message<'a> {
         Message { value }
     }
 
-    /// Returns its members, walked once.
+    /// Walks the message, and returns a view of its members.
     pub fn view(&self) -> Option<DeltaView<'a>> {
         DeltaView::walk(self.value)
     }
@@ -100,13 +102,13 @@ impl<'a> DeltaView<'a> {
         self.text(delta::REASONING)
     }
 
-    /// Returns `thinking`, `thought` or `reasoning_text` (GitHub Copilot): the first that is there and not empty.
+    /// Returns the first of `thinking`, `thought` and `reasoning_text` (GitHub Copilot) that is not empty.
     pub fn thinking(&self) -> Option<Text<'a>> {
         [delta::THINKING, delta::THOUGHT, delta::REASONING_TEXT].into_iter().find_map(|member| self.text(member))
     }
 
-    /// Returns the items of `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter). An object
-    /// in the place of the array is the only item.
+    /// Returns the items of `reasoning_details[]`: objects with a text, a summary or encrypted data (OpenRouter). An
+    /// object in the place of the array is the only item.
     pub fn reasoning_details(&self) -> ReasoningDetails<'a> {
         ReasoningDetails::of(self.member(delta::REASONING_DETAILS))
     }
@@ -195,8 +197,8 @@ impl<'a> Audio<'a> {
         Audio { is_whole, ..self }
     }
 
-    /// Whether it belongs to a whole `message` and so is all of the audio so far, which happens only in an
-    /// [`Update`](crate::Update). Otherwise it is the next fragment.
+    /// Whether this belongs to a whole `message`, and is all of the audio so far. Otherwise it is the next fragment.
+    /// Only the audio of an [`Update`](crate::Update) may be whole.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -212,7 +214,7 @@ impl<'a> Audio<'a> {
     }
 
     /// Returns `transcript`, if it is not empty. It may end in half a surrogate pair whose other half begins the next
-    /// fragment. A message joins them.
+    /// fragment. An assembled message joins the halves.
     pub fn transcript(&self) -> Option<Text<'a>> {
         member_of(self.value, "transcript").and_then(text_of)
     }

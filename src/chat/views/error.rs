@@ -4,8 +4,8 @@ use crate::chat::scalar::{is_none_string, member_of, nested_words, text_of};
 use crate::json::{Text, Value, ValueKind};
 use crate::shown::shown;
 
-/// An error, in any of the places and shapes that servers use: an `error` member, an event named `error`, a field `error`, a choice,
-/// or a whole body.
+/// An error, in any place and shape that servers use: an `error` member, an event named `error`, a field `error`, a
+/// choice, or a whole body.
 ///
 /// ```
 /// # use deltawire::chat::{Chunk, Index};
@@ -27,21 +27,21 @@ enum Body<'a> {
     Plain(&'a [u8]),
 }
 
-/// A part of an error, which is a text or a number.
+/// A part of an error. Each is a text or a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorPart {
     /// What happened, in words.
     Message,
     /// `code`, `status_code`, `statusCode` or `error_code`, or the code of the first of its `errors`.
     Code,
-    /// `type`, `error_type` (TGI) or, in words, `status` (Google), unless that is just `error`.
+    /// `type`, `error_type` (TGI) or a `status` in words (Google), unless it is the word `error`.
     Kind,
     /// `param`.
     Param,
 }
 
 impl<'a> ApiError<'a> {
-    /// Returns the error that this value is, such as one that [`value`](Self::value) returned.
+    /// Returns the error with this raw JSON, such as [`value`](Self::value) returned.
     pub fn of(value: Value<'a>) -> Self {
         ApiError { body: Body::Value(value) }
     }
@@ -49,24 +49,24 @@ impl<'a> ApiError<'a> {
     /// Returns a part of the error as raw JSON, which [`message`](Self::message) and the other methods return as text.
     /// Returns `None` if the error came as plain text.
     pub fn part(&self, part: ErrorPart) -> Option<Value<'a>> {
-        let says = |value: &Value<'a>| text_of(*value).is_some() && !is_none_string(*value);
+        let has_text = |value: &Value<'a>| text_of(*value).is_some() && !is_none_string(*value);
         let whole = self.value()?;
         let names: &[&str] = match part {
-            ErrorPart::Message if whole.kind() != ValueKind::Object => return Some(whole).filter(says),
+            ErrorPart::Message if whole.kind() != ValueKind::Object => return Some(whole).filter(has_text),
             ErrorPart::Message => &["message", "detail", "details", "error", "status_msg", "error_msg", "text"],
             ErrorPart::Code => &["code", "status_code", "statusCode", "error_code"],
             ErrorPart::Kind => &["type", "error_type", "status"],
             ErrorPart::Param => &["param"],
         };
-        // The type of an event that is an error says no more than that. A status may be a number: a code.
+        // The type `error` says nothing about the error. A status that is a number is a code, not a type.
         let is_kind = |name, value: Value<'a>| value.as_text().map_or(name == "type", |text| text != "error");
         let named = names.iter().find_map(|name| {
-            let value = member_of(whole, name).filter(says)?;
+            let value = member_of(whole, name).filter(has_text)?;
             (part != ErrorPart::Kind || is_kind(*name, value)).then_some(value)
         });
         named.or_else(|| match part {
             ErrorPart::Message => nested_words(member_of(whole, "errors"), member_of(whole, "detail")),
-            ErrorPart::Code => member_of(member_of(whole, "errors")?.element_at(&mut 0)?, "code").filter(says),
+            ErrorPart::Code => member_of(member_of(whole, "errors")?.element_at(&mut 0)?, "code").filter(has_text),
             ErrorPart::Kind | ErrorPart::Param => None,
         })
     }
@@ -87,8 +87,8 @@ impl<'a> ApiError<'a> {
         }
     }
 
-    /// Returns what happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text, or the
-    /// first of its `errors` or of a `detail` that is a list.
+    /// Returns what happened, in words: `message`, or `detail` or `details`, or the error itself if it is a text, or
+    /// the first of its `errors` or of a `detail` that is a list.
     pub fn message(&self) -> Option<Text<'a>> {
         match self.body {
             Body::Plain(text) => Some(Text::verbatim(text)).filter(|text| !text.is_empty()),

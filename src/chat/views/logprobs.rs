@@ -28,13 +28,13 @@ impl<'a> Logprobs<'a> {
         Logprobs { value, is_whole: false }
     }
 
-    /// Returns the same log probabilities, marked as beside a whole message or not.
+    /// Returns the same log probabilities, marked as those of a whole message or not.
     pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
         Logprobs { is_whole, ..self }
     }
 
-    /// Whether they stand beside a whole `message` and so may be those of all tokens so far, which happens only in an
-    /// [`Update`](crate::Update). Otherwise they are those of more tokens.
+    /// Whether the log probabilities come with a whole `message`, and may be those of all tokens so far. Otherwise they
+    /// are those of more tokens. Only the log probabilities of an [`Update`](crate::Update) may be whole.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -57,7 +57,8 @@ impl<'a> Logprobs<'a> {
         self.tokens_of("refusal")
     }
 
-    /// Returns `tokens`, as raw JSON: texts (legacy completions). The lists beside it have as many elements.
+    /// Returns `tokens`, as raw JSON: texts (legacy completions). The other lists of legacy completions have as many
+    /// elements.
     pub fn legacy_tokens(&self) -> Option<Value<'a>> {
         self.array("tokens")
     }
@@ -77,7 +78,7 @@ impl<'a> Logprobs<'a> {
         self.array("text_offset")
     }
 
-    /// Returns its lists, found in one walk. If a list is there twice, the last one counts.
+    /// Finds all lists in one walk. If there are two lists with one name, the last one counts.
     pub(crate) fn lists(&self) -> Lists<'a> {
         let mut lists = Lists::default();
         for (name, value) in self.value.members().map_while(Result::ok) {
@@ -99,7 +100,7 @@ impl<'a> Logprobs<'a> {
 
 shown!("Logprobs": Logprobs<'_>, this => value: this.value, is_whole: this.is_whole);
 
-/// Iterates over tokens with their probabilities, in order. Ends at the first element that is malformed.
+/// Iterates over tokens with their log probabilities, in order. Ends at the first element that is malformed.
 #[derive(Clone, Debug)]
 pub struct TokenLogprobs<'a> {
     elements: Option<Elements<'a>>,
@@ -133,7 +134,7 @@ impl<'a> TokenLogprob<'a> {
         member_of(self.value, "token")?.as_text()
     }
 
-    /// Returns `logprob`. -9999.0 stands for a very unlikely token.
+    /// Returns `logprob`, which is -9999.0 for a very unlikely token.
     pub fn logprob(&self) -> Option<Number<'a>> {
         member_of(self.value, "logprob")?.as_number()
     }

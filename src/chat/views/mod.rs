@@ -1,4 +1,4 @@
-//! Lazy views of a chunk: each member is read when it is asked for.
+//! Lazy views of a chunk: an accessor reads its member when it is called.
 
 mod choice;
 mod chunk;

@@ -11,7 +11,7 @@ use crate::shown::{shown, Bytes};
 pub struct ToolCalls<'a> {
     /// The array.
     raw: &'a [u8],
-    given: u32,
+    returned: u32,
     /// The offset one past the call that was returned last.
     offset: usize,
 }
@@ -19,14 +19,14 @@ pub struct ToolCalls<'a> {
 shown!("ToolCalls": ToolCalls<'_>, this => array: Bytes(this.raw));
 
 impl<'a> ToolCalls<'a> {
-    /// Returns the calls of an array, or none if there is no array.
+    /// Returns the calls of an array, or no calls if there is no array.
     pub(super) fn of(array: Option<Value<'a>>) -> Self {
-        ToolCalls { raw: array.map_or(&[], |array| array.raw()), given: 0, offset: 0 }
+        ToolCalls { raw: array.map_or(&[], |array| array.raw()), returned: 0, offset: 0 }
     }
 
-    /// Goes on after `given` calls, at the offset that [`offset`](Self::offset) returned.
-    pub(in crate::chat) fn from(array: &'a [u8], given: u32, offset: usize) -> Self {
-        ToolCalls { raw: array, given, offset }
+    /// Returns the calls after the first `returned`, which end at the offset that [`offset`](Self::offset) returned.
+    pub(in crate::chat) fn from(array: &'a [u8], returned: u32, offset: usize) -> Self {
+        ToolCalls { raw: array, returned, offset }
     }
 
     pub(in crate::chat) fn offset(&self) -> usize {
@@ -40,15 +40,15 @@ impl<'a> Iterator for ToolCalls<'a> {
     fn next(&mut self) -> Option<ToolCall<'a>> {
         let mut fields = CallIndex::EMPTY;
         self.offset = next_call(self.raw, 0, self.offset, &mut fields)?;
-        let position = self.given;
-        self.given = position.saturating_add(1);
+        let position = self.returned;
+        self.returned = position.saturating_add(1);
         Some(ToolCall { payload: self.raw, fields, position })
     }
 }
 
 /// A tool call, or a fragment of one.
 ///
-/// Its index alone does not determine which call a fragment belongs to: [`track`](crate::track) has the rules.
+/// The index alone does not determine which call a fragment belongs to: [`track`](crate::track) has the rules.
 #[derive(Clone)]
 pub struct ToolCall<'a> {
     /// The array that contains the call.
@@ -66,7 +66,7 @@ impl<'a> ToolCall<'a> {
         self.member(member).and_then(text_of)
     }
 
-    /// Returns its position in the array of its delta, from 0.
+    /// Returns the position of the call in the array of its delta, from 0.
     pub fn position(&self) -> u32 {
         self.position
     }
@@ -86,18 +86,18 @@ impl<'a> ToolCall<'a> {
         self.text(call::TYPE)
     }
 
-    /// Whether it is a call of a custom tool: it has a `custom` object.
+    /// Whether this is a call of a custom tool: it has a `custom` object.
     pub fn is_custom(&self) -> bool {
         self.member(call::CUSTOM).is_some_and(|value| value.kind() == ValueKind::Object)
     }
 
-    /// Returns `function.name` or `custom.name`, if it is not empty. It may be repeated, or come in pieces.
+    /// Returns `function.name` or `custom.name`, if it is not empty. Servers may repeat the name, or send it in pieces.
     pub fn name(&self) -> Option<Text<'a>> {
         self.text(call::NAME)
     }
 
-    /// Returns `function.arguments` or `custom.input`, if it is not empty: a fragment of text. JSON in the place of the text
-    /// is returned as it is written.
+    /// Returns `function.arguments` or `custom.input`, if it is not empty: a fragment of text. JSON in the place of the
+    /// text is returned as it is written.
     pub fn arguments(&self) -> Option<Text<'a>> {
         self.member(call::ARGUMENTS).and_then(input_of)
     }

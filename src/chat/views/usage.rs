@@ -5,7 +5,8 @@ use crate::dialect::{protocol_of, Counts, Protocol};
 use crate::json::{Text, Value, ValueKind};
 use crate::shown::shown;
 
-/// The counts of a [`Usage`], read: plain data, to keep or to send. The methods have the names of those of [`Usage`].
+/// The counts of a [`Usage`] as plain data, to store or to send. The methods have the names of the methods of
+/// [`Usage`].
 ///
 /// ```
 /// use deltawire::{chat::Usage, json};
@@ -17,11 +18,11 @@ use crate::shown::shown;
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenCounts {
-    /// Which counts are there: a bit each, in the order of `counts`. For the C interface.
+    /// Which counts are present: a bit each, in the order of `counts`. For the C interface.
     #[doc(hidden)]
     pub has: u32,
-    /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction, cache
-    /// write. For the C interface.
+    /// Prompt, completion, total, reasoning, cached, prompt audio, completion audio, accepted and rejected prediction,
+    /// cache write. For the C interface.
     #[doc(hidden)]
     pub counts: [u64; 10],
 }
@@ -33,8 +34,8 @@ const REASONING: usize = 3;
 const CACHED: usize = 4;
 const CACHE_WRITE: usize = 9;
 
-/// The members that some servers send in the place of a count: the object of each, as in [`NAMES`], its name, and the place of that
-/// count. The first that is a number counts.
+/// The members that some servers send in the place of a count: the object that contains the member, as in [`NAMES`],
+/// its name, and the place of the count. The first member that is a number counts.
 const INSTEAD: [(&str, &str, usize); 7] = [
     // GitHub Copilot and Perplexity.
     ("", "reasoning_tokens", REASONING),
@@ -48,8 +49,8 @@ const INSTEAD: [(&str, &str, usize); 7] = [
     ("", "cache_creation_input_tokens", CACHE_WRITE),
 ];
 
-/// Defines the accessors of both types, and what `Debug` prints of [`TokenCounts`], from one table: a method, its place in
-/// [`TokenCounts::counts`], the name of the member, and which of the [`DETAILS`] contains it.
+/// Defines the accessors of both types, and what `Debug` prints of [`TokenCounts`], from one table: a method, its place
+/// in [`TokenCounts::counts`], the name of the member, and which of the [`DETAILS`] contains it.
 macro_rules! counts {
     ($($(#[$doc:meta])* $method:ident = $place:literal: $name:literal $(in $object:literal)?;)+) => {
         /// The object and the name of each count. The object is empty if the count is a member of the usage itself.
@@ -87,17 +88,17 @@ counts! {
     prompt_tokens = 0: "prompt_tokens";
     completion_tokens = 1: "completion_tokens";
     total_tokens = 2: "total_tokens";
-    /// In its place `reasoning_tokens` of the usage itself (GitHub Copilot).
+    /// Otherwise `reasoning_tokens` of the usage itself (GitHub Copilot).
     reasoning_tokens = 3: "reasoning_tokens" in "completion_tokens_details";
-    /// In its place a member of the usage itself: `prompt_cache_hit_tokens` (DeepSeek), `cached_tokens` (Moonshot),
+    /// Otherwise a member of the usage itself: `prompt_cache_hit_tokens` (DeepSeek), `cached_tokens` (Moonshot),
     /// `num_cached_tokens` (Mistral) or `cache_read_input_tokens`.
     cached_tokens = 4: "cached_tokens" in "prompt_tokens_details";
     prompt_audio_tokens = 5: "audio_tokens" in "prompt_tokens_details";
     completion_audio_tokens = 6: "audio_tokens" in "completion_tokens_details";
     accepted_prediction_tokens = 7: "accepted_prediction_tokens" in "completion_tokens_details";
     rejected_prediction_tokens = 8: "rejected_prediction_tokens" in "completion_tokens_details";
-    /// These tokens of the prompt were written to a cache, which some vendors bill at a higher price. In its place
-    /// `cache_creation_input_tokens`, beside it (Qwen) or of the usage itself (Vercel).
+    /// These tokens of the prompt were written to a cache, which some vendors bill at a higher price. Otherwise
+    /// `cache_creation_input_tokens`, of the same object (Qwen) or of the usage itself (Vercel).
     cache_write_tokens = 9: "cache_write_tokens" in "prompt_tokens_details";
 }
 
@@ -125,8 +126,8 @@ impl TokenCounts {
         }
     }
 
-    /// Reads the counts in `value`, which is the usage, or this `object` of it. Passes any other member to `other`. Returns
-    /// `false` if the value is malformed; then no count was read.
+    /// Reads the counts in `value`, which is the usage, or the `object` of the usage with this name. Passes any other
+    /// member to `other`. Returns `false` if the value is malformed; then no count was read.
     fn read<'a>(&mut self, value: Value<'a>, object: &str, other: &mut dyn FnMut(Text<'a>, Value<'a>)) -> bool {
         let mut read = *self;
         for member in value.members() {
@@ -143,7 +144,7 @@ impl TokenCounts {
     }
 }
 
-/// Whether a member of the usage, or of this `object` of it, is one that some servers send in the place of a count.
+/// Whether some servers send this member of the usage, or of this `object` in the usage, in the place of a count.
 #[inline(never)]
 fn is_instead(object: &str, name: &Text<'_>) -> bool {
     INSTEAD.iter().any(|(of, known, _)| *of == object && name.is_word(known))
@@ -151,19 +152,19 @@ fn is_instead(object: &str, name: &Text<'_>) -> bool {
 
 /// How many tokens were used, as one event reports it. Never add the usages of a stream: each is the count so far.
 ///
-/// In chat completions, Responses and Gemini only the last usage of a stream counts. Anthropic sends the prompt in
-/// `message_start` and often only the completion in `message_delta`: [`Parser::native_usage`](crate::Parser::native_usage)
-/// merges them.
+/// In chat completions, Responses and Gemini, only the last usage of a stream counts. Anthropic sends the prompt in
+/// `message_start` and often only the completion in `message_delta`:
+/// [`Parser::native_usage`](crate::Parser::native_usage) merges them.
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
     value: Value<'a>,
-    /// The protocol that names its members, unless that is chat completions.
+    /// The protocol whose names the members have, unless it is chat completions.
     protocol: Option<Protocol>,
 }
 
 impl<'a> Usage<'a> {
-    /// Returns the usage that this value is, such as the `usage` of a body or of a message that was kept. Returns `None`
-    /// unless it is an object with members. The names of its members decide the [`protocol`](Self::protocol).
+    /// Returns the usage with this raw JSON, such as the `usage` of a body or of a stored message. Returns `None`
+    /// unless the value is an object with members. The names of its members decide the [`protocol`](Self::protocol).
     ///
     /// ```
     /// use deltawire::{chat::Usage, json};
@@ -181,12 +182,13 @@ impl<'a> Usage<'a> {
         (value.kind() == ValueKind::Object && !is_empty_object(value)).then_some(Usage { value, protocol })
     }
 
-    /// Returns the protocol that names its members. [`counts`](Self::counts) and the counts by name read the names of each.
+    /// Returns the protocol whose names the members have. [`counts`](Self::counts) and the methods for single counts
+    /// know the names of each protocol.
     pub fn protocol(&self) -> Protocol {
         Protocol::read_here(self.protocol).unwrap_or(Protocol::Chat)
     }
 
-    /// Returns the counts of this usage alone, if it is of another protocol.
+    /// Returns the counts of this usage alone, if its names are those of another protocol.
     fn native(&self) -> Option<TokenCounts> {
         let protocol = Protocol::read_here(self.protocol)?;
         let mut counts = Counts::NOTHING;
@@ -206,7 +208,7 @@ impl<'a> Usage<'a> {
         own.or_else(|| self.instead(place))
     }
 
-    /// Returns the count that a server sent in the place of the one at this place.
+    /// Returns the count that a server sent instead of the count at this place, in one of the members of [`INSTEAD`].
     #[inline(never)]
     fn instead(&self, place: usize) -> Option<u64> {
         INSTEAD.iter().filter(|(.., own)| *own == place).find_map(|(object, name, _)| {
@@ -215,7 +217,7 @@ impl<'a> Usage<'a> {
         })
     }
 
-    /// Returns all counts, to keep. Reads each object once.
+    /// Returns all counts. Reads each object once.
     pub fn counts(&self) -> TokenCounts {
         if let Some(counts) = self.native() {
             return counts;

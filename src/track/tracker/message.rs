@@ -1,4 +1,5 @@
-//! Messages so far: what earlier messages reported is cut off the deltas of a later one.
+//! Messages so far: some servers send the whole message so far in each chunk. The tracker cuts what earlier messages
+//! reported off the deltas of a later message.
 
 use super::{ChoiceRow, Taken, TextSource, TrackerOf, TrackerState};
 use crate::chat::ItemDeltas;
@@ -9,7 +10,7 @@ use crate::track::whole::{cut, Reach, Reading, MANY};
 use crate::{Quirk, QuirkSet};
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
-    /// Takes in a `message`, or a delta of the message that was taken in last: cuts off what earlier messages reported.
+    /// Takes in a `message`, or a delta of the current message, and cuts off what earlier messages reported.
     #[inline(never)]
     pub(super) fn take_whole(
         &mut self,
@@ -26,7 +27,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             return Taken::Drop;
         };
         if delta.kind == Kind::Logprobs {
-            // Beside a message that does not count, log probabilities are those of this chunk.
+            // If the message does not count, its log probabilities are those of this chunk alone.
             delta.flags = if choice.delta { 0 } else { FLAG_WHOLE };
             return Taken::Keep;
         }
@@ -40,12 +41,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
             Kind::Annotation => self.whole_annotations(delta, payload),
-            // Whoever keeps the audio finds out which of it is new.
+            // The tracker keeps no length of the audio: a sink that keeps the audio finds out which part is new.
             Kind::Audio => Taken::Keep,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
-                if let Some(half) = choice.half_of(kind) {
-                    let more = half.join(&mut delta.text, payload);
+                if let Some(surrogate) = choice.surrogate_of(kind) {
+                    let more = surrogate.join(&mut delta.text, payload);
                     reported.cut(kind, &mut delta.text, payload);
                     delta.flags = 0;
                     self.joined(more, delta, payload, quirks)
@@ -66,7 +67,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
 
     /// Takes in a `message`. Its deltas follow if it begins with what earlier messages reported.
     pub(super) fn message(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        (self.state.reported, self.state.at_hand, self.state.annotations_at) = (None, None, 0);
+        (self.state.reported, self.state.current_call, self.state.annotations_at) = (None, None, 0);
         let Some(choice) = self.choice(place).copied() else { return Taken::Drop };
         if choice.delta {
             return Taken::Drop;
@@ -81,7 +82,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             delta.flags = 0;
             return Taken::Keep;
         };
-        // This message contains again what was pending.
+        // This message contains the pending surrogates again.
         while self.flush(Some(choice.index), &mut QuirkSet::EMPTY.clone()).is_some() {}
         self.state.reported = Some(reach);
         if let Some(choice) = self.choice(place) {
@@ -90,7 +91,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         Taken::Keep
     }
 
-    /// Reads a message of a choice of which `reach` was reported.
+    /// Reads a message, to compare it with `reach`, which is how much of its choice was reported.
     pub(super) fn read_message(&self, choice: u32, reach: Reach, message: &[u8]) -> Reading {
         let mut reading = Reading::new(reach);
         let mut room = self.tables.calls().iter().filter(|slot| slot.is_none()).count();
@@ -127,7 +128,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         u16::try_from(self.tables.calls().iter().position(|slot| slot.as_ref().is_some_and(is_it))?).ok()
     }
 
-    /// Does what [`resolve`](Self::resolve) does, for a call in a message: each call that was not there before opens.
+    /// Does what [`resolve`](Self::resolve) does, for a call in a message: a call at a new position opens.
     pub(super) fn resolve_whole(
         &mut self,
         place: usize,
@@ -145,11 +146,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         self.new_call(place, call, true).map(|slot| (slot, Fate::Opens, reuses))
     }
 
-    /// Takes in arguments in a message: cuts off what was reported of them.
+    /// Takes in arguments in a message, and cuts off what was reported of them.
     pub(super) fn whole_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        let Some(state) = self.current_call() else { return Taken::Drop };
         delta.call = state.number;
-        let more = state.half.join(&mut delta.text, payload);
+        let more = state.surrogate.join(&mut delta.text, payload);
         cut(&mut delta.text, payload, state.reach);
         let text = delta.text.text(payload);
         state.reach = state.reach.saturating_add(text.decoded_len() as u32);
@@ -160,8 +161,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         self.joined(more, delta, payload, quirks)
     }
 
-    /// Takes in annotations in a message. Those of the first message are emitted as they are. Of each later message, the new
-    /// ones are emitted one by one.
+    /// Takes in annotations in a message. Those of the first message are emitted as they are. Of each later message,
+    /// the new ones are emitted one by one.
     pub(super) fn whole_annotations(&mut self, delta: &mut Delta, payload: &[u8]) -> Taken {
         delta.flags = 0;
         let TrackerState { reported, annotations_at, .. } = &mut self.state;

@@ -19,7 +19,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         offset: u64,
         quirks: &mut QuirkSet,
     ) -> Taken {
-        self.state.at_hand = None;
+        self.state.current_call = None;
         if delta.number() == Some(u64::from(u32::MAX)) {
             return Taken::LeftOut(Error::BadIndex { choice: delta.choice, offset });
         }
@@ -39,8 +39,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 false => self.selected(&choice, &fragment).and_then(|(place, _)| u16::try_from(place).ok()),
             };
             // Members of a call may come before anything that opens it. The call gets its row and its number now.
-            self.state.at_hand = selected.or_else(|| self.new_call(place, &fragment, is_whole));
-            let Some(call) = self.call_at_hand() else {
+            self.state.current_call = selected.or_else(|| self.new_call(place, &fragment, is_whole));
+            let Some(call) = self.current_call() else {
                 return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
             };
             call.position = delta.call;
@@ -60,7 +60,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         if fate == Fate::ContinuesUnderAnotherId {
             quirks.insert(Quirk::ChangedCallId);
         }
-        self.state.at_hand = Some(slot);
+        self.state.current_call = Some(slot);
         let (choices, calls) = self.tables.both_mut();
         let Some(Some(state)) = calls.get_mut(usize::from(slot)) else { return Taken::Drop };
         if let Some(Some(choice)) = choices.get_mut(place) {
@@ -94,31 +94,32 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 
     /// Returns the call that the last tool call delta belongs to.
-    pub(super) fn call_at_hand(&mut self) -> Option<&mut CallRow> {
-        self.tables.calls_mut().get_mut(usize::from(self.state.at_hand?))?.as_mut()
+    pub(super) fn current_call(&mut self) -> Option<&mut CallRow> {
+        self.tables.calls_mut().get_mut(usize::from(self.state.current_call?))?.as_mut()
     }
 
     pub(super) fn tool_name(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        let Some(state) = self.current_call() else { return Taken::Drop };
         delta.call = state.number;
         let text = delta.text.text(payload);
         named(state.name.add(text), delta, text, quirks)
     }
 
     pub(super) fn tool_arguments(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        let Some(state) = self.call_at_hand() else { return Taken::Drop };
+        let Some(state) = self.current_call() else { return Taken::Drop };
         delta.call = state.number;
         let is_custom = delta.has(FLAG_CUSTOM);
         delta.flags = 0;
-        let more = state.half.join(&mut delta.text, payload);
+        let more = state.surrogate.join(&mut delta.text, payload);
         if !is_custom && state.add(delta.text.text(payload)) {
             quirks.insert(Quirk::ArgumentsAfterEnd);
         }
         self.joined(more, delta, payload, quirks)
     }
 
-    /// Finds the call that a fragment belongs to, or makes one. Returns its place in the table, the effect of the fragment,
-    /// and whether the fragment opens it under an index in use. Returns `None` if there is no room for another call.
+    /// Finds the call that a fragment belongs to, or makes one. Returns its place in the table, the effect of the
+    /// fragment, and whether the fragment opens the call under an index in use. Returns `None` if there is no room for
+    /// another call.
     pub(super) fn resolve(
         &mut self,
         place: usize,
@@ -134,8 +135,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
     }
 
-    /// Returns the call that a fragment selects, and its place in the table. An index selects the call; without one the ID
-    /// does; without both the position in the array does; otherwise the open call is selected. Returns `None` if the
+    /// Returns the call that a fragment selects, and its place in the table. An index selects the call; without one the
+    /// ID does; without both the position in the array does; otherwise the open call is selected. Returns `None` if the
     /// fragment selects no call.
     pub(super) fn selected(&self, choice: &ChoiceRow, fragment: &Element<'_>) -> Option<(usize, &CallRow)> {
         let open = choice
@@ -159,16 +160,17 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         if let Some(found) = last(&is_its_own).filter(|_| fragment.id.is_some()) {
             return Some(found);
         }
-        // Several calls may have begun at one position, in chunks of their own. The open one is preferred to the last one.
+        // Several calls may have begun at one position, in chunks of their own. The open one is preferred to the last
+        // one.
         let in_place = |call: &CallRow| call.by_place && call.position == fragment.position;
-        // After the first element of an array, one with a name or an ID is a call of its own.
+        // An element after the first of an array is a call of its own if it has a name or an ID.
         let goes_on = fragment.position == 0 || fragment.name.is_none() && fragment.id.is_none();
         let by_place = open.filter(|(_, call)| in_place(call)).or_else(|| last(&in_place));
         by_place.or_else(|| open.filter(|_| goes_on))
     }
 
-    /// Returns the index for a call that came without one: its position in the array or, if that is taken, the next free
-    /// index.
+    /// Returns the index for a call that came without one: its position in the array or, if that is taken, the next
+    /// free index.
     pub(super) fn free_index(&self, choice: &ChoiceRow, position: u32) -> u32 {
         let of_choice = |call: &&CallRow| call.choice == choice.index;
         let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
@@ -179,8 +181,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         highest.unwrap_or(0).saturating_add(1)
     }
 
-    /// Makes a row for the next call of the choice in row `choice`. Returns its place in the table, or `None` if there is no
-    /// room.
+    /// Makes a row for the next call of the choice in row `choice`. Returns its place in the table, or `None` if there
+    /// is no room.
     pub(super) fn new_call(&mut self, choice: usize, element: &Element<'_>, is_whole: bool) -> Option<u16> {
         let known = self.tables.choices().get(choice).copied().flatten()?;
         let index = element.index.unwrap_or_else(|| self.free_index(&known, element.position));
@@ -199,7 +201,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 name: NameSoFar::EMPTY,
                 arguments: Arguments::EMPTY,
                 reach: 0,
-                half: PendingSurrogate::NONE,
+                surrogate: PendingSurrogate::NONE,
             });
         }
         choice.calls = choice.calls.saturating_add(1);
