@@ -181,6 +181,7 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The name of the event.
     pub(super) fn name(&self) -> InputBytes<'a> {
         self.details.name
     }
@@ -216,6 +217,7 @@ impl StreamState {
         self.other_event(index, storage, window, found)
     }
 
+    /// [`event`](Self::event) for all results. It is a function of its own, so that chunks do not pay for them.
     #[inline(never)]
     fn other_event<'a, S: Storage + ?Sized>(
         &'a self,

@@ -237,7 +237,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if facts.chat && self.dialect.protocol.is_none() {
                 self.dialect.protocol = Some(Protocol::Chat);
             }
-            self.facts.chat |= facts.chat;
+            self.facts.own_event |= facts.chat;
             if facts.error {
                 self.note_error();
             }
@@ -278,7 +278,7 @@ impl StreamState {
     /// Notes the facts that every event of the stream's protocol adds, for an event that is left [unread](super::run).
     pub(super) fn note_unread(&mut self) {
         self.facts.seen.insert(0);
-        self.facts.chat = true;
+        self.facts.own_event = true;
         self.note_protocol(self.dialect.protocol);
         self.facts.ended = Some(self.dialect.ended);
     }
@@ -384,7 +384,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // An event that has only usage is a chunk, unless its other members or the stream so far are of another
         // protocol.
         let by_usage = !self.index.top.has(top::CHOICES) && self.index.object(payload).is_empty();
-        let is_other = by_usage && self.facts.foreign && !self.facts.chat;
+        let is_other = by_usage && self.facts.foreign && !self.facts.own_event;
         let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
@@ -448,7 +448,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.failed = self.facts.failed.max(failed);
     }
 
-    /// Decides whether the block in which the stream ended is an event. If not, what it has is pending.
+    /// Decides whether the block in which the stream ended is an event. If not, the block is pending.
     pub(super) fn last_block<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
         if !self.block.open {
             if self.in_array && self.facts.raw_values > 0 {

@@ -19,7 +19,7 @@ words! {
         Empty = 1, "empty: nothing came";
         /// The response is neither an event stream nor JSON. [`End::media`] is what it is instead.
         NotAStream = 2, "not an event stream";
-        /// The API reported an error, in whatever place.
+        /// The API reported an error: in the stream, in a choice, as a finish reason or as a body.
         ApiError = 3, "the API reported an error";
         /// `[DONE]` came, and a chunk. In other protocols, the event came that ends a response: `response.completed`,
         /// `response.incomplete`, `message_stop`. `Done` does not mean complete: ask [`End::is_complete`].

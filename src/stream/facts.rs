@@ -56,8 +56,8 @@ pub(crate) struct Facts {
     /// `[DONE]` came.
     pub(crate) done: bool,
     pub(crate) failed: Failed,
-    /// An event came that belongs to the stream's protocol, and that protocol is read.
-    pub(crate) chat: bool,
+    /// An event came that is read as one of the stream's own protocol.
+    pub(crate) own_event: bool,
     /// In a stream of another protocol than chat completions: whether the event that ends its response came. Such a
     /// stream does not end with `[DONE]`.
     pub(crate) ended: Option<bool>,
@@ -90,7 +90,7 @@ impl Facts {
         whole_values: 0,
         done: false,
         failed: Failed::No,
-        chat: false,
+        own_event: false,
         raw_kind: RawKind::Unknown,
         foreign: false,
         protocol: None,
@@ -119,7 +119,7 @@ impl Facts {
             Media::Binary => self.foreign && self.evidence == Evidence::Fields,
             Media::Text => self.foreign || self.failed != Failed::No,
         };
-        (!self.chat && self.failed != Failed::Field && !has_event).then_some(media)
+        (!self.own_event && self.failed != Failed::Field && !has_event).then_some(media)
     }
 
     /// Returns the verdict on a stream that ends at this offset. `opaque` means that its payloads are not read. The
@@ -131,14 +131,14 @@ impl Facts {
         let body = self.is_alone() && self.raw_kind == RawKind::Body;
         // The unknown lines of an event stream are ignored, except for JSON.
         let has_json = self.whole_values > 0 || self.plain == PlainLines::Json;
-        let came = self.chat || self.foreign || self.failed != Failed::No || has_json;
+        let came = self.own_event || self.foreign || self.failed != Failed::No || has_json;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
         } else if media.is_some() {
             Verdict::NotAStream
         } else if self.failed != Failed::No {
             Verdict::ApiError
-        } else if self.ended.unwrap_or(self.done && self.chat) {
+        } else if self.ended.unwrap_or(self.done && self.own_event) {
             Verdict::Done
         } else if !self.seen.is_empty() && self.seen == self.finished {
             Verdict::Finished
@@ -146,7 +146,7 @@ impl Facts {
             Verdict::Body
         } else if self.is_json_answer() && self.pending != Pending::Json && !lost {
             Verdict::JsonAnswer
-        } else if self.foreign && !self.chat && !(opaque && (lost || !between)) {
+        } else if self.foreign && !self.own_event && !(opaque && (lost || !between)) {
             Verdict::OtherProtocol
         } else if between && lost {
             Verdict::Lost
@@ -188,7 +188,7 @@ impl Facts {
     /// whole response of Responses or Gemini counts too, if it is not completed or has no candidates.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.raw_kind == RawKind::Chunk || !self.seen.is_empty();
-        let came = self.plain == PlainLines::Json || self.foreign || self.chat;
+        let came = self.plain == PlainLines::Json || self.foreign || self.own_event;
         let is_answer = match self.protocol {
             None | Some(Protocol::Other) => true,
             Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
@@ -224,7 +224,7 @@ mod tests {
         (|facts| facts.sniff = Sniff::Blank, Verdict::Empty, false),
         (|facts| facts.sniff = Sniff::Html, Verdict::NotAStream, false),
         (|facts| facts.failed = Failed::Raw, Verdict::ApiError, false),
-        (|facts| (facts.done, facts.chat) = (true, true), Verdict::Done, true),
+        (|facts| (facts.done, facts.own_event) = (true, true), Verdict::Done, true),
         (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
         (
             |facts| (facts.evidence, facts.whole_values, facts.raw_kind) = (Evidence::Unknown, 1, RawKind::Body),
@@ -238,7 +238,7 @@ mod tests {
         ),
         (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
         (|facts| facts.malformed = 1, Verdict::Lost, false),
-        (|facts| (facts.chat, facts.seen) = (true, one()), Verdict::Truncated, false),
+        (|facts| (facts.own_event, facts.seen) = (true, one()), Verdict::Truncated, false),
     ];
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
             let alone = end(false, note);
             assert_eq!((alone.verdict, alone.is_complete()), (verdict, complete));
             assert_eq!(usize::from(verdict as u8), at + 1);
-            for (other, behind, _) in VERDICTS.into_iter().skip(at + 1) {
+            for (other, later, _) in VERDICTS.into_iter().skip(at + 1) {
                 let both = end(false, |facts| {
                     other(facts);
                     note(facts);
@@ -256,17 +256,17 @@ mod tests {
                 // not whole.
                 let excludes = match verdict {
                     Verdict::NotAStream | Verdict::JsonAnswer | Verdict::OtherProtocol => {
-                        matches!(behind, Verdict::Done | Verdict::Truncated)
+                        matches!(later, Verdict::Done | Verdict::Truncated)
                     }
                     _ => false,
                 };
-                let lost = verdict == Verdict::JsonAnswer && behind == Verdict::Lost;
-                let expected = match (verdict, behind) {
+                let lost = verdict == Verdict::JsonAnswer && later == Verdict::Lost;
+                let expected = match (verdict, later) {
                     _ if lost => Verdict::OtherProtocol,
-                    _ if excludes => behind,
+                    _ if excludes => later,
                     _ => verdict,
                 };
-                assert_eq!(both.verdict, expected, "{verdict:?} and {behind:?}");
+                assert_eq!(both.verdict, expected, "{verdict:?} and {later:?}");
             }
         }
     }
@@ -275,7 +275,7 @@ mod tests {
     fn done_alone_is_empty() {
         let notes: [(Note, Verdict); 6] = [
             (|_| (), Verdict::Empty),
-            (|facts| facts.chat = true, Verdict::Done),
+            (|facts| facts.own_event = true, Verdict::Done),
             (|facts| facts.foreign = true, Verdict::OtherProtocol),
             (|facts| facts.malformed = 1, Verdict::Lost),
             (|facts| facts.pending = Pending::Line, Verdict::Truncated),
@@ -330,19 +330,20 @@ mod tests {
         extern crate std;
         use std::string::ToString;
         let of = |note: Note| end(false, note).to_string();
-        assert_eq!(of(|facts| (facts.chat, facts.done) = (true, true)), "done");
+        assert_eq!(of(|facts| (facts.own_event, facts.done) = (true, true)), "done");
         assert_eq!(
-            of(|facts| (facts.chat, facts.done, facts.too_long) = (true, true, 1)),
+            of(|facts| (facts.own_event, facts.done, facts.too_long) = (true, true, 1)),
             "done, incomplete: 1 too long"
         );
-        let finished = |facts: &mut Facts| (facts.chat, facts.seen, facts.finished) = (true, one(), one());
+        let finished = |facts: &mut Facts| (facts.own_event, facts.seen, facts.finished) = (true, one(), one());
         assert_eq!(end(false, finished).to_string(), "finished, without [DONE]");
         let cut = |facts: &mut Facts| {
             finished(facts);
             facts.pending = Pending::Event;
         };
         assert_eq!(end(false, cut).to_string(), "finished, without [DONE], incomplete");
-        let left = end(false, |facts| (facts.chat, facts.done, facts.malformed) = (true, true, 2)).with_left_out(3);
+        let left =
+            end(false, |facts| (facts.own_event, facts.done, facts.malformed) = (true, true, 2)).with_left_out(3);
         assert_eq!(left.to_string(), "done, incomplete: 2 malformed, 3 left out");
         // A verdict other than done, finished and body does not suggest that the response is complete.
         assert_eq!(of(|facts| facts.malformed = 1), Verdict::Lost.text());
@@ -368,7 +369,7 @@ mod tests {
                 (|facts| facts.failed = Failed::Raw, true),
                 (|facts| facts.evidence = Evidence::Comments, true),
                 (|facts| facts.failed = Failed::Field, false),
-                (|facts| facts.chat = true, false),
+                (|facts| facts.own_event = true, false),
             ];
             for (note, expected) in notes {
                 let end = end(false, |facts| {

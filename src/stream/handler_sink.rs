@@ -52,6 +52,7 @@ impl<H: Handler + ?Sized> Sink for HandlerSink<'_, H> {
 }
 
 impl<H: Handler + ?Sized> HandlerSink<'_, H> {
+    /// Calls the handler for a delta of any kind.
     #[inline(never)]
     fn update(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
         match Update::of_any(delta, context.payload()) {
@@ -79,6 +80,7 @@ impl<H: Handler + ?Sized> HandlerSink<'_, H> {
         }
     }
 
+    /// Calls the handler's method for the type of the event.
     fn event(&mut self, event: &Event<'_>) -> Flow {
         match event {
             Event::Chunk(chunk) => self.0.chunk(chunk),

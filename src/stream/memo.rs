@@ -444,6 +444,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
+    /// Learns a template. Returns `None` if the payload cannot become one, so that the next attempt should wait longer.
     fn try_learn(
         &mut self,
         index: &Index,

@@ -166,7 +166,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 *to = *byte;
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
-            // The output is no longer than the bytes read so far, so it overwrites no unread byte.
+            // The output is no longer than the bytes read so far, so it overwrites no byte before it is read.
             self.keep(storage, skim, balance, chunk)?;
         }
         Ok(())
@@ -226,8 +226,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         bytes: &[u8],
     ) -> Result<bool, GiveUp> {
         let has_output = self.state.config.payload != Payload::Usage;
-        let StreamState { buffer, dialect: state, .. } = &mut self.state;
-        let mut out = Reduced { buffer, storage, state, has_output, was_cut: false };
+        let StreamState { buffer, dialect, .. } = &mut self.state;
+        let mut out = Reduced { buffer, storage, dialect, has_output, was_cut: false };
         skim.feed(balance, bytes, &mut out)?;
         Ok(out.was_cut)
     }
@@ -242,7 +242,7 @@ impl SkimOut for Discard {}
 struct Reduced<'a, S: ?Sized> {
     buffer: &'a mut EventBuffer,
     storage: &'a mut S,
-    state: &'a mut DialectState,
+    dialect: &'a mut DialectState,
     /// Whether output items are reported. They are not if the caller needs usage alone.
     has_output: bool,
     was_cut: bool,
@@ -260,7 +260,7 @@ impl<S: Storage + ?Sized> SkimOut for Reduced<'_, S> {
         self.buffer.cut(self.storage, from as usize, to as usize)
     }
     fn is_reported(&self, item: u32) -> bool {
-        !self.has_output || self.state.is_reported(item)
+        !self.has_output || self.dialect.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
         self.buffer.data_span().of(&[], self.storage).last().copied()
@@ -270,6 +270,6 @@ impl<S: Storage + ?Sized> SkimOut for Reduced<'_, S> {
         name.starts_with(b"response.").then(|| ends_response(name).is_some())
     }
     fn calls(&mut self) {
-        self.state.note_call();
+        self.dialect.note_call();
     }
 }

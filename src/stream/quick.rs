@@ -168,6 +168,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
+    /// The conditions of [`usual_payload`](Machine::usual_payload) on the stream and the event's name.
     #[inline(never)]
     fn is_usual_chunk(&self) -> bool {
         self.name.len == 0 && self.index.plan.protocol().is_none() && !self.is_native() && self.is_between_events()

@@ -39,8 +39,8 @@ fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, storage: &mut Store, wi
     (if step.is_some() { way } else { Way::General }, step)
 }
 
-/// All that a machine is after a step, but for what says only which way may be taken next, and what is forgotten at the
-/// next step; and the chunk that was found.
+/// The state of a machine after a step, and the chunk that was found. Leaves out the members that only say which path
+/// may be taken next, and those that the next step clears.
 fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: &[u8], found: Found) -> String {
     let StreamState { buffer, offset, empty_block_end, next_empty_block_end, block, retry, in_array, after, .. } =
         &machine.state;
@@ -59,7 +59,7 @@ fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: 
     )
 }
 
-/// The way of each step through these windows; where it is a short one, that the long one does the same.
+/// The way of each step through these windows. Checks that each fast path has the effect of the general way.
 fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way> {
     let limits = Limits { max_event_len: max_event_len as u32, ..Limits::DEFAULT };
     let mut machine = Machine::<SLOTS>::with_slots(Config { limits, ..Config::default() });
@@ -137,9 +137,10 @@ fn event(text: &str, end: &str) -> Vec<u8> {
     [HEAD, text, r#""}}]}"#, end].concat().into_bytes()
 }
 
-/// The ways through these windows, a letter for each step: with templates, and without.
+/// The ways through these windows, a letter for each step (L for the general way, line by line): with templates, and
+/// without.
 fn reported(max_event_len: usize, windows: &[&[u8]]) -> [String; 2] {
-    let letters = |ways: Vec<Way>| ways.iter().map(|way| char::from(b"MPEL"[*way as usize])).collect(); // L: line by line
+    let letters = |ways: Vec<Way>| ways.iter().map(|way| char::from(b"MPEL"[*way as usize])).collect();
     [letters(ways::<2>(max_event_len, windows)), letters(ways::<0>(max_event_len, windows))]
 }
 
@@ -212,7 +213,7 @@ fn a_line_end_inside_a_payload_ends_its_line() {
     let mut short = 0;
     for odd in &odd {
         let all = [&usual, odd, &usual, &usual].map(String::as_bytes).concat();
-        // All bytes in one window, and cut where the odd event begins, ends and in its middle.
+        // All bytes in one window, and cut at the beginning, at the end and in the middle of the odd event.
         let cuts = [all.len(), usual.len(), usual.len() + odd.len(), usual.len() + odd.len() / 2, all.len() - 9];
         for cut in cuts {
             let (first, rest) = all.split_at(cut);

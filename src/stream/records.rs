@@ -512,6 +512,7 @@ enum Unsplit<'a> {
 impl<'a> Unsplit<'a> {
     const NONE: Unsplit<'static> = Unsplit::Input(0, 0);
 
+    /// A text that is reported as it is.
     fn bytes(bytes: InputBytes<'a>) -> Self {
         match bytes.input() {
             _ if bytes.bytes.is_empty() => Unsplit::NONE,
@@ -520,6 +521,7 @@ impl<'a> Unsplit<'a> {
         }
     }
 
+    /// A JSON string, which is reported decoded.
     fn part(part: Part, payload: InputBytes<'a>) -> Self {
         if let Some((off, len)) = plain(part, payload) {
             return Unsplit::Input(off, len);

@@ -215,6 +215,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
+    /// [`note_template_facts`](Machine::note_template_facts) for shared templates.
     #[cold]
     #[inline(never)]
     fn note_shared_facts(&mut self) {
@@ -275,7 +276,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Whether this is a stream of chat completions whose payloads are read as chunks.
     #[inline(always)]
     pub(super) fn reads_chunks(&self) -> bool {
-        self.facts.chat && self.dialect.protocol == Some(Protocol::Chat) && self.config.payload == Payload::Chunks
+        self.facts.own_event && self.dialect.protocol == Some(Protocol::Chat) && self.config.payload == Payload::Chunks
     }
 
     /// Whether one of these quirks is configured as an [error](super::Config::errors).

@@ -210,7 +210,7 @@ impl StreamState {
     /// The verdict so far.
     pub fn end(&self) -> End {
         let mut end = self.facts.end(self.offset, self.config.payload == Payload::Opaque);
-        end.dialect = self.dialect.protocol.filter(|protocol| self.facts.chat && protocol.is_read());
+        end.dialect = self.dialect.protocol.filter(|protocol| self.facts.own_event && protocol.is_read());
         end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
         end
     }

@@ -133,7 +133,7 @@ impl<const SLOTS: usize> Workspace<SLOTS> {
     #[inline]
     pub fn lend<'l>(&'l mut self, parked: &'l mut Parked, window: &[u8]) -> Loan<'l, SLOTS> {
         let Workspace { machine } = self;
-        let protocol = parked.dialect.protocol.filter(|_| parked.facts.chat && !parked.dialect.is_odd);
+        let protocol = parked.dialect.protocol.filter(|_| parked.facts.own_event && !parked.dialect.is_odd);
         machine.memo.lend(Terms::shared(&parked.config), protocol, parked.expectation);
         if machine.memo.may_recognize(window.len()) {
             machine.memo.prepare(&mut machine.index);

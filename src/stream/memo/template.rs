@@ -61,6 +61,7 @@ impl Terms {
     /// The terms of the templates of a machine that shares none.
     pub(super) const OWN: Terms = Terms(0);
 
+    /// The terms of a parser that shares templates. They never equal [`OWN`](Self::OWN).
     pub(in crate::stream) fn shared(config: &Config) -> Self {
         // A configured depth is at most 1,024, which fits 11 bits.
         let depth = config.limits.max_depth as u16;
