@@ -73,7 +73,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.buffer.undo(&checkpoint.buffer, storage.bytes_mut());
         // The index needs no checkpoint: the next step fills it anew.
         self.state = checkpoint;
-        self.memo.take_back();
+        self.memo.forget_undone_step();
         (self.between_events, self.appendable) = (false, 0);
         // Doubling keeps the copying linear. An event within the limits needs no more than `most`.
         let limits = self.config.limits;

@@ -298,7 +298,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.buffer.save(storage, window).is_ok()
     }
 
-    /// Discards the event because it is over the limit, and skips the rest of its block.
+    /// Discards the event because it is over the limit, and skips the rest of its block. Returns [`Found::TooLong`], or
+    /// [`Found::NeedMore`] if that was reported before.
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
         let EventBlock { raw, balance, skim, .. } = self.block;
@@ -326,7 +327,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Ends a block that was skipped because it is over the limit.
+    /// Ends a block that was skipped, and counts its quirks.
     pub(super) fn end_skipped_block(&mut self) {
         let quirks = self.block.quirks;
         self.count(quirks);

@@ -238,7 +238,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 
     /// Forgets what an undone step may have learned, because its event was never emitted.
-    pub(super) fn take_back(&mut self) {
+    pub(super) fn forget_undone_step(&mut self) {
         if self.is_shared() {
             // A shared template may stay: whenever it recognizes an event, the machine adds the facts of that event.
             self.current = NONE;
@@ -300,8 +300,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if !self.may_recognize(len) {
             return false;
         }
-        let asked = NamedPayload { bytes, len, name };
-        Target::best(FindPayload { memo: self, index, asked: &asked, max_depth })
+        let payload = NamedPayload { bytes, len, name };
+        Target::best(FindPayload { memo: self, index, payload: &payload, max_depth })
     }
 
     /// The length of the name of the event that was recognized, and the distance from the name's first byte to the
@@ -543,7 +543,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 struct FindPayload<'m, const SLOTS: usize> {
     memo: &'m mut Memo<SLOTS>,
     index: &'m mut Index,
-    asked: &'m NamedPayload<'m>,
+    payload: &'m NamedPayload<'m>,
     max_depth: u32,
 }
 
@@ -552,8 +552,8 @@ impl<const SLOTS: usize> Task for FindPayload<'_, SLOTS> {
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> bool {
-        let FindPayload { memo, index, asked, max_depth } = self;
-        find!(memo, index, template => template.compare_payload::<K>(asked, max_depth, index)).is_some()
+        let FindPayload { memo, index, payload, max_depth } = self;
+        find!(memo, index, template => template.compare_payload::<K>(payload, max_depth, index)).is_some()
     }
 }
 

@@ -208,11 +208,11 @@ impl Template {
     #[inline(always)]
     pub(super) fn compare_payload<K: Kernel>(
         &self,
-        asked: &NamedPayload<'_>,
+        payload: &NamedPayload<'_>,
         max_depth: u32,
         index: &mut Index,
     ) -> Option<()> {
-        let NamedPayload { bytes, len, name } = *asked;
+        let NamedPayload { bytes, len, name } = *payload;
         if name.len() != usize::from(self.framing.name) {
             return None;
         }
