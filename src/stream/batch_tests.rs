@@ -1,4 +1,4 @@
-//! The records of a batch, one by one: what they hold, where their texts lie, and which of them are asked for.
+//! The records of a batch: their members, the places of their texts, and the kinds that are written.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -16,7 +16,7 @@ use std::vec::Vec;
 /// The stream offset of the input.
 const BASE: u32 = 1000;
 
-/// A record in words. Its texts: `@` where they stand in the input, `+` where they were copied or decoded.
+/// A record as a line. `@` marks a text in the input, `+` a text in the scratch.
 fn line_of(record: &Record, input: &[u8], scratch: &[u8]) -> String {
     let text = |flag: u16, off: u32, len: u32| {
         if len == 0 {
@@ -48,12 +48,12 @@ fn line_of(record: &Record, input: &[u8], scratch: &[u8]) -> String {
     line
 }
 
-/// The records of a stream of usual kinds, so many at a time.
+/// The records of a stream, of the default kinds, with an array of `cap` records.
 fn records<const CALLS: usize>(input: &str, cap: usize) -> Vec<String> {
     read::<CALLS>(Config::default(), input.as_bytes(), Kind::DEFAULT, cap)
 }
 
-/// The records of a stream, of the kinds of `mask`, so many at a time.
+/// The records of a stream, of the kinds of `mask`, with an array of `cap` records.
 fn lines_of(config: Config, input: &[u8], mask: u64, cap: usize) -> Vec<String> {
     read::<4>(config, input, mask, cap)
 }
@@ -102,7 +102,7 @@ const STREAM: &str = concat!(
     "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"\\ud83d\"}}]}\n\ndata: [DONE]\n\n: bye\n",
 );
 
-/// Its records, but for the payloads: the kind, the range, the texts, then what is not 0.
+/// The records of that stream, except for the payloads: the kind, the range, the texts, and the members that are not 0.
 const SAID: &[&str] = &[
     "2 0..5 @hi",
     "48 0..5 number=4",
@@ -178,7 +178,7 @@ const SAID: &[&str] = &[
 ];
 
 #[test]
-fn each_record_is_what_came() {
+fn each_delta_has_its_record() {
     let all = lines_of(Config::default(), STREAM.as_bytes(), u64::MAX, 256);
     let payload = format!("{} ", Kind::Payload as u16);
     let (payloads, others): (Vec<_>, Vec<_>) = all.iter().partition(|line| line.starts_with(&payload));
@@ -198,7 +198,8 @@ fn each_record_is_what_came() {
     assert_eq!(lines_of(opaque, stream.as_bytes(), u64::MAX, 256), expected);
 }
 
-/// Content alone: the shorter way of those who do not ask for payloads, and what keeps from it.
+/// Events with content alone. A sink that wants no payloads gets most of them without the stages of the emitter; the
+/// records must be the same.
 const PLAIN: &str = concat!(
     "data: {\"id\":\"c\",\"model\":\"m\",\"created\":1700000000,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one\"}}]}\n\n",
     "data: {\"id\":\"c\",\"model\":\"m\",\"created\":1700000000,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"two\"}}]}\n\n",
@@ -212,7 +213,7 @@ const PLAIN: &str = concat!(
 );
 
 #[test]
-fn what_is_asked_for_comes_whatever_the_room() {
+fn the_records_do_not_depend_on_the_length_of_the_array() {
     let kind = |line: &str| line.split(' ').next().unwrap().parse::<u16>().unwrap();
     let native = [Kind::Signature, Kind::Media, Kind::Native];
     let apart = [Kind::Frame, Kind::Payload, Kind::Meta, Kind::Annotation, Kind::Message];
@@ -234,7 +235,7 @@ fn what_is_asked_for_comes_whatever_the_room() {
 }
 
 #[test]
-fn texts_that_stand_for_themselves_are_not_copied() {
+fn texts_that_decode_to_themselves_are_not_copied() {
     let chunk = |id: &str, content: &str| {
         format!(r#"data: {{"id":"{id}","choices":[{{"index":0,"delta":{{"content":"{content}"}}}}]}}"#) + "\n\n"
     };
@@ -265,7 +266,7 @@ fn each_byte_is_in_one_frame() {
     let frames = |stream: &str, cap: usize| lines_of(Config::default(), stream.as_bytes(), Kind::Frame.bit(), cap);
     for cap in [1, 2, 9] {
         assert_eq!(frames(": a\n\n: b\n\n", cap), ["48 0..4 number=4", "48 4..9 number=4", "48 9..10"]);
-        // A block that ends in silence, behind a comment in it.
+        // A block with only a comment ends without an event.
         assert_eq!(frames("event: e\n: a\n\nx", cap), ["48 0..14 number=4", "48 14..15"]);
         assert_eq!(frames("event: e\n: a\n\n", cap), ["48 0..14 number=4"]);
         assert_eq!(frames("event: e\n: a\n\n: b\n", cap), ["48 0..14 number=4", "48 14..18 number=4"]);
@@ -275,7 +276,8 @@ fn each_byte_is_in_one_frame() {
         assert_eq!(frames("event: e\r\n\r\r\n", cap), ["48 0..11", "48 11..13"]);
         assert_eq!(frames("event: e\r\r\n\r", cap), ["48 0..10", "48 10..12"]);
         assert_eq!(frames("event: e\n\r\n", cap), ["48 0..10", "48 10..11"]);
-        // A comment that is the first line takes its LF, and an event the lines before its value.
+        // The frame of a comment in the first line includes its LF. That of an event includes the lines before its
+        // value.
         assert_eq!(
             frames(": a\r\n: b\r\n\r\n: c\r\n", cap),
             ["48 0..5 number=4", "48 5..10 number=4", "48 10..17 number=4"]
@@ -289,7 +291,8 @@ fn each_byte_is_in_one_frame() {
     }
 }
 
-/// The frames of a stream in reads of `size` bytes: how many bytes had been given, where it ends, how many choices.
+/// The frames of a stream that comes in slices of `size` bytes: how many bytes had come, the end of the frame, and its
+/// choices.
 fn frames_by(input: &[u8], size: usize) -> Vec<(usize, u64, u32)> {
     let (mut machine, mut tracker, mut batch) =
         (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());
@@ -313,12 +316,13 @@ fn frames_by(input: &[u8], size: usize) -> Vec<(usize, u64, u32)> {
     frames
 }
 
-/// A client that waits for a LF gets it with its event. A frame whose last line ends in CR waits for no LF.
+/// The frame of an event whose lines end in CR LF includes the last LF. A frame whose lines end in CR does not wait for
+/// a LF.
 #[test]
 fn a_frame_has_all_of_its_last_line_end() {
     const CHUNK: &str = r#"data: {"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
     for (end, expected) in [("\n", 0), ("\r", 0), ("\r\n", 0), ("\r\n", 1)] {
-        // With `expected` the last LF is missing: that CR is followed by the end of the stream, or by another line.
+        // `expected` means that the last CR is followed by the end of the stream, or by another line, instead of a LF.
         let event = [CHUNK, end, end].concat();
         let mut input = event.repeat(5);
         input.truncate(input.len() - expected);
@@ -337,7 +341,7 @@ fn a_frame_has_all_of_its_last_line_end() {
                 "{end:?} by {size}"
             );
         }
-        // Byte by byte each is reported with its last byte; or with the next, where a LF was to be expected.
+        // Byte by byte, each frame is reported with its last byte or, if a LF was expected, with the next byte.
         let given: Vec<_> = frames_by(input.as_bytes(), 1).iter().map(|(given, ..)| *given).collect();
         let mut at = ends.clone();
         at[4] += expected;
@@ -345,9 +349,9 @@ fn a_frame_has_all_of_its_last_line_end() {
     }
 }
 
-/// More things wait for a finish reason than an array of any size has room for: none is lost.
+/// A finish reason flushes more pending deltas than the array has room for, and none is lost.
 #[test]
-fn a_finish_reason_flushes_all_that_waits() {
+fn a_finish_reason_flushes_all_pending_deltas() {
     for calls in 0..=8 {
         let mut stream = String::new();
         let fragments: Vec<String> = (0..calls)
@@ -367,7 +371,7 @@ fn a_finish_reason_flushes_all_that_waits() {
     }
 }
 
-/// Is full at the delta with this number, counted over all, and notes each that it is given.
+/// A sink that is full at the delta with this number. It notes the kind of each delta that it gets.
 struct FullAt(usize, Vec<Kind>);
 
 impl Sink for FullAt {
@@ -383,7 +387,7 @@ impl Sink for FullAt {
     }
 }
 
-/// A sink that is full is not asked again before the caller comes back, and then for the same delta alone.
+/// A sink that was full gets no delta before the next call, and then the same delta once more.
 #[test]
 fn a_full_sink_is_given_the_same_delta_once_more() {
     let stream = PLAIN.as_bytes();
@@ -411,7 +415,7 @@ fn a_full_sink_is_given_the_same_delta_once_more() {
     }
 }
 
-/// The records of these events, given one at a time or all in one call, and what is known afterwards.
+/// The records of these events, which come one at a time or all in one call, and the state of the parser after them.
 fn given(events: &[String], one_by_one: bool) -> (Vec<String>, String) {
     let (mut machine, mut tracker) = (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new());
     let (mut emitter, mut storage) = (Emitter::new(), vec![0; 2048]);
@@ -436,10 +440,10 @@ fn given(events: &[String], one_by_one: bool) -> (Vec<String>, String) {
     (lines, format!("{} {:?} {counts:?} {:?}", machine.offset(), machine.index_frame(), emitter.usage()))
 }
 
-/// What a run of recognised events settles once, and what a record copies from the one before, is as if each event came by
-/// itself.
+/// A run settles the machine once for all its events, and copies records from the event before. The result is the same
+/// as if each event came in a call of its own.
 #[test]
-fn a_run_of_events_is_as_its_events_one_by_one() {
+fn a_run_has_the_effect_of_its_events_one_by_one() {
     let delta = |text: &str| format!("{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}");
     let first = |id: &str, created: u32, text: &str| {
         format!("{{\"id\":\"{id}\",\"created\":{created},\"model\":\"m\",\"choices\":[{}]}}", delta(text))
@@ -474,7 +478,7 @@ fn a_run_of_events_is_as_its_events_one_by_one() {
     }
 }
 
-/// What is in a frame is kept while it waits for a LF, also by a call that wants no frames.
+/// A frame that waits for a LF keeps its kinds, even during a call whose sink wants no frames.
 #[test]
 fn a_frame_that_waits_keeps_its_kinds() {
     let (mut machine, mut tracker) = (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new());
@@ -503,7 +507,7 @@ fn an_array_that_is_full_ends_the_call_between_two_events() {
         |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     let events: Vec<String> = ["a", "b", "c", "d", "e"].map(event).into();
     let input = events.concat();
-    // Of a chunk and its text. From the second event on, a template recognises them.
+    // Each event has two records, for the chunk and its text. A template recognizes all events but the first.
     for in_one_call in 1..=events.len() {
         let (mut machine, mut tracker, mut emitter) =
             (Machine::<2>::new(Config::default()), Tracker::<4, 4>::new(), Emitter::new());

@@ -1,4 +1,5 @@
-//! Steps that can be undone: a step whose storage turns out to be too small has no effect.
+//! Steps that can be undone: if the storage is too small, the step has no effect, and can be repeated with a larger
+//! storage.
 
 use super::found::{Found, Step};
 use super::machine::Machine;
@@ -9,17 +10,19 @@ use crate::Storage;
 /// The storage is too small for the event that a slice cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeedStorage {
-    /// Bytes of storage: what is needed now, or twice what there is if an event can ever come to that.
+    /// The length that the storage should have, in bytes: what the event needs now or, if that is more, twice the
+    /// present length, up to the most that an event within the limits can need.
     pub len: usize,
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A [`step`](Machine::step) that compares no event of the window with a template, because a run did. It fails, and changes
-    /// nothing, if the storage is too small.
+    /// A [`step`](Machine::step) that compares the event at the front of the window with no template, because a run
+    /// did. If the storage is too small, it fails without effect.
     ///
     /// # Errors
     ///
-    /// [`NeedStorage`]: move to a larger storage ([`relocate`](StreamState::relocate)), then step again on the same window.
+    /// [`NeedStorage`]: move to a larger storage ([`relocate`](StreamState::relocate)), then step again on the same
+    /// window.
     #[inline(never)]
     pub(super) fn try_read_on<S: Storage + ?Sized>(
         &mut self,
@@ -32,20 +35,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !storage.can_move() {
             return Ok(self.read_lines(storage, window));
         }
-        // All that could be copied in one step, more than twice over.
+        // More than twice as many bytes as one step can copy. In a storage of that size no step needs a checkpoint.
         let most = window.len().saturating_mul(5).saturating_add(self.buffer.retained().saturating_mul(5));
         if most.saturating_add(64) <= storage.bytes().len() {
             return Ok(self.read_lines(storage, window));
         }
-        // The end of a cut line moves what is staged, which no checkpoint restores: the step goes no further than that end.
+        // When a cut line ends, its staged bytes are moved, which no checkpoint restores. So the step ends at that line
+        // end.
         let line = if self.buffer.is_staged() { find::line_end(window) } else { None };
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.state.clone();
         let step = self.read_lines(storage, window);
-        self.settled(storage, checkpoint).map(|()| step)
+        self.undo_if_too_small(storage, checkpoint).map(|()| step)
     }
 
-    /// A [`finish`](Machine::finish) that fails, and changes nothing, if the storage is too small.
+    /// A [`finish`](Machine::finish) that fails without effect if the storage is too small.
     ///
     /// # Errors
     ///
@@ -56,18 +60,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let checkpoint = self.state.clone();
         let found = self.finish(storage);
-        self.settled(storage, checkpoint).map(|()| found)
+        self.undo_if_too_small(storage, checkpoint).map(|()| found)
     }
 
-    /// Goes back to the checkpoint if the storage was too small.
-    fn settled<S: Storage + ?Sized>(&mut self, storage: &mut S, checkpoint: StreamState) -> Result<(), NeedStorage> {
+    /// Goes back to the checkpoint, and fails, if the storage was too small.
+    fn undo_if_too_small<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        checkpoint: StreamState,
+    ) -> Result<(), NeedStorage> {
         let Some(wanted) = storage.take_wanted() else { return Ok(()) };
         self.buffer.undo(&checkpoint.buffer, storage.bytes_mut());
-        // The index is not taken back: the next step makes it anew.
+        // The index needs no checkpoint: the next step fills it anew.
         self.state = checkpoint;
-        self.memo.take_back();
-        (self.rested, self.appendable) = (false, 0);
-        // Twice as much, so that copying stays linear; but not more than an event within the limits can need.
+        self.memo.forget_undone_step();
+        (self.between_events, self.appendable) = (false, 0);
+        // Doubling keeps the copying linear. An event within the limits needs no more than `most`.
         let limits = self.config.limits;
         let most = (limits.max_id_len as usize).saturating_mul(3).saturating_add(limits.max_event_len as usize);
         let twice = storage.bytes().len().saturating_mul(2).min(most);
@@ -76,8 +84,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 }
 
 impl StreamState {
-    /// Bytes of storage that are in use between steps. While something that was found is still looked at
-    /// (`looked_at`), all of the storage may be.
+    /// How many bytes of the storage are in use between two steps. `looked_at` means that the last result is still in
+    /// use: then all of the storage may be.
     #[doc(hidden)]
     pub fn retained(&self, storage: &[u8], looked_at: bool) -> usize {
         if self.is_fixed(looked_at) {
@@ -87,7 +95,7 @@ impl StreamState {
         }
     }
 
-    /// Moves what is retained from one storage to another. `false`: it does not fit, and nothing was done.
+    /// Moves the bytes in use from one storage to another. Returns `false`, without effect, if they do not fit.
     #[doc(hidden)]
     pub fn relocate(&mut self, from: &[u8], to: &mut [u8], looked_at: bool) -> bool {
         if self.is_fixed(looked_at) {
@@ -98,8 +106,8 @@ impl StreamState {
         self.buffer.relocate(from, to)
     }
 
-    /// The storage, which had `from` bytes, has `len` now; it is given with the longer of the two. `false`: what is retained does
-    /// not fit, and nothing was done.
+    /// Changes the length of the storage from `from` to `len`; `storage` has the greater of both lengths. Returns
+    /// `false`, without effect, if the bytes in use do not fit.
     #[doc(hidden)]
     pub fn resize(&mut self, storage: &mut [u8], from: usize, len: usize, looked_at: bool) -> bool {
         if self.is_fixed(looked_at) {
@@ -109,7 +117,7 @@ impl StreamState {
         self.buffer.resize(storage, len)
     }
 
-    /// Whether spans of the storage were handed out, which stay as they are.
+    /// Whether spans of the storage are still in use, so that no byte may move.
     fn is_fixed(&self, looked_at: bool) -> bool {
         looked_at || matches!(self.after, After::Trailing(_))
     }

@@ -1,9 +1,9 @@
-//! How a parser is to behave.
+//! The configuration of a parser.
 
 use crate::dialect::Protocol;
 use crate::{Limits, QuirkSet};
 
-/// How a parser behaves. The default is lenient and counts the quirks that it meets.
+/// The configuration of a parser. The default accepts quirks and counts them.
 ///
 /// ```
 /// use deltawire::stream::{Config, Framing, Parser};
@@ -19,26 +19,27 @@ use crate::{Limits, QuirkSet};
 pub struct Config {
     /// The limits.
     pub limits: Limits,
-    /// How to read lines that are no field of an event stream.
+    /// How lines are read that are not part of an event stream.
     pub framing: Framing,
-    /// How much of a payload is checked before it is handed out.
+    /// How much of a payload is checked before it is reported.
     pub validate: Validate,
-    /// What payloads are.
+    /// How payloads are read.
     pub payload: Payload,
-    /// Whose events they are, if that is known. `None`, or a protocol that is [not read](Protocol::is_read): the first event
-    /// that says so decides.
+    /// The protocol of the events, if it is known. With `None`, or with a protocol that is [not
+    /// read](Protocol::is_read), the first event that shows its protocol decides.
     pub dialect: Option<Protocol>,
-    /// Quirks that are errors: their event is consumed, and the parser stops with [`Error::Quirk`](crate::Error::Quirk).
+    /// The quirks that are errors. An event with such a quirk is consumed, and the parser stops with
+    /// [`Error::Quirk`](crate::Error::Quirk).
     ///
-    /// Those of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
-    /// alike. Quirks inside a text, and those that depend on earlier chunks, show only when texts are read and deltas
-    /// tracked: `feed` does both; a caller that pulls asks [`Text::quirks`](crate::json::Text::quirks) and
-    /// [`Updates::quirks`](crate::track::Updates::quirks).
+    /// Quirks of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
+    /// alike. Quirks inside a text, and quirks that depend on earlier chunks, are found only when texts are read and
+    /// deltas are tracked. `feed` does both. A program that pulls finds them with
+    /// [`Text::quirks`](crate::json::Text::quirks) and [`Updates::quirks`](crate::track::Updates::quirks).
     pub errors: QuirkSet,
 }
 
 impl Config {
-    /// The default.
+    /// The default configuration.
     pub const DEFAULT: Config = Config {
         limits: Limits::DEFAULT,
         framing: Framing::Lenient,
@@ -48,7 +49,7 @@ impl Config {
         errors: QuirkSet::EMPTY,
     };
 
-    /// The default.
+    /// Returns the default configuration.
     pub const fn new() -> Config {
         Config::DEFAULT
     }
@@ -90,45 +91,46 @@ impl Config {
     }
 }
 
-/// How lines are read that event streams do not know.
+/// How lines are read that are not part of an event stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Framing {
-    /// JSON without `data:` is understood, a last event without its blank line is delivered if it is whole; both are
-    /// flagged.
+    /// JSON without `data:` is read as a payload, and a last event without its blank line is reported if it is whole.
+    /// Each is flagged as a quirk.
     #[default]
     Lenient,
-    /// Exactly as WHATWG HTML 9.2 has it: unknown fields are ignored, a last event without its blank line is dropped.
+    /// Exactly as in WHATWG HTML 9.2: unknown fields are ignored, and a last event without its blank line is dropped.
     Spec,
 }
 
-/// What the payloads of a stream are.
+/// How the payloads of a stream are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Payload {
-    /// JSON: each payload that can be read is an [`Event::Chunk`](super::Event::Chunk).
+    /// As JSON. Each payload that can be read is an [`Event::Chunk`](super::Event::Chunk).
     #[default]
     Chunks,
-    /// Anything: the parser does not read payloads, and every event is an [`Event::Sse`](super::Event::Sse). It ignores
-    /// lines that are no field.
+    /// Not at all: a payload may be anything. Every event is an [`Event::Sse`](super::Event::Sse), and unknown lines
+    /// are ignored.
     Opaque,
-    /// As [`Chunks`](Payload::Chunks), for programs that need only token counts, finish reasons, errors and the verdict
-    /// ([`Observer`](super::Observer)). If the first member of an event of Responses or Anthropic Messages is its type, and events of
-    /// that type have none of these, the parser skips the rest of the event. It is an [`Event::Sse`](super::Event::Sse), whatever
-    /// follows the type, and over the limit it is no loss. Other events are read in full, so some deltas are emitted and some are
-    /// not. With [`Validate::Strict`] all events are read.
+    /// As [`Chunks`](Payload::Chunks), for programs that need only token counts, finish reasons, errors and the
+    /// verdict, such as those with an [`Observer`](super::Observer). If the first member of an event of Responses or
+    /// Anthropic Messages is its type, and events of that type have none of these, the parser skips the rest of the
+    /// event. Such an event is an [`Event::Sse`](super::Event::Sse), whatever follows the type; if it is over the
+    /// limit, it does not count as lost. Other events are read in full, so the parser emits only some of a response's
+    /// deltas. With [`Validate::Strict`] all events are read.
     Usage,
 }
 
-/// How much of a payload is checked before it is handed out.
+/// How much of a payload is checked before it is reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Validate {
-    /// The levels that a chunk is known for in full. Elsewhere that strings end and that there are as many closing
-    /// brackets as opening ones, of either kind.
+    /// Objects of a chunk whose members the parser knows are checked in full. In all other values, it checks only that
+    /// strings end, and that there are as many closing brackets as opening ones, of either kind.
     #[default]
     Lazy,
-    /// All of RFC 8259, and UTF-8: anything else is malformed.
+    /// Payloads must be JSON by RFC 8259 and valid UTF-8. All others are malformed.
     Strict,
 }
 

@@ -1,4 +1,4 @@
-//! The context of a delta: its event as a view, and where the event's bytes lie.
+//! The context of a delta: a view of its event, and the event's place in the stream and in the input.
 
 use super::found::{Found, Span};
 use super::state::StreamState;
@@ -7,14 +7,16 @@ use crate::chat::{Chunk, Created, Index};
 use crate::shown::{self, shown};
 use crate::{sse, Error, Storage};
 
-/// Stands for the offset in the input of bytes that do not lie there. It is too high for an offset, even if one is added.
+/// Takes the place of an offset in the input for bytes that are not in the input. It is higher than any offset, and
+/// still is after an offset is added to it.
 pub(super) const NOT_IN_INPUT: u64 = 1 << 63;
 
-/// Bytes, and their offset in the input if they lie there.
+/// Bytes, with their offset if they are in the input.
 #[derive(Clone, Copy)]
 pub(super) struct InputBytes<'a> {
     pub(super) bytes: &'a [u8],
-    /// The offset, or [`NOT_IN_INPUT`]. One word instead of an `Option`, because it is read as soon as it is written.
+    /// The offset, or [`NOT_IN_INPUT`]. It is one word rather than an `Option`, because it is read right after it is
+    /// written, and a load across two stores would stall.
     place: u64,
 }
 
@@ -26,13 +28,13 @@ impl<'a> InputBytes<'a> {
         InputBytes { bytes, place: input.map_or(NOT_IN_INPUT, u64::from) }
     }
 
-    /// Their offset in the input.
+    /// The offset of the bytes in the input.
     #[inline(always)]
     pub(super) fn input(&self) -> Option<u32> {
         u32::try_from(self.place).ok()
     }
 
-    /// The offset in the input of the byte at `start`.
+    /// The offset in the input of the byte at offset `start` of these bytes.
     #[inline]
     pub(super) fn at(&self, start: u32) -> Option<u32> {
         u32::try_from(self.place.wrapping_add(u64::from(start))).ok()
@@ -43,24 +45,25 @@ impl<'a> InputBytes<'a> {
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     chunk: Option<Chunk<'a>>,
-    /// Where the event lies in the stream: the offset of its first byte.
+    /// Stream offset of the event's first byte.
     pub start: u64,
-    /// One past its last byte.
+    /// Stream offset after the event's last byte.
     pub end: u64,
     /// Offset of the payload in the input, or [`NOT_IN_INPUT`].
     payload_at: u64,
-    /// The event before it, in the same call, was a chunk with the same bytes outside the holes of a template.
+    /// See [`repeats`](Self::repeats).
     repeats: bool,
-    /// The sink took the chunk itself just before, in the same call.
+    /// See [`follows_chunk`](Self::follows_chunk).
     follows_chunk: bool,
-    rest: &'a Rest<'a>,
+    details: &'a Details<'a>,
 }
 
 shown!("Context": Context<'_>, this => start: this.start, end: this.end, payload: shown::Bytes(this.payload()));
 
-/// What a context has for events that are no chunks or have a name. It is behind a reference, so that a context is small.
-pub(super) struct Rest<'a> {
-    /// The event, if it is no chunk.
+/// What a context needs only for events that are not chunks or have a name. A context refers to it, so that contexts
+/// are small.
+pub(super) struct Details<'a> {
+    /// The event, unless it is a chunk.
     event: Option<Event<'a>>,
     payload: &'a [u8],
     name: InputBytes<'a>,
@@ -68,26 +71,26 @@ pub(super) struct Rest<'a> {
     id: &'a [u8],
 }
 
-impl<'a> Rest<'a> {
-    /// For a chunk without a name.
-    pub(super) const NOTHING: &'static Rest<'static> = &Rest::of_chunk(InputBytes::NONE);
+impl<'a> Details<'a> {
+    /// The details of a chunk without a name.
+    pub(super) const NOTHING: &'static Details<'static> = &Details::of_chunk(InputBytes::NONE);
 
-    /// For an event that is not looked into, with this name and payload.
+    /// The details of an event with this name and payload, whose payload is not read.
     #[inline(always)]
     pub(super) fn of_event((name, payload): (InputBytes<'a>, &'a [u8]), id: &'a [u8]) -> Self {
         let event = sse::Event::new(name.bytes, payload, id);
-        Rest { event: Some(Event::Sse(event)), payload, name, id }
+        Details { event: Some(Event::Sse(event)), payload, name, id }
     }
 
-    /// For a chunk with this name.
+    /// The details of a chunk with this name.
     #[inline(always)]
     pub(super) const fn of_chunk(name: InputBytes<'a>) -> Self {
-        Rest { event: None, payload: &[], name, id: &[] }
+        Details { event: None, payload: &[], name, id: &[] }
     }
 }
 
 impl<'a> Context<'a> {
-    /// A context without an event, at this place in the stream.
+    /// A context without an event, with these stream offsets.
     #[inline(always)]
     pub(super) fn nothing((start, end): (u64, u64)) -> Self {
         Context {
@@ -97,32 +100,32 @@ impl<'a> Context<'a> {
             payload_at: NOT_IN_INPUT,
             repeats: false,
             follows_chunk: false,
-            rest: Rest::NOTHING,
+            details: Details::NOTHING,
         }
     }
 
-    /// The context of an event that is not looked into. Its payload lies at this offset of the input.
+    /// The context of an event whose payload is not read. `input` is the payload's offset in the input.
     #[inline(always)]
-    pub(super) fn of_event(rest: &'a Rest<'a>, input: u32, frame: (u64, u64)) -> Self {
-        Context { payload_at: u64::from(input), rest, ..Context::nothing(frame) }
+    pub(super) fn of_event(details: &'a Details<'a>, input: u32, frame: (u64, u64)) -> Self {
+        Context { payload_at: u64::from(input), details, ..Context::nothing(frame) }
     }
 
-    /// The context of a chunk. `payload`: with its offset in the input, or [`NOT_IN_INPUT`].
+    /// The context of a chunk. `payload_at` is the offset of its payload in the input, or [`NOT_IN_INPUT`].
     #[inline(always)]
     pub(super) fn of_chunk(
         (payload, payload_at): (&'a [u8], u64),
         index: &'a Index,
         (start, end): (u64, u64),
         repeats: bool,
-        rest: &'a Rest<'a>,
+        details: &'a Details<'a>,
     ) -> Self {
-        let chunk = Some(Chunk::from_parts(payload, index, rest.name.bytes));
-        Context { chunk, start, end, payload_at, repeats, follows_chunk: false, rest }
+        let chunk = Some(Chunk::from_parts(payload, index, details.name.bytes));
+        Context { chunk, start, end, payload_at, repeats, follows_chunk: false, details }
     }
 
-    /// The event; none at the end of the stream, where pending texts are flushed.
+    /// The event. `None` at the end of the stream, where pending texts are flushed, and for a [`Frame`](super::Frame).
     pub fn event(&self) -> Option<Event<'a>> {
-        self.chunk.map(Event::Chunk).or(self.rest.event)
+        self.chunk.map(Event::Chunk).or(self.details.event)
     }
 
     /// The chunk, if the event is one.
@@ -136,7 +139,7 @@ impl<'a> Context<'a> {
     pub fn payload(&self) -> &'a [u8] {
         match &self.chunk {
             Some(chunk) => chunk.payload(),
-            None => self.rest.payload,
+            None => self.details.payload,
         }
     }
 
@@ -146,28 +149,29 @@ impl<'a> Context<'a> {
         InputBytes { bytes: self.payload(), place: self.payload_at }
     }
 
-    /// The context of the deltas behind the chunk itself, which the sink took just before.
+    /// The context of the deltas after the chunk itself, which the sink has taken.
     #[inline(always)]
-    pub(super) fn behind_chunk(self) -> Self {
+    pub(super) fn after_chunk(self) -> Self {
         Context { follows_chunk: true, ..self }
     }
 
-    /// Whether the sink took the chunk itself just before, in the same call.
+    /// Whether the sink took the [`Chunk`](Kind::Chunk) delta of this event in the same call.
     #[inline(always)]
     #[doc(hidden)]
     pub fn follows_chunk(&self) -> bool {
         self.follows_chunk
     }
 
-    /// Whether the event before it, whose deltas the sink got in the same call, was a chunk with the same bytes outside the holes
-    /// of a template.
+    /// Whether the same template recognized this chunk and the event before it, whose deltas the sink got in the same
+    /// call. Then the bytes outside the template's holes are the same.
     #[inline(always)]
     #[doc(hidden)]
     pub fn repeats(&self) -> bool {
         self.repeats
     }
 
-    /// The chunk's `created`, for a sink that reports it with each chunk: `last` saves reading it again.
+    /// The chunk's `created`, for a sink that reports it with each chunk. `last` keeps the value of the chunk before,
+    /// so that it is parsed again only if it changed.
     #[inline(always)]
     #[doc(hidden)]
     pub fn created(&self, last: &mut Created) -> Option<u64> {
@@ -177,22 +181,23 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// The name of the event.
     pub(super) fn name(&self) -> InputBytes<'a> {
-        self.rest.name
+        self.details.name
     }
 
     /// The last event ID.
     pub(super) fn id(&self) -> &'a [u8] {
-        self.rest.id
+        self.details.id
     }
 }
 
 impl StreamState {
-    /// The view of what the last step found; `index` is that of its machine, `window` and `storage` are those of the step.
+    /// The last step's result as a view. `index` is that of the machine, `window` and `storage` are those of the step.
     ///
     /// # Errors
     ///
-    /// [`Error::Quirk`], if a quirk that is to be an error was found.
+    /// [`Error::Quirk`], if the step found a quirk that is configured as an error.
     #[inline(always)]
     pub(super) fn event<'a, S: Storage + ?Sized>(
         &'a self,
@@ -201,7 +206,7 @@ impl StreamState {
         window: &'a [u8],
         found: Found,
     ) -> Result<Option<Event<'a>>, Error> {
-        // Nearly always.
+        // The common case.
         if let Found::Chunk(span) = found {
             let (payload, name) = (span.of(window, storage), self.name.of(window, storage));
             return Ok(Some(Event::Chunk(Chunk::from_parts(payload, index, name))));
@@ -212,6 +217,7 @@ impl StreamState {
         self.other_event(index, storage, window, found)
     }
 
+    /// [`event`](Self::event) for all results. It is a function of its own, so that chunks do not pay for them.
     #[inline(never)]
     fn other_event<'a, S: Storage + ?Sized>(
         &'a self,
@@ -243,7 +249,7 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// What the last step found, as a view. `window` and `storage` are those of the step.
+    /// The last step's result as a view. `window` and `storage` are those of the step.
     ///
     /// # Errors
     ///
@@ -258,36 +264,37 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.state.event(&self.index, storage, window, found)
     }
 
-    /// The chunk found last, whose payload and name these are.
+    /// The chunk that was found last, which has this payload and name.
     #[inline]
     pub(crate) fn chunk<'a>(&'a self, payload: &'a [u8], name: &'a [u8]) -> Chunk<'a> {
         Chunk::from_parts(payload, self.index(), name)
     }
 
-    /// What a context refers to, of what the last step found in the window, which begins at offset `base` of the input.
-    pub(super) fn rest<'a, S: Storage + ?Sized>(
+    /// The details of the last step's result. `window`, which begins at offset `base` of the input, and `storage` are
+    /// those of the step.
+    pub(super) fn details<'a, S: Storage + ?Sized>(
         &'a self,
         storage: &'a S,
         window: &'a [u8],
         base: u32,
         found: Found,
-    ) -> Rest<'a> {
+    ) -> Details<'a> {
         let event = match found {
             Found::Chunk(_) => None,
             _ => self.other_event(&self.index, storage, window, found).ok().flatten(),
         };
         let payload = found.payload().map_or(&[][..], |span| span.of(window, storage));
         let name = InputBytes::new(self.name.of(window, storage), self.name.offset_in_input(base));
-        Rest { event, payload, name, id: self.last_event_id(storage.bytes()) }
+        Details { event, payload, name, id: self.last_event_id(storage.bytes()) }
     }
 
-    /// The context of what the last step found.
-    pub(super) fn context<'a>(&'a self, rest: &'a Rest<'a>, base: u32, found: Found) -> Context<'a> {
+    /// The context of the last step's result.
+    pub(super) fn context<'a>(&'a self, details: &'a Details<'a>, base: u32, found: Found) -> Context<'a> {
         let payload_at = found.payload().and_then(|span| span.offset_in_input(base)).map_or(NOT_IN_INPUT, u64::from);
         let chunk = match found {
-            Found::Chunk(_) => Some(self.chunk(rest.payload, rest.name.bytes)),
+            Found::Chunk(_) => Some(self.chunk(details.payload, details.name.bytes)),
             _ => None,
         };
-        Context { chunk, payload_at, rest, ..Context::nothing(self.index_frame()) }
+        Context { chunk, payload_at, details, ..Context::nothing(self.index_frame()) }
     }
 }

@@ -1,8 +1,9 @@
-//! Events that a slice cuts: their payload goes to the storage, and is recognised there.
+//! Fast paths for events that a slice cuts: the machine collects their payload in the storage and compares it with the
+//! templates when the event ends.
 
 use super::found::{Found, Span, Step};
 use super::machine::Machine;
-use super::memo::MORE;
+use super::memo::READ_AHEAD;
 use super::state::{After, EventBlock, Line, StreamState};
 use crate::chat::index::SeenChoices;
 use crate::scan::find;
@@ -10,12 +11,12 @@ use crate::sse::Ended;
 use crate::Storage;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Takes a byte of `data: `, the first bytes of the payload behind that, or the blank line behind the payload. The step
-    /// before left nothing to report.
+    /// Takes a byte of `data: `, the first bytes of a payload, or the blank line that ends an event. The step before
+    /// left nothing to report.
     #[inline]
-    pub(super) fn go_on_in_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
+    pub(super) fn continue_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         if self.lines.go_on_in_head(window) {
-            return Some(self.taken(window));
+            return Some(self.consume_all(window));
         }
         if !self.block.open {
             let begins = self.lines.is_before_data() && self.is_usual_place();
@@ -24,7 +25,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if !fits || find::line_end(window).is_some() {
                 return None;
             }
-            return self.begin_cut(storage, window, None).then(|| self.taken(window));
+            return self.begin_cut(storage, window, None).then(|| self.consume_all(window));
         }
         let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
         if is_over && self.is_plain_data() && window.first() == Some(&b'\n') && self.buffer.is_stored() {
@@ -33,13 +34,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         None
     }
 
-    /// Whether the payload so far is data of an event within the limit, with nothing behind it.
+    /// Whether the payload so far is within the limit and not raw JSON, and no field of the next event follows it.
     fn is_plain_data(&self) -> bool {
         !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next()
     }
 
-    /// Begins an event whose `data` line the slice cuts: `value` is the beginning of its payload. `after_lf`: whether the LF of
-    /// a CRLF begins this window; `None` if the line began in an earlier one. `false`: nothing was done.
+    /// Begins an event whose `data` line the slice cuts. `value` is the beginning of its payload. `after_lf` is whether
+    /// the window begins with the LF of a CRLF, or `None` if the line began in an earlier window. Returns `false`,
+    /// without effect, if the storage has no room.
     #[inline]
     pub(super) fn begin_cut<S: Storage + ?Sized>(
         &mut self,
@@ -47,19 +49,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         value: &[u8],
         after_lf: Option<bool>,
     ) -> bool {
-        let is_behind = self.after == After::Release;
-        if is_behind {
+        let frees_event = self.after == After::Release;
+        if frees_event {
             storage.shrink(self.buffer.lasting());
         }
         let Some(left) = self.buffer.begin_data(storage, value) else { return false };
-        if is_behind {
+        if frees_event {
             (self.after, self.block) = (After::Nothing, EventBlock::NEW);
         }
         if let Some(after_lf) = after_lf {
             self.line_start = self.offset.saturating_add(u64::from(after_lf));
         }
-        // The template was compared with less than the whole event.
-        (self.rested, self.unknown_at) = (false, u64::MAX);
+        // The templates were compared with the first part of the event only, so the whole event is compared again.
+        (self.between_events, self.unknown_at) = (false, u64::MAX);
         self.line = Line::Payload;
         self.open();
         self.lines.start_data(after_lf == Some(true));
@@ -68,7 +70,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         true
     }
 
-    /// Ends an event that has a payload. Its blank line ends at offset `consumed` of the window.
+    /// Ends an event that has a payload, and consumes the window up to `consumed`, the end of the event's blank line.
     #[inline]
     pub(super) fn end_payload<S: Storage + ?Sized>(
         &mut self,
@@ -78,9 +80,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         ended: Ended,
     ) -> Step {
         self.lines.start_line(ended);
-        (self.rested, self.appendable) = (false, 0);
+        (self.between_events, self.appendable) = (false, 0);
         let end = self.offset.saturating_add(consumed as u64);
-        let found = match self.recognise_stored(storage, end) {
+        let found = match self.recognize_stored(storage, end) {
             Some(found) => found,
             None => self.dispatch(storage, window, end, false),
         };
@@ -88,16 +90,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Step { consumed, found }
     }
 
-    /// Recognises an event that a slice cut, and whose payload is in the storage, if it is an ordinary chunk in a stream of
-    /// chunks: then [`dispatch`](Machine::dispatch) would do the same. `end`: the offset in the stream where the event ends.
+    /// Recognizes an event that a slice cut, and whose payload is in the storage, if it is an ordinary chunk in a
+    /// stream of chunks. For such an event [`dispatch`](Machine::dispatch) would do the same. `end` is the stream
+    /// offset of its end.
     #[inline]
-    fn recognise_stored<S: Storage + ?Sized>(&mut self, storage: &mut S, end: u64) -> Option<Found> {
+    fn recognize_stored<S: Storage + ?Sized>(&mut self, storage: &mut S, end: u64) -> Option<Found> {
         let is_usual =
             self.reads_chunks() && !self.block.error_field && self.block.quirks.is_empty() && self.is_usual_place();
         let data = self.buffer.lone_data().filter(|_| is_usual)?;
-        let bytes = (data.padded(storage.bytes_mut(), MORE), data.len as usize);
+        let bytes = (data.padded(storage.bytes_mut(), READ_AHEAD), data.len as usize);
         let max_depth = self.config.limits.max_depth;
-        if !self.memo.payload(&mut self.index, bytes, b"", max_depth) {
+        if !self.memo.recognize_payload(&mut self.index, bytes, b"", max_depth) {
             self.unknown_at = self.block.start;
             return None;
         }
@@ -105,21 +108,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !facts.chat || facts.error || self.index.plan.protocol().is_some() || self.has_error(quirks) {
             return None;
         }
-        self.join();
+        self.note_template_facts();
         self.buffer.end();
         self.name = Span::EMPTY;
         self.index.frame = (self.block.start, end);
         self.note_choices(&SeenChoices::default());
         self.note_event(quirks);
-        // `is_rested` would say so: the next event may begin here.
-        self.rested = self.silent_next <= self.silent;
+        // The other conditions of `is_between_events` were checked above.
+        self.between_events = self.next_empty_block_end <= self.empty_block_end;
         Some(Found::Chunk(data))
     }
 }
 
 impl StreamState {
-    /// Notes a byte that the caller appends to the payload that a slice cut, where [`appends_at`](Self::appends_at) says. `false`:
-    /// nothing was done, because the byte ends a line or no payload is cut.
+    /// Notes a byte that the caller appends to the payload of a cut event, at the place that
+    /// [`appends_at`](Self::appends_at) returns. Returns `false`, without effect, if the byte ends a line, or if the
+    /// next step has more to do than to append.
     #[doc(hidden)]
     #[inline(always)]
     pub fn notes_byte(&mut self, byte: u8) -> bool {
@@ -132,7 +136,8 @@ impl StreamState {
         is_more
     }
 
-    /// Does the same for the bytes of `window` up to a line end, and returns how many they are: 0 if nothing was done.
+    /// Notes the bytes of `window` up to a line end like [`notes_byte`](Self::notes_byte). Returns how many bytes it
+    /// noted.
     #[doc(hidden)]
     #[inline]
     pub fn notes_line(&mut self, window: &[u8]) -> usize {
@@ -149,27 +154,27 @@ impl StreamState {
         end
     }
 
-    /// Where in a storage of `len` bytes the next byte of the payload that a slice cut goes. `None`: no payload is cut, or the
-    /// storage has less room than was noted.
+    /// The offset in a storage of `len` bytes at which the next byte of a cut payload is appended. `None` if no byte
+    /// may be appended, or if the storage has less room than the last step noted.
     #[doc(hidden)]
     pub fn appends_at(&self, len: usize) -> Option<usize> {
         let end = self.buffer.stored_end().filter(|_| self.appendable > 0)?;
         (end.checked_add(self.appendable as usize)? <= len).then_some(end)
     }
 
-    /// Makes the next step look at the whole state before it appends to a payload.
+    /// Makes the next step take the general way instead of appending to a payload.
     #[doc(hidden)]
     pub fn stop_appending(&mut self) {
         self.appendable = 0;
     }
 
-    /// Takes the bytes at the front of `input`, up to a line end, and appends them to the payload that a slice cut; none, if a
-    /// line ends there, no payload is cut, or the storage has no room. Returns whether bytes were taken and none are left. Where a
-    /// payload is cut, the step before found nothing, so no event waits to be reported.
+    /// Moves the bytes of `input` up to a line end to the payload of a cut event. Takes no byte if `input` begins with
+    /// a line end, if the next step has more to do than to append, or if the storage has no room. Returns `true` if it
+    /// took all of `input`, and `input` was not empty. While bytes may be appended, no event is waiting to be reported.
     #[inline(always)]
     pub(super) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
         if let [byte] = **input {
-            // Nearly every step that gets slices of one byte.
+            // The common case if the caller reads byte by byte.
             if self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte]) {
                 *input = &[];
                 return true;
@@ -178,7 +183,7 @@ impl StreamState {
         self.appendable > 0 && self.append_line(storage, input)
     }
 
-    /// [`append`](Self::append) where a payload is cut.
+    /// [`append`](Self::append) while bytes may be appended.
     #[inline(never)]
     fn append_line<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
         let window = *input;
@@ -191,7 +196,7 @@ impl StreamState {
         end > 0 && input.is_empty()
     }
 
-    /// Appends bytes that have no line end and are at most `appendable`.
+    /// Appends bytes without a line end, at most `appendable` of them.
     #[inline(always)]
     fn append_all<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
         let appended = self.buffer.append(storage, window);
@@ -204,9 +209,9 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Goes on in a payload that a slice cut: takes more of it, or its end, where a LF or a CRLF and a blank line, or a LF at the
-    /// end of the window, follow.
-    pub(super) fn go_on_in_payload<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
+    /// Takes more of a cut payload. Also takes the end of the event if a LF or CRLF and a blank line follow, or a LF
+    /// that ends the window.
+    pub(super) fn continue_payload<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         let is_over = matches!(window.first(), Some(b'\n' | b'\r'));
         let mut rest = window;
         if !is_over {
@@ -217,7 +222,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             [b'\n'] => {
                 self.lines.start_line(Ended::Alone);
                 self.appendable = 0;
-                let _ = self.taken(rest);
+                let _ = self.consume_all(rest);
                 return Some(Step { consumed: window.len(), found: Found::NeedMore });
             }
             [b'\n', b'\n', ..] => (2, Ended::Alone),
@@ -229,14 +234,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Step { consumed: before.wrapping_add(consumed), found })
     }
 
-    /// Notes how many bytes the next steps may append, if the machine is inside a `data` line whose payload so far is in the
-    /// storage, and nothing waits to be reported.
+    /// Sets `appendable`, if the machine is inside a `data` line whose payload so far is in the storage, and nothing is
+    /// waiting to be reported.
     pub(super) fn note_appendable<S: Storage + ?Sized>(&mut self, storage: &S) {
         let is_in_payload = self.line == Line::Payload
             && self.lines.is_in_data()
             && self.after == After::Nothing
             && self.is_plain_data()
-            && self.silent_next <= self.silent;
+            && self.next_empty_block_end <= self.empty_block_end;
         // Spans are 32 bits wide.
         let most = if is_in_payload { self.buffer.appendable(storage) } else { 0 };
         self.appendable = most.min(i32::MAX as usize) as u32;

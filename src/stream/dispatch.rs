@@ -1,11 +1,11 @@
-//! The end of a block, where it is decided what its payload is.
+//! The end of a block, where the machine decides what the payload is: a chunk, `[DONE]`, a keep-alive, or malformed.
 
 use super::config::{Framing, Payload, Validate};
 use super::end::{Pending, DONE};
 use super::facts::{Evidence, Failed, RawKind};
 use super::found::{Found, Place, Span};
 use super::machine::{AfterPiece, Machine};
-use super::memo::MORE;
+use super::memo::READ_AHEAD;
 use super::state::{After, Ending, EventBlock, StreamState};
 use crate::chat::index::{top, ChoiceSet, Hint, Read, SeenChoices};
 use crate::chat::read::{plain_text, read};
@@ -21,21 +21,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.block.open {
             return AfterPiece::Go;
         }
-        if self.block.raw && (self.facts.evidence == Evidence::Unknown || self.waits()) {
+        if self.block.raw && (self.facts.evidence == Evidence::Unknown || self.holds_value_back()) {
             return AfterPiece::Go;
         }
         let end = self.offset.saturating_add(end as u64);
         if self.block.skipping {
-            self.skipped();
+            self.end_skipped_block();
             storage.shrink(self.buffer.lasting());
-            return self.silence(end);
+            return self.end_empty_block(end);
         }
         if self.block.skim.is_on() && !self.block.skim.is_over() {
             // The event ended inside the JSON that was reduced.
             let found = self.too_long();
             if found == Found::NeedMore {
-                self.skipped();
-                return self.silence(end);
+                self.end_skipped_block();
+                return self.end_empty_block(end);
             }
             self.index.frame.1 = end;
             return AfterPiece::Found(self.conclude(found));
@@ -44,7 +44,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.buffer.adopt(storage);
             return AfterPiece::Found(self.dispatch(storage, window, end, false));
         }
-        // A block without data is no event. Its ID counts all the same.
+        // A block without data is not an event, but its ID becomes the last event ID.
         let found = if self.buffer.has_id() { Found::LastEventId } else { Found::NeedMore };
         self.buffer.end();
         self.index.frame = (self.block.start, end);
@@ -53,13 +53,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Found::NeedMore => {
                 self.after = After::Nothing;
                 self.block = EventBlock::NEW;
-                self.silence(end)
+                self.end_empty_block(end)
             }
             found => AfterPiece::Found(found),
         }
     }
 
-    /// Ends the block and counts its quirks. Returns `found`, or the error, if one of the quirks is configured as one.
+    /// Ends the block and counts its quirks. Returns `found`, or [`Found::Error`] if one of the quirks is configured as
+    /// an error.
     pub(super) fn conclude(&mut self, found: Found) -> Found {
         let quirks = self.block.quirks;
         self.count(quirks);
@@ -78,14 +79,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Concludes a block whose payload is `[DONE]`.
-    pub(super) fn done(&mut self) -> Found {
-        self.after_done();
+    pub(super) fn conclude_done(&mut self) -> Found {
+        self.flag_event_after_done();
         self.facts.done = true;
         self.conclude(Found::Done)
     }
 
-    /// Notes the quirk of an event that comes behind `[DONE]`.
-    fn after_done(&mut self) {
+    /// Flags an event that comes after `[DONE]`.
+    fn flag_event_after_done(&mut self) {
         if self.facts.done {
             self.block.quirks.insert(Quirk::EventAfterDone);
         }
@@ -99,7 +100,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         end: u64,
         unterminated: bool,
     ) -> Found {
-        // The raw value was held back until it was known what follows. Nothing does: a line that was cut decides nothing.
+        // A raw value that was held back is a body if the stream ends after it. A line that was cut does not count.
         let is_body = self.block.raw && self.ending == Ending::Over;
         if self.block.raw {
             let quirk = if self.facts.evidence != Evidence::Unknown {
@@ -110,7 +111,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Quirk::Ndjson
             };
             self.block.quirks.insert(quirk);
-            self.raw_value();
+            self.count_raw_value();
         }
         if unterminated {
             self.block.quirks.insert(Quirk::UnterminatedEvent);
@@ -127,9 +128,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
         if trimmed == DONE {
-            return self.done();
+            return self.conclude_done();
         }
-        self.after_done();
+        self.flag_event_after_done();
         let name = name_span.of(window, storage);
         let hint = match self.block.error_field || name == b"error" {
             true => Hint::Error,
@@ -146,8 +147,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.conclude(Found::Sse(data));
         }
         let limits = self.config.limits;
-        // A template fits an event that a blank line ends. A chunk of chat completions must have no name, and an event of another
-        // protocol must not be a raw value: the quirks of that depend on the values around it.
+        // Templates are for events without such quirks: a chunk of chat completions must have no name, and an event of
+        // another protocol must not be a raw value, because its quirks would depend on the values around it.
         let is_known = self.is_native();
         let plain = hint == Hint::None
             && if is_known { !self.block.raw } else { name.is_empty() }
@@ -159,31 +160,33 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.memo.note_envelope(event, data_start.wrapping_sub(start as usize), len, name);
             }
         }
-        // The memo may have refused this event before.
+        // The templates may have been compared with this event before.
         let unknown = self.unknown_at == self.block.start;
-        let bytes = (data.with_more(window, storage.bytes(), MORE), payload.len());
-        let is_known_shape = plain && !unknown && self.memo.payload(&mut self.index, bytes, name, limits.max_depth);
+        let bytes = (data.with_more(window, storage.bytes(), READ_AHEAD), payload.len());
+        let is_known_shape =
+            plain && !unknown && self.memo.recognize_payload(&mut self.index, bytes, name, limits.max_depth);
         let read = if is_known_shape && self.report_text() {
-            self.join();
+            self.note_template_facts();
             self.restore_counts(payload);
             Ok(Read { end: payload.len(), seen: SeenChoices::default(), may_break: false })
         } else {
-            self.memo.forget_shown();
+            self.memo.forget_current();
             let checked = match self.config.validate {
                 Validate::Lazy => Ok(()),
                 Validate::Strict => crate::json::validate(payload, limits.max_depth),
             };
             let (read, is_native) = match checked {
-                Ok(()) if is_known && hint == Hint::None => match self.known(payload, name) {
+                Ok(()) if is_known && hint == Hint::None => match self.read_known(payload, name) {
                     Some(read) => (Ok(read), true),
                     None => self.read_any(payload, name, hint),
                 },
                 Ok(()) => self.read_any(payload, name, hint),
                 Err(fault) => (Err(fault), false),
             };
-            // Three kinds of events make no template, because more than their payload decides what they mean: errors without a
-            // field, which are another fact of the stream than those of a field; JSON that is no chunk, such as a keep-alive, or
-            // an event that comes before the protocol is known; and events of another protocol than the stream's.
+            // Three kinds of events make no template, because their meaning depends on more than the payload: errors
+            // without a field, which add another fact than errors in a field; JSON other than chunks, such as a
+            // keep-alive or an event that comes before the protocol is known; and events of another protocol than the
+            // stream's.
             let is_usual = if is_native { self.index.is_piece() } else { self.index.facts.chat };
             let is_usual = is_usual && !self.block.quirks.contains(Quirk::ForeignEvent);
             let plain = plain && is_usual && !(self.block.raw && self.index.facts.error);
@@ -208,11 +211,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             Err(fault) => {
                 if hint == Hint::Error {
-                    self.fails();
+                    self.note_error();
                 }
                 if self.block.raw {
                     self.facts.sniff.foreign(payload);
-                    self.is_text();
+                    self.note_text();
                 }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
                 (Found::Malformed(data, fault), None)
@@ -221,7 +224,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if let Found::Chunk(_) = found {
             let facts = self.index.facts;
             if !facts.chat && !facts.error && is_keep_alive(&self.index, payload, name) {
-                // Other protocols define such an event, so there it is no quirk.
+                // Other protocols define such an event, so in them it is not a quirk.
                 if !self.is_native() {
                     self.block.quirks.insert(Quirk::KeepAliveData);
                 }
@@ -234,9 +237,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if facts.chat && self.dialect.protocol.is_none() {
                 self.dialect.protocol = Some(Protocol::Chat);
             }
-            self.facts.chat |= facts.chat;
+            self.facts.own_event |= facts.chat;
             if facts.error {
-                self.fails();
+                self.note_error();
             }
             if self.block.raw {
                 self.facts.raw_kind = self.facts.raw_kind.max(self.raw_kind(payload));
@@ -244,16 +247,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.note_choices(&choices);
             self.state.block.quirks |= self.index.quirks;
             if self.index.quirks != self.block.quirks {
-                // The framing has quirks too: no template may keep the index of this event.
+                // The framing has quirks too. The index gets them, so it no longer matches a template.
                 self.index.quirks = self.block.quirks;
-                self.memo.forget_shown();
+                self.memo.forget_current();
             }
         } else if !name.is_empty() {
             self.facts.foreign = true;
             self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of_type(name));
         }
         let Some(at) = trailing else { return self.conclude(found) };
-        // The next step reports the bytes behind the value. It gets another window, so they have to be stored.
+        // The next step reports the bytes after the value. It gets another window, so the payload is stored.
         let Ok((data, name)) = self.buffer.hold(storage, window, (data, name_span)) else { return self.too_long() };
         self.name = name;
         self.facts.malformed = self.facts.malformed.saturating_add(1);
@@ -262,7 +265,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.conclude(Found::Chunk(value))
     }
 
-    /// Notes the choices of an event, and whether an earlier event had one of them.
+    /// Notes the choices of an event in the facts, and in the index whether an earlier event had one of them.
     #[inline(always)]
     pub(super) fn note_choices(&mut self, choices: &SeenChoices) {
         self.index.list.follows = self.facts.seen.overlaps(choices.all);
@@ -272,15 +275,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 }
 
 impl StreamState {
-    /// Notes the facts that every event of the stream's protocol adds, for one that is passed over.
+    /// Notes the facts that every event of the stream's protocol adds, for an event that is left [unread](super::run).
     pub(super) fn note_unread(&mut self) {
         self.facts.seen.insert(0);
-        self.facts.chat = true;
+        self.facts.own_event = true;
         self.note_protocol(self.dialect.protocol);
         self.facts.ended = Some(self.dialect.ended);
     }
 
-    /// Notes the protocol of an event. The first that is known stays.
+    /// Notes the protocol of an event, unless that of an earlier one is known.
     pub(super) fn note_protocol(&mut self, protocol: Option<Protocol>) {
         if matches!(self.facts.protocol, None | Some(Protocol::Other)) {
             self.facts.protocol = protocol.or(self.facts.protocol);
@@ -289,20 +292,20 @@ impl StreamState {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Reads an event of any protocol. Also returns whether the stream is of a protocol that is read, other than chat
-    /// completions.
+    /// Reads an event of any protocol. Also returns whether the stream is of another protocol than chat completions,
+    /// and that protocol is read.
     fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {
         let mut read = read(&mut self.index, payload, hint, self.state.config.limits.max_depth);
         let is_native = match &mut read {
-            Ok(read) if !self.index.has_choices() || self.is_native() => self.native(payload, name, read),
+            Ok(read) if !self.index.has_choices() || self.is_native() => self.read_native(payload, name, read),
             _ => false,
         };
         (read, is_native)
     }
 
-    /// Reads an event of the protocol that the stream is known to have. Returns `None` if it may be of another one.
+    /// Reads an event of the stream's known protocol. Returns `None` if the event may be of another protocol.
     #[inline(never)]
-    fn known(&mut self, payload: &[u8], name: &[u8]) -> Option<Read> {
+    fn read_known(&mut self, payload: &[u8], name: &[u8]) -> Option<Read> {
         let max_depth = self.config.limits.max_depth;
         let mut seen = SeenChoices::default();
         let mut choice = |index, finished| seen.add(index, finished);
@@ -314,7 +317,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(Read { end, seen, may_break: true })
     }
 
-    /// Fills the index with an event of another protocol than chat completions, and notes the facts that the event adds.
+    /// Fills the index with an event of another protocol than chat completions, and notes the facts that the event
+    /// adds.
     fn take(&mut self, payload: &[u8], event: &ReadEvent<'_>) {
         if event.begins {
             self.facts.finished = ChoiceSet::EMPTY;
@@ -332,17 +336,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         if event.fails {
             self.dialect.failed = true;
-            self.fails();
+            self.note_error();
         }
         if self.block.raw && event.is_body && !self.in_array {
             self.facts.raw_kind = self.facts.raw_kind.max(RawKind::Body);
         }
     }
 
-    /// Takes the token counts out of an event that a template recognised.
+    /// Reads the token counts of an event that a template recognized.
     #[inline]
     pub(super) fn restore_counts(&mut self, payload: &[u8]) {
-        // Templates of other protocols have no holes for counts, because few of their events have any.
+        // Only templates of Gemini have holes for counts: few events of the other protocols have token counts.
         if self.index.plan.protocol() == Some(Protocol::Gemini) {
             if let Some(counts) = self.memo.counts(&self.index, payload) {
                 self.dialect.usage = counts;
@@ -350,23 +354,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Reads an event that is no chunk, or that came in a stream of another protocol. Returns whether the stream is of a protocol
-    /// that is read, other than chat completions.
+    /// Reads an event that is not a chunk, or that came in a stream of another protocol than chat completions. Returns
+    /// whether the stream is of such a protocol, and that protocol is read.
     #[cold]
     #[inline(never)]
-    fn native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> bool {
+    fn read_native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> bool {
         let has_error = self.index.facts.error;
         self.dialect.failed |= has_error;
         let may_be_own = !self.index.has_choices() && !self.index.facts.error_is_whole;
         let own = if may_be_own { Protocol::of(payload, name) } else { None };
-        // An event of any protocol may have an error, so an error decides nothing about the protocol.
+        // An event of any protocol may have an error, so an error does not show the protocol.
         let is_known = match own {
             None | Some(Protocol::Other) => self.index.has_choices(),
             own => self.dialect.protocol.is_some() || Protocol::read_here(own).is_some(),
         };
         if has_error && !is_known {
             if self.is_native() {
-                // The index has members of a chunk, but this event is no chunk.
+                // The index has members of a chunk. The protocol in the plan shows that the event is not a chunk.
                 self.index.plan.protocol = self.dialect.protocol;
             }
             return self.is_native();
@@ -377,10 +381,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
-        // An event with usage alone is a chunk, unless its other members are of another protocol, or the stream has been of
-        // another so far.
+        // An event that has only usage is a chunk, unless its other members or the stream so far are of another
+        // protocol.
         let by_usage = !self.index.top.has(top::CHOICES) && self.index.object(payload).is_empty();
-        let is_other = by_usage && self.facts.foreign && !self.facts.chat;
+        let is_other = by_usage && self.facts.foreign && !self.facts.own_event;
         let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
@@ -388,17 +392,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.note_protocol(known);
         }
         let known = known.filter(|known| *known != Protocol::Other);
-        // The next event may show the protocol.
+        // If the protocol is still unknown, the next event may show it.
         let Some(protocol) = self.dialect.protocol.or(known) else { return false };
         if self.dialect.protocol.is_none() {
             self.dialect.protocol = Some(protocol);
-            // Templates that were learned before are of no protocol.
+            // The templates so far were learned without a protocol.
             self.memo.forget(false);
         }
         if known.is_some_and(|known| known != protocol) {
             self.block.quirks.insert(Quirk::ForeignEvent);
             if self.is_native() {
-                // Its deltas and members do not belong to the response.
+                // The deltas and members of such an event do not belong to the response.
                 self.index.keep_error();
                 (self.index.facts.chat, self.index.facts.others) = (false, false);
                 read.seen = SeenChoices::default();
@@ -421,7 +425,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         true
     }
 
-    /// Decides by its members what a raw JSON value is.
+    /// Decides what a raw JSON value is, by its members.
     fn raw_kind(&self, payload: &[u8]) -> RawKind {
         if self.index.plan.protocol().is_some() {
             return RawKind::Unknown;
@@ -438,13 +442,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Notes that the event reports an error.
-    fn fails(&mut self) {
+    /// Notes that the event has an error.
+    fn note_error(&mut self) {
         let failed = if self.block.raw { Failed::Raw } else { Failed::Field };
         self.facts.failed = self.facts.failed.max(failed);
     }
 
-    /// Decides what is left of a block in which the stream ended.
+    /// Decides whether the block in which the stream ended is an event. If not, the block is pending.
     pub(super) fn last_block<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
         if !self.block.open {
             if self.in_array && self.facts.raw_values > 0 {
@@ -454,8 +458,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         self.buffer.adopt(storage);
         let payload = self.buffer.data_span().of(&[], storage);
-        if self.waits() {
-            return Some(self.raw_is_over(storage, &[]));
+        if self.holds_value_back() {
+            return Some(self.dispatch_held_value(storage, &[]));
         }
         if self.block.raw {
             self.facts.pending = Pending::Json;
@@ -474,7 +478,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let whole = trimmed == DONE
             || is_error && !trimmed.is_empty() && !is_cut_json(trimmed)
             || !is_error && {
-                self.memo.forget_shown();
+                self.memo.forget_current();
                 let read = read(&mut self.index, payload, Hint::None, self.state.config.limits.max_depth);
                 read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
             };
@@ -486,13 +490,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 }
 
-/// Whether an event only keeps the connection alive. Its type decides or, if it has none, its name.
+/// Whether an event only keeps the connection alive, by its type or, without a type, by its name.
 fn is_keep_alive(index: &Index, payload: &[u8], name: &[u8]) -> bool {
     let kind = index.top(payload, top::TYPE).and_then(|kind| kind.as_text());
     kind.unwrap_or(Text::verbatim(name)).is_one_of("ping keepalive keep-alive heartbeat")
 }
 
-/// Whether an error's payload is JSON that ended too early. Text that is no JSON is never cut: nothing shows where it ends.
+/// Whether an error's payload is JSON that ended too early. Plain text never counts as cut, because nothing shows where
+/// it should end.
 fn is_cut_json(payload: &[u8]) -> bool {
     let is_cut = |fault: JsonError| fault.kind == JsonErrorKind::UnexpectedEnd;
     matches!(payload.first(), Some(b'{' | b'[' | b'"')) && crate::json::parse_lazy(payload).is_err_and(is_cut)

@@ -1,5 +1,5 @@
-//! The one loop from bytes to deltas: it reads events, gives their deltas to a [`Sink`], and resumes where the sink had no
-//! room.
+//! The one loop from bytes to deltas: it reads events and gives their deltas to a [`Sink`]. After the sink was full, it
+//! resumes with the delta that the sink had no room for.
 
 use super::checkpoint::NeedStorage;
 use super::found::{Found, Place, Step};
@@ -23,29 +23,30 @@ pub enum Outcome {
     Done,
     /// The sink is full.
     Full,
-    /// The sink stopped it, or it met a quirk or a limit that is an error.
+    /// The sink stopped the emitter, or the event has a quirk or exceeds a limit that is an error.
     Stopped(Stop),
     /// The storage is too small.
     NeedStorage(NeedStorage),
-    /// The caller was to give the same bytes again (those of the pending event, or those that the storage had no room for), and
-    /// gave others.
+    /// The input does not begin with the bytes that the caller must give again: those of the pending event, or those
+    /// that the storage had no room for.
     Resume,
 }
 
-/// How far an event was emitted: what is next.
+/// A stage of an event: a group of its deltas. Stages are emitted in this order. The emitter keeps the stage at which
+/// an event goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
-    /// The frame of an earlier block, which ended without an event.
+    /// The frame of an earlier block that ended without an event.
     Before,
     /// The raw payload of a chunk.
     Payload,
     /// The event itself.
     Head,
-    /// Members of the top level.
+    /// Members of the top level that describe the response.
     Meta,
     /// The deltas of a chunk.
     Deltas,
-    /// What was left out over a limit.
+    /// A delta that was left out because of a limit.
     Limit,
     /// The quirks.
     Quirks,
@@ -53,11 +54,11 @@ enum Stage {
     After,
 }
 
-/// The sink has no room; the event stays pending.
+/// The sink has no room, so the event stays pending.
 struct Full;
 
-/// A hash of the bytes that the caller is to give again. Each call that resumes an event hashes its bytes again, so of long ones it
-/// takes a kilobyte, spread over them.
+/// A hash of the bytes that the caller must give again. Each call that resumes an event computes it, so of long input
+/// it covers about a kilobyte, in words spread over the input.
 fn seal(bytes: &[u8]) -> u32 {
     const WORD: usize = 8;
     const WORDS: usize = 128;
@@ -74,27 +75,30 @@ fn seal(bytes: &[u8]) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
-/// Emits the events of one stream. Plain data: what is left of an event is offsets, so it may lie in a block of memory
-/// that moves between two calls.
+/// Emits the events of one stream. It is plain data: what it keeps of a pending event is offsets, so it may be in a
+/// block of memory that moves between two calls.
 #[derive(Clone)]
 pub struct Emitter {
     usage: Option<TokenCounts>,
+    /// The machine reported everything that the end of the stream leaves.
     ended: bool,
     is_pending: bool,
-    /// The pending event.
+    /// The event that is being emitted, or is pending.
     found: Found,
-    /// How many bytes the caller must give again: those of the pending event, or those that the storage had no room for.
+    /// How many bytes the caller must give again: those of the pending event, or those that the storage had no room
+    /// for.
     expected: u32,
-    /// Their [`seal`].
+    /// The [`seal`] of these bytes.
     seal: u32,
+    /// The stage at which the pending event goes on.
     stage: Stage,
     progress: Progress,
     waiting: Waiting,
-    /// Which members of the top level were emitted: a `meta_bit` each.
+    /// A `meta_bit` for each member of the top level that was emitted.
     metas: u8,
-    /// Why a delta was left out.
+    /// Why a delta of the event was left out.
     limit: Option<Error>,
-    /// Quirks that are still to be emitted.
+    /// The quirks of the event that were not emitted yet.
     unreported: QuirkSet,
     paused: bool,
     stop: Option<Stop>,
@@ -109,7 +113,7 @@ impl Default for Emitter {
 }
 
 impl Emitter {
-    /// At the start of a stream.
+    /// An emitter at the start of a stream.
     pub const fn new() -> Self {
         Emitter {
             usage: None,
@@ -139,19 +143,21 @@ impl Emitter {
         self.is_pending
     }
 
-    /// Whether the next call needs the index of the last event: the event is pending, or its frame is not over.
+    /// Whether the next call needs the index of the last event, because the event is pending or its frame is not over.
     #[doc(hidden)]
     pub fn needs_index(&self) -> bool {
         self.is_pending || self.progress.frames.has_begun()
     }
 
-    /// Whether the next call has to begin with bytes that the caller gives again. Other bytes are [`Outcome::Resume`].
+    /// Whether the next input must begin with bytes that the caller gives again. For other input the next call returns
+    /// [`Outcome::Resume`].
     pub fn expects_again(&self) -> bool {
         self.expected > 0
     }
 
-    /// Reads `input` and gives the sink its deltas. `base` is added to offsets in it: a caller may give its bytes in parts. Returns
-    /// how many bytes of `input` are consumed, and why it returned; unless that is [`Outcome::Done`], give the others again.
+    /// Reads `input` and gives the sink its deltas. `base` is added to offsets in the input, for callers that give
+    /// their buffer in parts. Returns how many bytes of `input` were consumed, and why it returned. Unless that is
+    /// [`Outcome::Done`], give the other bytes again in the next call.
     #[inline]
     pub fn run<St: Storage, T: Track, S: Sink, const SLOTS: usize>(
         &mut self,
@@ -162,7 +168,8 @@ impl Emitter {
         base: u32,
         sink: &mut S,
     ) -> (usize, Outcome) {
-        // `read`: the payload of an event that a step has read, and how many bytes it consumed.
+        // `read` is an event that a step has read and the next run emits: its payload, and how many bytes the step
+        // consumed.
         let (mut spent, mut read) = (0, None);
         if self.expected > 0 && !self.is_given_again(input) {
             return (0, Outcome::Resume);
@@ -189,7 +196,7 @@ impl Emitter {
             if sink.is_full() && !window.is_empty() {
                 return (spent, Outcome::Full);
             }
-            // Nearly all events are emitted here.
+            // Most events are emitted here.
             let (window, last) = if machine.is_native() {
                 debug_assert!(read.is_none(), "no step finds an ordinary chunk in a stream of another protocol");
                 self.emit_native_run(machine, storage, tracker, (window, at), sink)
@@ -200,7 +207,7 @@ impl Emitter {
             let at = base.saturating_add(spent as u32);
             let (consumed, stage) = match last {
                 Some(last) => last,
-                // As above: what a step finds has to be emitted, so the sink must have room first.
+                // A step must not find an event that the sink has no room for, so the checks above come first.
                 None if !window.is_empty()
                     && (sink.is_full() || !sink.is_of_one_call() && self.progress.frames.waits()) =>
                 {
@@ -210,16 +217,16 @@ impl Emitter {
                     Ok(Step { consumed, found }) => {
                         if found == Found::NeedMore
                             && consumed == window.len()
-                            && !self.progress.frames.is_behind(machine)
+                            && !self.progress.frames.has_earlier_frame(machine)
                         {
-                            // The usual end of a slice: there is nothing to emit.
+                            // The common end of a slice, with nothing to emit.
                             return (input.len(), Outcome::Done);
                         }
                         if let Some(payload) = machine.usual_payload(found) {
                             read = Some((payload, consumed));
                             continue;
                         }
-                        self.take_up(found);
+                        self.start_event(found);
                         (consumed, Ok(Stage::Before))
                     }
                     Err(need) => {
@@ -242,7 +249,7 @@ impl Emitter {
         }
     }
 
-    /// Ends the stream, and gives the sink what is pending. Call it again unless the outcome is [`Outcome::Done`].
+    /// Ends the stream, and gives the sink the pending deltas. Call it again unless the outcome is [`Outcome::Done`].
     #[inline(never)]
     pub fn finish<St: Storage, const SLOTS: usize>(
         &mut self,
@@ -272,7 +279,7 @@ impl Emitter {
             }
             match machine.try_finish(storage) {
                 Ok(found) => {
-                    self.take_up(found);
+                    self.start_event(found);
                     self.ended = found == Found::NeedMore;
                 }
                 Err(need) => return Outcome::NeedStorage(need),
@@ -287,7 +294,7 @@ impl Emitter {
         }
     }
 
-    /// Emits the frame that waited for the window, if one did.
+    /// Emits the frame that waited for the first byte of the window, if one did.
     #[cold]
     #[inline(never)]
     fn waiting_frame<const SLOTS: usize>(
@@ -301,7 +308,7 @@ impl Emitter {
         self.frame_alone(frame, open, sink)
     }
 
-    /// Emits a frame behind its event. `open`: the frames before it was closed.
+    /// Emits a frame after its event. `open` is the state before the frame was closed.
     fn frame_alone(&mut self, frame: Option<Frame>, open: Frames, sink: &mut dyn Sink) -> Outcome {
         let Some(frame) = frame else { return Outcome::Done };
         (self.paused, self.stop, self.limit) = (false, None, None);
@@ -311,16 +318,16 @@ impl Emitter {
         }
     }
 
-    /// Notes the next event to emit, of which nothing was emitted yet.
-    fn take_up(&mut self, found: Found) {
+    /// Starts to emit an event.
+    fn start_event(&mut self, found: Found) {
         self.found = found;
         self.progress = Progress::start(self.progress.frames);
         (self.waiting, self.limit) = (Waiting::NOTHING, None);
         (self.paused, self.stop) = (false, None);
     }
 
-    /// Keeps the event pending, because the sink was full. Returns how many bytes of the input are consumed: those of the event if it lies
-    /// in the storage, none if it lies in the input, which the caller then gives again.
+    /// Keeps the event pending because the sink was full. Returns how many bytes are consumed: `consumed` if the event
+    /// is in the storage, or none if it is in the input, because then the caller must give it again.
     #[cold]
     fn keep<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, window: &[u8], consumed: usize) -> usize {
         self.is_pending = true;
@@ -330,7 +337,7 @@ impl Emitter {
         consumed.saturating_sub(self.expected as usize)
     }
 
-    /// Notes that the caller will give the first `len` bytes of the window again.
+    /// Notes that the caller must give the first `len` bytes of the window again.
     #[cold]
     #[inline(never)]
     fn expect_again(&mut self, window: &[u8], len: usize) {
@@ -338,7 +345,7 @@ impl Emitter {
         self.seal = seal(window.get(..self.expected as usize).unwrap_or_default());
     }
 
-    /// Whether `input` begins with the bytes that were to be given again.
+    /// Whether `input` begins with the bytes that the caller must give again.
     #[cold]
     #[inline(never)]
     fn is_given_again(&mut self, input: &[u8]) -> bool {
@@ -349,7 +356,7 @@ impl Emitter {
         is_same
     }
 
-    /// Emits what is left of the pending event.
+    /// Emits the rest of the pending event.
     #[inline(never)]
     fn resume<const SLOTS: usize>(&mut self, env: &mut Env<'_, SLOTS>) -> Outcome {
         (self.paused, self.stop) = (false, None);
@@ -360,7 +367,7 @@ impl Emitter {
         outcome
     }
 
-    /// Notes what interrupted the deltas of a chunk.
+    /// Notes why the deltas of a chunk were interrupted.
     fn interrupted(&mut self, broke: Break, stage: Stage) -> Result<(), Full> {
         match broke {
             Break::Nothing => Ok(()),
@@ -372,7 +379,7 @@ impl Emitter {
         }
     }
 
-    /// Notes a sink's answer at this stage.
+    /// Notes the sink's answer to a delta of this stage.
     fn answered(&mut self, put: Put, stage: Stage) -> Result<(), Full> {
         match put {
             Put::Go => {}
@@ -387,7 +394,7 @@ impl Emitter {
     }
 }
 
-/// What an event is emitted with: where its bytes are, and who takes its deltas.
+/// The arguments with which an event is emitted: where its bytes are, and the tracker and sink of its deltas.
 struct Env<'e, const SLOTS: usize> {
     machine: &'e mut Machine<SLOTS>,
     storage: &'e dyn Storage,

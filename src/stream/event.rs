@@ -1,36 +1,38 @@
-//! Events, as the parser returns them.
+//! The events that a parser returns.
 
 use crate::chat::{Chunk, Deltas};
 use crate::json::{JsonError, Text};
 use crate::sse;
 use core::ops::Range;
 
-/// One event. It borrows the input or the storage; it is valid until the parser is next used.
+/// One event. It borrows from the input or from the parser, so it is valid until the parser is used again.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'a> {
     /// A JSON payload: a chunk, a body, an error, or an event of another protocol.
     Chunk(Chunk<'a>),
-    /// An event whose payload is not looked into, as [`Payload::Opaque`](super::Payload::Opaque) has it.
+    /// An event whose payload is not read, because of [`Payload::Opaque`](super::Payload::Opaque) or
+    /// [`Payload::Usage`](super::Payload::Usage).
     Sse(sse::Event<'a>),
-    /// `[DONE]`: the response is complete. Something may still come.
+    /// `[DONE]`, which ends the response. More events may follow.
     Done,
-    /// A comment, without its colon and at most one space. Any bytes but CR and LF.
+    /// A comment, without its colon and without a space after that. It may contain any bytes but CR and LF.
     Comment(&'a [u8]),
-    /// A payload that only keeps the connection alive: empty, beginning with a colon, or named so.
+    /// A payload that only keeps the connection alive: it is empty, begins with a colon, or has a type or name such as
+    /// `ping`.
     KeepAlive(&'a [u8]),
-    /// How long to wait before reconnecting, in milliseconds; a number beyond 64 bits is the highest there is.
+    /// How long to wait before reconnecting, in milliseconds. A number that does not fit 64 bits becomes [`u64::MAX`].
     Retry(u64),
     /// A last event ID that came without an event.
     LastEventId(&'a [u8]),
-    /// A payload that is no JSON object, or what followed one. The stream goes on.
+    /// A payload that is not a JSON object, or bytes after such an object. The stream goes on.
     Malformed(Malformed<'a>),
-    /// An event over the limit; its rest is discarded, the stream goes on.
+    /// An event over the limit. The parser discards the rest of it, and the stream goes on.
     TooLong {
         /// Stream offset, in bytes, where the event began.
         offset: u64,
     },
-    /// A comment over the limit; it is discarded, the event round it goes on.
+    /// A comment over the limit. The parser discards it, and the event around it goes on.
     CommentTooLong {
         /// Stream offset, in bytes, where the comment began.
         offset: u64,
@@ -38,7 +40,7 @@ pub enum Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Its deltas, each with the index of its choice. None unless it is a chunk.
+    /// The deltas of a chunk, each with the index of its choice. Other events have none.
     #[inline]
     pub fn deltas(&self) -> Deltas<'a> {
         match self {
@@ -47,7 +49,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The chunk, if it is one.
+    /// The chunk, if the event is one.
     pub fn chunk(&self) -> Option<Chunk<'a>> {
         match self {
             Event::Chunk(chunk) => Some(*chunk),
@@ -73,24 +75,25 @@ impl core::fmt::Debug for Event<'_> {
     }
 }
 
-/// A payload that is no sound JSON object, or what followed one.
+/// A payload that is not a sound JSON object, or bytes after such an object.
 #[derive(Clone, Copy)]
 pub struct Malformed<'a> {
     pub(crate) payload: &'a [u8],
     pub(crate) fault: JsonError,
     pub(crate) name: &'a [u8],
-    /// In the index, as a chunk has it: an event is no larger for it.
+    /// A reference into the index, as a chunk has, so that it does not make events larger.
     pub(crate) frame: &'a (u64, u64),
 }
 
 impl<'a> Malformed<'a> {
-    /// Its bytes.
+    /// The malformed bytes.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// Where the event lay in the stream, in bytes from its beginning, as [`Chunk::wire_range`] has it: the whole event,
-    /// also where its payload began with something sound and [`payload`](Self::payload) is what followed.
+    /// The range of the event, in bytes from the beginning of the stream, like [`Chunk::wire_range`]. It is that of the
+    /// whole event, even if the payload begins with sound JSON and [`payload`](Self::payload) is only the bytes after
+    /// that.
     ///
     /// ```
     /// use deltawire::{Flow, Handler, Parser, stream::Malformed};
@@ -113,7 +116,7 @@ impl<'a> Malformed<'a> {
         self.frame.0..self.frame.1
     }
 
-    /// What is wrong with them, and at which of them.
+    /// What is wrong with the bytes, and at which offset in them.
     pub fn fault(&self) -> JsonError {
         self.fault
     }

@@ -1,39 +1,39 @@
-//! What the machine notes of a stream on the way, and the [`End`] that follows from it.
+//! The facts that the machine notes about a stream, and the verdict ([`End`]) that follows from them.
 
 use super::end::{End, Pending, Verdict};
 use super::media::{Media, Sniff};
 use crate::chat::index::ChoiceSet;
 use crate::dialect::Protocol;
 
-/// What came that only an event stream has. The last that applies.
+/// Which lines of an event stream came. If several variants apply, the last counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Evidence {
-    /// No field and no comment.
+    /// No field and no comment came.
     Unknown,
     Comments,
     Fields,
 }
 
-/// What the lines contained that are no fields, no comments and no JSON objects.
+/// What the unknown lines contain, apart from raw JSON objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PlainLines {
     Nothing,
-    /// One whole JSON value: a scalar, or an array of such values.
+    /// One whole JSON value without objects: a scalar or an array.
     Json,
     Text,
 }
 
-/// What the raw JSON values are, judging by their members. The last that applies.
+/// What the raw JSON values are, by their members. If several variants apply, the last counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RawKind {
     Unknown,
-    /// One is a whole answer.
+    /// A value is a whole response.
     Body,
-    /// One is a chunk by its `object`.
+    /// A value is a chunk, by its `object`.
     Chunk,
 }
 
-/// Where an error came.
+/// Whether the API reported an error, and where. If several variants apply, the last counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Failed {
     No,
@@ -43,7 +43,7 @@ pub(crate) enum Failed {
     Field,
 }
 
-/// What the machine notes on the way.
+/// The facts about a stream so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
@@ -51,33 +51,37 @@ pub(crate) struct Facts {
     pub(crate) plain: PlainLines,
     /// How many raw JSON objects came.
     pub(crate) raw_values: u8,
-    /// How many raw JSON values came, an array being one.
+    /// How many raw JSON values came, where an array counts as one.
     pub(crate) whole_values: u8,
     /// `[DONE]` came.
     pub(crate) done: bool,
     pub(crate) failed: Failed,
-    /// An event came that is read: of chat completions, or of the other protocol that the stream has.
-    pub(crate) chat: bool,
-    /// Of a stream of another protocol: whether the event came that ends its response. There `[DONE]` means nothing.
+    /// An event came that is read as one of the stream's own protocol.
+    pub(crate) own_event: bool,
+    /// In a stream of another protocol than chat completions: whether the event that ends its response came. Such a
+    /// stream does not end with `[DONE]`.
     pub(crate) ended: Option<bool>,
     pub(crate) raw_kind: RawKind,
-    /// An event came that is no chunk: JSON, or with a name, or one that is not looked into.
+    /// An event came that is not a chunk: other JSON, a malformed payload with an event name, or a payload that is not
+    /// read.
     pub(crate) foreign: bool,
-    /// The first protocol that an event showed.
+    /// The protocol of the first event that shows one.
     pub(crate) protocol: Option<Protocol>,
-    /// The choices that came, and those that finished.
+    /// The choices that came.
     pub(crate) seen: ChoiceSet,
+    /// The choices that finished.
     pub(crate) finished: ChoiceSet,
     pub(crate) pending: Pending,
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
     pub(crate) left_out: u32,
-    /// Deltas of an event were not emitted: a handler broke off, or the event is an error by the configuration.
+    /// Deltas of an event were not emitted, because a handler stopped inside the event, or the event has a quirk that
+    /// is configured as an error.
     pub(crate) broke_off: bool,
 }
 
 impl Facts {
-    /// At the start of a stream.
+    /// The facts at the start of a stream.
     pub(crate) const NEW: Facts = Facts {
         sniff: Sniff::Blank,
         evidence: Evidence::Unknown,
@@ -86,7 +90,7 @@ impl Facts {
         whole_values: 0,
         done: false,
         failed: Failed::No,
-        chat: false,
+        own_event: false,
         raw_kind: RawKind::Unknown,
         foreign: false,
         protocol: None,
@@ -100,7 +104,7 @@ impl Facts {
         broke_off: false,
     };
 
-    /// Whether nothing came but blanks and comments.
+    /// Whether only blanks and comments came.
     pub(super) fn is_bodiless(&self) -> bool {
         self.evidence != Evidence::Fields && self.raw_values == 0 && self.plain == PlainLines::Nothing && !self.done
     }
@@ -110,31 +114,31 @@ impl Facts {
         let is_text = self.plain == PlainLines::Text && self.evidence != Evidence::Fields;
         let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
         let has_event = match media {
-            // No event stream begins so, whatever else its lines look like.
+            // No event stream begins with these bytes, whatever lines follow.
             Media::Gzip | Media::Zstd | Media::Html => false,
             Media::Binary => self.foreign && self.evidence == Evidence::Fields,
             Media::Text => self.foreign || self.failed != Failed::No,
         };
-        (!self.chat && self.failed != Failed::Field && !has_event).then_some(media)
+        (!self.own_event && self.failed != Failed::Field && !has_event).then_some(media)
     }
 
-    /// Returns the verdict on a stream that ends at this offset. `opaque`: its payloads are not looked into. What a protocol's state
-    /// and the counts of quirks add to it is not set.
+    /// Returns the verdict on a stream that ends at this offset. `opaque` means that its payloads are not read. The
+    /// caller sets `dialect` and `replaced`.
     pub(crate) fn end(&self, offset: u64, opaque: bool) -> End {
         let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
         let between = self.pending == Pending::Nothing;
         let media = self.media();
         let body = self.is_alone() && self.raw_kind == RawKind::Body;
-        // Unknown lines of an event stream are ignored, except JSON.
+        // The unknown lines of an event stream are ignored, except for JSON.
         let has_json = self.whole_values > 0 || self.plain == PlainLines::Json;
-        let came = self.chat || self.foreign || self.failed != Failed::No || has_json;
+        let came = self.own_event || self.foreign || self.failed != Failed::No || has_json;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
         } else if media.is_some() {
             Verdict::NotAStream
         } else if self.failed != Failed::No {
             Verdict::ApiError
-        } else if self.ended.unwrap_or(self.done && self.chat) {
+        } else if self.ended.unwrap_or(self.done && self.own_event) {
             Verdict::Done
         } else if !self.seen.is_empty() && self.seen == self.finished {
             Verdict::Finished
@@ -142,7 +146,7 @@ impl Facts {
             Verdict::Body
         } else if self.is_json_answer() && self.pending != Pending::Json && !lost {
             Verdict::JsonAnswer
-        } else if self.foreign && !self.chat && !(opaque && (lost || !between)) {
+        } else if self.foreign && !self.own_event && !(opaque && (lost || !between)) {
             Verdict::OtherProtocol
         } else if between && lost {
             Verdict::Lost
@@ -170,7 +174,7 @@ impl Facts {
         }
     }
 
-    /// Whether one JSON value came, and nothing else but comments.
+    /// Whether one JSON value came, and besides it only comments.
     fn is_alone(&self) -> bool {
         let is_one = match self.plain {
             PlainLines::Nothing => self.whole_values == 1,
@@ -180,11 +184,11 @@ impl Facts {
         is_one && self.evidence != Evidence::Fields && !self.done
     }
 
-    /// Whether one JSON value came and nothing else, and it is no completion: it is of no known protocol and has no choices. A
-    /// response of a protocol that is read counts, too, if it is under way or has no candidates.
+    /// Whether one JSON value came alone and is not a completion: its protocol is unknown and it has no choices. A
+    /// whole response of Responses or Gemini counts too, if it is not completed or has no candidates.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.raw_kind == RawKind::Chunk || !self.seen.is_empty();
-        let came = self.plain == PlainLines::Json || self.foreign || self.chat;
+        let came = self.plain == PlainLines::Json || self.foreign || self.own_event;
         let is_answer = match self.protocol {
             None | Some(Protocol::Other) => true,
             Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
@@ -202,7 +206,7 @@ mod tests {
 
     type Note = fn(&mut Facts);
 
-    /// Of nothing but what `note` notes.
+    /// The verdict on an event stream of which only `note` is known.
     fn end(opaque: bool, note: impl FnOnce(&mut Facts)) -> End {
         let mut facts = Facts { sniff: Sniff::Other, evidence: Evidence::Fields, ..Facts::NEW };
         note(&mut facts);
@@ -215,12 +219,12 @@ mod tests {
         set
     }
 
-    /// In their order: each with what makes it so, and whether that is complete where nothing was lost.
+    /// The verdicts in their order, each with facts that lead to it, and whether it is complete if nothing was lost.
     const VERDICTS: [(Note, Verdict, bool); 10] = [
         (|facts| facts.sniff = Sniff::Blank, Verdict::Empty, false),
         (|facts| facts.sniff = Sniff::Html, Verdict::NotAStream, false),
         (|facts| facts.failed = Failed::Raw, Verdict::ApiError, false),
-        (|facts| (facts.done, facts.chat) = (true, true), Verdict::Done, true),
+        (|facts| (facts.done, facts.own_event) = (true, true), Verdict::Done, true),
         (|facts| (facts.seen, facts.finished) = (one(), one()), Verdict::Finished, true),
         (
             |facts| (facts.evidence, facts.whole_values, facts.raw_kind) = (Evidence::Unknown, 1, RawKind::Body),
@@ -234,34 +238,35 @@ mod tests {
         ),
         (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
         (|facts| facts.malformed = 1, Verdict::Lost, false),
-        (|facts| (facts.chat, facts.seen) = (true, one()), Verdict::Truncated, false),
+        (|facts| (facts.own_event, facts.seen) = (true, one()), Verdict::Truncated, false),
     ];
 
     #[test]
-    fn the_first_verdict_that_holds_counts() {
+    fn the_first_verdict_that_applies_counts() {
         for (at, (note, verdict, complete)) in VERDICTS.into_iter().enumerate() {
             let alone = end(false, note);
             assert_eq!((alone.verdict, alone.is_complete()), (verdict, complete));
             assert_eq!(usize::from(verdict as u8), at + 1);
-            for (other, behind, _) in VERDICTS.into_iter().skip(at + 1) {
+            for (other, later, _) in VERDICTS.into_iter().skip(at + 1) {
                 let both = end(false, |facts| {
                     other(facts);
                     note(facts);
                 });
-                // A chunk is no page, another protocol or another value; what was lost is no whole value.
+                // A stream with a chunk is not a page, of another protocol or another value, and a malformed value is
+                // not whole.
                 let excludes = match verdict {
                     Verdict::NotAStream | Verdict::JsonAnswer | Verdict::OtherProtocol => {
-                        matches!(behind, Verdict::Done | Verdict::Truncated)
+                        matches!(later, Verdict::Done | Verdict::Truncated)
                     }
                     _ => false,
                 };
-                let lost = verdict == Verdict::JsonAnswer && behind == Verdict::Lost;
-                let expected = match (verdict, behind) {
+                let lost = verdict == Verdict::JsonAnswer && later == Verdict::Lost;
+                let expected = match (verdict, later) {
                     _ if lost => Verdict::OtherProtocol,
-                    _ if excludes => behind,
+                    _ if excludes => later,
                     _ => verdict,
                 };
-                assert_eq!(both.verdict, expected, "{verdict:?} and {behind:?}");
+                assert_eq!(both.verdict, expected, "{verdict:?} and {later:?}");
             }
         }
     }
@@ -270,7 +275,7 @@ mod tests {
     fn done_alone_is_empty() {
         let notes: [(Note, Verdict); 6] = [
             (|_| (), Verdict::Empty),
-            (|facts| facts.chat = true, Verdict::Done),
+            (|facts| facts.own_event = true, Verdict::Done),
             (|facts| facts.foreign = true, Verdict::OtherProtocol),
             (|facts| facts.malformed = 1, Verdict::Lost),
             (|facts| facts.pending = Pending::Line, Verdict::Truncated),
@@ -286,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lost_something_is_not_complete() {
+    fn a_stream_with_a_loss_is_not_complete() {
         let losses: [Note; 3] = [|facts| facts.malformed = 1, |facts| facts.too_long = 1, |facts| facts.left_out = 1];
         let cuts: [Note; 3] = [
             |facts| facts.pending = Pending::Event,
@@ -299,7 +304,7 @@ mod tests {
                     note(facts);
                     lose(facts);
                 });
-                // Behind `[DONE]` something may have begun.
+                // An event, value or line that begins after `[DONE]` may be cut.
                 let complete = verdict == Verdict::Done && at >= losses.len();
                 assert_eq!((end.verdict, end.is_complete()), (verdict, complete));
             }
@@ -319,32 +324,33 @@ mod tests {
         assert_eq!(end(false, |_| ()).with_left_out(0).verdict, Verdict::Truncated);
     }
 
-    /// Who prints the end of a response that is not complete must not read "done".
+    /// The text of an end that is not complete must not be "done" alone.
     #[test]
-    fn an_end_in_words_names_what_was_lost() {
+    fn the_text_of_an_end_names_the_losses() {
         extern crate std;
         use std::string::ToString;
         let of = |note: Note| end(false, note).to_string();
-        assert_eq!(of(|facts| (facts.chat, facts.done) = (true, true)), "done");
+        assert_eq!(of(|facts| (facts.own_event, facts.done) = (true, true)), "done");
         assert_eq!(
-            of(|facts| (facts.chat, facts.done, facts.too_long) = (true, true, 1)),
+            of(|facts| (facts.own_event, facts.done, facts.too_long) = (true, true, 1)),
             "done, incomplete: 1 too long"
         );
-        let finished = |facts: &mut Facts| (facts.chat, facts.seen, facts.finished) = (true, one(), one());
+        let finished = |facts: &mut Facts| (facts.own_event, facts.seen, facts.finished) = (true, one(), one());
         assert_eq!(end(false, finished).to_string(), "finished, without [DONE]");
         let cut = |facts: &mut Facts| {
             finished(facts);
             facts.pending = Pending::Event;
         };
         assert_eq!(end(false, cut).to_string(), "finished, without [DONE], incomplete");
-        let left = end(false, |facts| (facts.chat, facts.done, facts.malformed) = (true, true, 2)).with_left_out(3);
+        let left =
+            end(false, |facts| (facts.own_event, facts.done, facts.malformed) = (true, true, 2)).with_left_out(3);
         assert_eq!(left.to_string(), "done, incomplete: 2 malformed, 3 left out");
-        // These verdicts promise nothing.
+        // A verdict other than done, finished and body does not suggest that the response is complete.
         assert_eq!(of(|facts| facts.malformed = 1), Verdict::Lost.text());
     }
 
     #[test]
-    fn any_events_will_do_where_they_are_not_looked_into() {
+    fn an_opaque_stream_is_complete_with_any_events() {
         let events = end(true, |facts| facts.foreign = true);
         assert_eq!((events.verdict, events.is_complete()), (Verdict::OtherProtocol, true));
         let cut = end(true, |facts| (facts.foreign, facts.pending) = (true, Pending::Line));
@@ -356,14 +362,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_stream_has_no_chunk_and_no_error_from_a_field() {
+    fn a_chunk_or_an_error_in_a_field_shows_an_event_stream() {
         for sniff in [Sniff::Gzip, Sniff::Zstd, Sniff::Html, Sniff::Binary] {
             let notes: [(Note, bool); 5] = [
                 (|_| (), true),
                 (|facts| facts.failed = Failed::Raw, true),
                 (|facts| facts.evidence = Evidence::Comments, true),
                 (|facts| facts.failed = Failed::Field, false),
-                (|facts| facts.chat = true, false),
+                (|facts| facts.own_event = true, false),
             ];
             for (note, expected) in notes {
                 let end = end(false, |facts| {
@@ -387,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_in_order() {
+    fn variants_are_numbered_in_order() {
         assert!(Media::ALL.iter().enumerate().all(|(at, media)| *media as usize == at + 1));
         assert!(Protocol::ALL.iter().enumerate().all(|(at, protocol)| *protocol as usize == at + 1));
         let pending = [Pending::Nothing, Pending::Event, Pending::Json, Pending::Line];

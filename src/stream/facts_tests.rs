@@ -1,4 +1,4 @@
-//! What a parser reports of a stream beside its events: ranges, counts, words; and that a reset leaves nothing of it.
+//! What a parser reports about a stream besides its events: ranges, counts and verdicts. A reset clears all of it.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -15,7 +15,7 @@ use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
-/// The events of a stream, as they are shown.
+/// The `Debug` texts of the events of a stream.
 fn shown(parser: &mut Parser<Growing, 2, ()>, mut input: &[u8]) -> Vec<String> {
     let mut shown = Vec::new();
     while let Some(event) = parser.next(&mut input).unwrap() {
@@ -34,7 +34,7 @@ fn parser(config: Config) -> Parser<Growing, 2, ()> {
 }
 
 #[test]
-fn events_are_shown_with_what_they_bring() {
+fn debug_texts_of_events_have_their_contents() {
     let stream =
         b"data: {\"a\":1}\n\n: said\ndata:\n\nretry: 77\n\nid: last\n\ndata: {odd\n\ndata: [DONE]\n\ndata: {\"cut\":1}\n";
     let shown = shown(&mut parser(Config::default()), stream);
@@ -52,7 +52,7 @@ fn events_are_shown_with_what_they_bring() {
 }
 
 #[test]
-fn a_reset_leaves_nothing() {
+fn a_reset_clears_the_state_of_the_stream() {
     let first = b"\xEF\xBB\xBFid: 7\ndata: {\"a\":1}\n\nretry: 5\ndata: {\"a\":1}\ndata: {\"a\":";
     let second = b"data: {\"a\":1}\n\n: x\n";
     let mut fresh = parser(Config::default());
@@ -69,7 +69,7 @@ fn a_reset_leaves_nothing() {
     }
     assert_eq!(shown(&mut used, second), expected);
     assert_eq!(used.end(), fresh.end());
-    // In the middle of a line, of an event, of a raw JSON value.
+    // A reset inside a line, inside an event, and inside a raw JSON value.
     for stream in [&b"data: {\"a"[..], b"data: {\"a\":1}\n", b"{\"raw\":[", b"[{\"a\":1},", b": comm", b"data: x\r"] {
         let mut used = parser(Config::default());
         let mut input = stream;
@@ -87,7 +87,7 @@ fn a_reset_leaves_nothing() {
 }
 
 #[test]
-fn verdicts_have_words() {
+fn verdicts_have_a_text() {
     let verdict = |stream: &[u8]| {
         let mut parser = parser(Config::default());
         shown(&mut parser, stream);
@@ -108,9 +108,9 @@ fn verdicts_have_words() {
     }
 }
 
-/// By pull and by push, cut once at each place and at every byte: the event that it came in, in the stream.
+/// The range is that of the event, pulled and pushed, cut once at each place and cut after every byte.
 #[test]
-fn what_is_malformed_has_its_range() {
+fn malformed_bytes_have_the_range_of_their_event() {
     struct Places(Vec<(String, Range<u64>)>);
     impl Places {
         fn note(&mut self, malformed: &Malformed<'_>) {
@@ -128,7 +128,7 @@ fn what_is_malformed_has_its_range() {
         ("data: {odd\n\n", Some("{odd")),
         ("data: {\"a\":1}\n\n", None),
         ("event: x\ndata: [1\ndata: 2\n\n", Some("[1\n2")),
-        // What follows something sound.
+        // Bytes after a sound value.
         ("data: {\"a\":1} more\n\n", Some("more")),
         ("data: text\n\n", Some("text")),
         ("data: [DONE]\n\n", None),
@@ -182,7 +182,7 @@ fn a_machine_knows_the_range_of_its_event() {
     let expected: [(&[u8], [bool; 2]); 3] =
         [(b": said\n", [true, false]), (b"data: {\"a\":1}\n\n", [true, false]), (b"retry: 5\n", [false, false])];
     assert_eq!(found_all, expected);
-    // What was cut lies in the storage, and so does its name.
+    // The payload of an event that was cut is in the storage, and so is its name.
     let cases: [(&[&[u8]], [bool; 2]); 5] = [
         (&[b"data: {\"a\"", b":1}\n\n"], [false, true]),
         (&[b"event: x\n", b"data: {}\n\n"], [true, true]),
@@ -203,7 +203,7 @@ fn a_machine_knows_the_range_of_its_event() {
 }
 
 #[test]
-fn a_batch_keeps_counts_and_what_was_left_out() {
+fn a_batch_keeps_token_counts_and_counts_events_left_out() {
     let (mut machine, mut tracker, mut batch) =
         (Machine::<2>::new(Config::default()), Tracker::<1, 1>::new(), Emitter::new());
     let (mut storage, mut scratch, mut records) = (vec![0; 512], vec![0; 512], [Record::default(); 64]);
@@ -219,7 +219,7 @@ fn a_batch_keeps_counts_and_what_was_left_out() {
         }
         batch.run(&mut machine, &mut storage, &mut tracker, data, 0, &mut Records::new(records, &mut scratch, u64::MAX))
     };
-    // One record at a time: the event is pending, and its bytes are to be given again.
+    // With one record at a time the event stays pending, and its bytes must be given again.
     let (spent, filled) = fill(&mut batch, &mut records[..1], stream);
     assert_eq!((spent, filled, batch.is_pending()), (0, Outcome::Full, true));
     assert_eq!(fill(&mut batch, &mut records, &stream[..20]), (0, Outcome::Resume));
@@ -238,7 +238,7 @@ fn a_batch_keeps_counts_and_what_was_left_out() {
 }
 
 #[test]
-fn what_is_in_use_between_steps() {
+fn only_the_storage_in_use_is_moved_between_steps() {
     let mut storage = vec![0x55; 64];
     let cases: [(&[u8], usize); 6] = [
         (b"", 0),
@@ -269,7 +269,7 @@ fn what_is_in_use_between_steps() {
     }
 }
 
-/// The events of a machine that remembers so many shapes, on a storage of 128 bytes.
+/// The events from a machine with `SLOTS` templates and a storage of 128 bytes.
 fn found<const SLOTS: usize>(config: Config, stream: &[u8], slice: usize) -> Vec<String> {
     let mut machine: Machine<SLOTS> = Machine::with_slots(config);
     let mut storage = [0; 128];
@@ -295,7 +295,7 @@ fn found<const SLOTS: usize>(config: Config, stream: &[u8], slice: usize) -> Vec
 }
 
 #[test]
-fn what_is_known_is_held_to_limits_and_errors() {
+fn limits_and_configured_errors_hold_for_recognized_events() {
     let event = |content: &str| format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{content}\"}}}}]}}\n\n");
     let errors = Config { errors: Quirk::MissingChoiceIndex.into(), ..Config::default() };
     let mut over = 0;
@@ -306,7 +306,7 @@ fn what_is_known_is_held_to_limits_and_errors() {
             assert_eq!(found::<2>(Config::default(), stream.as_bytes(), slice), expected, "{len} {slice}");
             assert_eq!(expected.len(), 5, "{expected:?}");
             over += usize::from(expected[2].starts_with("TooLong"));
-            // Once over the limit, always.
+            // All longer events are over the limit as well.
             assert_eq!(expected[2].starts_with("TooLong"), over > 0);
             let expected = found::<0>(errors, stream.as_bytes(), slice);
             assert_eq!(found::<2>(errors, stream.as_bytes(), slice), expected, "{len} {slice}");
@@ -332,7 +332,7 @@ fn choices_are_counted_by_their_indexes() {
 }
 
 #[test]
-fn an_error_that_cannot_be_read_is_an_error() {
+fn an_error_with_a_malformed_payload_is_an_error() {
     let strict = Config { validate: Validate::Strict, ..Config::default() };
     for (stream, expected) in [(&b"event: error\ndata: words\n\n"[..], true), (b"event: else\ndata: words\n\n", false)]
     {
@@ -343,9 +343,10 @@ fn an_error_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn what_choices_make_a_body() {
+fn a_body_has_a_choice_with_a_message_or_text() {
     for (choices, expected) in [
-        // How many choices count; whether it is a body: one of them has a message or text, and none a delta.
+        // The expected number of choices, and whether it is a body: a choice has a message or text, and no choice has a
+        // delta.
         (r#"{"index":0,"text":"x"}"#, (1, true)),
         (r#"{"index":0,"message":{"content":"x"}}"#, (1, true)),
         (r#"{"index":0,"delta":null,"message":{}}"#, (1, true)),
@@ -357,7 +358,7 @@ fn what_choices_make_a_body() {
         (r#"{"index":0,"delta":{}},{"index":1,"text":"x"}"#, (2, false)),
         (r#"{"index":0,"delta":{},"text":"x"}"#, (1, false)),
         (r#"{"index":0,"delta":{},"finish_reason":"stop"},{"index":1,"text":"x"}"#, (2, false)),
-        // What is no object is no choice.
+        // An element that is not an object is not a choice.
         ("7", (0, false)),
         (r#"null,{"index":1,"text":"x"}"#, (1, true)),
     ] {
@@ -369,7 +370,7 @@ fn what_choices_make_a_body() {
 }
 
 #[test]
-fn events_that_are_not_looked_into_are_another_protocol() {
+fn an_opaque_stream_is_of_another_protocol() {
     for payload in [Payload::Opaque, Payload::Chunks] {
         let mut parser = parser(Config { payload, ..Config::default() });
         shown(&mut parser, b"data: text\n\n");
@@ -378,9 +379,9 @@ fn events_that_are_not_looked_into_are_another_protocol() {
     }
 }
 
-/// What began and did not end is pending, and nothing is emitted for it.
+/// An event or a line without its end is pending, and no event is emitted for it.
 #[test]
-fn a_stream_that_is_not_looked_into_ends_between_events() {
+fn an_opaque_stream_ends_between_events() {
     let whole = b"event: e\ndata: x\n\n: ping\n";
     for (rest, verdict, pending) in [
         (&b""[..], Verdict::OtherProtocol, Pending::Nothing),
@@ -421,7 +422,7 @@ fn a_stream_that_is_not_looked_into_ends_between_events() {
 }
 
 #[test]
-fn what_was_odd_about_an_event_counts_though_it_is_too_long() {
+fn the_quirks_of_an_event_that_is_too_long_count() {
     let limits = Limits { max_id_len: 4, max_event_len: 8, ..Limits::DEFAULT };
     for (data, too_long) in [("{}", 0), ("{\"too\":\"long\"}", 1)] {
         let mut parser = parser(Config { limits, ..Config::default() });

@@ -1,8 +1,8 @@
-//! Floods: streams of one thing, again and again, as long as one likes. Each byte is looked at so many times at most, what
-//! is held does not grow, and what is behind the flood is read as if it had not been.
+//! Floods: streams that repeat one thing, as often as the test likes. Each byte is visited at most a fixed number of
+//! times, the memory in use does not grow, and the event after the flood is read as if there were no flood.
 //!
-//! `DELTAWIRE_FLOOD=1024` makes each of 1024 MiB (`make floods`), each test then a process of its own: the peak of its
-//! memory is asserted too.
+//! `DELTAWIRE_FLOOD=1024` makes each flood 1024 MiB long (`make floods`). Then each test runs in a process of its own,
+//! and asserts the peak of that process's memory, too.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -20,27 +20,27 @@ use std::println;
 use std::string::String;
 use std::vec;
 
-/// How large a flood is, in MiB, and whether that was asked for.
+/// The size of a flood in MiB, and whether the environment sets it.
 fn size() -> (u64, bool) {
     let number = |name| std::env::var(name).ok().map(|given| given.parse::<u64>().unwrap());
-    // Less on processors that are emulated, but more than an event may be long.
+    // `DELTAWIRE_THIN` makes floods smaller on emulated processors, but still longer than an event may be.
     let thin = number("DELTAWIRE_THIN").unwrap_or(1);
     let asked = number("DELTAWIRE_FLOOD");
     (asked.unwrap_or((16 / thin).max(2)), asked.is_some())
 }
 
-/// How many tool calls there are: ten million for 1024 MiB.
+/// The number of tool calls in a flood: ten million for 1024 MiB.
 fn calls() -> u64 {
     size().0 * 10_000_000 / 1024
 }
 
-/// What the process held at most, in KiB.
+/// The peak of the process's memory, in KiB.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// What came.
+/// Counts of what came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Tally {
     chunks: u64,
@@ -49,15 +49,15 @@ struct Tally {
     keep_alives: u64,
     malformed: u64,
     too_long: u64,
-    /// Where the last one began that was too long.
+    /// Stream offset of the last event that was too long.
     too_long_at: u64,
     /// Bytes of content.
     content: u64,
     /// Tool calls that were opened.
     calls: u64,
-    /// Events of which calls were left out.
+    /// Events with tool calls that were left out.
     left_out: u64,
-    /// Events with a quirk that was reported.
+    /// Events with the quirk `LoneSurrogate`.
     lone: u64,
 }
 
@@ -101,30 +101,30 @@ impl Handler for Counter {
     }
 }
 
-/// What a flood is of.
+/// The units that a flood repeats.
 enum Of<'a> {
-    /// That, again and again, up to the size of a flood.
+    /// The same unit, up to the size of a flood.
     Same(&'a str),
-    /// So many, each made from its number.
+    /// This many units, each made from its number.
     Each(u64, fn(u64) -> String),
 }
 
-/// A flood: what is before it, what it is of, and what is behind it.
+/// A flood, with the bytes before and after it.
 struct Flood<'a> {
     name: &'a str,
     head: &'a str,
     of: Of<'a>,
     tail: &'a str,
     max_event_len: u32,
-    /// What a byte may cost.
+    /// The most visits of a byte.
     bound: f64,
 }
 
-/// The tail of every flood: an event that is read.
+/// The bytes after every flood: an event.
 const LAST: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"ok\"},\"finish_reason\":\"stop\"}]}\n\n";
 
 impl Flood<'_> {
-    /// Gives the flood in reads, and returns how many units that were.
+    /// Gives the flood in slices of about `read` bytes. Returns the number of units.
     fn pour(&self, read: usize, mut f: impl FnMut(&[u8])) -> u64 {
         f(self.head.as_bytes());
         let units = match self.of {
@@ -151,7 +151,7 @@ impl Flood<'_> {
         units
     }
 
-    /// Reads it in three ways, which must agree, and holds `expected` to what came, given how many units there were.
+    /// Reads the flood in three ways, and compares the counts with `expected`, which gets the number of units.
     fn check(&self, expected: impl Fn(u64) -> Tally) {
         let (mib, alone) = size();
         let limits = Limits { max_event_len: self.max_event_len, ..Limits::DEFAULT };
@@ -169,7 +169,7 @@ impl Flood<'_> {
             expected.chunks += 1;
             expected.content += 2;
             if way == "pull" {
-                // There is no tracker, and each fragment of a call is one.
+                // Without a tracker, each fragment counts as a call.
                 expected.calls = if expected.calls > 0 { calls() } else { 0 };
                 (expected.left_out, expected.lone) = (0, 0);
             }
@@ -186,7 +186,8 @@ impl Flood<'_> {
             return;
         };
         println!("flood of {}, {mib} MiB, peak {peak} KiB: visits a byte:{row}", self.name);
-        // The process and the test's own buffers, and the storage: doubled, with the half that it is moved from.
+        // The process and the buffers of the test, and the storage, which while it grows exists twice: once with half
+        // the length.
         let room = 16 * 1024 + 3 * (u64::from(self.max_event_len) >> 10);
         assert!(!alone || peak < room, "{}: {peak} KiB, {room} is the most", self.name);
     }
@@ -194,7 +195,7 @@ impl Flood<'_> {
 
 type Poured = (u64, u64, Tally, super::End);
 
-/// By pull, on a growing storage, if there is one: it is bounded by the limit and given back.
+/// Pulls. With a heap the storage grows: the limit bounds it, and it is freed again.
 fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     #[cfg(feature = "alloc")]
     let mut storage = crate::Growing::new();
@@ -230,7 +231,7 @@ fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     (units, offset, counter.0, machine.end())
 }
 
-/// By push, on a storage of fixed size.
+/// Pushes, with a storage of fixed size.
 fn pushed(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
     let mut parser = Parser::with_config(&mut memory[..], config);
@@ -251,7 +252,7 @@ fn pushed(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     (units, offset, counter.0, parser.end())
 }
 
-/// By batch, with few records and little scratch.
+/// Reads in batches, with few records and a small scratch.
 fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
     let (mut machine, mut tracker, mut batch) =
@@ -298,19 +299,19 @@ fn batched(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     (units, offset, tally, machine.end())
 }
 
-/// The limit of an event, unless a test sets another.
+/// The limit of an event in tests that set no other.
 const MOST: u32 = Limits::DEFAULT.max_event_len;
 
-/// What a byte may cost in a flood of lines of a few bytes: a kernel loads 16 to look at one.
+/// The most visits of a byte in a flood of lines of a few bytes, because a kernel loads 16 bytes to look at one.
 const LINES: f64 = 24.0;
 
-/// The same within one event, or what is left of it.
+/// The most visits of a byte within one event, or within the rest of one.
 const WITHIN: f64 = 8.0;
 
-/// The same of texts that are read, escape by escape.
+/// The most visits of a byte of texts that are read, escape by escape.
 const ESCAPES: f64 = 24.0;
 
-/// One thing, endless, and too long for an event: it is reported once, and nothing is kept of it.
+/// A flood inside one event, which is too long: it is reported once, and no byte of it is kept.
 fn endless(name: &str, head: &str, unit: &str) {
     let start = head.find("data").unwrap_or(0) as u64;
     let flood = Flood { name, head, of: Of::Same(unit), tail: "\n\n", max_event_len: MOST, bound: WITHIN };
@@ -375,7 +376,7 @@ fn backslashes() {
     endless("backslashes in one string", "data: {\"choices\":[{\"delta\":{\"content\":\"", "\\");
 }
 
-/// An event whose content is that, and how many bytes it comes to, each.
+/// A flood of events whose content is `part`, which decodes to `decoded` bytes.
 fn texts(name: &str, part: &str, decoded: u64, lone: impl Fn(u64) -> u64) {
     const PARTS: usize = 4000;
     let event = format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{}\"}}}}]}}\n\n", part.repeat(PARTS));
@@ -398,13 +399,13 @@ fn halves_of_pairs() {
     endless("halves of pairs in one string", "data: {\"choices\":[{\"delta\":{\"content\":\"", "\\ud800");
 }
 
-/// The last one of each event waits for the next.
+/// The last half in each event stays pending until the next event.
 #[test]
 fn halves_of_pairs_that_are_read() {
     texts("halves of pairs that are read", "\\ud800", 3, |units| units + 1);
 }
 
-/// Calls beyond the tracker's room are left out and reported: once an event.
+/// Calls for which the tracker has no room are left out. That is reported once for each event.
 #[test]
 fn tool_calls_in_many_chunks() {
     let flood = Flood {

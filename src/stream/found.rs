@@ -1,18 +1,18 @@
-//! What a step of the machine finds: offsets only.
+//! The results of a step of the machine, as offsets.
 
 use crate::json::JsonError;
 pub use crate::sse::buffer::{Place, Span};
 use crate::Quirk;
 
-/// What a step found: offsets only.
+/// What a step found, as offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Found {
-    /// The consumed bytes had nothing to report. If they are not all of the window, step again.
+    /// The consumed bytes have nothing to report. If they are not the whole window, step again.
     NeedMore,
-    /// A JSON payload; its index is in the machine.
+    /// A JSON payload. The machine has its index.
     Chunk(Span),
-    /// An event whose payload is not looked into.
+    /// An event whose payload is not read.
     Sse(Span),
     /// `[DONE]`.
     Done,
@@ -24,13 +24,13 @@ pub enum Found {
     Retry(u64),
     /// A last event ID that came without an event.
     LastEventId,
-    /// A payload that is not JSON, or what followed one that is.
+    /// A payload that is not JSON, or bytes after the JSON of a payload.
     Malformed(Span, JsonError),
-    /// An event over the limit; its rest is discarded.
+    /// An event over the limit. The machine discards the rest of it.
     TooLong,
-    /// A comment over the limit; it is discarded.
+    /// A comment over the limit. The machine discards it.
     CommentTooLong,
-    /// A quirk that is configured as an error; its event is consumed.
+    /// A quirk that is configured as an error. Its event is consumed.
     Error(Quirk),
 }
 
@@ -49,34 +49,34 @@ impl Found {
 }
 
 /// What a step did.
-#[must_use = "a step may spend a part of the window only"]
+#[must_use = "a step may consume only a part of the window"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How many bytes of the window are spent.
+    /// How many bytes of the window were consumed.
     pub consumed: usize,
     /// What was found.
     pub found: Found,
 }
 
-/// An event for a run to emit, nearly always a chunk: a template recognised it, a step has read it, or it was passed over.
-pub(super) struct Recognised<'w> {
+/// An event of a run: a template recognized it, a step read it, or it is left unread.
+pub(super) struct Recognized<'w> {
     pub(super) payload: &'w [u8],
-    /// Where that begins in the window, or in the storage.
+    /// Offset of the payload in the window or, if a step stored it, in the storage.
     pub(super) at: u32,
-    /// What follows the event.
+    /// The bytes of the window after the event.
     pub(super) rest: &'w [u8],
-    /// Where its event lies in the stream. The index has the same; a copy here saves loading what was just stored.
+    /// Stream offsets of the event, as in the index. This copy saves a load of bytes that were stored just before.
     pub(super) frame: (u64, u64),
-    /// The event before it in the run has the same bytes outside the holes of the template.
+    /// The same template recognized the event before it in the run.
     pub(super) repeats: bool,
-    /// It is of another protocol than chat completions. The machine has the name of the event, if there is one.
+    /// The event is of another protocol than chat completions. The machine has its name, if it has one.
     pub(super) is_native: bool,
-    /// Nobody asks for what it says: it was passed over.
+    /// The event is left [unread](super::run).
     pub(super) is_unread: bool,
 }
 
-impl Recognised<'_> {
-    /// The step that found it.
+impl Recognized<'_> {
+    /// The event as the result of a step on `window`.
     #[inline(always)]
     pub(super) fn step(&self, window: &[u8]) -> Step {
         let payload = Span { place: Place::Input, start: self.at, len: self.payload.len() as u32 };

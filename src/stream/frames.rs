@@ -1,33 +1,34 @@
-//! Frames: the stream on the wire, cut where events end.
+//! Frames: the stream as it came on the wire, cut where events end.
 //!
-//! Each byte lies in exactly one frame, in order, so that a gateway can forward, drop or replace the bytes of an event. A frame
-//! begins where the one before ended, and ends where a block does, or a comment that stands outside of one. JSON without a
-//! field ends with its line; where more JSON follows on the line, before that.
+//! Each byte of the stream is in exactly one frame, so that a gateway can forward, drop or replace the bytes of an
+//! event. A frame begins where the one before ended. It ends where a block ends, or a comment outside of a block. The
+//! frame of raw JSON ends with the line or, if more JSON follows on the line, before that JSON.
 //!
-//! A frame that ends in a CR waits for the next byte if the line before ended in CR LF: a LF there belongs to it, and who
-//! forwards frames is not to keep that back from a client that waits for it. Elsewhere the frame ends at the CR, at once, so
-//! that streams whose lines end in CR are forwarded without delay. A comment or a line of JSON has no line before it to go by
-//! if it is the first: its frame waits at a CR unless the line before ended in a CR alone.
+//! A frame whose last byte is a CR waits for the next byte if the line before ended in CR LF: a LF that comes next
+//! belongs to the frame, because a client of the gateway may wait for it. Otherwise the frame ends at the CR, so that
+//! streams whose lines end in a CR alone are forwarded without delay. A comment or a line of raw JSON may be the first
+//! line of the stream, so its frame waits at a CR unless the line before ended in a CR alone.
 
 use super::machine::Machine;
 use crate::delta::Kind;
 
-/// The bytes of one event on the wire, complete.
+/// All bytes of one event on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Stream offset of its first byte.
     pub start: u64,
-    /// One past its last byte.
+    /// Stream offset after its last byte.
     pub end: u64,
-    /// How many choices its chunk has; 0 if there is none.
+    /// How many choices its chunk has, or 0 if it has no chunk.
     pub choices: u32,
-    /// What was in it: [`Kind::bit`]s.
+    /// The kinds of the deltas in it, as [`Kind::bit`]s.
     pub kinds: u64,
 }
 
-/// Where the next frame begins, and what is in it so far: [`waiting`](Frames::waiting) before a step,
-/// [`before`](Frames::before), [`add`](Frames::add) and [`after`](Frames::after) for each thing that it finds,
-/// [`rest`](Frames::rest) at the end of the stream.
+/// The frame that has begun: where it begins, and the kinds in it so far.
+///
+/// Call [`waiting`](Frames::waiting) before each step, then [`before`](Frames::before), [`add`](Frames::add) and
+/// [`after`](Frames::after) for the step's result, and [`rest`](Frames::rest) at the end of the stream.
 ///
 /// ```
 /// use deltawire::delta::Kind;
@@ -49,11 +50,11 @@ pub struct Frames {
     kinds: u64,
 }
 
-/// A bit that is no kind: the frame is over but for a LF that may come next.
+/// A bit that is not a kind: the frame is over, except for a LF that may come next.
 const WAITS: u64 = 1 << 63;
 
 impl Frames {
-    /// At the start of a stream.
+    /// The state at the start of a stream.
     pub const START: Frames = Frames { start: 0, kinds: 0 };
 
     /// Whether a frame waits for the next byte.
@@ -62,12 +63,13 @@ impl Frames {
         self.kinds & WAITS != 0
     }
 
-    /// Whether something is in the frame, which is not over.
+    /// Whether the frame has a delta so far.
     pub(super) fn has_begun(&self) -> bool {
         self.kinds != 0
     }
 
-    /// Before a step on these bytes: the frame that waited for them. At the end of the stream `bytes` is empty.
+    /// Returns the frame that waited for the first of these bytes, if one did. Call it before a step on `bytes`; at the
+    /// end of the stream `bytes` is empty.
     pub fn waiting<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, bytes: &[u8]) -> Option<Frame> {
         if !self.waits() {
             return None;
@@ -76,28 +78,29 @@ impl Frames {
         self.upto(machine, machine.offset().saturating_add(lf))
     }
 
-    /// Notes that something of this kind is in the frame.
+    /// Notes that a delta of this kind is in the frame.
     #[inline]
     pub fn add(&mut self, kind: Kind) {
         self.kinds |= kind.bit();
     }
 
-    /// Before a step's result is emitted: the frame of an earlier block that produced no event, or of JSON whose line ended.
+    /// Returns the frame of an earlier block that produced no event, or of raw JSON whose line ended. Call it before a
+    /// step's result is emitted.
     #[inline]
     pub fn before<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
-        if !self.is_behind(machine) {
+        if !self.has_earlier_frame(machine) {
             return None;
         }
-        self.close(machine, machine.silent)
+        self.close(machine, machine.empty_block_end)
     }
 
     /// Whether [`before`](Self::before) closes a frame.
     #[inline]
-    pub(super) fn is_behind<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
-        machine.silent > self.start
+    pub(super) fn has_earlier_frame<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
+        machine.empty_block_end > self.start
     }
 
-    /// After a step's result was emitted: its frame, if that is over.
+    /// Returns the frame of a step's result, if the frame is over. Call it after the result was emitted.
     #[inline]
     pub fn after<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         if !machine.closed() {
@@ -106,12 +109,12 @@ impl Frames {
         self.close(machine, machine.index().frame.1)
     }
 
-    /// At the end of the stream: the frame of the bytes that are left.
+    /// Returns the frame of the bytes that are left. Call it at the end of the stream.
     pub fn rest<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>) -> Option<Frame> {
         self.upto(machine, machine.offset())
     }
 
-    /// The frame is over at this stream offset, or one byte later.
+    /// Closes the frame at this stream offset, or makes it wait for a LF that may come next.
     #[inline(always)]
     pub(super) fn close<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
         if machine.expects_lf(end) {
@@ -121,7 +124,8 @@ impl Frames {
         self.upto(machine, end)
     }
 
-    /// As [`close`](Self::close), where the frame is not asked for. `waits`: a LF that comes next belongs to it.
+    /// Does the same as [`close`](Self::close), without returning the frame. `waits` is whether a LF that comes next
+    /// belongs to the frame.
     #[inline(always)]
     pub(super) fn pass(&mut self, end: u64, waits: bool) {
         if waits {
@@ -131,13 +135,13 @@ impl Frames {
         }
     }
 
-    /// Returns the frame up to this stream offset and begins the next one, or `None` if the frame is empty.
+    /// Returns the frame up to this stream offset, and begins the next one. Returns `None` if the frame is empty.
     #[inline(always)]
     fn upto<const SLOTS: usize>(&mut self, machine: &Machine<SLOTS>, end: u64) -> Option<Frame> {
         if end <= self.start {
             return None;
         }
-        // Members that describe the response are looked at only where they are asked for.
+        // `Meta` is left out, because it depends on the sink: the members are read only if the sink wants them.
         let kinds = self.kinds & !(Kind::Meta.bit() | WAITS);
         let choices = if kinds & Kind::Chunk.bit() != 0 { machine.index().choices } else { 0 };
         let frame = Frame { start: self.start, end, choices, kinds };

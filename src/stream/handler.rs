@@ -1,4 +1,4 @@
-//! Push: a handler is called with each event and each delta.
+//! Push: the parser calls a handler with each event and each delta.
 
 use super::{Event, Malformed};
 use crate::chat::{ApiError, Audio, CallUpdate, Chunk, FinishReason, Logprobs, Message, NamePiece, Update, Usage};
@@ -14,14 +14,14 @@ pub type Flow = ControlFlow<Stop>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// The handler asked for a pause. It takes effect after the current event, whose remaining calls are still made.
+    /// The handler asked for a pause. The parser still makes the remaining calls for the current event.
     Pause,
-    /// The handler broke off: the parser emits nothing more of the current event, which is consumed all the same. The
-    /// response is not [complete](super::End::is_complete) then.
+    /// The handler broke off. The parser makes no more calls for the current event, which it consumes. The response is
+    /// not [complete](super::End::is_complete).
     Abort,
-    /// The current event caused an error. If that is a quirk of its framing or shape, no method was called for the event,
-    /// as [`Parser::next`](super::Parser::next) returns none; otherwise its methods were called first. A handler that
-    /// returns this itself breaks off like [`Abort`](Stop::Abort).
+    /// The current event caused an error. If the error is a quirk of framing or shape, no method was called for the
+    /// event; otherwise its methods were called first. A handler that returns this itself breaks off as with
+    /// [`Abort`](Stop::Abort).
     Error(Error),
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for Stop {
     }
 }
 
-/// An [`Error`](Stop::Error) prints as what it contains, so it has no source beside that.
+/// [`Stop::Error`] prints the error that it contains, so it does not return that error as its source.
 impl core::error::Error for Stop {}
 
 impl From<Error> for Stop {
@@ -44,19 +44,19 @@ impl From<Error> for Stop {
     }
 }
 
-/// How much of the input was consumed, and why no more.
+/// How much of the input was consumed, and why the parser stopped, if it did.
 #[must_use = "the parser may have stopped before the end of the input"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fed {
-    /// How many bytes were consumed; give the rest again to go on. All of them, unless it stopped.
+    /// How many bytes were consumed: all of them, unless the parser stopped. To go on, give the other bytes again.
     pub consumed: usize,
-    /// Why it stopped.
+    /// Why the parser stopped.
     pub stop: Option<Stop>,
 }
 
 impl Fed {
-    /// For handlers that never pause: all of the input was consumed, or the parser stopped.
+    /// The stop as an error, for handlers that never pause.
     ///
     /// ```
     /// # #[cfg(feature = "alloc")] {
@@ -74,7 +74,7 @@ impl Fed {
     /// # }
     /// ```
     ///
-    /// A result that is thrown away is a warning:
+    /// The compiler warns about a result that is not used:
     ///
     /// ```compile_fail
     /// #![deny(unused_must_use)]
@@ -85,7 +85,8 @@ impl Fed {
     ///
     /// # Errors
     ///
-    /// Why it stopped. Look at [`consumed`](Fed::consumed) before if that may be a [`Pause`](Stop::Pause).
+    /// The reason for which the parser stopped. If that may be a [`Pause`](Stop::Pause), read
+    /// [`consumed`](Fed::consumed) first.
     pub fn into_result(self) -> Result<(), Stop> {
         match self.stop {
             Some(stop) => Err(stop),
@@ -94,22 +95,23 @@ impl Fed {
     }
 }
 
-/// Declares [`Handler`] from its methods, which do nothing by default, and what a pointer to a handler does: each method of
-/// that handler, overridden or not.
+/// Declares [`Handler`] from its methods, which do nothing by default, and implements it for pointers to a handler,
+/// which call the same methods of that handler.
 macro_rules! handler {
     ($($(#[$doc:meta])* $method:ident($($name:ident: $type:ty),*);)+) => {
-        /// Receives events. Implement the methods you need; the defaults do nothing, but for [`update`](Handler::update), which
-        /// calls the others.
+        /// Receives events and deltas. Implement the methods you need. The defaults do nothing, except that of
+        /// [`update`](Handler::update), which calls the method for the delta's kind.
         ///
-        /// Texts are valid until the method returns. No text is empty, and none ends inside a UTF-8 sequence or a surrogate
-        /// pair: a high surrogate stays pending until the next text of its choice and channel.
+        /// Texts are valid until the method returns. No text is empty, and none ends inside a UTF-8 sequence or a
+        /// surrogate pair: a high surrogate stays pending until the next text of its choice and channel.
         ///
-        /// The order: [`event`](Handler::event) for every event, then the method for its type; for a chunk
-        /// [`chunk`](Handler::chunk), then an [`update`](Handler::update) for each delta, then its quirks.
+        /// The parser calls [`event`](Handler::event) for every event, then the method for its type. For a chunk that
+        /// is [`chunk`](Handler::chunk), then [`update`](Handler::update) for each delta, then
+        /// [`quirk`](Handler::quirk) for each quirk.
         #[allow(unused_variables)]
         pub trait Handler {
             /// One delta of a chunk. The default calls the method for its kind.
-            // Always inlined: where the kind is known, the update is never in memory.
+            // Always inlined: if the kind is known at the call, the update stays in registers.
             #[inline(always)]
             fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
                 match update {
@@ -167,9 +169,9 @@ macro_rules! handler {
 handler! {
     /// Any event.
     event(event: &Event<'_>);
-    /// An event whose payload is not looked into.
+    /// An event whose payload is not read.
     sse(event: &sse::Event<'_>);
-    /// A comment, without its colon and at most one space.
+    /// A comment, without its colon and without a space after that.
     comment(text: &[u8]);
     /// A payload that only keeps the connection alive.
     keep_alive(payload: &[u8]);
@@ -187,13 +189,13 @@ handler! {
     reasoning(choice: u32, text: Text<'_>);
     /// A refusal.
     refusal(choice: u32, text: Text<'_>);
-    /// A tool call opens, or its ID or type came late. Its name and arguments follow, by its number.
+    /// A tool call opens, or its ID or type came late. Its name and arguments follow with the same number.
     tool_call(choice: u32, call: &CallUpdate<'_>);
     /// A tool call's name, or a piece of it.
     tool_name(choice: u32, call: u32, text: Text<'_>, piece: NamePiece);
-    /// A fragment of a tool call's arguments. A call without arguments has no fragment: take them as `{}`. Arguments that Gemini
-    /// sends by path (`partialArgs`) are no fragments either: an [assembler](crate::message) joins them, a
-    /// [member](Update::Member) of the call has them as sent, and the quirk
+    /// A fragment of a tool call's arguments. A call without a fragment has the arguments `{}`. Arguments that Gemini
+    /// sends by path (`partialArgs`) do not come as fragments: an [assembler](crate::message) joins them, a
+    /// [member](Update::Member) of the call has them as they were sent, and the quirk
     /// [`PartialArguments`](crate::Quirk::PartialArguments) counts the events that have them.
     tool_arguments(choice: u32, call: u32, text: Text<'_>);
     /// The name of a `function_call`'s function, or a piece of it.
@@ -202,40 +204,43 @@ handler! {
     function_arguments(choice: u32, text: Text<'_>);
     /// A fragment of audio.
     audio(choice: u32, audio: Audio<'_>);
-    /// Annotations of the content, as raw JSON: an array, or one that is new in a message so far.
+    /// Annotations of the content, as raw JSON: an array of them, or one annotation that is new in a message so far.
     annotations(choice: u32, annotations: Value<'_>);
     /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols than chat completions).
     signature(choice: u32, text: Text<'_>);
     /// An image or another medium, as raw JSON (other protocols).
     media(choice: u32, part: Value<'_>);
-    /// A part of the response that no other method is for, as raw JSON (other protocols): a server's tool, its result, ...
+    /// A part of the response for which there is no other method, as raw JSON (other protocols): a server's tool, its
+    /// result, ...
     native(choice: u32, part: Value<'_>);
     /// Log probabilities of more tokens.
     logprobs(choice: u32, logprobs: Logprobs<'_>);
-    /// The whole message so far, of a body or of a dialect without deltas, before what is new in it: that comes to the other
-    /// methods. [`Message::view`] has its members.
+    /// The whole message so far, from a body or from a dialect without deltas. What is new in it follows as calls of
+    /// the other methods. [`Message::view`] has its members.
     message(choice: u32, message: Message<'_>);
     /// A choice finished.
     finish_reason(choice: u32, reason: FinishReason<'_>);
     /// A choice failed.
     choice_error(choice: u32, error: ApiError<'_>);
-    /// How many tokens were used, as this event reports it. Never add them up. In chat completions the last one counts;
-    /// [`Parser::native_usage`](super::Parser::native_usage) has those of other protocols, which may report them bit by bit.
+    /// The token counts that this event reports. Never add them up. In chat completions the last usage counts. Other
+    /// protocols may report the counts over several events: [`Parser::native_usage`](super::Parser::native_usage) has
+    /// them merged.
     usage(usage: Usage<'_>);
     /// The API reported an error.
     error(error: ApiError<'_>);
-    /// A payload that is no JSON object, or what followed one; [`Malformed::wire_range`] is where it lies.
+    /// A payload that is not a JSON object, or bytes after such an object. [`Malformed::wire_range`] is the range of
+    /// its event.
     malformed(malformed: &Malformed<'_>);
-    /// An event over the limit was discarded; it began at this stream offset.
+    /// An event over the limit, which began at this stream offset, was discarded.
     too_long(offset: u64);
-    /// A comment over the limit was discarded; it began at this stream offset. The event round it goes on.
+    /// A comment over the limit, which began at this stream offset, was discarded. The event around it goes on.
     comment_too_long(offset: u64);
-    /// A delta of the event was left out: a table is full, or an index is out of range (not an unsigned 32-bit integer).
-    /// The parser stops after the event with [`Stop::Error`].
+    /// A delta of the event was left out, because a table is full or an index is out of range (not an unsigned 32-bit
+    /// integer). The parser stops after the event with [`Stop::Error`].
     limit(error: &Error);
-    /// A quirk of the event that was just emitted, which began at this stream offset.
+    /// A quirk of the event whose deltas were just emitted. The event began at this stream offset.
     quirk(quirk: Quirk, offset: u64);
-    /// `[DONE]` came. Other protocols than chat completions end without it: see [`Parser::end`](super::Parser::end).
+    /// `[DONE]` came. Protocols other than chat completions end without it: see [`Parser::end`](super::Parser::end).
     done();
 }
 
@@ -256,7 +261,7 @@ impl<F: FnMut(u32, Update<'_>) -> Flow> Handler for FromFn<F> {
     }
 }
 
-/// A handler that calls `update` for each delta, with the index of its choice. All else is in the verdict:
+/// A handler that calls `update` for each delta, with the index of its choice. The verdict has everything else:
 /// [`Parser::end`](super::Parser::end).
 ///
 /// ```

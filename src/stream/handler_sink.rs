@@ -1,4 +1,4 @@
-//! A handler as a sink: each delta becomes a call of the method for it.
+//! The sink that calls a handler: each delta becomes a call of the method for its kind.
 
 use super::context::Context;
 use super::handler::{Flow, Handler, Stop};
@@ -8,7 +8,7 @@ use crate::chat::Update;
 use crate::delta::{Delta, Kind};
 use crate::{Error, Quirk};
 
-/// Calls a handler.
+/// The sink that calls a handler.
 pub(super) struct HandlerSink<'h, H: ?Sized>(pub(super) &'h mut H);
 
 impl<H: Handler + ?Sized> Sink for HandlerSink<'_, H> {
@@ -35,7 +35,7 @@ impl<H: Handler + ?Sized> Sink for HandlerSink<'_, H> {
             }
         }
         if delta.kind == Kind::Sse {
-            // An event that is not looked into: nearly always, where this kind comes.
+            // A fast path for events that are left unread. The event of a delta of this kind is always an `Event::Sse`.
             if let Some(event @ Event::Sse(sse)) = &context.event() {
                 return then(put_of(self.0.event(event)), || put_of(self.0.sse(sse)));
             }
@@ -45,13 +45,14 @@ impl<H: Handler + ?Sized> Sink for HandlerSink<'_, H> {
             Kind::Content => self.0.update(delta.choice, Update::Content(text)),
             Kind::Reasoning => self.0.update(delta.choice, Update::Reasoning(text)),
             Kind::ToolArguments => self.0.update(delta.choice, Update::CallArguments { call, text }),
-            // Copies: without pointers to them, context and delta stay in registers.
+            // Copies are passed, because a pointer to context and delta would keep both out of registers.
             _ => return self.update(&{ *context }, &{ *delta }),
         })
     }
 }
 
 impl<H: Handler + ?Sized> HandlerSink<'_, H> {
+    /// Calls the handler for a delta of any kind.
     #[inline(never)]
     fn update(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
         match Update::of_any(delta, context.payload()) {
@@ -60,7 +61,7 @@ impl<H: Handler + ?Sized> HandlerSink<'_, H> {
         }
     }
 
-    /// Calls the handler for an event that is no chunk, or for a quirk.
+    /// Calls the handler for an event that is not a chunk, for a limit, or for a quirk.
     #[inline(never)]
     fn other(&mut self, context: &Context<'_>, delta: &Delta) -> Put {
         match delta.kind {
@@ -79,6 +80,7 @@ impl<H: Handler + ?Sized> HandlerSink<'_, H> {
         }
     }
 
+    /// Calls the handler's method for the type of the event.
     fn event(&mut self, event: &Event<'_>) -> Flow {
         match event {
             Event::Chunk(chunk) => self.0.chunk(chunk),
@@ -95,7 +97,7 @@ impl<H: Handler + ?Sized> HandlerSink<'_, H> {
     }
 }
 
-/// Joins the answers of an event's two calls. A pause does not prevent the second.
+/// Joins the answers of the two calls for an event. A pause does not prevent the second call.
 #[inline(always)]
 fn then(first: Put, second: impl FnOnce() -> Put) -> Put {
     match first {

@@ -1,5 +1,5 @@
-//! The work is linear: however the bytes come, each is looked at so many times at most. Counted, not timed
-//! ([`visits`](crate::visits)).
+//! The work is linear: however the bytes are cut, each is visited at most a fixed number of times. The tests count
+//! visits ([`visits`](crate::visits)) rather than time.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -19,29 +19,29 @@ use std::vec::Vec;
 #[path = "../../tests/common/thin.rs"]
 mod thin;
 
-/// `count` MiB; of `DELTAWIRE_THIN=n` an `n`th.
+/// The bytes of `count` MiB, divided by `DELTAWIRE_THIN`.
 fn mib(count: usize) -> usize {
     (count << 20) / thin::thin()
 }
 
-/// What a byte may cost where most of it is one event, its texts read: the search for the line's end, the copy if it was
-/// cut, the pass, the shapes that it is compared with, and who reads it.
+/// The most visits of a byte of one long event whose texts are read: by the search for the line end, the copy if the
+/// event was cut, the pass, the comparison with templates, and the reader of the texts.
 const EVENT: f64 = 6.0;
 
-/// The same with all of RFC 8259 checked first.
+/// The most visits of such a byte with strict validation.
 const STRICT: f64 = 9.0;
 
-/// The same of events and lines of a few bytes: a kernel loads 16 or 64 to look at one.
+/// The most visits of a byte of events and lines of a few bytes, because a kernel loads 16 or 64 bytes to look at one.
 const FLOOD: f64 = 24.0;
 
-/// The same of raw JSON values on one line, the shortest there are: the line's end is looked for within
-/// [`NEAR`](super::machine) at each.
+/// The most visits of a byte of the shortest raw JSON values on one line, because the line end is searched for in
+/// [`NEAR`](super::machine) bytes at each value.
 const VALUES: f64 = 40.0;
 
-/// The same of one chunk of many calls whose records are written one at a time.
+/// The most visits of a byte of one chunk with many tool calls whose records are written one at a time.
 const RECORDS: f64 = 10.0;
 
-/// The same of short parts of events of other protocols, each of which is walked a few times.
+/// The most visits of a byte of short parts of other protocols' events, because each part is walked a few times.
 #[cfg(feature = "dialects")]
 const NATIVE: f64 = 32.0;
 
@@ -72,7 +72,7 @@ impl Handler for Reader {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum By {
     Pull,
-    /// Only what the parser does.
+    /// Pull events, without reading their texts.
     PullUnread,
     Push,
 }
@@ -92,7 +92,7 @@ fn read<const SLOTS: usize, S: Storage>(by: By, bytes: &[u8], size: usize, confi
     };
     for mut piece in bytes.chunks(size) {
         if by == By::Push {
-            // A table may be full.
+            // A full table also stops the parser.
             loop {
                 let fed = parser.feed(piece, &mut reader);
                 piece = &piece[fed.consumed..];
@@ -118,7 +118,7 @@ fn read<const SLOTS: usize, S: Storage>(by: By, bytes: &[u8], size: usize, confi
     reader.sum
 }
 
-/// Visits of a byte, at most, over the ways to read it.
+/// Asserts that no way of reading visits a byte more than `bound` times.
 fn visits(name: &str, bytes: &[u8], sizes: &[usize], config: Config, bound: f64) {
     let mut memory = vec![0; bytes.len() + 4096];
     for &size in sizes {
@@ -149,7 +149,7 @@ fn limits() -> Config {
     Config { limits: Limits { max_event_len: 16 << 20, ..Limits::DEFAULT }, ..Config::default() }
 }
 
-/// Two events of one shape, the long one of that shape, and one more.
+/// Two events, a long event of the same shape, and one more event.
 fn stream(content: &str, logprobs: &str) -> Vec<u8> {
     let event = |content: &str, logprobs: &str| {
         format!(
@@ -181,7 +181,7 @@ fn a_long_event_costs_no_more_than_its_bytes() {
     }
 }
 
-/// An event over the limit that is reduced to what counts is looked at so often, too.
+/// The same bound holds for an event over the limit that is reduced.
 #[cfg(feature = "responses")]
 #[test]
 fn an_event_that_repeats_the_response_is_reduced_in_linear_time() {
@@ -202,9 +202,9 @@ fn an_event_that_repeats_the_response_is_reduced_in_linear_time() {
     }
 }
 
-/// What is known is looked at once: the memo is in use.
+/// A template visits each byte once, so this shows that the templates are used.
 #[test]
-fn an_event_that_is_known_is_looked_at_once() {
+fn a_recognized_event_is_visited_once() {
     let bytes = stream(&"a".repeat(1 << 20), "");
     let mut memory = vec![0; bytes.len()];
     let given = &mut memory[..];
@@ -220,18 +220,18 @@ fn an_event_that_is_known_is_looked_at_once() {
     assert!(off >= 2.0 && on <= 1.1, "{off} {on}");
 }
 
-/// An object in the place of a hole that never closes, again and again.
+/// Many events have an object without its end in a hole.
 #[test]
-fn what_a_hole_begins_with_goes_no_further_than_its_line() {
+fn the_value_of_a_hole_is_searched_only_up_to_its_line_end() {
     let good = "data: {\"choices\":[],\"usage\":{\"a\":1}}\n\n";
     let open = format!("data: {{\"choices\":[],\"usage\":{{\n\ndata: {}\n\n", "x".repeat(1000));
     let bytes = (good.repeat(3) + &open.repeat(14)).repeat(64).into_bytes();
     visits("objects that never close", &bytes, &[1460, usize::MAX], Config::default(), EVENT);
 }
 
-/// Events that are too large to be remembered: what that costs backs off.
+/// Events that are too large for a template cost little more, because the memo tries to learn them less and less often.
 #[test]
-fn what_cannot_be_remembered_is_seldom_looked_at() {
+fn events_that_cannot_be_learned_are_rarely_tried() {
     let fingerprint = "f".repeat(2000);
     let event = format!(
         "data: {{\"choices\":[{{\"delta\":{{\"content\":\"a\"}}}}],\"system_fingerprint\":\"{fingerprint}\"}}\n\n"
@@ -290,12 +290,12 @@ fn a_flood_costs_no_more_than_its_bytes() {
     }
 }
 
-/// One record at a time out of a chunk of many calls: nothing is walked again, however many there are.
+/// If a chunk with many tool calls is written one record at a time, no call is walked again for the next.
 #[test]
 fn small_arrays_walk_nothing_twice() {
     for calls in [100, 1000, 16_000] {
         let call = |call| format!("{{\"index\":0,\"function\":{{\"arguments\":\"\\u0041{call}\"}}}}");
-        // Of the same call, so that no table is full.
+        // All fragments are of one call, so that no table is full.
         let calls: Vec<String> = (0..calls).map(call).collect();
         let stream =
             format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"tool_calls\":[{}]}}}}]}}\n\n", calls.join(","));
@@ -310,7 +310,7 @@ fn small_arrays_walk_nothing_twice() {
     }
 }
 
-/// How many fragments of arguments a batch brings that has room for one record at a time.
+/// Reads with an array of one record. Returns how many fragments of arguments came.
 fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
     let (mut machine, mut batch) = (Machine::<2>::with_slots(limits()), Emitter::new());
     let mut tracker = crate::track::Tracker::<8, 32>::new();
@@ -336,7 +336,7 @@ fn by_single_records(bytes: &[u8], cut: usize, memory: &mut [u8]) -> usize {
     arguments
 }
 
-/// Streams of other protocols, each with so many of what it may have many of.
+/// Streams of other protocols, each with `count` of the things that it may repeat.
 #[cfg(feature = "dialects")]
 fn native_shapes(count: usize) -> Vec<(&'static str, String)> {
     let list = |item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(",");
@@ -422,7 +422,8 @@ fn native_shapes(count: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// However many parts an event of another protocol has, and however many events a stream, a byte is looked at as often.
+/// How often a byte is visited does not depend on how many parts an event of another protocol has, or how many events a
+/// stream.
 #[cfg(feature = "dialects")]
 #[test]
 fn other_protocols_walk_nothing_twice() {

@@ -1,12 +1,13 @@
 //! Incremental state machine: consumes bytes, reports events as offsets.
 //!
-//! It reads one block of lines at a time. A payload that lies whole in the caller's slice stays there; it is copied to the
-//! storage once, when the slice ends inside the event, when a second data line joins it, or when another item is emitted
-//! before its end. Lines come from [`sse::Lines`](crate::sse::Lines) in pieces; the first
-//! piece of a line decides what the line is, and [`Line`] keeps that, so no byte is searched twice.
+//! The machine reads one block at a time: the lines up to a blank line, usually one event. A payload that is whole in
+//! the caller's slice stays there. The machine copies it to the storage once if the slice ends inside the event, if the
+//! event has a second `data` line, or if something else, such as a comment, is emitted before the event ends.
+//! [`sse::Lines`](crate::sse::Lines) delivers lines in pieces. The first piece of a line decides what the line is, and
+//! [`Line`] keeps that, so no byte is searched twice.
 //!
-//! The answers must not depend on how the bytes were cut. Therefore: every limit is a function of the bytes so far;
-//! an event is found at the CR of a CRLF that ends it; and nothing is decided by what happens to lie in the slice.
+//! The results must not depend on how the caller cuts the stream into slices. Therefore every limit is a function of
+//! the bytes so far, an event that ends in CRLF is found at its CR, and no decision depends on where the slice ends.
 
 use super::config::Config;
 use super::end::{Pending, DONE};
@@ -20,21 +21,23 @@ use crate::sse::{LineKind, Piece};
 use crate::{Quirk, QuirkSet, Storage};
 use core::ops::{Deref, DerefMut};
 
-/// How many bytes are searched at a time for the end of a line with raw JSON. Inside a value that has more bytes so far, as many
-/// as it has.
+/// How many bytes of a line with raw JSON are searched for the line end at a time, at least. A value that already has
+/// more bytes than this is searched in steps of its length so far, so that the work stays linear.
 const NEAR: usize = 24;
 
-/// Whether a byte is white space of JSON that may stand inside a line.
+/// Whether the byte is JSON white space that does not end a line.
 pub(super) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t')
 }
 
-/// The incremental machine: the state of a stream, and what is needed while an event is read. Plain data without pointers.
-/// [`Parser`](super::Parser) wraps it.
+/// The incremental machine: the state of a stream, the index of the last event, and the templates. It is plain data
+/// without pointers. [`Parser`](super::Parser) wraps it.
 ///
-/// `SLOTS` is how many shapes of events it remembers, 0 to 4.
+/// `SLOTS` is the number of templates, 0 to 4. A template is an event that the machine recognizes when it is repeated
+/// with other texts.
 ///
-/// The state comes first, as in [`Parked`](super::Parked): a pointer to either is one to a state.
+/// The state is the first field, as in [`Parked`](super::Parked), so a pointer to either is a pointer to a
+/// [`StreamState`].
 #[derive(Clone)]
 #[repr(C)]
 pub struct Machine<const SLOTS: usize = 2> {
@@ -59,7 +62,7 @@ impl<const SLOTS: usize> DerefMut for Machine<SLOTS> {
     }
 }
 
-/// Prints how far it is, not what it keeps.
+/// Prints the offset, the verdict and the configuration, but no bytes of the stream.
 impl<const SLOTS: usize> core::fmt::Debug for Machine<SLOTS> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Machine")
@@ -71,13 +74,15 @@ impl<const SLOTS: usize> core::fmt::Debug for Machine<SLOTS> {
     }
 }
 
-/// What to do after a piece.
+/// What a piece of a line led to.
 pub(super) enum AfterPiece {
+    /// Read the next piece.
     Go,
+    /// End the step with this result, after the piece.
     Found(Found),
-    /// Something was found, and the line goes on at this offset of the window.
+    /// End the step with this result, at this offset of the window, inside the line.
     Within(usize, Found),
-    /// Something was found, and the line is to be read again.
+    /// End the step with this result, and read the line again in the next step.
     Again(Found),
 }
 
@@ -89,7 +94,7 @@ impl Machine {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// A machine at the start of a stream that remembers `SLOTS` shapes of events, 4 at most; more do not compile.
+    /// A machine at the start of a stream, with `SLOTS` templates. More than 4 do not compile.
     pub const fn with_slots(config: Config) -> Self {
         const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
         Machine { state: StreamState::new(config), index: Index::new(), memo: Memo::NEW }
@@ -100,38 +105,39 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         &self.index
     }
 
-    /// Where what was found last lies in the stream: offsets of its first byte, and of one past its last.
-    // Not inlined, so that the two words return in registers: one load of both would wait for the two stores that a step has
-    // just made.
+    /// Stream offsets of the event found last: of its first byte, and of the byte after its last.
+    // Not inlined, so that both words return in registers. Inlined, one load of 16 bytes reads them and stalls, because
+    // the step wrote them just before with two stores of 8 bytes.
     #[inline(never)]
     pub fn index_frame(&self) -> (u64, u64) {
         self.index.frame
     }
 
-    /// Reads on until something is found or the window is used up. The bytes from `consumed` on are to be given again.
+    /// Reads until something is found or all of the window is consumed. Give the bytes from `consumed` on again in the
+    /// next step.
     #[inline]
     pub fn step<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
-        match self.recognise(storage, window) {
-            Some(recognised) => {
-                self.join();
-                recognised.step(window)
+        match self.recognize(storage, window) {
+            Some(recognized) => {
+                self.note_template_facts();
+                recognized.step(window)
             }
             None => self.read_on(storage, window),
         }
     }
 
-    /// Reads on, line by line.
+    /// Reads line by line: the general way, without templates and fast paths.
     #[inline(never)]
     pub(super) fn read_lines<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
-        (self.rested, self.appendable) = (false, 0);
-        // No byte is looked at in two steps: as long as the bytes decide nothing, a step takes all of them.
+        (self.between_events, self.appendable) = (false, 0);
+        // No byte is sniffed in two steps: until the sniffing has a result, each step consumes its whole window.
         self.facts.sniff.begin(window);
         if let Some(found) = self.free_last(storage) {
             return Step { consumed: 0, found };
         }
-        if self.silent_next > self.silent {
-            // The frames see this end before another block ends.
-            self.silent = self.silent_next;
+        if self.next_empty_block_end > self.empty_block_end {
+            // The step ends here, so that the frames see this end before that of the next block.
+            self.empty_block_end = self.next_empty_block_end;
             return Step { consumed: 0, found: Found::NeedMore };
         }
         // Spans are 32 bits wide.
@@ -150,7 +156,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             let ended = self.lines.ended();
             let in_raw = matches!(self.line, Line::Raw | Line::AfterRaw | Line::BetweenRaw);
             let piece = if in_raw && self.lines.in_line() {
-                // There may be many values in what is left of the line: do not look for its end at each of them.
+                // The rest of the line may have many values. A search to its end for each of them would be quadratic.
                 let so_far = if self.line == Line::Raw { self.buffer.data_len() } else { 0 };
                 let mut near = rest.get(..NEAR.max(so_far)).unwrap_or(rest);
                 let len = near.len();
@@ -179,28 +185,29 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.offset = self.offset.saturating_add(consumed as u64);
             return Step { consumed, found };
         }
-        // The templates were compared with a part of the event.
+        // The templates were compared with the first part of the event only, so the whole event is compared again.
         self.unknown_at = u64::MAX;
-        let fits = self.settle(storage, bytes);
+        let fits = self.save_to_storage(storage, bytes);
         self.offset = self.offset.saturating_add(bytes.len() as u64);
         let found = if fits { Found::NeedMore } else { self.too_long() };
         self.note_appendable(storage);
         Step { consumed: bytes.len(), found }
     }
 
-    /// Ends the stream. Returns what is pending then, one thing a call; [`Found::NeedMore`] when there is no more.
+    /// Ends the stream. Each call returns one pending result; [`Found::NeedMore`] means that none is left.
     pub fn finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Found {
-        (self.rested, self.appendable) = (false, 0);
+        (self.between_events, self.appendable) = (false, 0);
         if let Some(found) = self.free_last(storage).filter(|found| *found != Found::NeedMore) {
             return found;
         }
-        self.silent = self.silent.max(self.silent_next);
+        self.empty_block_end = self.empty_block_end.max(self.next_empty_block_end);
         if self.ending == Ending::Open {
             self.ending = Ending::Lines;
             if let Some(piece) = self.lines.finish() {
                 match self.last_line(storage, piece) {
                     AfterPiece::Go | AfterPiece::Found(Found::NeedMore) | AfterPiece::Within(_, Found::NeedMore) => {}
-                    // No piece is to be read again: that is asked of the first piece of a line only.
+                    // `Again` reads no line twice here: only the first piece of a line can lead to it, and this is the
+                    // last one.
                     AfterPiece::Found(found) | AfterPiece::Within(_, found) | AfterPiece::Again(found) => return found,
                 }
             }
@@ -214,7 +221,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Found::NeedMore
     }
 
-    /// The stream ended in this line. A value that is whole and the payload so far count; any other line is pending.
+    /// Takes the line in which the stream ended. A `data` line or a line of raw JSON counts as if it had ended here;
+    /// any other line is [`Pending::Line`].
     fn last_line<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: Piece<'_>) -> AfterPiece {
         let has_value = !piece.first && matches!(piece.field, LineKind::Data | LineKind::Unknown);
         let is_next = matches!(self.line, Line::NextDone(matched) if usize::from(matched) < DONE.len());
@@ -234,14 +242,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         next
     }
 
-    /// Frees the memory of the event that was emitted. Returns what is still to report of its block: `[DONE]`, or bytes behind its JSON.
+    /// Frees the storage of the event that was emitted. Returns what its block has besides that event: `[DONE]`, or
+    /// bytes after its JSON.
     #[inline]
     pub(super) fn free_last<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
         match core::mem::replace(&mut self.after, After::Nothing) {
             After::Nothing => None,
             After::Release | After::Line => {
                 if self.release(storage) {
-                    // It moved what was stored: a step that might be taken back ends there.
+                    // The release moved bytes in the storage, which no checkpoint restores, so the step ends here.
                     return Some(Found::NeedMore);
                 }
                 None
@@ -258,18 +267,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.buffer.end();
                 self.name = Span::EMPTY;
                 self.index.frame = (start, self.offset);
-                Some(self.done())
+                Some(self.conclude_done())
             }
             After::Trailing(span) => {
                 self.after = After::Release;
-                // They were emitted with the value.
+                // The quirks were emitted with the value.
                 self.block.quirks = QuirkSet::EMPTY;
                 Some(Found::Malformed(span, JsonError { kind: JsonErrorKind::TrailingBytes, offset: 0 }))
             }
         }
     }
 
-    /// Releases the event that was emitted. Returns whether `event` and `id` lines behind it opened the next block.
+    /// Releases the event that was emitted. Returns whether `event` or `id` lines after it already opened the next
+    /// block.
     fn release<S: Storage + ?Sized>(&mut self, storage: &mut S) -> bool {
         let start = self.block.next_start;
         self.block = EventBlock::NEW;
@@ -283,20 +293,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         has_next
     }
 
-    /// Copies what the event has in the window to the storage. Returns `false` if it does not fit.
-    pub(super) fn settle<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
+    /// Copies the parts of the event that are in the window to the storage. Returns `false` if they do not fit.
+    pub(super) fn save_to_storage<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> bool {
         self.buffer.save(storage, window).is_ok()
     }
 
-    /// Discards the event, which is over the limit; the rest of its block is skipped.
+    /// Discards the event because it is over the limit, and skips the rest of its block. Returns [`Found::TooLong`], or
+    /// [`Found::NeedMore`] if that was reported before.
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
         let EventBlock { raw, balance, skim, .. } = self.block;
-        // Of an event that lost output items that is reported already.
+        // An event that lost output items was reported as too long when it lost them.
         let is_reported = skim.has_loss();
         self.facts.too_long = self.facts.too_long.saturating_add(u32::from(!is_reported));
         if raw {
-            self.raw_value();
+            self.count_raw_value();
         }
         self.index.frame = (start, start);
         self.block = EventBlock { open: true, skipping: true, start, quirks, raw, balance, ..EventBlock::NEW };
@@ -308,29 +319,29 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Found::TooLong
     }
 
-    /// Notes that a raw JSON value came.
-    pub(super) fn raw_value(&mut self) {
+    /// Counts a raw JSON value.
+    pub(super) fn count_raw_value(&mut self) {
         self.facts.raw_values = self.facts.raw_values.saturating_add(1);
         if !self.in_array {
             self.facts.whole_values = self.facts.whole_values.saturating_add(1);
         }
     }
 
-    /// Ends a block that was skipped because it is over the limit.
-    pub(super) fn skipped(&mut self) {
+    /// Ends a block that was skipped, and counts its quirks.
+    pub(super) fn end_skipped_block(&mut self) {
         let quirks = self.block.quirks;
         self.count(quirks);
         self.block = EventBlock::NEW;
     }
 
-    /// Notes that a block ended at this stream offset without an event. The step ends all the same, so that the frames see each
-    /// such end.
-    pub(super) fn silence(&mut self, end: u64) -> AfterPiece {
-        self.silent = end;
+    /// Notes that a block ended at this stream offset without an event. The step ends here too, so that the frames see
+    /// the end.
+    pub(super) fn end_empty_block(&mut self, end: u64) -> AfterPiece {
+        self.empty_block_end = end;
         AfterPiece::Found(Found::NeedMore)
     }
 
-    /// Opens the block, because a field came.
+    /// Opens the block at the current line, unless it is open.
     pub(super) fn open(&mut self) {
         if !self.block.open {
             self.block.open = true;
@@ -338,7 +349,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// A new stream with the same configuration.
+    /// Begins a new stream with the same configuration.
     pub fn reset(&mut self) {
         *self = Machine::with_slots(self.state.config);
     }

@@ -1,4 +1,4 @@
-//! What the bytes are if they are no event stream.
+//! What the response is if it is not an event stream, by its bytes.
 
 use crate::visits::visit;
 use crate::words::words;
@@ -9,54 +9,54 @@ words! {
     #[repr(u8)]
     #[non_exhaustive]
     pub enum Media {
-        /// Bytes that begin as gzip does: the body is to be decompressed first.
+        /// Bytes that begin like gzip. Decompress the body first.
         Gzip = 1, "gzip";
-        /// Bytes that begin as Zstandard does: the body is to be decompressed first.
+        /// Bytes that begin like Zstandard. Decompress the body first.
         Zstd = 2, "zstd";
-        /// Other bytes that are no text.
+        /// Other bytes that are not text.
         Binary = 3, "binary";
-        /// A page, by its first byte, which is `<`.
+        /// A page: the first byte is `<`.
         Html = 4, "HTML or XML";
         /// Other text.
         Text = 5, "text";
     }
 }
 
-/// What the first bytes that are not blank say.
+/// What the first bytes of the response are, apart from blanks. `Mark1` and `Mark2`, `Gzip1`, `Zstd1` and so on mean
+/// that this many bytes of a byte order mark or of a magic number came so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sniff {
-    /// Blanks only so far, a byte order mark among them.
+    /// Only blanks and byte order marks so far.
     Blank,
-    /// So far one byte of the mark, or two.
     Mark1,
     Mark2,
     Gzip1,
     Zstd1,
     Zstd2,
     Zstd3,
-    /// None of the kinds that are told by their first bytes.
+    /// The first bytes do not begin a known kind.
     Other,
     Gzip,
     Zstd,
     Html,
-    /// Binary bytes came in a line that no event stream has.
+    /// A line that no event stream has, or a malformed payload, contains binary bytes.
     Binary,
 }
 
 impl Sniff {
-    /// Returns what came instead of an event stream, if the bytes so far say so.
+    /// Returns what came instead of an event stream, if the bytes so far show it.
     pub(crate) fn media(self) -> Option<Media> {
         match self {
             Sniff::Gzip => Some(Media::Gzip),
             Sniff::Zstd => Some(Media::Zstd),
             Sniff::Html => Some(Media::Html),
-            // No text begins with that byte, whether it is cut off here or not.
+            // No text begins with the first byte of gzip, so even that byte alone is binary.
             Sniff::Binary | Sniff::Gzip1 => Some(Media::Binary),
             _ => None,
         }
     }
 
-    /// Looks at the first bytes of a stream, as far as they decide nothing.
+    /// Sniffs the first bytes of a stream. Once these have shown a kind, it looks at no more bytes.
     pub(crate) fn begin(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if matches!(*self, Sniff::Other | Sniff::Gzip | Sniff::Zstd | Sniff::Html | Sniff::Binary) {
@@ -80,7 +80,7 @@ impl Sniff {
         }
     }
 
-    /// Looks at bytes of a line that no event stream has, or of a malformed payload.
+    /// Sniffs bytes of a line that no event stream has, or of a malformed payload.
     pub(crate) fn foreign(&mut self, bytes: &[u8]) {
         if *self == Sniff::Other {
             let found = bytes.iter().position(|byte| is_binary(*byte));
@@ -92,7 +92,8 @@ impl Sniff {
     }
 }
 
-/// Whether text does not contain this byte: a control character, but for white space and the escape of terminals.
+/// Whether the byte is a control character that text does not contain. Text may contain white space and ESC, which
+/// begins the escape sequences of terminals.
 fn is_binary(byte: u8) -> bool {
     matches!(byte, 0..=0x08 | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)
 }

@@ -1,11 +1,12 @@
-//! The template memo: an event that differs from an earlier one only in a few texts is not parsed again.
+//! The template memo: an event that differs from an earlier one only in a few values is not parsed again.
 //!
-//! A template keeps the payload of an event without its holes ([`Holes`]), and its index. If the next payload equals it outside
-//! the holes, and every hole contains a value of the expected kind, a full parse would give the same index, with other
-//! bases. So the memo is quicker, never different.
+//! A template keeps an event without the values that may differ, its holes ([`Holes`]), and the index of its payload.
+//! If an event equals the template outside the holes, and every hole contains a value of the expected kind, a full
+//! parse would give the same index, shifted: only the bases, from which the offsets of the index count, are new. So the
+//! memo changes the cost, never the result.
 //!
-//! An event that lies whole in the window is recognised with its framing, before it is cut into lines; an event that a slice
-//! cut, at its end, when it is put together.
+//! An event that is whole in the window is compared together with its framing, before it is cut into lines. An event
+//! that a slice cut is compared when its last line ends, as the payload that was collected in the storage.
 
 use crate::chat::index::SeenChoices;
 use crate::chat::shape::{Changing, HoleKind, Holes, Shape};
@@ -21,7 +22,7 @@ use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
 use envelope::{Envelope, Lengths, UNSPACED};
-use template::{fixed_len, Added, Asked, Extent, Template, FIXED};
+use template::{fixed_len, Extent, NamedPayload, Template, TemplateFacts, FIXED};
 
 mod envelope;
 mod template;
@@ -29,39 +30,42 @@ mod template;
 pub(super) use envelope::HEAD;
 pub(super) use template::{Terms, NONE};
 
-/// To find more holes costs as much as a reading: a payload from this length on, with more than [`FIXED`] bytes outside its holes, is
-/// not searched for any.
+/// A payload that has at least this length, and more than [`FIXED`] bytes outside its holes, is not searched for
+/// further holes, because that search costs as much as a full parse.
 const LONG: usize = 4 * FIXED;
 
-/// After so many unrecognised events in a row, only every sixteenth is compared.
+/// After this many unrecognized events in a row, only every sixteenth event is compared.
 const PATIENCE: u8 = 32;
+
+/// How many events are then not compared before the next one is.
 const IDLE: u8 = 15;
 
-/// A template that was recognised before is replaced only after so many unrecognised events in a row.
+/// A template that has recognized an event is replaced only after this many unrecognized events in a row.
 const LOYALTY: u8 = 3;
 
-/// The most events that pass before the memo learns again.
+/// The longest wait between two attempts to learn a template, in parsed events.
 const LONGEST_WAIT: u8 = 250;
 
-/// How many bytes behind a payload are of use: what a kernel loads at once.
-pub(super) const MORE: usize = 32;
+/// How many readable bytes should follow a payload, because a kernel loads this many at once.
+pub(super) const READ_AHEAD: usize = 32;
 
-/// An event that was recognised.
+/// An event that a template recognized, as offsets in the compared bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hit {
-    /// Where its payload begins, and how long it is.
+    /// Where the payload begins.
     pub(super) start: usize,
+    /// The length of the payload.
     pub(super) len: usize,
-    /// One past the line ends behind it.
+    /// Where the event ends, after its line ends.
     pub(super) end: usize,
-    /// The last of them.
+    /// How the last line ended.
     pub(super) ended: Ended,
-    /// It is of another protocol than chat completions.
+    /// The event is of another protocol than chat completions.
     pub(super) is_native: bool,
 }
 
-/// What a memo expects of a machine's next events. It decides which template is compared first, and how often, and nothing
-/// else.
+/// What each parser keeps of a shared memo between two calls. It decides which template is compared first, and how
+/// often, so it changes the cost alone. The members are those of [`Memo`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expectation {
     last: u8,
@@ -73,51 +77,55 @@ impl Expectation {
     pub(super) const NOTHING: Expectation = Expectation { last: 0, unknown: 0, idle: 0 };
 }
 
-/// The templates.
+/// The templates, each known by its number, and what decides which of them is compared first and which is replaced.
 #[derive(Clone, Debug)]
 pub(super) struct Memo<const SLOTS: usize> {
-    /// The template that matched last.
+    /// The template that recognized an event last.
     last: u8,
-    /// The template that recognised the event in the machine's index, if one did.
+    /// The template that recognized the event in the machine's index, or [`NONE`].
     current: u8,
-    /// The template whose shape is in the machine's index, but for the places of its segments.
+    /// The template whose shape was restored to the machine's index last, or [`NONE`]. Only bases may have changed
+    /// there since.
     unpacked: u8,
-    /// The template that is compared first behind an event that one recognised.
+    /// If there is a current template: the template to compare first.
     expected: u8,
-    /// The template that is replaced next.
+    /// The template to replace next.
     next: u8,
-    /// How many events pass before one is learned.
+    /// How many events are parsed before one is learned.
     wait: u8,
-    /// How many events pass after each learning; grows when a template was learned and never recognised.
+    /// `wait` after each attempt to learn. It grows when an attempt fails, or when a template is replaced that
+    /// recognized nothing.
     penalty: u8,
-    /// Unrecognised events in a row.
+    /// How many events in a row no template recognized.
     unknown: u8,
-    /// How many events pass before another is compared.
+    /// How many events are not compared before another is.
     idle: u8,
-    /// The shortest payload that could be recognised.
+    /// The shortest payload that a template could recognize.
     shortest: u16,
-    /// Copied from the [`Template`] that recognised the last event: its framing, and whether the event is of another protocol than chat
-    /// completions.
+    /// A copy of the framing of `unpacked`.
     framing: Lengths,
+    /// Whether `unpacked` is of another protocol than chat completions.
     is_native: bool,
-    /// The terms and the protocol, if it was known, of the machine that the templates were lent to.
+    /// The terms of the machine that the templates are lent to.
     terms: Terms,
+    /// The protocol of that machine's stream, if it is known.
     protocol: Option<Protocol>,
     /// A bit for each template that may be compared.
     usable: u8,
-    /// A bit for each template that recognised events and is not current any more.
-    recognised: u8,
-    /// The framing of the next event that is learned.
+    /// A bit for each template that recognized an event of this loan and is no longer current.
+    recognized: u8,
+    /// The framing of the last event that was parsed. A template that is learned gets it.
     envelope: Envelope,
     changing: Changing,
-    /// Hashes of `id` and `created` of the payload learned last.
+    /// Hashes of `id` and `created` of the payload that was learned last, if `has_before`.
     before: [u16; 2],
     has_before: bool,
     templates: [Template; SLOTS],
 }
 
-/// Tries the template that followed the current one last time, then the others. One loop, so that the comparison is compiled into it
-/// once. A macro, because a closure is not inlined into a function that is compiled for more than the target guarantees.
+/// Compares the expected template, then the others, and makes the one that matches current. It is one loop, so that the
+/// comparison is compiled once. It is a macro, because the compiler does not inline a closure into a function that is
+/// compiled for more processor features than the target guarantees.
 macro_rules! find {
     ($memo:ident, $index:ident, $template:ident => $compare:expr) => {{
         let first = if $memo.current == NONE { NONE } else { $memo.expected };
@@ -129,7 +137,7 @@ macro_rules! find {
             };
             if found.is_some() {
                 if number != $memo.current {
-                    $memo.show(number, $index);
+                    $memo.make_current(number, $index);
                 }
                 $memo.unknown = 0;
                 break found;
@@ -159,7 +167,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         terms: Terms::OWN,
         protocol: None,
         usable: u8::MAX,
-        recognised: 0,
+        recognized: 0,
         envelope: Envelope::USUAL,
         changing: Changing::NOTHING,
         before: [0; 2],
@@ -170,35 +178,36 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// Templates that several parsers share.
     pub(super) const SHARED: Memo<SLOTS> = Memo { changing: Changing::ALL, ..Memo::NEW };
 
-    /// Lends a machine the templates that were learned on its terms and are of its protocol. There are none before its protocol is
-    /// known.
+    /// Lends a machine the templates that were learned on its terms and are of its protocol. A machine whose protocol
+    /// is not known yet may use none.
     pub(super) fn lend(&mut self, terms: Terms, protocol: Option<Protocol>, expectation: Expectation) {
         let is_usable = |template: &Template| {
             template.len > 0
                 && template.terms == terms
                 && Some(template.shape.protocol().unwrap_or(Protocol::Chat)) == protocol
         };
-        // Nearly always the machine before had the same. What it learned before its protocol was known counts for none.
+        // In the common case the machine before had the same terms and protocol, so `usable` is still right. It is not
+        // if that machine learned templates before its protocol was known.
         if terms != self.terms || protocol != self.protocol || protocol.is_none() {
             (self.terms, self.protocol, self.usable) = (terms, protocol, 0);
             for (template, bit) in self.templates.iter().zip(0..8) {
                 self.usable |= u8::from(is_usable(template)) << bit;
             }
         }
-        // It is 0 as soon as an event of this loan is recognised.
-        (self.unknown, self.idle, self.recognised) = (expectation.unknown.max(1), expectation.idle, 0);
+        // `unknown` is at least 1 until an event of this loan is recognized: `take_facts` relies on that.
+        (self.unknown, self.idle, self.recognized) = (expectation.unknown.max(1), expectation.idle, 0);
         self.last = if self.may_use(expectation.last) { expectation.last } else { NONE };
         self.expected = self.last;
     }
 
-    /// Makes the template the first to be compared that recognised the last event of the machine.
+    /// Restores the shape of the template that recognized the machine's last event, so that it is compared first.
     pub(super) fn prepare(&mut self, index: &mut Index) {
         if self.last != NONE && self.last != self.current {
             self.unpack(self.last, index);
         }
     }
 
-    /// Returns what to expect when the templates are lent to the same machine again.
+    /// Returns what to keep until the templates are lent to the same machine again.
     pub(super) fn expectation(&self) -> Expectation {
         Expectation { last: self.last, unknown: self.unknown, idle: self.idle }
     }
@@ -209,53 +218,55 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.terms != Terms::OWN
     }
 
-    /// Whether a template may be compared.
+    /// Whether the template with this number may be compared.
     fn may_use(&self, number: u8) -> bool {
         number < 8 && self.usable >> (number & 7) & 1 != 0
     }
 
-    /// Returns the facts that the events recognised since the last call add to their stream.
-    pub(super) fn take_added(&mut self) -> SeenChoices {
-        let (mut seen, recognised) = (SeenChoices::default(), core::mem::take(&mut self.recognised));
-        // Another machine may have left the shape that is current: it counts only if an event of this loan was recognised.
+    /// Returns the facts that the events recognized since the last call add to their stream.
+    pub(super) fn take_facts(&mut self) -> SeenChoices {
+        let (mut seen, recognized) = (SeenChoices::default(), core::mem::take(&mut self.recognized));
+        // The current template counts only if it recognized an event of this loan; another machine may have left it
+        // current.
         let current = if self.unknown == 0 { self.current } else { NONE };
         for (template, number) in self.templates.iter().zip(0..8) {
-            if recognised >> number & 1 != 0 || number == current {
-                template.added.add_to(&mut seen);
+            if recognized >> number & 1 != 0 || number == current {
+                template.facts.add_to(&mut seen);
             }
         }
         seen
     }
 
-    /// Forgets what a step that is taken back may have learned: its event was never emitted.
-    pub(super) fn take_back(&mut self) {
+    /// Forgets what an undone step may have learned, because its event was never emitted.
+    pub(super) fn forget_undone_step(&mut self) {
         if self.is_shared() {
-            // A shared template may stay: the machine that it recognises an event for adds the facts of that event.
+            // A shared template may stay: whenever it recognizes an event, the machine adds the facts of that event.
             self.current = NONE;
         } else {
             *self = Memo::NEW;
         }
     }
 
-    /// Whether an event as short as this could be recognised.
+    /// Whether a template could recognize an event of this length.
     #[inline(always)]
-    pub(super) fn may_know(&self, len: usize) -> bool {
+    pub(super) fn may_recognize(&self, len: usize) -> bool {
         SLOTS > 0 && len >= usize::from(self.shortest)
     }
 
-    /// The template that recognised the last event, if one did.
+    /// The number of the template that recognized the event in the index, or [`NONE`].
     #[inline(always)]
     pub(super) fn current(&self) -> u8 {
         self.current
     }
 
-    /// The index was read anew, or is about to be.
+    /// Notes that the index no longer has the shape of a template, because a pass fills it.
     #[inline]
-    pub(super) fn forget_shown(&mut self) {
+    pub(super) fn forget_current(&mut self) {
         (self.current, self.unpacked) = (NONE, NONE);
     }
 
-    /// The event that was just recognised is left to a full reading. `before` is the template that recognised the event before it.
+    /// Leaves the event that was recognized last to a full reading. `before` is the template that recognized the event
+    /// before it.
     #[cold]
     pub(super) fn refuse(&mut self, before: u8) {
         self.current = before;
@@ -263,9 +274,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.unpacked = NONE;
     }
 
-    /// Recognises the event at the front of `bytes`, and makes `index` its index.
+    /// Recognizes the event at the front of `bytes`, and makes `index` the index of its payload.
     #[inline(always)]
-    pub(super) fn event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<Hit> {
+    pub(super) fn recognize_event(&mut self, index: &mut Index, bytes: &[u8], max_depth: u32) -> Option<Hit> {
         if self.idle > 0 {
             self.idle = self.idle.wrapping_sub(1);
             return None;
@@ -277,28 +288,29 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         Some(Hit { start, len, end, ended, is_native: Protocol::HAS_READERS && self.is_native })
     }
 
-    /// Recognises the payload that is the first `len` of these bytes, and makes `index` its index. What lies behind it does not
-    /// matter, but with [`MORE`] bytes of that a kernel loads the end of a payload as any other part.
-    pub(super) fn payload(
+    /// Recognizes the payload that is the first `len` of these bytes, and makes `index` its index. The bytes after it
+    /// do not change the result, but [`READ_AHEAD`] of them make the comparison of its end faster.
+    pub(super) fn recognize_payload(
         &mut self,
         index: &mut Index,
         (bytes, len): (&[u8], usize),
         name: &[u8],
         max_depth: u32,
     ) -> bool {
-        if !self.may_know(len) {
+        if !self.may_recognize(len) {
             return false;
         }
-        let asked = Asked { bytes, len, name };
-        Target::best(FindPayload { memo: self, index, asked: &asked, max_depth })
+        let payload = NamedPayload { bytes, len, name };
+        Target::best(FindPayload { memo: self, index, payload: &payload, max_depth })
     }
 
-    /// How long the name of the event that was recognised is, and how far before its payload it begins.
+    /// The length of the name of the event that was recognized, and the distance from the name's first byte to the
+    /// payload.
     pub(super) fn name(&self) -> (usize, usize) {
-        (usize::from(self.framing.name), usize::from(self.framing.behind_name))
+        (usize::from(self.framing.name), usize::from(self.framing.name_to_payload))
     }
 
-    /// The token counts of the payload that was recognised, if they are in holes.
+    /// The token counts of the payload that was recognized, if they are in holes.
     #[inline(never)]
     pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<Counts> {
         let template = self.templates.get(usize::from(self.current))?;
@@ -307,7 +319,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             let HoleKind::Count(place) = gap.fill else { continue };
             let before = payload.get(..*base as usize)?;
             let (mut count, mut unit) = (0_u64, 1_u64);
-            // At most 19 digits, which fit.
+            // A hole has at most 19 digits, which fit 64 bits.
             for digit in before.iter().rev().map(|byte| byte.wrapping_sub(b'0')).take_while(|digit| *digit < 10) {
                 count = count.wrapping_add(unit.wrapping_mul(u64::from(digit)));
                 unit = unit.wrapping_mul(10);
@@ -317,34 +329,34 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         counts
     }
 
-    /// The template to try after `number`, of which `first` was tried first.
+    /// The template to compare after `number`, or `None` if all were compared. `first` was compared first.
     #[inline(never)]
     fn next_of(&mut self, first: u8, number: u8) -> Option<u8> {
-        // If another template matches, it overwrites these segments.
+        // The comparisons overwrite the bases in the index, so the current template no longer describes it.
         self.leave_current();
         let from = if number == first { 0 } else { number.wrapping_add(1) };
         let templates = self.templates.iter().zip(0..).skip(usize::from(from));
         let may_match = |template: &Template, at| at != first && template.len > 0 && self.may_use(at);
         let next = templates.filter(|(template, at)| may_match(template, *at)).map(|(_, at)| at).next();
         if next.is_none() {
-            // A stream whose events are not alike is not to pay for looking.
+            // A stream of unlike events should not pay for comparisons that fail.
             self.unknown = self.unknown.saturating_add(1);
             self.idle = if self.unknown > PATIENCE { IDLE } else { 0 };
         }
         next
     }
 
-    /// Another template becomes the current one, or none.
+    /// Notes that the current template recognized events, then makes none current.
     fn leave_current(&mut self) {
         if self.is_shared() && self.unknown == 0 && self.current < 8 {
-            self.recognised |= 1 << (self.current & 7);
+            self.recognized |= 1 << (self.current & 7);
         }
         self.current = NONE;
     }
 
-    /// Puts the shape of this template, which matched, into the index.
+    /// Makes a template that matched the current one, and restores its shape to the index.
     #[inline(never)]
-    fn show(&mut self, number: u8, index: &mut Index) {
+    fn make_current(&mut self, number: u8, index: &mut Index) {
         self.leave_current();
         if let Some(before) = self.templates.get_mut(usize::from(self.last)) {
             before.followed_by = number;
@@ -359,6 +371,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (self.last, self.penalty) = (number, 0);
     }
 
+    /// Restores the shape of a template to the index. If the shape in the index differs only in the number of its
+    /// choice, only that number is restored.
     #[inline]
     fn unpack(&mut self, number: u8, index: &mut Index) {
         if let Some(template) = self.templates.get(usize::from(number)) {
@@ -373,7 +387,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (self.current, self.unpacked, self.expected) = (number, number, number);
     }
 
-    /// Whether the events so far had [`HEAD`] before the payload and these line ends behind it.
+    /// Whether the envelope that was noted last is [`HEAD`], the payload, and these line ends.
     #[inline(always)]
     pub(super) fn has_envelope(&self, ends: [u8; 3]) -> bool {
         let envelope = &self.envelope;
@@ -387,8 +401,9 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         }
     }
 
-    /// Forgets all templates, because the stream may not read such events the same way any more. Shared templates stay: none is
-    /// learned from an event whose reading can change. Only a stream with odd indexes of output items may not use them any more.
+    /// Forgets all templates, because the stream may read the same bytes differently from now on. Shared templates
+    /// stay, because none was learned from an event whose reading can change; but a stream with odd indexes of output
+    /// items (`is_odd`) can no longer use them.
     #[cold]
     pub(super) fn forget(&mut self, is_odd: bool) {
         if self.is_shared() {
@@ -399,11 +414,11 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             return;
         }
         self.templates.iter_mut().for_each(|template| template.len = 0);
-        self.forget_shown();
+        self.forget_current();
         self.shortest = u16::MAX;
     }
 
-    /// Whether to learn the next event that is parsed.
+    /// Whether to learn the event that was just parsed. Counts down the wait.
     #[inline]
     pub(super) fn wants(&mut self) -> bool {
         if SLOTS == 0 {
@@ -414,7 +429,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         wants
     }
 
-    /// Learns a payload that was read, all of it.
+    /// Learns a template from a payload that the parser read to its end.
     #[inline(never)]
     pub(super) fn learn(&mut self, index: &Index, payload: &[u8], name: &[u8], is_strict: bool, seen: &SeenChoices) {
         if self.try_learn(index, payload, name, is_strict, seen).is_none() {
@@ -423,11 +438,13 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.wait = self.penalty;
     }
 
-    /// Lengthens the wait between attempts to learn: the last one gave no template, or one that was never recognised.
+    /// Lengthens the wait between attempts to learn, after an attempt failed or replaced a template that recognized
+    /// nothing.
     fn learn_less_often(&mut self) {
         self.penalty = self.penalty.saturating_mul(4).saturating_add(3).min(LONGEST_WAIT);
     }
 
+    /// Learns a template. Returns `None` if the payload cannot become one, so that the next attempt should wait longer.
     fn try_learn(
         &mut self,
         index: &Index,
@@ -437,11 +454,12 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         seen: &SeenChoices,
     ) -> Option<()> {
         if index.facts.error || self.is_shared() && index.has_native_arguments() {
-            // Their reading depends on the events before them.
+            // How such an event is read depends on the events before it.
             return Some(());
         }
-        let Some(place) = self.place() else { return Some(()) };
-        // In one event these bytes would be another payload: of several lines, or with a space that is taken off.
+        let Some(place) = self.choose_slot() else { return Some(()) };
+        // Written as one `data` line, these bytes would not be the same payload: a line end would split it, and a
+        // leading space would be removed.
         let lost_space = self.envelope.head == UNSPACED && payload.first() == Some(&b' ');
         if payload.len() > usize::from(u16::MAX) || lost_space || find::line_end(payload).is_some() {
             return None;
@@ -450,14 +468,14 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let mut holes = Holes::of(index, payload, self.changing, is_strict)?;
         let envelope = self.envelope;
         if fixed_len(payload, holes.as_slice(), name, envelope) > FIXED {
-            // Not in a long one: to look for them takes as long as to read it.
+            // In a long payload the search for more holes would cost as much as a parse.
             Some(()).filter(|()| payload.len() < LONG)?;
             holes.add_filter_results(payload)?;
             if fixed_len(payload, holes.as_slice(), name, envelope) > FIXED {
                 return None;
             }
         }
-        // The longest that a template keeps.
+        // A template keeps this length in a byte.
         u8::try_from(envelope.lead(name)).ok()?;
         let mut shape = Shape::EMPTY;
         shape.keep(index, payload, holes.as_slice())?;
@@ -466,7 +484,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (template.alike, template.followed_by) = (alike, place as u8);
         let was_useless = template.len > 0 && !template.proved;
         template.learn(shape, payload, holes.as_slice(), name, envelope);
-        (template.terms, template.added) = (self.terms, Added::of(seen));
+        (template.terms, template.facts) = (self.terms, TemplateFacts::of(seen));
         self.usable |= 1_u8.wrapping_shl(place as u32);
         self.next = place.wrapping_add(1) as u8;
         let shortest = self.templates.iter().filter(|template| template.len > 0).map(|template| template.len).min();
@@ -477,7 +495,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         Some(())
     }
 
-    /// Notes which templates have the same shape as this one is about to get, but for the number.
+    /// Notes which templates differ from `shape` only in the number of the choice. The template at `place` is about to
+    /// get that shape.
     fn note_alike(&mut self, place: usize, shape: &Shape) -> u8 {
         let (mut alike, bit) = (0, 1_u8.wrapping_shl(place as u32));
         for (template, number) in self.templates.iter_mut().zip(0..8) {
@@ -490,9 +509,10 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         alike
     }
 
-    /// The template for another payload: one that is free, or was never recognised. If all are in use, one is replaced only when
-    /// nothing is recognised any more: with more shapes in turn than templates, the templates keep what they have.
-    fn place(&self) -> Option<usize> {
+    /// The place of the template to learn: one that is free, or one that has recognized nothing. If there is none of
+    /// either, a template is replaced only after several unrecognized events in a row. So in a stream that alternates
+    /// between more shapes than there are templates, the templates stay.
+    fn choose_slot(&self) -> Option<usize> {
         let free = self.templates.iter().position(|template| template.len == 0);
         let unproved = || self.templates.iter().position(|template| !template.proved);
         let found = free.or_else(unproved);
@@ -507,7 +527,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         }
     }
 
-    /// Notes which members changed since a payload was learned last: they are holes from now on.
+    /// Notes which members differ from those of the payload that was learned last. They are holes from now on.
     fn note_changes(&mut self, index: &Index, payload: &[u8]) {
         let texts = Changing::texts(index, payload).map(hash);
         if self.has_before {
@@ -519,11 +539,11 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     }
 }
 
-/// [`Memo::payload`].
+/// The search of [`Memo::recognize_payload`], compiled for the vectors of the processor.
 struct FindPayload<'m, const SLOTS: usize> {
     memo: &'m mut Memo<SLOTS>,
     index: &'m mut Index,
-    asked: &'m Asked<'m>,
+    payload: &'m NamedPayload<'m>,
     max_depth: u32,
 }
 
@@ -532,12 +552,13 @@ impl<const SLOTS: usize> Task for FindPayload<'_, SLOTS> {
 
     #[inline(always)]
     fn run<K: Kernel>(self) -> bool {
-        let FindPayload { memo, index, asked, max_depth } = self;
-        find!(memo, index, template => template.compare_payload::<K>(asked, max_depth, index)).is_some()
+        let FindPayload { memo, index, payload, max_depth } = self;
+        find!(memo, index, template => template.compare_payload::<K>(payload, max_depth, index)).is_some()
     }
 }
 
-/// The search of [`Memo::event`]. A function of its own, so that all registers are for it.
+/// The search of [`Memo::recognize_event`], compiled for the vectors of the processor. As a function of its own, it can
+/// use all registers.
 struct FindEvent<'m, const SLOTS: usize> {
     memo: &'m mut Memo<SLOTS>,
     index: &'m mut Index,
@@ -556,7 +577,7 @@ impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
     }
 }
 
-/// A collision costs a missing hole, no more.
+/// A hash by which changes are noticed. A collision only delays a hole.
 fn hash(text: &[u8]) -> u16 {
     visit!(text.len());
     let hash = fnv(text);

@@ -1,7 +1,7 @@
-//! Bytes to events: the machine, the storage it is given, the parser around them, and the verdict.
+//! From bytes to events: the incremental machine, the parser that wraps it, the sinks of its deltas, and the verdict.
 //!
-//! [`Parser`] is what to use: pull with [`Parser::next`], or push with [`Parser::feed`] and a [`Handler`]. Both wrap a
-//! [`Machine`], which deals in offsets alone.
+//! Most programs use [`Parser`]: they pull events with [`Parser::next`], or push bytes with [`Parser::feed`] to a
+//! [`Handler`]. Both wrap a [`Machine`], which reports events as offsets.
 
 #[cfg(test)]
 mod batch_tests;

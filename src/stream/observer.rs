@@ -1,18 +1,19 @@
-//! Token counts and finish reasons alone: of a stream that is passed through, and that nobody else reads.
+//! A handler for token counts and finish reasons alone, such as a gateway needs that forwards a stream without reading
+//! it otherwise.
 
 use super::handler::{Flow, Handler};
 use crate::chat::{FinishReason, TokenCounts, Usage};
 use crate::delta::FinishKind;
 use crate::dialect::{Counts, Protocol};
 
-/// Choices whose finish reasons are kept.
+/// How many choices can have their finish reasons kept.
 const CHOICES: usize = 8;
 
-/// A handler that calls `usage` with each usage, and keeps what it came to: the token counts so far, merged where the protocol
-/// reports them bit by bit, and why the first choices finished. How the stream ended, and of which protocol it was, is
-/// [`Parser::end`](super::Parser::end). All of it is known of a stream that was cut, too, as far as it came.
+/// A handler that calls a function with each usage. It keeps the token counts so far, merged if the protocol reports
+/// them over several events, and the finish reasons of the first eight choices. [`Parser::end`](super::Parser::end) has
+/// the verdict and the protocol. Of a stream that was cut, all of this covers the part that came.
 ///
-/// With [`Payload::Usage`](super::Payload::Usage) the parser skips the events that it does not need.
+/// With [`Payload::Usage`](super::Payload::Usage) the parser skips the events that an observer does not need.
 ///
 /// ```
 /// # #[cfg(all(feature = "alloc", feature = "anthropic"))] {
@@ -23,7 +24,7 @@ const CHOICES: usize = 8;
 ///     println!("{:?}: {} tokens so far", raw.value(), so_far.total_tokens().unwrap_or(0));
 ///     Flow::Continue(())
 /// });
-/// // It was cut behind this.
+/// // The stream is cut after its first event.
 /// let event = br#"data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}"#;
 /// parser.feed(&[event, &b"\n\n"[..]].concat(), &mut observer).into_result()?;
 /// parser.finish_into(&mut observer)?;
@@ -35,7 +36,7 @@ const CHOICES: usize = 8;
 #[derive(Clone, Copy)]
 pub struct Observer<F> {
     on_usage: F,
-    /// Of another protocol than chat completions.
+    /// The counts so far of a protocol other than chat completions.
     counts: Counts,
     usage: Option<TokenCounts>,
     finish: [Option<FinishKind>; CHOICES],
@@ -48,17 +49,18 @@ impl<F> core::fmt::Debug for Observer<F> {
 }
 
 impl<F: FnMut(Usage<'_>, &TokenCounts) -> Flow> Observer<F> {
-    /// Calls `usage` with each usage as it came, and the counts so far as chat completions have them.
+    /// An observer that calls `usage` with each usage as it came, and with the counts so far in the form of chat
+    /// completions.
     pub const fn new(usage: F) -> Self {
         Observer { on_usage: usage, counts: Counts::NOTHING, usage: None, finish: [None; CHOICES] }
     }
 
-    /// The token counts so far, as chat completions have them; none if none came.
+    /// The token counts so far in the form of chat completions. `None` if no usage came.
     pub fn usage(&self) -> Option<&TokenCounts> {
         self.usage.as_ref()
     }
 
-    /// Why a choice finished; none if it did not, or is not one of the first eight.
+    /// Why a choice finished. `None` if it has not finished, or if its index is 8 or higher.
     pub fn finish_reason(&self, choice: u32) -> Option<FinishKind> {
         *self.finish.get(choice as usize)?
     }

@@ -1,7 +1,8 @@
-//! Events over the limit that are reduced instead of discarded: those of Responses that repeat the whole response.
+//! Events of Responses that repeat the whole response: over the limit they are reduced instead of discarded.
 //!
-//! When such an event reaches the limit, its bytes in the storage are reduced to the members that are reported, and so are the
-//! bytes that follow. The reduction is a step of its own. It cannot be taken back, and need not be: it takes no more storage.
+//! When such an event reaches the limit, its bytes in the storage are reduced to the members that are reported, and so
+//! are the bytes that follow. The reduction is a step of its own. That step cannot be undone, but it never has to be,
+//! because it needs no more storage.
 
 use super::config::{Payload, Validate};
 use super::found::Found;
@@ -12,15 +13,16 @@ use crate::json::Balance;
 use crate::sse::buffer::EventBuffer;
 use crate::Storage;
 
-/// The reduction reads so many bytes of the storage at a time, because it writes to the storage meanwhile.
+/// How many bytes of the storage the reduction copies out at a time, because it writes to the storage while it reads.
 const CHUNK: usize = 64;
 
-/// The type of an event that is not whole is searched for in its first bytes, as many as this.
+/// The type of an event that is not whole is searched for in this many of its first bytes.
 const TYPE: usize = 96;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Adds bytes of a line to the payload, the `first` of the line or more. Of an event over the limit it adds only what is
-    /// reported. Returns `false` if they do not fit. `start` is their offset in the window, unless there is payload already.
+    /// Adds bytes of a line to the payload. `first` means that they are the line's first bytes. Of an event that is
+    /// reduced, only what is reported is added. `start` is the offset of the bytes in the window; it matters only if
+    /// the payload is empty so far. Returns `false` if they do not fit.
     pub(super) fn add_data<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -35,13 +37,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let had_loss = self.block.skim.has_loss();
         let was_cut = self.skim(storage, window, value, first);
         if was_cut != Some(false) && !had_loss {
-            // The caller discards the event, of which nothing was reported.
+            // The caller discards the event. Nothing of it was reported.
             self.block.skim = Skim::OFF;
         }
         was_cut == Some(false)
     }
 
-    /// Takes a piece of a data line.
+    /// Takes a piece of a `data` line.
     pub(super) fn payload<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -59,7 +61,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Decides what becomes of an event that is over the limit, or too long for the storage.
+    /// Decides whether an event that is over the limit, or too long for the storage, is reduced, left
+    /// [unread](super::run) or discarded.
     #[cold]
     #[inline(never)]
     fn over_limit<S: Storage + ?Sized>(
@@ -74,7 +77,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_over = self.buffer.is_over(storage, value.len().saturating_add(join.len()));
         let may_be_unread = self.config.payload == Payload::Usage;
         let may_skim = self.may_skim(storage, window);
-        if !is_over || !(may_skim || may_be_unread) || !self.settle(storage, window) {
+        if !is_over || !(may_skim || may_be_unread) || !self.save_to_storage(storage, window) {
             return AfterPiece::Found(self.too_long());
         }
         if may_be_unread && self.begins_unread(storage, value, first) {
@@ -90,8 +93,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let mut balance = Balance::NOTHING;
         let room = self.buffer.allowance(storage).saturating_sub(self.buffer.data_len());
         let kept = self.reduce(storage, &mut skim, &mut balance);
-        // All bytes up to the limit decide whether it is such an event: those in the storage, and as many of the LF and the line
-        // as there was room for.
+        // The decision depends on all bytes up to the limit, however the slices cut them, so it looks ahead to that: at the LF
+        // between the lines, and at as much of this line as there was room for.
         let (mut then, mut behind) = (skim, balance);
         let join = join.get(..room).unwrap_or(join);
         let ahead = value.get(..room.saturating_sub(join.len())).unwrap_or(value);
@@ -111,7 +114,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.skim_line(storage, window, value, first)
     }
 
-    /// Whether the event at hand, which goes over the limit with this piece, is passed over.
+    /// Whether the current event, which goes over the limit with this piece, is left unread.
     fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, value: &[u8], first: bool) -> bool {
         let stored = self.buffer.data_span().of(&[], storage);
         let join: &[u8] = if first && self.buffer.has_data() { b"\n" } else { b"" };
@@ -124,23 +127,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.is_unread(begin.get(..len).unwrap_or_default())
     }
 
-    /// Whether an event that begins so is passed over: only usage is asked for, and the event has no usage.
+    /// Whether an event whose payload begins like this is left unread.
     pub(super) fn is_unread(&self, payload: &[u8]) -> bool {
-        let protocol = self.skips().filter(|_| !self.block.raw);
+        let protocol = self.unread_protocol().filter(|_| !self.block.raw);
         protocol.is_some_and(|protocol| has_no_usage(protocol, payload))
     }
 
-    /// The protocol of the stream, if events may be passed over, because only usage is asked for.
+    /// The protocol of the stream, if its events may be left unread, because the caller needs usage alone.
     #[inline(always)]
-    pub(super) fn skips(&self) -> Option<Protocol> {
-        // First, because few ask for usage alone.
+    pub(super) fn unread_protocol(&self) -> Option<Protocol> {
+        // This test comes first, because few callers need usage alone.
         if self.config.payload != Payload::Usage || self.config.validate != Validate::Lazy {
             return None;
         }
         Protocol::read_here(self.dialect.protocol).filter(|protocol| names_usage(*protocol))
     }
 
-    /// Whether an event over the limit may be reduced: it may be one of Responses, and is not checked in full.
+    /// Whether an event over the limit may be reduced: it may be an event of Responses, and is not validated.
     fn may_skim<S: Storage + ?Sized>(&self, storage: &S, window: &[u8]) -> bool {
         Protocol::Responses.is_read()
             && matches!(self.dialect.protocol, None | Some(Protocol::Responses))
@@ -167,13 +170,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 *to = *byte;
             }
             let chunk = chunk.get(..stored.len()).unwrap_or_default();
-            // The output is shorter than what was read, so it overwrites nothing that is not read yet.
+            // The output is no longer than the bytes read so far, so it overwrites no byte before it is read.
             self.keep(storage, skim, balance, chunk)?;
         }
         Ok(())
     }
 
-    /// Takes a piece of a data line of an event that is reduced.
+    /// Takes a piece of a `data` line of an event that is reduced.
     fn skim_line<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -185,7 +188,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.skim(storage, window, value, first) {
             None => AfterPiece::Found(self.too_long()),
             Some(false) => AfterPiece::Go,
-            // The step ends here, because it overwrote bytes and cannot be taken back.
+            // The step ends here, because it overwrote bytes and cannot be undone.
             Some(true) if had_loss => AfterPiece::Found(Found::NeedMore),
             Some(true) => {
                 self.facts.too_long = self.facts.too_long.saturating_add(1);
@@ -195,11 +198,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Keeps what is reported of a piece. Returns whether output items were removed to make room, or turned out to be lost, and
-    /// `None` if the rest does not fit.
+    /// Reduces a piece. Returns whether output items were removed to make room, or were found to be lost. Returns
+    /// `None` if the reduced event does not fit.
     fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], value: &[u8], first: bool) -> Option<bool> {
-        // The name goes to the storage first: it may need more storage, and then the step is taken back.
-        if !self.settle(storage, window) {
+        // The name is stored first. If that needs more storage, the step is undone, which is possible only before the
+        // reduction.
+        if !self.save_to_storage(storage, window) {
             return None;
         }
         self.buffer.unstage();
@@ -216,7 +220,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(was_cut.ok()? || skim.has_loss() && !had_loss)
     }
 
-    /// Feeds bytes to a skim, whose output is the reduced event in the storage. Returns whether output items were removed.
+    /// Feeds bytes to `skim`, which writes the reduced event to the storage. Returns whether it removed output items to
+    /// make room.
     fn keep<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -225,24 +230,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         bytes: &[u8],
     ) -> Result<bool, GiveUp> {
         let has_output = self.state.config.payload != Payload::Usage;
-        let StreamState { buffer, dialect: state, .. } = &mut self.state;
-        let mut out = Reduced { buffer, storage, state, has_output, was_cut: false };
+        let StreamState { buffer, dialect, .. } = &mut self.state;
+        let mut out = Reduced { buffer, storage, dialect, has_output, was_cut: false };
         skim.feed(balance, bytes, &mut out)?;
         Ok(out.was_cut)
     }
 }
 
-/// Discards the output, to look ahead.
+/// Discards the output of a skim that only looks ahead.
 struct Discard;
 
 impl SkimOut for Discard {}
 
-/// The reduced event in the storage.
+/// Writes the output of a skim, the reduced event, to the storage.
 struct Reduced<'a, S: ?Sized> {
     buffer: &'a mut EventBuffer,
     storage: &'a mut S,
-    state: &'a mut DialectState,
-    /// Whether output items are reported, and not usage alone.
+    dialect: &'a mut DialectState,
+    /// Whether output items are reported. They are not if the caller needs usage alone.
     has_output: bool,
     was_cut: bool,
 }
@@ -259,7 +264,7 @@ impl<S: Storage + ?Sized> SkimOut for Reduced<'_, S> {
         self.buffer.cut(self.storage, from as usize, to as usize)
     }
     fn is_reported(&self, item: u32) -> bool {
-        !self.has_output || self.state.is_reported(item)
+        !self.has_output || self.dialect.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
         self.buffer.data_span().of(&[], self.storage).last().copied()
@@ -269,6 +274,6 @@ impl<S: Storage + ?Sized> SkimOut for Reduced<'_, S> {
         name.starts_with(b"response.").then(|| ends_response(name).is_some())
     }
     fn calls(&mut self) {
-        self.state.note_call();
+        self.dialect.note_call();
     }
 }

@@ -1,7 +1,7 @@
-//! The parser: a machine and its storage.
+//! The parser: a machine with its storage and its tracker.
 
 use super::emitter::{Emitter, Outcome};
-use super::found::Recognised;
+use super::found::Recognized;
 use super::handler::{Fed, Handler, Stop};
 use super::handler_sink::HandlerSink;
 use super::sink::Track;
@@ -13,12 +13,14 @@ use core::ops::{DerefMut, Range};
 
 /// Reads one stream.
 ///
-/// `S` stores the beginning of an event until the rest arrives ([`Storage`] lists what can be one). Take
-/// [`Growing`](crate::Growing) unless there is no heap: an event longer than an array is skipped, reported ([`Event::TooLong`]), and missing from the answer
-/// ([`End::is_complete`]). `SLOTS` is how many shapes of events are remembered
-/// (0 to 4): an event that differs from an earlier one only in its texts is not parsed again. That changes the cost, never
-/// the result. `T` is the per-choice state that [`feed`](Parser::feed) needs; a parser that only pulls saves its memory
-/// with `()`.
+/// `S` stores the beginning of an event until the rest arrives; [`Storage`] lists the types for it. Use
+/// [`Growing`](crate::Growing) if there is a heap. With an array, an event that does not fit is skipped and reported as
+/// [`Event::TooLong`], and the response is not complete ([`End::is_complete`]).
+///
+/// `SLOTS` is the number of templates, 0 to 4: an event that differs from an earlier one only in its texts is not
+/// parsed again. That changes the cost, never the result.
+///
+/// `T` is the per-choice state that [`feed`](Parser::feed) needs. A parser that only pulls saves that memory with `()`.
 ///
 /// Pull:
 ///
@@ -51,14 +53,14 @@ use core::ops::{DerefMut, Range};
 ///     append(event); // a last event without its blank line
 /// }
 /// assert_eq!(text, "Hello, world!");
-/// assert!(parser.end().is_complete()); // else it was cut, or something was lost
+/// assert!(parser.end().is_complete()); // otherwise the stream was cut, or a part was lost
 /// # }
 /// # Ok::<(), deltawire::Error>(())
 /// ```
 ///
-/// To stop, drop the parser. A clone goes on from where the original stood.
+/// To stop, drop the parser. A clone continues the stream from the same place.
 ///
-/// `M` is the machine, or what a parser that shares a [`Workspace`] keeps of it ([`SharedParser`]).
+/// `M` is the machine or, for a [`SharedParser`], the part of the machine that is not in the shared [`Workspace`].
 #[derive(Clone)]
 pub struct Parser<S, const SLOTS: usize = 2, T = Tracker, M = Machine<SLOTS>> {
     machine: M,
@@ -66,10 +68,10 @@ pub struct Parser<S, const SLOTS: usize = 2, T = Tracker, M = Machine<SLOTS>> {
     tracker: T,
 }
 
-/// A parser that shares a [`Workspace`] with others: it has no templates of its own, so it is small.
+/// A parser that shares a [`Workspace`] with others. It has no templates of its own, so it is small.
 pub type SharedParser<S, T = Tracker> = Parser<S, 0, T, Parked>;
 
-/// Prints how far it is, and the sizes of what it keeps.
+/// Prints the state of the machine and the length of the storage, but no bytes of the stream.
 impl<S: Storage, const SLOTS: usize, T, M: core::fmt::Debug> core::fmt::Debug for Parser<S, SLOTS, T, M> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Parser")
@@ -94,15 +96,15 @@ impl<S: Storage> Parser<S> {
         Parser::with_config(storage, Config::DEFAULT)
     }
 
-    /// A parser that behaves as `config` says.
+    /// A parser with this configuration.
     pub const fn with_config(storage: S, config: Config) -> Self {
         Parser::with_tracker(storage, config, Tracker::new())
     }
 }
 
 impl<S: Storage, T> Parser<S, 2, T> {
-    /// A parser with per-choice state of another size than [`Tracker`]'s default of 8 choices and 32 tool calls, or with
-    /// none: `()`.
+    /// A parser whose per-choice state has another size than [`Tracker`]'s default of 8 choices and 32 tool calls, or
+    /// that has none, which is `()`.
     ///
     /// ```
     /// use deltawire::{track::Tracker, Config, Parser};
@@ -119,7 +121,7 @@ impl<S: Storage, T> Parser<S, 2, T> {
 }
 
 impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
-    /// A parser that remembers `SLOTS` shapes of events, 4 at most; more do not compile.
+    /// A parser with `SLOTS` templates. More than 4 do not compile.
     ///
     /// ```
     /// use deltawire::{Config, Parser};
@@ -138,18 +140,20 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         Parser { machine: Machine::with_slots(config), storage, tracker }
     }
 
-    /// Takes the next event off the front of `input`. `None`: the input is consumed, give more, or [`finish`](Self::finish).
+    /// Takes the next event off the front of `input`. `None` means that the input is consumed: give more, or call
+    /// [`finish`](Self::finish).
     ///
-    /// The event borrows from the input if it lies whole in it; otherwise it was copied to the storage, once. Its deltas are
-    /// read by themselves: [`Update`](crate::Update) says how they differ from pushed ones.
+    /// The event borrows from the input if it is whole there; otherwise it was copied to the storage, once. Its deltas
+    /// are read without a tracker: [`Update`](crate::Update) explains how they differ from deltas that are pushed.
     ///
     /// # Errors
     ///
-    /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is consumed.
+    /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is
+    /// consumed.
     #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let window: &'i [u8] = input;
-        if let Some(Recognised { payload, rest, is_native, .. }) = self.machine.recognise(&mut self.storage, window) {
+        if let Some(Recognized { payload, rest, is_native, .. }) = self.machine.recognize(&mut self.storage, window) {
             *input = rest;
             let name = if is_native { self.machine.name.within(window) } else { &[] };
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
@@ -160,15 +164,15 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.next_read(input)
     }
 
-    /// [`next`](Self::next), line by line.
+    /// [`next`](Self::next) for an event that no template recognized.
     #[inline(never)]
     fn next_read<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let (window, found) = advance(&mut self.machine, &mut self.storage, input, true);
         self.machine.event(&self.storage, window, found)
     }
 
-    /// Ends the stream. Returns what is pending then: a last event without its blank line, malformed bytes that are left.
-    /// Repeat until `None`; then [`end`](Self::end) has the verdict.
+    /// Ends the stream. Returns what was pending: a last event without its blank line, or malformed bytes that are
+    /// left. Call it until it returns `None`; then [`end`](Self::end) has the verdict.
     ///
     /// # Errors
     ///
@@ -178,7 +182,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
         self.machine.event(&self.storage, &[], found)
     }
 
-    /// Where in the stream the last event lies, in bytes from its beginning.
+    /// The range of the last event, in bytes from the beginning of the stream.
     pub fn wire_range(&self) -> Range<u64> {
         let (start, end) = self.machine.index().frame;
         start..end
@@ -190,7 +194,8 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     }
 }
 
-/// Steps until something is found or the input is consumed. `unknown`: the memo did not recognise the event at the front.
+/// Steps until something is found or the input is consumed. `unknown` means that no template recognized the event at
+/// the front.
 #[inline]
 fn advance<'i, S: Storage, const SLOTS: usize>(
     machine: &mut Machine<SLOTS>,
@@ -213,7 +218,8 @@ fn advance<'i, S: Storage, const SLOTS: usize>(
 }
 
 impl<S: Storage, T> SharedParser<S, T> {
-    /// A parser that shares a workspace, which [`next_with`](Self::next_with) and [`feed_with`](Self::feed_with) are given.
+    /// A parser that shares a workspace. [`next_with`](Self::next_with) and [`feed_with`](Self::feed_with) get that
+    /// workspace as an argument.
     ///
     /// ```
     /// # #[cfg(feature = "alloc")] {
@@ -227,7 +233,8 @@ impl<S: Storage, T> SharedParser<S, T> {
         Parser { machine: Parked::new(config), storage, tracker }
     }
 
-    /// [`next`](Parser::next) of a parser that shares `workspace`. The event borrows from both.
+    /// [`next`](Parser::next) for a parser that shares `workspace`. The event borrows from the parser and from the
+    /// workspace.
     ///
     /// # Errors
     ///
@@ -237,8 +244,8 @@ impl<S: Storage, T> SharedParser<S, T> {
         workspace: &'a mut Workspace<SLOTS>,
         input: &mut &'i [u8],
     ) -> Result<Option<Event<'a>>, Error> {
-        // As after nearly every event.
-        if input.is_empty() && self.machine.rested {
+        // The common case: the call before consumed the input.
+        if input.is_empty() && self.machine.between_events {
             return Ok(None);
         }
         if self.machine.append(&mut self.storage, input) {
@@ -250,7 +257,7 @@ impl<S: Storage, T> SharedParser<S, T> {
         self.machine.event(workspace.index(), &self.storage, window, found)
     }
 
-    /// [`finish`](Parser::finish) of a parser that shares `workspace`.
+    /// [`finish`](Parser::finish) for a parser that shares `workspace`.
     ///
     /// # Errors
     ///
@@ -263,7 +270,7 @@ impl<S: Storage, T> SharedParser<S, T> {
         self.machine.event(workspace.index(), &self.storage, &[], found)
     }
 
-    /// Where in the stream the last event lies, in bytes from its beginning.
+    /// The range of the last event, in bytes from the beginning of the stream.
     pub fn wire_range(&self) -> Range<u64> {
         let (start, end) = self.machine.frame;
         start..end
@@ -271,12 +278,12 @@ impl<S: Storage, T> SharedParser<S, T> {
 }
 
 impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parser<S, SLOTS, T, M> {
-    /// The verdict: how the stream ended, or would if it ended now.
+    /// The verdict: how the stream ended, or how it would end now.
     pub fn end(&self) -> End {
         self.machine.end()
     }
 
-    /// The ID of the last event, as `Last-Event-ID` is to name it on reconnecting. Empty if there is none.
+    /// The last event ID, which a client sends as `Last-Event-ID` when it reconnects. Empty if none came.
     pub fn last_event_id(&self) -> &[u8] {
         self.machine.last_event_id(self.storage.bytes())
     }
@@ -286,23 +293,24 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
         self.machine.offset()
     }
 
-    /// The token counts so far, of a stream of another protocol than chat completions: as those have them, and merged where the
-    /// protocol reports them bit by bit. Of chat completions none: there the last [`Usage`](crate::chat::Usage) has them. Of
-    /// a stream that is not complete they are no bill: the completion of an Anthropic stream that was cut is that of its beginning.
+    /// The token counts so far of a stream of another protocol than chat completions, with the meaning that they have
+    /// in chat completions, and merged if the protocol reports them over several events. `None` for chat completions,
+    /// where the last [`Usage`](crate::chat::Usage) has the counts. Do not bill by the counts of a stream that is not
+    /// complete: the completion tokens of an Anthropic stream that was cut are those that its first event reported.
     pub fn native_usage(&self) -> Option<crate::chat::TokenCounts> {
         self.machine.native_usage()
     }
 
-    /// Counts the quirks of an event that the parser did not see. For programs that pull with a
-    /// [`Tracker`] of their own, which collects them
-    /// ([`Updates::quirks`](crate::track::Updates::quirks)); [`feed`](Self::feed) does it itself.
+    /// Counts quirks of an event that the parser does not see. Programs that pull with a [`Tracker`] of their own call
+    /// it with the quirks that the tracker collects ([`Updates::quirks`](crate::track::Updates::quirks)).
+    /// [`feed`](Self::feed) counts them itself.
     ///
     /// ```
     /// use deltawire::{track::Tracker, Event, Parser, Quirk};
     ///
     /// let mut input = &b"data: {\"choices\":[{\"message\":{\"content\":\"ab\"}}]}\n\n\
     ///     data: {\"choices\":[{\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"[..];
-    /// // An event longer than 512 bytes would be skipped: Event::TooLong.
+    /// // An event that does not fit 512 bytes would be skipped, and reported as Event::TooLong.
     /// let (mut parser, mut tracker): (_, Tracker) = (Parser::new([0; 512]), Tracker::new());
     /// while let Some(event) = parser.next(&mut input)? {
     ///     let Event::Chunk(chunk) = event else { continue };
@@ -320,14 +328,14 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
         self.machine.count(quirks);
     }
 
-    /// How often `quirk` was met, at most 65,535. Quirks inside texts, and those that depend on earlier chunks, are detected
-    /// only if the texts are read and tracked. [`feed`](Self::feed) does that, and counts them here; a program that pulls adds
-    /// them by [`count_quirks`](Self::count_quirks).
+    /// How often `quirk` occurred, at most 65,535. Quirks inside texts, and quirks that depend on earlier chunks, are
+    /// detected only if the texts are read and tracked. [`feed`](Self::feed) does that, and counts them here. A program
+    /// that pulls adds them with [`count_quirks`](Self::count_quirks).
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {
         self.machine.quirk_count(quirk)
     }
 
-    /// The quirks met so far.
+    /// The quirks that occurred so far.
     pub fn quirks(&self) -> QuirkSet {
         Quirk::ALL.iter().copied().filter(|quirk| self.quirk_count(*quirk) > 0).collect()
     }
@@ -369,11 +377,11 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
 
-    /// [`finish`](Self::finish) for a handler; it emits pending high surrogates, too.
+    /// [`finish`](Self::finish) for a handler. It also emits U+FFFD for each pending high surrogate.
     ///
     /// # Errors
     ///
-    /// Why it stopped before the end. After a pause call it again.
+    /// The reason for which it stopped before the end. After a pause, call it again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Result<(), Stop> {
         let Parser { machine, storage, tracker } = self;
         fed((0, Emitter::new().finish(machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
@@ -381,7 +389,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
 }
 
 impl<S: Storage, T: Track> SharedParser<S, T> {
-    /// [`feed`](Parser::feed) of a parser that shares `workspace`. The handler may use other workspaces.
+    /// [`feed`](Parser::feed) for a parser that shares `workspace`. The handler may use other workspaces.
     pub fn feed_with<H: Handler + ?Sized, const SLOTS: usize>(
         &mut self,
         workspace: &mut Workspace<SLOTS>,
@@ -398,7 +406,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
     }
 
-    /// [`finish_into`](Parser::finish_into) of a parser that shares `workspace`.
+    /// [`finish_into`](Parser::finish_into) for a parser that shares `workspace`.
     ///
     /// # Errors
     ///
@@ -414,20 +422,20 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
     }
 }
 
-/// What a call did that was to feed a handler: how many bytes it consumed behind so many that were consumed before, and why it
-/// stopped.
+/// The result of a call that feeds a handler. The emitter consumed `consumed` bytes after the first `before` bytes of
+/// the input.
 #[inline(always)]
 fn fed((consumed, outcome): (usize, Outcome), before: usize) -> Fed {
     let stop = match outcome {
         Outcome::Stopped(stop) => Some(stop),
-        // A handler is never full, and the storage of a parser does not move.
+        // These do not stop a parser: a handler is never full, and the storage of a parser does not move.
         Outcome::Done | Outcome::Full | Outcome::Resume | Outcome::NeedStorage(_) => None,
     };
     Fed { consumed: consumed.saturating_add(before), stop }
 }
 
 impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
-    /// A new stream with the same configuration and storage.
+    /// Begins a new stream with the same configuration and storage.
     pub fn reset(&mut self) {
         self.machine.reset();
         self.storage.shrink(0);
@@ -436,7 +444,7 @@ impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
 }
 
 impl<S: Storage, T: Default> SharedParser<S, T> {
-    /// A new stream with the same configuration and storage. The workspace keeps its templates.
+    /// Begins a new stream with the same configuration and storage. The workspace keeps its templates.
     pub fn reset(&mut self) {
         self.machine = Parked::new(*self.machine.config());
         self.storage.shrink(0);

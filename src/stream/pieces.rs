@@ -1,4 +1,4 @@
-//! Takes pieces of lines: what each means for the block and its payload.
+//! What a piece of a line means for the block and its payload.
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
@@ -9,16 +9,17 @@ use super::state::{After, Line};
 use crate::sse::{LineKind, Piece};
 use crate::{Quirk, Storage};
 
-/// The longest [`Line::NextDone`]: `[DONE]`, and as many blanks as [`Machine::retry`] has bits to keep them in.
+/// The longest [`Line::NextDone`]: `[DONE]`, and one blank for each bit of [`retry`](super::StreamState::retry), which
+/// keeps them.
 const NEXT_DONE: usize = DONE.len() + 64;
 
-/// The bit of the blank at this offset of a [`Line::NextDone`]; it is set for a tab.
+/// The bit of the blank at this offset of a [`Line::NextDone`]. It is set for a tab.
 fn tab(at: usize) -> u64 {
     1u64.wrapping_shl(at.saturating_sub(DONE.len()) as u32)
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Takes a piece of a line. `end` is the offset in the window of the input behind it.
+    /// Takes a piece of a line. `end` is the offset in the window after the piece.
     pub(super) fn piece<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -29,10 +30,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if piece.field == LineKind::Blank {
             return self.blank(storage, window, end);
         }
-        if self.waits() && Self::has_more(&piece) {
-            return AfterPiece::Again(self.raw_is_over(storage, window));
+        if self.holds_value_back() && Self::has_more(&piece) {
+            return AfterPiece::Again(self.dispatch_held_value(storage, window));
         }
-        // Behind the value comes one byte, if the line ends: the CR or LF.
+        // A last piece has one more byte after its value: the CR or LF.
         let value_end = end.saturating_sub(usize::from(piece.last));
         let start = value_end.saturating_sub(piece.value.len());
         if self.block.skipping && !matches!(piece.field, LineKind::Comment | LineKind::Retry) {
@@ -42,8 +43,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if piece.field == LineKind::Unknown {
                 return self.skip_raw(piece, start);
             }
-            // A field of the stream ends the raw value.
-            self.skipped();
+            // A field ends the raw value.
+            self.end_skipped_block();
         }
         if piece.field == LineKind::Unknown {
             return self.unknown(storage, window, piece, start);
@@ -60,7 +61,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     if matches!(piece.value.first(), Some(b'{' | b'[')) && self.is_whole(storage, window) =>
                 {
                     if piece.value.first() == Some(&b'{') {
-                        return AfterPiece::Again(self.value_is_over(storage, window));
+                        return AfterPiece::Again(self.dispatch_before_next(storage, window));
                     }
                     self.retry = 0;
                     Line::NextDone(0)
@@ -92,12 +93,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Name => self.buffer.name(storage, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(storage, window, piece),
             Line::Id => {
-                // The storage keeps the ID behind the payload, which has to be settled first.
-                let settled = piece.last || self.settle(storage, window);
+                // The storage keeps the ID after the payload, so the payload is copied there first.
+                let is_saved = piece.last || self.save_to_storage(storage, window);
                 if self.buffer.identify(storage, &piece, false).is_err() {
                     self.block.quirks.insert(Quirk::LongId);
                 }
-                settled
+                is_saved
             }
             Line::Comment => return self.comment(storage, window, piece, start, line_end),
             Line::Retry => return self.retry(storage, window, piece, line_end),
@@ -110,8 +111,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Whether the payload so far is a whole JSON object. Behind one, servers that end events with a single LF send the next
-    /// event.
+    /// Whether the payload so far is a whole JSON object. Then the next field may begin another event, because some
+    /// servers end events with a single LF.
     pub(super) fn is_whole<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> bool {
         self.buffer.has_data()
             && !self.block.raw
@@ -120,15 +121,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && self.data_is_whole(storage, window)
     }
 
-    /// Returns the event of a value behind which another one follows in the same block. Its frame ends where the lines of the
-    /// next begin.
-    pub(super) fn value_is_over<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Found {
+    /// Ends an event after which another one follows in the same block, and returns it. Its frame ends where the lines
+    /// of the next event begin.
+    pub(super) fn dispatch_before_next<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Found {
         self.block.quirks.insert(Quirk::SeveralValues);
         let end = if self.buffer.has_next() { self.block.next_start } else { self.line_start };
         self.dispatch(storage, window, end, false)
     }
 
-    /// Takes a piece of an `event` or `id` line behind a whole payload. The step ends with the line.
+    /// Takes a piece of an `event` or `id` line after a whole payload. The step ends with the line.
     pub(super) fn next_field<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -138,7 +139,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if piece.first && !self.buffer.has_next() {
             self.block.next_start = self.line_start;
         }
-        let fits = self.settle(storage, window)
+        let fits = self.save_to_storage(storage, window)
             && if self.line == Line::NextName {
                 self.buffer.next_name(storage, &piece).is_ok()
             } else {
@@ -154,8 +155,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Takes a piece of a further `data` line behind a whole payload, which may be `[DONE]`. Before it came `matched` bytes of
-    /// `[DONE]` and blanks.
+    /// Takes a piece of a further `data` line after a whole payload. The line may be `[DONE]`: the pieces before this
+    /// one had `matched` bytes of `[DONE]` and of blanks after it.
     pub(super) fn next_done<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -177,7 +178,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             fits
         });
         if !is_next || piece.last && longer < DONE.len() {
-            // The line is no `[DONE]` but more of the payload.
+            // The line is not `[DONE]`, so it belongs to the payload, with the bytes that were taken for `[DONE]`.
             self.line = Line::Payload;
             let mut before = [b' '; NEXT_DONE];
             for (at, byte) in before.iter_mut().enumerate() {
@@ -199,17 +200,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !piece.last {
             return AfterPiece::Go;
         }
-        AfterPiece::Found(self.done_is_next(storage, window, false))
+        AfterPiece::Found(self.dispatch_before_done(storage, window, false))
     }
 
-    /// Returns the event before a `[DONE]` that stands in the same block. The next step reports the `[DONE]`.
-    pub(super) fn done_is_next<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], bare: bool) -> Found {
-        let found = self.value_is_over(storage, window);
+    /// Ends an event after which `[DONE]` follows in the same block, and returns it. The next step reports the
+    /// `[DONE]`.
+    pub(super) fn dispatch_before_done<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+        bare: bool,
+    ) -> Found {
+        let found = self.dispatch_before_next(storage, window);
         self.after = After::Done { bare };
         found
     }
 
-    /// Takes a piece of a comment. `line_end`: the stream offset behind the piece.
+    /// Takes a piece of a comment. `line_end` is the stream offset after the piece.
     pub(super) fn comment<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -218,7 +225,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         line_end: u64,
     ) -> AfterPiece {
-        if !self.settle(storage, window) {
+        if !self.save_to_storage(storage, window) {
             return AfterPiece::Found(self.too_long());
         }
         match self.buffer.comment(storage, &piece, start) {
@@ -241,7 +248,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Takes a piece of a `retry` line. A value that is no number is ignored, as the standard has it.
+    /// Takes a piece of a `retry` line. A value with other bytes than digits is ignored, as WHATWG HTML 9.2 requires.
     pub(super) fn retry<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -260,7 +267,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return AfterPiece::Go;
         }
         let ms = self.retry;
-        if !self.settle(storage, window) {
+        if !self.save_to_storage(storage, window) {
             return AfterPiece::Found(self.too_long());
         }
         self.index.frame = (self.line_start, line_end);

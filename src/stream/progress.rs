@@ -1,4 +1,4 @@
-//! The deltas of one chunk: from its items, through the tracker, to the sink.
+//! The deltas of one chunk: from the items on its page, through the tracker, to the sink.
 
 use super::context::Context;
 use super::frames::Frames;
@@ -12,19 +12,20 @@ use crate::{Error, QuirkSet};
 #[derive(Clone, Copy)]
 pub(super) struct Progress {
     pub(super) cursor: DeltaCursor,
-    /// Quirks of the deltas and their texts.
+    /// The quirks of the deltas and of their texts.
     pub(super) quirks: QuirkSet,
     pub(super) frames: Frames,
 }
 
-/// How far the sink took what it has no room for. It stays in memory, so that the usual way does not carry it.
+/// The delta that the sink had no room for, and how much of it the sink took. It is apart from [`Progress`], so that
+/// the common case does not keep it in registers.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
-    /// The delta at hand. The tracker has taken in one of the chunk.
+    /// The delta. If it is one of the chunk's deltas, it has gone through the tracker.
     pub(super) delta: Option<Delta>,
-    /// Raw bytes that the sink took of its text.
+    /// How many raw bytes of its text the sink took.
     pub(super) taken: u32,
-    /// How many of the chunk's other members the sink took.
+    /// How many of the chunk's [other members](crate::chat::Chunk::other_members) the sink took.
     pub(super) members: u32,
 }
 
@@ -32,34 +33,36 @@ impl Waiting {
     pub(super) const NOTHING: Waiting = Waiting { delta: None, taken: 0, members: 0 };
 }
 
-/// How usual deltas end.
+/// Why [`Progress::usual_deltas`] ended.
 pub(super) enum Usual {
-    /// There are no more deltas.
+    /// The chunk has no more deltas.
     End,
-    /// The next delta is not usual.
-    Odd,
+    /// The next delta is not a usual one.
+    Other,
     Break(Break),
 }
 
-/// What interrupts a chunk's deltas.
+/// Why the deltas of a chunk were interrupted.
 pub(super) enum Break {
-    /// The sink's answer to a delta, unless it is [`Put::Go`].
+    /// The sink's answer to a delta, other than [`Put::Go`].
     Put(Put),
     /// The tracker left a delta out.
     LeftOut(Error),
-    /// Nothing interrupted the event: it goes on at the stage that the caller names.
+    /// Nothing interrupted them: the event goes on at the stage that the caller names.
     Nothing,
 }
 
 impl Progress {
-    /// Before the first delta.
+    /// The progress before the first delta.
     #[inline(always)]
     pub(super) const fn start(frames: Frames) -> Self {
         Progress { cursor: DeltaCursor::new(), quirks: QuirkSet::EMPTY, frames }
     }
 
-    /// Gives the sink the next deltas of a chunk, up to the first that is not usual. Always inlined, so that the progress stays in
-    /// registers. `NATIVE`: the event may be of another protocol than chat completions. `waiting`: as for [`put`](Self::put).
+    /// Gives the sink the next deltas of a chunk while they are usual: texts of content and reasoning, log
+    /// probabilities and fragments of arguments that the tracker passes unchanged. `NATIVE` means that the event may be
+    /// of another protocol than chat completions.
+    // Always inlined, so that the progress stays in registers.
     #[inline(always)]
     pub(super) fn usual_deltas<T: Track + ?Sized, S: Sink + ?Sized, const NATIVE: bool>(
         &mut self,
@@ -70,9 +73,9 @@ impl Progress {
         waiting: &mut Waiting,
     ) -> Usual {
         loop {
-            // Three calls of the sink instead of one, because each is compiled for its kinds alone.
+            // Each call of `put` is compiled for its kinds alone, so several calls are faster than one for all kinds.
             let put = match self.cursor.next_plain(index) {
-                // Nearly always.
+                // The common case.
                 Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text))
                     if tracker.take_plain(kind, choice, text, payload) =>
                 {
@@ -85,23 +88,24 @@ impl Progress {
                 Ok((Kind::Role, choice, _)) if NATIVE && tracker.has_role(choice) => continue,
                 Ok(_) => {
                     self.cursor.back();
-                    return Usual::Odd;
+                    return Usual::Other;
                 }
                 Err(item) => match self.cursor.ahead(item, index) {
                     Ahead::End => return Usual::End,
-                    Ahead::Other => return Usual::Odd,
-                    Ahead::Slot(_) if !NATIVE => return Usual::Odd,
+                    Ahead::Other => return Usual::Other,
+                    Ahead::Slot(_) if !NATIVE => return Usual::Other,
                     Ahead::Slot(delta) => {
-                        // Reasoning is checked as content is: the name of its member matters only in chat completions.
+                        // Here the tracker checks reasoning like content: only chat completions have several members
+                        // for reasoning.
                         if !tracker.take_plain(Kind::Content, delta.choice, delta.text, payload) {
-                            return Usual::Odd;
+                            return Usual::Other;
                         }
                         self.cursor.pass(delta.kind);
                         self.put(context, delta, sink, waiting)
                     }
                     Ahead::Fragment { choice, index, arguments: text } => {
                         let Some(call) = tracker.take_fragment(choice, index, text, payload) else {
-                            return Usual::Odd;
+                            return Usual::Other;
                         };
                         self.cursor.pass_fragment();
                         self.put(
@@ -119,8 +123,8 @@ impl Progress {
         }
     }
 
-    /// Gives the sink the next deltas of a chunk. `usual` is how usual ones before ended, if there were any. Sets `usage` to the
-    /// last usage among the deltas.
+    /// Gives the sink the next deltas of a chunk. `usual` is why [`usual_deltas`](Self::usual_deltas) ended, if the
+    /// caller called it before. Sets `usage` to the last usage among the deltas.
     #[inline(never)]
     pub(super) fn deltas(
         &mut self,
@@ -136,16 +140,16 @@ impl Progress {
         loop {
             match usual.take() {
                 None => usual = Some(self.usual_deltas::<_, _, true>(of, context, tracker, sink, waiting)),
-                // The tracker takes in no usage.
-                Some(Usual::Odd) if self.cursor.is_at_usage(of.1) => {
+                // A usage does not go through the tracker.
+                Some(Usual::Other) if self.cursor.is_at_usage(of.1) => {
                     let Some(delta) = self.cursor.last_usage(of.0, of.1) else { return Ok(()) };
                     if !sink.is_of_one_call() {
                         *usage = Some(delta);
                     }
                     return self.put(context, delta, sink, waiting);
                 }
-                Some(Usual::Odd) => {
-                    if !self.any(of, context, usage, tracker, sink, waiting)? {
+                Some(Usual::Other) => {
+                    if !self.next_delta(of, context, usage, tracker, sink, waiting)? {
                         return Ok(());
                     }
                 }
@@ -155,8 +159,9 @@ impl Progress {
         }
     }
 
-    /// Gives the sink the next delta of any kind, and those behind it that are not on the page. `false`: there are no more.
-    fn any(
+    /// Gives the sink the next delta, of whatever kind, and the deltas after it that are not on the page. Returns
+    /// `false` if the chunk has no more deltas.
+    fn next_delta(
         &mut self,
         (payload, index): (&[u8], &Index),
         context: &Context<'_>,
@@ -184,7 +189,7 @@ impl Progress {
         }
     }
 
-    /// Gives the sink a delta that the tracker took in. Keeps it in `waiting` if the sink is full.
+    /// Gives the sink a delta that went through the tracker. Keeps the delta in `waiting` if the sink is full.
     #[inline(always)]
     pub(super) fn put<S: Sink + ?Sized>(
         &mut self,

@@ -1,5 +1,5 @@
-//! Fast paths of the machine, for what nearly every step contains. Each has the same effect as [`read_lines`](Machine::read_lines), or
-//! none.
+//! Fast paths for the common cases. Each has the same effect as [`read_lines`](Machine::read_lines), or returns `None`
+//! and has no effect.
 
 use super::config::Validate;
 use super::facts::Evidence;
@@ -13,16 +13,16 @@ use crate::scan::find;
 use crate::sse::Ended;
 use crate::Storage;
 
-/// Where a slice may cut the event, the pass over its JSON is wasted. So [`usual_chunk`](Machine::usual_chunk) reads at most twice
-/// the length of the event before, and this many bytes more.
+/// [`usual_chunk`](Machine::usual_chunk) reads at most twice the length of the event before, and this many bytes more.
+/// If a slice cuts the event, its pass over the JSON is wasted, and the bound limits that waste.
 const LONGER: usize = 128;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Reads on where [`recognise`](Machine::recognise) recognised nothing.
+    /// Reads from the front of the window, after [`recognize`](Machine::recognize) recognized nothing there.
     #[inline]
     pub(super) fn read_on<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
-        if let Some(protocol) = self.skips() {
-            if let Some(step) = self.unread(storage, window, protocol) {
+        if let Some(protocol) = self.unread_protocol() {
+            if let Some(step) = self.skip_unread_event(storage, window, protocol) {
                 return step;
             }
         }
@@ -32,30 +32,30 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Reads on by a fast path, if one applies.
+    /// Takes the fast path that applies, if one does.
     #[inline]
     pub(super) fn quick<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         if self.appendable > 0 {
-            self.go_on_in_payload(storage, window)
-        } else if self.rested || self.lines.is_at_start() && self.is_rested() {
+            self.continue_payload(storage, window)
+        } else if self.between_events || self.lines.is_at_start() && self.is_between_events() {
             self.begin_event(storage, window)
-        } else if self.after == After::Nothing && self.silent_next <= self.silent {
-            self.go_on_in_line(storage, window)
+        } else if self.after == After::Nothing && self.next_empty_block_end <= self.empty_block_end {
+            self.continue_line(storage, window)
         } else {
             None
         }
     }
 
-    /// Takes an event that consists of one `data` line: all of it, if a LF or a CRLF and a blank line end it, or its beginning,
-    /// if the window ends inside the line.
+    /// Takes an event that consists of one `data` line: the whole event if a LF or CRLF and a blank line follow the
+    /// payload, or its beginning if the window ends inside the line.
     #[inline]
     fn begin_event<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
         let line = window.get(skipped..)?;
         let value = line.strip_prefix(HEAD).filter(|value| !value.is_empty() && window.len() <= i32::MAX as usize)?;
         let start = skipped.saturating_add(HEAD.len());
-        // Nearly every event is about as long as the one before it. If the window has all of it, nothing has to search for the
-        // end of its line: the pass over its JSON comes to it.
+        // Most events are about as long as the one before. If the window probably has the whole event, the pass over
+        // its JSON finds the end of the payload, and the search for the line end is saved.
         let before = self.index.frame.1.saturating_sub(self.index.frame.0) as usize;
         let is_whole = value.len() >= before;
         if is_whole {
@@ -84,27 +84,28 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
         }
         if tail == 0 {
-            return self.begin_cut(storage, value, Some(skipped > 0)).then(|| self.taken(window));
+            return self.begin_cut(storage, value, Some(skipped > 0)).then(|| self.consume_all(window));
         }
-        // Bytes behind the value belong to the payload.
+        // `dispatch` stores the payload if bytes follow its JSON. If the storage can move and is too small for that,
+        // the step must be undone, which only the general way can do.
         if storage.can_move() && value.len().saturating_add(self.buffer.lasting()) > storage.bytes().len() {
             return None;
         }
-        self.rested = false;
-        // Nothing waits to be reported: an event may begin here.
+        self.between_events = false;
+        // Between events this has nothing to report.
         self.free_last(storage);
         self.line_start = self.offset.saturating_add(skipped as u64);
         self.line = Line::Payload;
         self.open();
-        // It fits, as was looked at, and stays in the window.
+        // The payload stays in the window. It is within the limit: `room` was compared above.
         let _ = self.buffer.data(storage, window, value, true, start);
         let consumed = start.saturating_add(value.len()).saturating_add(tail);
         Some(self.end_payload(storage, window, consumed, ended))
     }
 
-    /// Finds the event whose payload is at the front of `bytes` and begins at `start` of the window, behind its `data: `, if
-    /// it is an ordinary chunk in a stream of chunks, and a LF or a CRLF and a blank line end it: then
-    /// [`dispatch`](Machine::dispatch) would do no more than this.
+    /// Reads the event whose payload is at the front of `bytes`, which begins at `start` of the window, after `data: `.
+    /// Returns `None` unless the event is an ordinary chunk in a stream of chunks, and a LF or CRLF and a blank line
+    /// end it. For such an event [`dispatch`](Machine::dispatch) would do the same.
     #[inline]
     fn usual_chunk<S: Storage + ?Sized>(
         &mut self,
@@ -117,7 +118,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.reads_chunks() || config.validate != Validate::Lazy || bytes.first() != Some(&b'{') {
             return None;
         }
-        self.memo.forget_shown();
+        self.memo.forget_current();
         let Read { end, seen, may_break } = read(&mut self.index, bytes, Hint::None, config.limits.max_depth).ok()?;
         let (facts, quirks) = (self.index.facts, self.index.quirks);
         let is_chunk = facts.chat && self.index.has_choices() && !facts.error;
@@ -128,14 +129,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if may_break && find::line_end(payload).is_some() {
             return None;
         }
-        // Sums of offsets in the window: they do not overflow.
-        let (begin, behind) = (start.wrapping_sub(HEAD.len()), start.wrapping_add(end));
-        let (ends, tail, ended) = match window.get(behind..)? {
+        // These sums are offsets in the window, so they do not overflow.
+        let (begin, payload_end) = (start.wrapping_sub(HEAD.len()), start.wrapping_add(end));
+        let (ends, tail, ended) = match window.get(payload_end..)? {
             [b'\n', b'\n', ..] => (*b"\n\n\0", 2, Ended::Alone),
             [b'\r', b'\n', b'\r', ..] => (*b"\r\n\r", 3, Ended::CrBehindCrLf),
             _ => return None,
         };
-        let consumed = behind.wrapping_add(tail);
+        let consumed = payload_end.wrapping_add(tail);
         if SLOTS > 0 {
             if !self.memo.has_envelope(ends) {
                 self.memo.note_envelope(window.get(begin..consumed)?, HEAD.len(), end, b"");
@@ -149,43 +150,50 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.note_choices(&seen);
         self.name = Span::EMPTY;
         self.pass_event(storage, frame.1, ended, quirks);
-        // As `is_rested` has it: the next event may begin here.
-        self.rested = true;
+        // All conditions of `is_between_events` hold here.
+        self.between_events = true;
         let payload = Span { place: Place::Input, start: start as u32, len: end as u32 };
         Some(Step { consumed, found: Found::Chunk(payload) })
     }
 
-    /// The payload of what the last step found, if a run can emit it: a chunk, or other JSON, without a name and without quirks, in a
-    /// stream that is of no other protocol than chat completions, behind which an event may begin.
+    /// The payload of the last step's result, if a run can emit it: JSON without an event name and without quirks, in a
+    /// stream that is not known to be of another protocol than chat completions, and between events.
     #[inline(always)]
     pub(super) fn usual_payload(&self, found: Found) -> Option<Span> {
         match found {
-            Found::Chunk(span) if self.index.quirks.is_empty() && (self.rested || self.is_usual_chunk()) => Some(span),
+            Found::Chunk(span) if self.index.quirks.is_empty() && (self.between_events || self.is_usual_chunk()) => {
+                Some(span)
+            }
             _ => None,
         }
     }
 
+    /// The conditions of [`usual_payload`](Machine::usual_payload) on the stream and the event's name.
     #[inline(never)]
     fn is_usual_chunk(&self) -> bool {
-        self.name.len == 0 && self.index.plan.protocol().is_none() && !self.is_native() && self.is_rested()
+        self.name.len == 0 && self.index.plan.protocol().is_none() && !self.is_native() && self.is_between_events()
     }
 
-    /// A step that consumes all of the window, and finds nothing.
+    /// Consumes the whole window. Returns the step, which found nothing.
     #[inline]
-    pub(super) fn taken(&mut self, window: &[u8]) -> Step {
+    pub(super) fn consume_all(&mut self, window: &[u8]) -> Step {
         self.offset = self.offset.saturating_add(window.len() as u64);
         Step { consumed: window.len(), found: Found::NeedMore }
     }
 
-    /// Whether an event may begin here, nothing waits to be reported, and a further chunk would change no fact of the stream.
+    /// Whether an event may begin here, nothing is waiting to be reported, and a further chunk would change no fact of
+    /// the stream.
     #[inline(never)]
-    pub(super) fn is_rested(&self) -> bool {
+    pub(super) fn is_between_events(&self) -> bool {
         let between = match self.after {
             After::Release => !self.buffer.has_next(),
             After::Nothing => !self.block.open,
             After::Line | After::Unstage | After::Trailing(_) | After::Done { .. } => false,
         };
-        between && self.lines.is_at_start() && self.silent_next <= self.silent && self.is_usual_place()
+        between
+            && self.lines.is_at_start()
+            && self.next_empty_block_end <= self.empty_block_end
+            && self.is_usual_place()
     }
 
     /// Whether a further chunk would change no fact of the stream.

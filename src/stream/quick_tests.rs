@@ -1,4 +1,4 @@
-//! The short ways are taken where they are meant to be, and do what the long one does.
+//! Each fast path is taken where it should be, and has the same effect as the general way.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 extern crate std;
@@ -16,33 +16,34 @@ use std::vec::Vec;
 /// Storage of the tests.
 type Store = [u8; 512];
 
-/// How a step is made.
+/// The way that a step takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// The event is like one before.
+    /// A template recognizes the event.
     Memo,
-    /// A payload that was cut goes on.
+    /// A fast path continues a payload that was cut.
     Payload,
-    /// An event that is a payload alone begins.
+    /// A fast path begins an event that consists of one `data` line.
     Event,
-    /// Line by line.
-    Long,
+    /// The general way, line by line.
+    General,
 }
 
-/// The way that a step on this window takes, and the step, if it is a short one.
+/// Makes a step on this window, unless it has to take the general way. Returns the way and the step.
 fn way<const SLOTS: usize>(machine: &mut Machine<SLOTS>, storage: &mut Store, window: &[u8]) -> (Way, Option<Step>) {
-    if let Some(recognised) = machine.recognise(storage, window) {
-        return (Way::Memo, Some(recognised.step(window)));
+    if let Some(recognized) = machine.recognize(storage, window) {
+        return (Way::Memo, Some(recognized.step(window)));
     }
     let way = if machine.appendable > 0 { Way::Payload } else { Way::Event };
     let step = machine.quick(storage, window);
-    (if step.is_some() { way } else { Way::Long }, step)
+    (if step.is_some() { way } else { Way::General }, step)
 }
 
-/// All that a machine is after a step, but for what says only which way may be taken next, and what is forgotten at the next
-/// step; and the chunk that was found.
+/// The state of a machine after a step, and the chunk that was found. Leaves out the members that only say which path
+/// may be taken next, and those that the next step clears.
 fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: &[u8], found: Found) -> String {
-    let StreamState { buffer, offset, silent, silent_next, block, retry, in_array, after, .. } = &machine.state;
+    let StreamState { buffer, offset, empty_block_end, next_empty_block_end, block, retry, in_array, after, .. } =
+        &machine.state;
     let StreamState { ending, facts, counts, .. } = &machine.state;
     let block = if *after == After::Release { format!("{:?}", block.quirks) } else { format!("{block:?}") };
     let name = machine.name.of(window, storage);
@@ -52,13 +53,13 @@ fn state<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &Store, window: 
     };
     let lines = machine.lines.in_line().then_some(&machine.lines);
     format!(
-        "{lines:?} {buffer:?} {name:?} {offset} {silent} {silent_next} {block} {retry:?} {in_array} {after:?} {ending:?} {facts:?} \
+        "{lines:?} {buffer:?} {name:?} {offset} {empty_block_end} {next_empty_block_end} {block} {retry:?} {in_array} {after:?} {ending:?} {facts:?} \
          {counts:?} {chunk:?} {:?}",
         machine.index_frame()
     )
 }
 
-/// The way of each step through these windows; where it is a short one, that the long one does the same.
+/// The way of each step through these windows. Checks that each fast path has the effect of the general way.
 fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way> {
     let limits = Limits { max_event_len: max_event_len as u32, ..Limits::DEFAULT };
     let mut machine = Machine::<SLOTS>::with_slots(Config { limits, ..Config::default() });
@@ -67,24 +68,24 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
     for window in windows {
         let mut rest = *window;
         while !rest.is_empty() {
-            let (mut short, mut its_store) = (machine.clone(), storage);
-            let (way, step) = way(&mut short, &mut its_store, rest);
-            let (mut long, mut other_store) = (machine.clone(), storage);
-            // What goes on up to a line end is a step of its own.
+            let (mut fast, mut fast_storage) = (machine.clone(), storage);
+            let (way, step) = way(&mut fast, &mut fast_storage, rest);
+            let (mut general, mut general_storage) = (machine.clone(), storage);
+            // A fast path may end a step at a line end, where the general way would go on.
             let seen = match step {
                 Some(Step { consumed, found: Found::NeedMore }) => &rest[..consumed],
                 _ => rest,
             };
-            let expected = long.read_lines(&mut other_store, seen);
+            let expected = general.read_lines(&mut general_storage, seen);
             if let Some(step) = step {
-                let states = [(&short, &its_store), (&long, &other_store)];
+                let states = [(&fast, &fast_storage), (&general, &general_storage)];
                 let states = states.map(|(machine, storage)| state(machine, storage, rest, expected.found));
                 assert_eq!((step, &states[0]), (expected, &states[1]), "{way:?} {}", String::from_utf8_lossy(rest));
-                // Behind what is kept and what was found the storage may have anything.
+                // The bytes after those in use may differ.
                 let found = step.found.payload().filter(|span| span.place == Place::Storage);
                 let found = found.map_or(0, |span| (span.start + span.len) as usize);
-                let kept = short.buffer.stored_end().unwrap_or_else(|| short.buffer.lasting()).max(found);
-                assert_eq!(its_store[..kept], other_store[..kept]);
+                let in_use = fast.buffer.stored_end().unwrap_or_else(|| fast.buffer.lasting()).max(found);
+                assert_eq!(fast_storage[..in_use], general_storage[..in_use]);
             }
             ways.push(way);
             let step = machine.step(&mut storage, rest);
@@ -95,7 +96,7 @@ fn ways<const SLOTS: usize>(max_event_len: usize, windows: &[&[u8]]) -> Vec<Way>
     ways
 }
 
-/// Events of one shape, now and then with something between.
+/// Events of one shape, with other bytes between some of them.
 fn made(random: &mut Random) -> Vec<u8> {
     let end = [&b"\n\n"[..], b"\r\n\r\n", b"\r\r"][random.below(3)];
     let mut bytes = Vec::new();
@@ -112,7 +113,7 @@ fn made(random: &mut Random) -> Vec<u8> {
 }
 
 #[test]
-fn a_short_way_does_what_the_long_one_does() {
+fn a_fast_path_has_the_effect_of_the_general_way() {
     let mut random = Random(21);
     let mut taken = [0; 4];
     for _ in 0..20_000 {
@@ -120,8 +121,8 @@ fn a_short_way_does_what_the_long_one_does() {
         let max_event_len = if random.below(2) == 0 { 1 << 20 } else { random.below(80) };
         let (first, rest) = bytes.split_at(random.below(bytes.len() + 1));
         let (second, third) = rest.split_at(random.below(rest.len() + 1));
-        let short: Vec<&[u8]> = bytes.chunks(random.below(3) + 1).collect();
-        let windows = if random.below(8) == 0 { &short[..] } else { &[first, second, third] };
+        let small: Vec<&[u8]> = bytes.chunks(random.below(3) + 1).collect();
+        let windows = if random.below(8) == 0 { &small[..] } else { &[first, second, third] };
         for way in ways::<2>(max_event_len, windows).into_iter().chain(ways::<0>(max_event_len, windows)) {
             taken[way as usize] += 1;
         }
@@ -136,17 +137,20 @@ fn event(text: &str, end: &str) -> Vec<u8> {
     [HEAD, text, r#""}}]}"#, end].concat().into_bytes()
 }
 
-/// The ways through these windows with a memo, and without one: a letter each.
+/// The ways through these windows, a letter for each step (L for the general way, line by line): with templates, and
+/// without.
 fn reported(max_event_len: usize, windows: &[&[u8]]) -> [String; 2] {
     let letters = |ways: Vec<Way>| ways.iter().map(|way| char::from(b"MPEL"[*way as usize])).collect();
     [letters(ways::<2>(max_event_len, windows)), letters(ways::<0>(max_event_len, windows))]
 }
 
-/// The first event is read the long way, since it brings facts of the stream; from then on it is the short ways.
+/// The first event of a stream takes the general way, because it adds facts about the stream. The others take fast
+/// paths.
 #[test]
-fn short_ways_are_taken() {
+fn fast_paths_are_taken() {
     const ANY: usize = 1 << 20;
-    // Events as they are, cut in three, and where they just fit and where they do not.
+    // Whole events, events that are cut in three, events that are exactly as long as the limit, and events that are
+    // longer.
     for (end, whole, cut, fits, too_long) in [
         ("\n\n", ["LMMM", "LEEE"], ["LPPEPPM", "LPPEPPE"], ["LMEP", "LEEP"], ["LLLLEL", "LLLLEL"]),
         ("\r\n\r\n", ["LMMML", "LEEEL"], ["LPPLEPPLEL", "LPPLEPPLEL"], ["LMLEP", "LELEP"], ["LLLLLEL", "LLLLLEL"]),
@@ -172,16 +176,17 @@ fn short_ways_are_taken() {
         assert_eq!(reported(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), expected, "{between:?}");
     }
     assert_eq!(reported(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
-    // In slices of one byte: the first of the name, line by line; the name, the colon, the space and the first byte of the
-    // payload; the rest and its line end; and the blank line.
+    // In slices of one byte, the first byte of the field name takes the general way. Then come the name, the colon, the
+    // space and the first byte of the payload (E), the other bytes of the payload and its line end (P), and the blank
+    // line (E).
     let bytes: Vec<&[u8]> = [&first[..], &second].concat().leak().chunks(1).skip(first.len()).collect();
     let expected = format!("LL{}{}E", "E".repeat(6), "P".repeat(second.len() - 8));
     let windows: Vec<&[u8]> = [&first[..]].into_iter().chain(bytes).collect();
     assert_eq!(reported(ANY, &windows), [expected.clone(), expected]);
 }
 
-/// An event is read before the end of its line is known; where its payload has a line end, or none behind it, it is read
-/// line by line all the same.
+/// A fast path reads the JSON of an event before it knows the end of the line. If the payload contains a line end, or
+/// none follows it, the event takes the general way.
 #[test]
 fn a_line_end_inside_a_payload_ends_its_line() {
     let usual = String::from_utf8(event("a", "\n\n")).unwrap();
@@ -189,7 +194,7 @@ fn a_line_end_inside_a_payload_ends_its_line() {
     let mut odd: Vec<String> = ["\n", "\r", "\r\n", "\n\n", "\n\ndata: ", "\t", " ", "\\n", "\u{1}"]
         .into_iter()
         .flat_map(|line| {
-            // In a text, in a name, in a container and between members; at each bracket, comma and colon.
+            // `line` in a text, in a name, in a container and between members, and after each bracket, comma and colon.
             let inside =
                 [format!("{HEAD}b{line}c\"}}}}]}}\n\n"), format!("{HEAD}b\"}},\"x{line}y\":[1,{line}2]}}]}}\n\n")];
             let between = plain.char_indices().filter(|(at, byte)| *at > 5 && "{}[],:".contains(*byte));
@@ -208,7 +213,7 @@ fn a_line_end_inside_a_payload_ends_its_line() {
     let mut short = 0;
     for odd in &odd {
         let all = [&usual, odd, &usual, &usual].map(String::as_bytes).concat();
-        // As one window, which the last event reaches the end of, and cut where the odd event begins, ends and lies.
+        // All bytes in one window, and cut at the beginning, at the end and in the middle of the odd event.
         let cuts = [all.len(), usual.len(), usual.len() + odd.len(), usual.len() + odd.len() / 2, all.len() - 9];
         for cut in cuts {
             let (first, rest) = all.split_at(cut);
@@ -225,11 +230,11 @@ fn more_of_a_payload_is_appended() {
     let (mut machine, mut storage) = (Machine::<0>::with_slots(Config::default()), [0; 16]);
     let mut begun = false;
     for (input, left, why) in [
-        (&b"{"[..], 1, "no payload was begun"),
+        (&b"{"[..], 1, "no payload has begun"),
         (b"\n1", 2, "the line ends"),
         (b"\n", 1, "the line ends"),
-        (b"", 0, "there is nothing"),
-        (&[b' '; 16], 16, "more than there is room for"),
+        (b"", 0, "the input is empty"),
+        (&[b' '; 16], 16, "the storage has no room"),
         (b" ", 0, ""),
         (b" ", 0, ""),
         (b"}\r", 1, "up to the line end"),

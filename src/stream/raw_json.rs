@@ -1,8 +1,9 @@
-//! JSON without `data:`: where a value begins and ends.
+//! Raw JSON, which came without `data:`: where a value begins and ends.
 //!
-//! A raw value begins in a line that is no field, where its first significant byte is `{` and no data came before. Such lines
-//! also continue data that is an object without its end. This module follows brackets and strings only; the pass over the
-//! JSON checks the value later.
+//! An unknown line is one that is neither a field nor a comment. A raw value begins in an unknown line whose first
+//! byte, after blanks, is `{`, if the block has no data yet. If the block has data that is an object without its end,
+//! an unknown line continues that object. This module follows brackets and strings only; the pass over the JSON checks
+//! the value later.
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
@@ -15,11 +16,14 @@ use crate::sse::{LineKind, Piece};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
-/// The number of a [`Line::Bracket`] that has a `[` and blanks, and so cannot become `[DONE]`.
+/// The number of a [`Line::Bracket`] with the whole of `[DONE]`.
+const WHOLE: u8 = DONE.len() as u8;
+
+/// The number of a [`Line::Bracket`] with a `[` and blanks. Such a line cannot become `[DONE]`.
 const SPACED: u8 = u8::MAX;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Takes a piece of a line that is no field of an event stream.
+    /// Takes a piece of an unknown line.
     pub(super) fn unknown<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -31,7 +35,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if piece.first {
             self.line = if self.config.framing == Framing::Spec || self.config.payload == Payload::Opaque {
                 Line::Skip
-            } else if self.waits() {
+            } else if self.holds_value_back() {
                 Line::Lead
             } else if self.block.raw {
                 Line::Raw
@@ -45,7 +49,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             } else {
                 Line::ErrorName(0)
             };
-            // Held bytes begin a field name or a byte order mark, so they have no bracket, quote or colon.
+            // The held bytes are the beginning of a field name or of a byte order mark, so they have no bracket, quote
+            // or colon.
             match self.line {
                 Line::Raw | Line::Payload => {
                     if self.block.raw {
@@ -73,7 +78,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.unknown_bytes(storage, window, piece.value, start, piece.last)
     }
 
-    /// Whether the data so far is an object that has not ended.
+    /// Whether the data so far is an object without its end.
     fn data_is_open<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> bool {
         if self.block.skim.is_on() {
             return !self.block.skim.is_over();
@@ -82,7 +87,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.balance.is_open()
     }
 
-    /// Whether the data so far is an object that ended, with nothing behind it.
+    /// Whether the data so far is exactly one whole object.
     pub(super) fn data_is_whole<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> bool {
         if self.block.skim.is_on() {
             return self.block.skim.is_over();
@@ -91,7 +96,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.balance.is_whole()
     }
 
-    /// Follows the brackets of the data, each byte once.
+    /// Follows the brackets of the data. It looks at each byte once, in however many steps.
     fn follow_data<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) {
         let payload = self.buffer.data_span().of(window, storage);
         let fresh = payload.get(self.block.scanned as usize..).unwrap_or(&[]);
@@ -108,7 +113,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
     }
 
-    /// Takes bytes of an unknown line, and decides byte by byte what the line is, until that is known.
+    /// Takes bytes of an unknown line. Decides byte by byte what the line is, until that is known.
     fn unknown_bytes<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -121,7 +126,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if undecided.is_none() {
             self.follow_plain(bytes);
         }
-        // Behind a whole payload, only `[DONE]` and a field named `error` begin an event.
+        // After a whole payload, only `[DONE]` and a field named `error` can begin another event.
         let is_free = !self.buffer.has_data();
         let (mut at, mut undecided_at) = (0, 0);
         while let Some(&byte) = bytes.get(at) {
@@ -160,8 +165,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     }
                 }
                 Line::ErrorColon if self.buffer.has_data() => {
-                    // No blank line ended the event before this one.
-                    let found = self.value_is_over(storage, window);
+                    // The event before has no blank line, so it ends here.
+                    let found = self.dispatch_before_next(storage, window);
                     return AfterPiece::Within(start.saturating_add(at), found);
                 }
                 Line::ErrorColon => {
@@ -186,7 +191,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.in_array = false;
                     self.line = Line::BetweenRaw;
                 }
-                Line::Bracket(6) if is_space(byte) => {}
+                Line::Bracket(WHOLE) if is_space(byte) => {}
                 Line::Bracket(n) => {
                     if n == SPACED || DONE.get(usize::from(n)) != Some(&byte) {
                         self.line = Line::Skip;
@@ -197,10 +202,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b',' => {}
                 Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b']' => self.in_array = false,
                 Line::AfterRaw => {
-                    // Whatever comes here, the frame of the value before it ends.
+                    // The frame of the value ends before this byte, whatever the byte begins.
                     self.line = Line::BetweenRaw;
                     let here = start.saturating_add(at);
-                    self.silent = self.offset.saturating_add(here as u64);
+                    self.empty_block_end = self.offset.saturating_add(here as u64);
                     return AfterPiece::Within(here, Found::NeedMore);
                 }
                 Line::BetweenRaw => {
@@ -220,7 +225,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     break;
                 }
                 _ => {
-                    self.is_text();
+                    self.note_text();
                     self.facts.sniff.foreign(bytes.get(at..).unwrap_or(&[]));
                     break;
                 }
@@ -231,23 +236,25 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
         }
         if last {
-            return self.unknown_ends(storage, window, start.saturating_add(bytes.len()));
+            return self.end_unknown_line(storage, window, start.saturating_add(bytes.len()));
         }
         AfterPiece::Go
     }
 
-    /// Ends an unknown line.
-    fn unknown_ends<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> AfterPiece {
+    /// Ends an unknown line at offset `end` of the window.
+    fn end_unknown_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> AfterPiece {
         match self.undecided() {
-            // The stream ended inside the line, so the line decides nothing.
+            // The stream ended inside the line, so the line stays undecided.
             Some(_) if self.ending != Ending::Open => {}
             Some(before) if before != DONE => self.follow_plain_from(before, b"\n"),
             Some(_) => {}
             None => self.follow_plain(b"\n"),
         }
         match self.line {
-            Line::Bracket(6) if self.buffer.has_data() => AfterPiece::Found(self.done_is_next(storage, window, true)),
-            Line::Bracket(6) => {
+            Line::Bracket(WHOLE) if self.buffer.has_data() => {
+                AfterPiece::Found(self.dispatch_before_done(storage, window, true))
+            }
+            Line::Bracket(WHOLE) => {
                 self.open();
                 self.block.quirks.insert(Quirk::BareDone);
                 self.buffer.end();
@@ -255,7 +262,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 // The frame includes the byte that ends the line, unless the stream ended before it.
                 let line_end = end.saturating_add(usize::from(self.ending == Ending::Open));
                 self.index.frame = (self.line_start, self.offset.saturating_add(line_end as u64));
-                AfterPiece::Found(self.done())
+                AfterPiece::Found(self.conclude_done())
             }
             Line::Bracket(1 | SPACED) if !self.buffer.has_data() && self.ending == Ending::Open => {
                 self.begin_array();
@@ -264,7 +271,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon | Line::Bracket(_)
                 if self.ending == Ending::Open =>
             {
-                self.is_text();
+                self.note_text();
                 AfterPiece::Go
             }
             Line::Junk => {
@@ -272,24 +279,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.line = Line::Skip;
                 let found = self.dispatch(storage, window, end, false);
                 if self.ending == Ending::Open {
-                    // Its frame ends behind the line, which the next step sees.
+                    // The frame ends after the line, as the next step notes.
                     self.stays_in_line();
                     self.lines.expect_lf();
-                    self.silent_next = end.saturating_add(1);
+                    self.next_empty_block_end = end.saturating_add(1);
                 }
                 AfterPiece::Found(found)
             }
-            // A step must not end inside an open block, whose bytes so far lie in this window.
+            // While a block is open the step goes on, because bytes of the block are in this window.
             Line::AfterRaw | Line::BetweenRaw if self.ending == Ending::Open && !self.block.open => {
                 self.lines.expect_lf();
-                self.silence(self.offset.saturating_add(end as u64).saturating_add(1))
+                self.end_empty_block(self.offset.saturating_add(end as u64).saturating_add(1))
             }
             _ => AfterPiece::Go,
         }
     }
 
-    /// The bytes so far, without blanks, of an unknown line that may become `[DONE]` or a field named `error`. `None` if it
-    /// cannot.
+    /// If an unknown line may still become `[DONE]` or a field named `error`: its bytes so far, without blanks.
     fn undecided(&self) -> Option<&'static [u8]> {
         const ERROR: &[u8] = b"error:";
         match self.line {
@@ -302,15 +308,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Follows a line that turned out to be neither: its bytes `before` this piece, then `bytes`.
+    /// Follows a line that turned out to be neither `[DONE]` nor a field: the bytes that were undecided `before`, then
+    /// `bytes`.
     fn follow_plain_from(&mut self, before: &[u8], bytes: &[u8]) {
         self.follow_plain(before);
         self.follow_plain(bytes);
     }
 
-    /// Follows unknown lines, which may be a JSON value other than an object.
+    /// Follows bytes of unknown lines, which together may be one JSON value other than an object.
     fn follow_plain(&mut self, bytes: &[u8]) {
-        // The payload of a field named `error` is no unknown line.
+        // The payload of a field named `error` is not part of an unknown line.
         if self.line == Line::Payload
             || self.plain.is_other()
             || self.config.framing == Framing::Spec
@@ -326,8 +333,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Notes a line, or a part of one, that is no field, no comment and no JSON object.
-    pub(super) fn is_text(&mut self) {
+    /// Notes that a line has text which is not a field, a comment or a JSON object.
+    pub(super) fn note_text(&mut self) {
         if self.facts.plain == PlainLines::Nothing {
             self.facts.plain = PlainLines::Text;
         }
@@ -370,7 +377,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let end = start.saturating_add(value.len());
         let frame_end = self.offset.saturating_add(end as u64);
         let behind = bytes.get(value.len()..).unwrap_or(&[]);
-        if behind.iter().all(|byte| is_space(*byte)) && self.is_to_wait(storage, window, frame_end) {
+        if behind.iter().all(|byte| is_space(*byte)) && self.must_hold_back(storage, window, frame_end) {
             return AfterPiece::Go;
         }
         let found = self.dispatch(storage, window, frame_end, false);
@@ -378,63 +385,64 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         AfterPiece::Within(end, found)
     }
 
-    /// Makes the frame of the event at hand end with its line.
+    /// Makes the frame of the event that was found end with its line.
     fn stays_in_line(&mut self) {
         if self.after == After::Release {
             self.after = After::Line;
         }
     }
 
-    /// Whether the raw JSON value that ends at this stream offset is held back, because it is an error only if nothing follows
-    /// it.
-    fn is_to_wait<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8], end: u64) -> bool {
+    /// Whether to hold back the raw JSON value that ends at this stream offset: it is an error response if nothing
+    /// follows it.
+    fn must_hold_back<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8], end: u64) -> bool {
         let Ok(len) = u32::try_from(end.saturating_sub(self.block.start)) else { return false };
         if self.in_array || !self.facts.is_bodiless() {
             return false;
         }
-        self.memo.forget_shown();
+        self.memo.forget_current();
         let payload = self.buffer.data_span().of(window, storage);
         self.block.scanned = len;
         is_error_as_body(&mut self.index, payload, self.state.config.limits.max_depth)
     }
 
-    /// Whether a whole raw JSON value is held back until it is known what follows it.
-    pub(super) fn waits(&self) -> bool {
+    /// Whether a whole raw JSON value is held back until something follows it, or the stream ends.
+    pub(super) fn holds_value_back(&self) -> bool {
         self.block.raw && self.block.balance.is_closed()
     }
 
-    /// Whether a piece has more than blanks and comments, which decide nothing.
+    /// Whether a piece has more than blanks and comments, so that something follows a value that is held back.
     pub(super) fn has_more(piece: &Piece<'_>) -> bool {
         let is_blank = piece.held.as_slice().is_empty() && piece.value.iter().all(|byte| is_space(*byte));
         piece.field != LineKind::Comment && (piece.field != LineKind::Unknown || !is_blank)
     }
 
-    /// Returns the event of the raw JSON value that was held back, now that it is known what follows. Its frame ends where the
-    /// next line begins, or with the stream.
-    pub(super) fn raw_is_over<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Found {
+    /// Ends the event of the raw JSON value that was held back, and returns it. Its frame ends where the current line
+    /// begins, or with the stream.
+    pub(super) fn dispatch_held_value<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Found {
         let end = self.block.start.saturating_add(self.block.scanned.into());
         let found = self.dispatch(storage, window, end, false);
         self.stays_in_line();
         if self.ending == Ending::Open && self.line_start >= end {
-            self.silent_next = self.line_start;
+            self.next_empty_block_end = self.line_start;
         }
         found
     }
 
-    /// Skips a raw JSON value that is too long, up to its end, which may be in the piece at hand.
+    /// Skips a raw JSON value that is too long. `closes` is the end of the value, if the piece that begins at `start`
+    /// has it.
     fn raw_too_long(&mut self, closes: Option<usize>, start: usize) -> AfterPiece {
         let found = self.too_long();
         let Some(end) = closes else { return AfterPiece::Found(found) };
-        self.skipped();
+        self.end_skipped_block();
         self.line = Line::AfterRaw;
         AfterPiece::Within(start.saturating_add(end), found)
     }
 
-    /// Skips a piece of a raw JSON value that is too long. Goes on behind the value, if it ends in the piece.
+    /// Skips a piece of a raw JSON value that is too long. If the value ends in the piece, the line goes on after it.
     pub(super) fn skip_raw(&mut self, piece: Piece<'_>, start: usize) -> AfterPiece {
         self.block.balance.feed(piece.held.as_slice());
         let Some(end) = self.block.balance.feed(piece.value) else { return AfterPiece::Go };
-        self.skipped();
+        self.end_skipped_block();
         self.line = Line::AfterRaw;
         AfterPiece::Within(start.saturating_add(end), Found::NeedMore)
     }

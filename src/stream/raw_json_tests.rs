@@ -1,5 +1,4 @@
-//! Lines that are no field of an event stream (raw JSON, arrays, `[DONE]` and `error` without `data:`), and the bytes behind
-//! them.
+//! Unknown lines: raw JSON, arrays, and `[DONE]` and `error` without `data:`; and the bytes after them.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -10,8 +9,8 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// Pulls the stream in slices of this length. Each event gives a line: a chunk its payload and its quirks, malformed bytes
-/// themselves, any other event its name.
+/// Pulls the stream in slices of this length. Returns a line for each event: the payload and the quirks of a chunk,
+/// malformed bytes, or the `Debug` text of another event.
 fn pulled(stream: &[u8], slice: usize) -> Vec<String> {
     let limits = Limits { max_id_len: 8, ..Limits::DEFAULT };
     let config = Config { limits, ..Config::default() };
@@ -87,11 +86,12 @@ fn unknown_lines() {
         ("data: {\"a\":1}\n{\"b\":2}\n\n", &[r#"{"a":1}"#]),
         ("data: {\"a\":1} junk\n\n", &[r#"{"a":1} "#, "bad junk"]),
         ("data: {\"a\":1}}\ndata: x\n\n", &[r#"{"a":1}"#, "bad }\nx"]),
-        // Between events a blank line ends what has not ended; elsewhere it is left out.
+        // A blank line ends an open raw value between events. In a response without fields it is ignored.
         ("data: {\"a\":1}\n\n{\"b\":\n\ndata: {\"c\":3}\n\n", &[r#"{"a":1}"#, "bad {\"b\":", r#"{"c":3}"#]),
         ("data: {\"a\":1}\n\n{\"b\":\n\n2}\n", &[r#"{"a":1}"#, "bad {\"b\":"]),
         ("{\"a\":\n\n1}\n", &["{\"a\":\n1} F20"]),
-        // What is known as a chunk is an error all the same.
+        // A template must not recognize a payload as a chunk if a field named `error`, or the event's name, makes it an
+        // error.
         (
             "data: {\"message\":\"m\"}\n\ndata: {\"message\":\"m\"}\n\ndata: {\"message\":\"m\"}\n\nerror: {\"message\":\"m\"}\n\n",
             &[r#"{"message":"m"}"#, r#"{"message":"m"}"#, r#"{"message":"m"}"#, r#"error {"message":"m"} F18"#],
@@ -100,11 +100,11 @@ fn unknown_lines() {
             "data: {\"message\":\"m\"}\n\ndata: {\"message\":\"m\"}\n\ndata: {\"message\":\"m\"}\n\nevent: error\ndata: {\"message\":\"m\"}\n\n",
             &[r#"{"message":"m"}"#, r#"{"message":"m"}"#, r#"{"message":"m"}"#, r#"error {"message":"m"}"#],
         ),
-        // Names that only keep alive, unless something is said.
+        // Event names that mark a keep-alive, unless the payload is a chunk.
         ("event: ping\ndata: {\"choices\":[]}\n\n", &[r#"{"choices":[]}"#]),
         ("event: ping\ndata: {\"error\":\"e\"}\n\n", &[r#"{"error":"e"}"#]),
         ("event: other\ndata: {\"a\":1}\n\n", &[r#"{"a":1}"#]),
-        // What the stream ended in.
+        // The end of the stream inside an event.
         ("data: {\"a\":1}", &[r#"{"a":1} F12"#]),
         ("data: [DONE]", &["Done"]),
         ("data: {\"a\"", &[]),

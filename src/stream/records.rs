@@ -8,8 +8,8 @@ use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
 use crate::json::Text;
 use crate::shown::shown;
 
-/// One thing of a batch: 64 bytes, no pointers, the layout of the C interface. Texts are offsets into the input or, where
-/// a flag is set, into the scratch; an absent one has length 0.
+/// One delta of a batch, in 64 bytes without pointers, with the layout of the C interface. Texts are offsets into the
+/// input or, if a flag says so, into the scratch. The length of an absent text is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Record {
@@ -21,42 +21,42 @@ pub struct Record {
     pub choice: u32,
     /// The number of the tool call among those of its choice.
     pub call: u32,
-    /// A finish reason, a quirk, a fault, a limit, a count of choices: by the kind.
+    /// A finish reason, a quirk, a fault, a limit or a count of choices, depending on the kind.
     pub code: u32,
-    /// A tool call's index, a time, an offset, a set of kinds: by the kind.
+    /// A tool call's index, a time, an offset or a set of kinds, depending on the kind.
     pub number: u64,
     /// Offset of the text.
     pub text_off: u32,
-    /// Its length.
+    /// Length of the text.
     pub text_len: u32,
     /// Offset of the second text.
     pub aux_off: u32,
-    /// Its length.
+    /// Length of the second text.
     pub aux_len: u32,
     /// Offset of the third text.
     pub extra_off: u32,
-    /// Its length.
+    /// Length of the third text.
     pub extra_len: u32,
-    /// Stream offset of its first byte.
+    /// Stream offset of the event's first byte.
     pub start: u64,
-    /// One past its last byte.
+    /// Stream offset after the event's last byte.
     pub end: u64,
 }
 
-/// The text lies in the scratch.
+/// The text is in the scratch.
 pub const FLAG_TEXT_SCRATCH: u16 = 1;
-/// The second text lies in the scratch.
+/// The second text is in the scratch.
 pub const FLAG_AUX_SCRATCH: u16 = 2;
-/// The third text lies in the scratch.
+/// The third text is in the scratch.
 pub const FLAG_EXTRA_SCRATCH: u16 = 4;
 
 /// The array or the scratch is full.
 struct RecordsFull;
 
-/// The least room in the scratch for a piece of text.
-const LEAST: usize = 16;
+/// A piece of a text is written only if the scratch has at least this much room, so that pieces do not become tiny.
+const MIN_PIECE: usize = 16;
 
-/// Where records and texts go: the sink of a batch.
+/// The sink of a batch: it writes a record for each delta, and decoded texts to a scratch.
 ///
 /// ```
 /// use deltawire::stream::{Emitter, Machine, Outcome, Record, Records};
@@ -64,7 +64,7 @@ const LEAST: usize = 16;
 ///
 /// let input = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
 /// let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
-/// // Of the memory: an event longer than this is too long and skipped.
+/// // An event that does not fit this memory is skipped, and reported as too long.
 /// let (mut memory, mut tracker) = ([0; 512], Tracker::<8, 32>::new());
 /// let (mut array, mut scratch) = ([Record::default(); 4], [0; 64]);
 /// let mut records = Records::new(&mut array, &mut scratch, Kind::Content.bit());
@@ -79,14 +79,16 @@ pub struct Records<'s> {
     scratch: &'s mut [u8],
     used: usize,
     need: usize,
+    /// The kinds that are written, as [`Kind::bit`]s.
     mask: u64,
     created: Created,
     head: Option<Head>,
 }
 
-/// The record of the chunk before. A chunk that [repeats](Context::repeats) it has the same record, but for offsets.
+/// The record of the chunk before. The record of a chunk that [repeats](Context::repeats) that chunk differs only in
+/// offsets.
 struct Head {
-    /// The offsets of its texts are counted from their origins.
+    /// Here the offsets of the texts count from their origins.
     record: Record,
     id: Origin,
     model: Origin,
@@ -179,8 +181,8 @@ fn record_of_chunk(context: &Context<'_>, chunk: &Chunk<'_>, created: Option<u64
 }
 
 impl<'s> Records<'s> {
-    /// A sink that writes deltas of the kinds in `mask` ([`Kind::bit`]) to `records`. Texts that have to be decoded go to
-    /// `scratch`, which has at least 64 bytes.
+    /// A sink that writes deltas of the kinds in `mask` ([`Kind::bit`]) to `records`. Texts that must be decoded go to
+    /// `scratch`, which should have at least 64 bytes.
     pub fn new(records: &'s mut [Record], scratch: &'s mut [u8], mask: u64) -> Self {
         Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default(), head: None }
     }
@@ -195,7 +197,7 @@ impl<'s> Records<'s> {
         self.used
     }
 
-    /// If not 0, the next record needs a scratch of so many bytes, because its texts are never split.
+    /// If not 0, the next record needs a scratch of this many bytes, because its texts are never split.
     pub fn need(&self) -> usize {
         self.need
     }
@@ -210,7 +212,7 @@ impl<'s> Records<'s> {
         self.scratch.len().saturating_sub(self.used)
     }
 
-    /// Writes a record. Its texts were written before.
+    /// Writes a record whose texts have been written.
     fn put_record(&mut self, record: Record) -> Result<(), RecordsFull> {
         match self.records.get_mut(self.written) {
             Some(slot) => {
@@ -222,8 +224,8 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Writes a text as one record, as it stands in the input or decoded. Returns `false`, with nothing written, if it does not
-    /// fit.
+    /// Writes a delta as one record, whose text is in the input or, decoded, in the scratch. Returns `false`, without
+    /// effect, if it does not fit.
     #[inline(always)]
     fn put_now(&mut self, context: &Context<'_>, delta: &Delta) -> bool {
         let payload = context.bytes();
@@ -240,16 +242,16 @@ impl<'s> Records<'s> {
         let (start, end, flags) = (context.start, context.end, flags | flag);
         let kind = kind as u16;
         *slot = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::default() };
-        // There was a free record, so this does not overflow.
+        // `written` was less than the length of the array, so this does not overflow.
         self.written = self.written.wrapping_add(1);
         true
     }
 
-    /// Decodes a text to the scratch, if all of it fits and there is a free record. Returns where it is.
+    /// Decodes a text to the scratch, if all of it fits and a record is free. Returns its offset and length there.
     #[inline(never)]
     fn decode(&mut self, part: Part, payload: &[u8]) -> Option<(u32, u32)> {
         let (at, has_slot) = (self.used, self.has_slot());
-        let room = self.scratch.get_mut(at..).filter(|room| has_slot && room.len() >= LEAST)?;
+        let room = self.scratch.get_mut(at..).filter(|room| has_slot && room.len() >= MIN_PIECE)?;
         let copied = part.text(payload).copy_to(room);
         if !copied.complete {
             return None;
@@ -258,20 +260,20 @@ impl<'s> Records<'s> {
         Some((at as u32, copied.written as u32))
     }
 
-    /// Writes the record of a chunk without a name, if its ID and its model stand in the input as they are reported. Returns
-    /// `false`, with nothing written, for any other.
+    /// Writes the record of a chunk without a name, if its ID and model are in the input and decode to themselves.
+    /// Returns `false`, without effect, for any other chunk, or if no record is free.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
         let head = self.head.as_ref().filter(|_| context.repeats());
         let (Some(Head { record, id, model }), Some(at)) = (head, context.bytes().input()) else {
-            // A copy: without a pointer to it, the context stays in registers.
+            // A copy is passed, because a pointer to the context would keep it out of registers.
             return self.put_first_chunk(&{ *context });
         };
         let Some(slot) = self.records.get_mut(self.written) else { return false };
         let index = chunk.index();
         let text_off = record.text_off.wrapping_add(id.of(index, at));
         let aux_off = record.aux_off.wrapping_add(model.of(index, at));
-        // Whole, then what differs: a copy by vectors.
+        // The copy of the whole record uses vectors; then the members that differ are set.
         *slot = *record;
         (slot.text_off, slot.aux_off) = (text_off, aux_off);
         (slot.start, slot.end) = (context.start, context.end);
@@ -279,7 +281,7 @@ impl<'s> Records<'s> {
         true
     }
 
-    /// [`put_chunk`](Self::put_chunk) for a chunk that does not repeat the one before.
+    /// [`put_chunk`](Self::put_chunk) for a chunk that does not repeat the chunk before.
     #[inline(never)]
     fn put_first_chunk(&mut self, context: &Context<'_>) -> bool {
         self.head = None;
@@ -302,7 +304,7 @@ impl<'s> Records<'s> {
         self.put_record(record).is_ok()
     }
 
-    /// Writes a delta whose text may not be split, or is raw JSON.
+    /// Writes a delta of the kinds that [`put`](Sink::put) does not write itself.
     #[inline(never)]
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), RecordsFull> {
         let payload = context.bytes();
@@ -362,7 +364,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Checks that the scratch has room for `len` bytes.
+    /// Checks that the scratch has room for `len` bytes. Sets [`need`](Self::need) if it never can have.
     fn reserve(&mut self, len: usize) -> Result<(), RecordsFull> {
         if len <= self.room() {
             return Ok(());
@@ -373,7 +375,7 @@ impl<'s> Records<'s> {
         Err(RecordsFull)
     }
 
-    /// Copies bytes to the scratch, as many as fit. Returns where they are.
+    /// Copies as many bytes as fit to the scratch. Returns their offset and length there.
     fn copy(&mut self, bytes: &[u8]) -> (u32, u32) {
         let at = self.used;
         let len = bytes.len().min(self.room());
@@ -399,15 +401,15 @@ impl<'s> Records<'s> {
             return Err(RecordsFull);
         }
         self.reserve(text.scratch().saturating_add(aux.scratch()).saturating_add(extra.scratch()))?;
-        self.lay(&mut record, 0, &text);
-        self.lay(&mut record, 1, &aux);
-        self.lay(&mut record, 2, &extra);
+        self.set_text(&mut record, 0, &text);
+        self.set_text(&mut record, 1, &aux);
+        self.set_text(&mut record, 2, &extra);
         self.put_record(record)
     }
 
-    /// Writes one of a record's texts, and its place to the record.
+    /// Writes one of a record's texts, and sets its offset, length and flag in the record.
     #[inline(never)]
-    fn lay(&mut self, record: &mut Record, which: u32, whole: &Unsplit<'_>) {
+    fn set_text(&mut self, record: &mut Record, which: u32, whole: &Unsplit<'_>) {
         let (off, len, flag) = match *whole {
             Unsplit::Input(off, len) => (off, len, 0),
             Unsplit::Bytes(bytes) => {
@@ -430,8 +432,9 @@ impl<'s> Records<'s> {
         (*to_off, *to_len) = (off, len);
     }
 
-    /// Writes bytes, in pieces if they have to go to the scratch, with two texts that are not split in each. `taken` is how many
-    /// of the bytes were written before.
+    /// Writes bytes that are reported as they are. Bytes that are not in the input are copied to the scratch, if
+    /// necessary in pieces, each in a record of its own with copies of `aux` and `extra`. `taken` is how many bytes
+    /// were written before.
     fn put_bytes(
         &mut self,
         record: Record,
@@ -443,17 +446,17 @@ impl<'s> Records<'s> {
         if let Some(off) = source.input() {
             return self.put_whole(record, Unsplit::Input(off, source.bytes.len() as u32), *aux, *extra);
         }
-        let beside = aux.scratch().saturating_add(extra.scratch());
+        let others = aux.scratch().saturating_add(extra.scratch());
         loop {
             if !self.has_slot() {
                 return Err(RecordsFull);
             }
             let mut record = record;
             let rest = source.bytes.get(*taken..).unwrap_or_default();
-            // A piece is no shorter than what is copied beside it, so that the copying stays linear.
-            self.reserve(beside.saturating_add(rest.len().min(beside.max(LEAST))))?;
-            self.lay(&mut record, 1, aux);
-            self.lay(&mut record, 2, extra);
+            // A piece is at least as long as the two texts that are copied with it, so that the work stays linear.
+            self.reserve(others.saturating_add(rest.len().min(others.max(MIN_PIECE))))?;
+            self.set_text(&mut record, 1, aux);
+            self.set_text(&mut record, 2, extra);
             let (off, len) = self.copy(rest);
             record.flags |= FLAG_TEXT_SCRATCH;
             (record.text_off, record.text_len) = (off, len);
@@ -469,8 +472,8 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Writes a text that [`put_now`](Self::put_now) could not write, in pieces, to the scratch. `taken` raw bytes of it were
-    /// written before.
+    /// Decodes a text that did not fit as a whole to the scratch, in pieces, each in a record of its own. `taken` is
+    /// how many raw bytes of it were written before.
     #[inline(never)]
     fn put_text(
         &mut self,
@@ -484,7 +487,7 @@ impl<'s> Records<'s> {
             if !self.has_slot() {
                 return Err(RecordsFull);
             }
-            self.reserve(LEAST)?;
+            self.reserve(MIN_PIECE)?;
             let at = self.used;
             let len = text.take_to(self.scratch.get_mut(at..).unwrap_or_default());
             self.used = at.saturating_add(len);
@@ -499,7 +502,7 @@ impl<'s> Records<'s> {
     }
 }
 
-/// Offset and length of a text in the input. `None` if it does not decode to itself.
+/// Offset and length of a text in the input. `None` if the text is not in the input or does not decode to itself.
 #[inline(always)]
 fn plain(part: Part, payload: InputBytes<'_>) -> Option<(u32, u32)> {
     if part.is_empty() {
@@ -508,20 +511,21 @@ fn plain(part: Part, payload: InputBytes<'_>) -> Option<(u32, u32)> {
     part.stands(payload.bytes).then_some((payload.at(part.start)?, part.len))
 }
 
-/// A text that is not split.
+/// A text that is never split between records.
 #[derive(Clone, Copy)]
 enum Unsplit<'a> {
-    /// Stands in the input, at this offset, with this length.
+    /// It is in the input, at this offset, with this length.
     Input(u32, u32),
-    /// Has to be copied.
+    /// It must be copied.
     Bytes(&'a [u8]),
-    /// Has to be decoded, to so many bytes.
+    /// It must be decoded, which gives this many bytes.
     Text(Text<'a>, usize),
 }
 
 impl<'a> Unsplit<'a> {
     const NONE: Unsplit<'static> = Unsplit::Input(0, 0);
 
+    /// A text that is reported as it is.
     fn bytes(bytes: InputBytes<'a>) -> Self {
         match bytes.input() {
             _ if bytes.bytes.is_empty() => Unsplit::NONE,
@@ -530,6 +534,7 @@ impl<'a> Unsplit<'a> {
         }
     }
 
+    /// A JSON string, which is reported decoded.
     fn part(part: Part, payload: InputBytes<'a>) -> Self {
         if let Some((off, len)) = plain(part, payload) {
             return Unsplit::Input(off, len);
@@ -538,7 +543,7 @@ impl<'a> Unsplit<'a> {
         Unsplit::Text(text, text.decoded_len())
     }
 
-    /// Returns how many bytes of the scratch the text takes.
+    /// Returns how many bytes of the scratch the text needs.
     fn scratch(&self) -> usize {
         match self {
             Unsplit::Input(..) => 0,

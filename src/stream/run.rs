@@ -1,7 +1,10 @@
-//! Runs: consecutive events that templates recognise, or that nobody asks for.
+//! Runs: consecutive events that templates recognize, or that are left unread.
+//!
+//! An event is left *unread* if the caller needs usage alone ([`Payload::Usage`]) and the event's type shows that the
+//! event has none.
 
 use super::config::Payload;
-use super::found::{Place, Recognised, Span, Step};
+use super::found::{Place, Recognized, Span, Step};
 use super::machine::Machine;
 use super::memo::{HEAD, NONE};
 use super::state::After;
@@ -10,74 +13,79 @@ use crate::scan::find;
 use crate::sse::Ended;
 use crate::{QuirkSet, Storage};
 
-/// A run of consecutive events that templates recognise. Such events leave the machine in the same state but for offsets, so
-/// the machine is brought up to date once, behind the last of them.
+/// A run in progress. Its events change little in the machine but offsets, so [`settle_run`](Machine::settle_run)
+/// updates the machine once, after the last event of the run.
 pub(super) struct Run {
     /// The longest payload that is allowed.
     room: usize,
     max_depth: u32,
-    /// Stream offset of the next byte.
+    /// Stream offset after the last event.
     offset: u64,
-    /// How the line before that ended.
+    /// How the last line of that event ended.
     ended: Ended,
-    /// The template that recognised the event before, or [`NONE`].
+    /// The template that recognized that event, or [`NONE`].
     template: u8,
-    /// The quirks of the event before. An event with quirks ends the run.
+    /// The quirks of that event. An event with quirks ends the run.
     quirks: QuirkSet,
 }
 
 impl Run {
-    /// Whether the run passed an event that the machine was not yet brought up to date with.
+    /// Whether the run has events that are not yet settled in the machine.
     #[inline(always)]
-    pub(super) fn is_ahead<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
+    pub(super) fn is_ahead_of<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
         self.offset > machine.offset
     }
 
-    /// Whether the event before ended in a CR; a LF that comes next probably belongs to it.
+    /// Whether the last event ended in a CR that a LF probably follows.
     #[inline(always)]
     pub(super) fn expects_lf(&self) -> bool {
         self.ended == Ended::CrBehindCrLf
     }
 }
 
-/// Returns the bytes behind the LF that they begin with, if they do.
+/// Returns the bytes without a LF at their front.
 #[cold]
-fn behind_lf(bytes: &[u8]) -> &[u8] {
+fn strip_lf(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\n").unwrap_or(bytes)
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Recognises the event at the front of the window, if the window has all of it and a template matches. The result is the
-    /// chunk that [`read_lines`](Machine::read_lines) would find.
+    /// Recognizes the event at the front of the window, if the window has the whole event and a template matches. The
+    /// result is the chunk that [`read_lines`](Machine::read_lines) would find.
     #[inline(always)]
-    pub(super) fn recognise<'w, S: Storage + ?Sized>(
+    pub(super) fn recognize<'w, S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         window: &'w [u8],
-    ) -> Option<Recognised<'w>> {
+    ) -> Option<Recognized<'w>> {
         let mut run = self.begin_run(storage, window, false)?;
-        let recognised = self.recognise_next::<true>(&mut run, window)?;
+        let recognized = self.recognize_next::<true>(&mut run, window)?;
         self.settle_run::<_, true>(&run, storage);
-        Some(recognised)
+        Some(recognized)
     }
 
-    /// Begins a run, if an event may begin here and a template may recognise it. `skips`: also where no template may, because
-    /// events that nobody asks for are skipped.
+    /// Begins a run, if an event may begin here, and a template may recognize it or, with `may_be_unread`, it may be
+    /// left unread.
     #[inline(always)]
-    pub(super) fn begin_run<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8], skips: bool) -> Option<Run> {
-        if !skips && !self.memo.may_know(window.len()) {
+    pub(super) fn begin_run<S: Storage + ?Sized>(
+        &mut self,
+        storage: &S,
+        window: &[u8],
+        may_be_unread: bool,
+    ) -> Option<Run> {
+        if !may_be_unread && !self.memo.may_recognize(window.len()) {
             return None;
         }
-        if !self.rested {
-            if !self.is_rested() {
+        if !self.between_events {
+            if !self.is_between_events() {
                 return None;
             }
-            self.rested = true;
+            self.between_events = true;
         }
         Some(self.start_run(storage))
     }
 
-    /// Begins a run of events where an event may begin.
+    /// Begins a run. The machine is between events.
     #[inline(always)]
     pub(super) fn start_run<S: Storage + ?Sized>(&self, storage: &S) -> Run {
         Run {
@@ -91,22 +99,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Recognises the next event of a run, at the front of the window. Updates the index; where events of other protocols may
-    /// come (`NATIVE`), also the name and the token counts. [`settle_run`](Machine::settle_run) updates all else.
+    /// Recognizes the next event of a run, at the front of the window, and updates the index. `NATIVE` means that the
+    /// event may be of another protocol than chat completions; then this also updates the name and the token counts.
+    /// [`settle_run`](Machine::settle_run) updates everything else.
     #[inline(always)]
-    pub(super) fn recognise_next<'w, const NATIVE: bool>(
+    pub(super) fn recognize_next<'w, const NATIVE: bool>(
         &mut self,
         run: &mut Run,
         window: &'w [u8],
-    ) -> Option<Recognised<'w>> {
-        if !self.memo.may_know(window.len()) {
+    ) -> Option<Recognized<'w>> {
+        if !self.memo.may_recognize(window.len()) {
             return None;
         }
-        let bytes = if run.ended.is_cr() { behind_lf(window) } else { window };
+        let bytes = if run.ended.is_cr() { strip_lf(window) } else { window };
         // Offsets of bytes that were read do not overflow.
-        let behind = |rest: &[u8]| run.offset.wrapping_add(window.len().wrapping_sub(rest.len()) as u64);
-        let Some(hit) = self.memo.event(&mut self.index, bytes, run.max_depth) else {
-            self.unknown_at = behind(bytes);
+        let offset_of = |rest: &[u8]| run.offset.wrapping_add(window.len().wrapping_sub(rest.len()) as u64);
+        let Some(hit) = self.memo.recognize_event(&mut self.index, bytes, run.max_depth) else {
+            self.unknown_at = offset_of(bytes);
             return None;
         };
         let quirks = self.index.quirks;
@@ -122,16 +131,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         } else if NATIVE {
             self.name = Span::EMPTY;
         }
-        let frame = (behind(bytes), behind(rest));
+        let frame = (offset_of(bytes), offset_of(rest));
         self.index.frame = frame;
         let template = self.memo.current();
         let repeats = template == run.template;
         (run.offset, run.ended, run.template, run.quirks) = (frame.1, hit.ended, template, quirks);
-        Some(Recognised { payload, at, rest, frame, repeats, is_native, is_unread: false })
+        Some(Recognized { payload, at, rest, frame, repeats, is_native, is_unread: false })
     }
 
-    /// Takes in the token counts and the name of an event of another protocol than chat completions. Its payload begins at
-    /// `at`. `None`: the event is too long, or this stream reads it another way, and nothing was taken in.
+    /// Notes the token counts and the name of an event of another protocol than chat completions, whose payload begins
+    /// at `at`. Returns `None`, without effect, if the event is too long or this stream would read it differently.
     #[inline(never)]
     fn take_native(&mut self, payload: &[u8], at: u32, run: &Run) -> Option<()> {
         let (len, before) = self.memo.name();
@@ -145,21 +154,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         Some(())
     }
 
-    /// Passes over the next event of a run, at the front of the window, if nobody asks for what such an event says. The event is
-    /// of this protocol, and consists of an `event` line, if it has one, a `data` line and a blank line, which LFs end.
+    /// Leaves the next event of a run unread, if its type shows that it has no usage. The event is at the front of the
+    /// window and consists of an optional `event` line, a `data` line and a blank line, all of which end in a LF.
     #[inline(never)]
-    pub(super) fn pass_unread<'w>(
+    pub(super) fn skip_unread<'w>(
         &mut self,
         run: &mut Run,
         window: &'w [u8],
         protocol: Protocol,
-    ) -> Option<Recognised<'w>> {
-        let bytes = if run.ended.is_cr() { behind_lf(window) } else { window };
+    ) -> Option<Recognized<'w>> {
+        let bytes = if run.ended.is_cr() { strip_lf(window) } else { window };
         let (name, line) = match bytes.strip_prefix(b"event: ") {
             None => (&[][..], bytes),
             Some(line) => {
                 let (name, line) = line.split_at_checked(find::best_line_end(line)?)?;
-                // An event named `error` is one, whatever its payload is.
+                // An event named `error` is an error, whatever its payload is.
                 (!name.is_empty() && name != b"error").then_some((name, line.strip_prefix(b"\n")?))?
             }
         };
@@ -180,36 +189,37 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let frame = (start, end);
         self.index.frame = frame;
         (run.offset, run.ended, run.template, run.quirks) = (end, Ended::Alone, NONE, QuirkSet::EMPTY);
-        Some(Recognised { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
+        Some(Recognized { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
     }
 
-    /// [`pass_unread`](Machine::pass_unread) as a run of one event.
+    /// [`skip_unread`](Machine::skip_unread) as a run of one event.
     #[inline(never)]
-    pub(super) fn unread<S: Storage + ?Sized>(
+    pub(super) fn skip_unread_event<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         window: &[u8],
         protocol: Protocol,
     ) -> Option<Step> {
         let mut run = self.begin_run(storage, window, true)?;
-        let recognised = self.pass_unread(&mut run, window, protocol)?;
+        let recognized = self.skip_unread(&mut run, window, protocol)?;
         self.settle_run::<_, true>(&run, storage);
-        Some(recognised.step(window))
+        Some(recognized.step(window))
     }
 
-    /// Adds what a full reading would have noted about the stream: which choices came, and which finished. Only for shared
-    /// templates: the machine's own were learned from events of this stream. [`report_text`](Machine::report_text) notes the texts.
+    /// Adds the facts that a full reading of the recognized events would have noted: which choices came, and which
+    /// finished. This is needed only for shared templates, which may have been learned from another stream.
     #[inline(always)]
-    pub(super) fn join(&mut self) {
+    pub(super) fn note_template_facts(&mut self) {
         if self.memo.is_shared() {
-            self.join_all();
+            self.note_shared_facts();
         }
     }
 
+    /// [`note_template_facts`](Machine::note_template_facts) for shared templates.
     #[cold]
     #[inline(never)]
-    fn join_all(&mut self) {
-        let seen = self.memo.take_added();
+    fn note_shared_facts(&mut self) {
+        let seen = self.memo.take_facts();
         self.facts.seen.add(seen.all);
         self.facts.finished.add(seen.finished);
         if self.is_native() {
@@ -218,8 +228,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Notes that the part of the output is reported to which an event of Responses belongs that a shared template recognised. Returns
-    /// `false`, with no effect, if this stream may read the event another way: its text is empty, or part of another item.
+    /// Notes that an event of Responses, which a shared template recognized, reports its part of the output. Returns
+    /// `false`, without effect, if this stream may read the event differently, because its text is empty or belongs to
+    /// another item.
     #[inline]
     pub(super) fn report_text(&mut self) -> bool {
         if !self.memo.is_shared() || self.index.plan.protocol() != Some(Protocol::Responses) {
@@ -228,7 +239,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.slot().is_some_and(|(kind, slot, is_summary)| self.dialect.report(kind, slot, is_summary))
     }
 
-    /// Brings the machine up to date with the last event of a run, as if it had read each.
+    /// Updates the machine after the last event of a run, as if it had read each of them.
     #[inline(always)]
     pub(super) fn settle_run<S: Storage + ?Sized, const NATIVE: bool>(&mut self, run: &Run, storage: &mut S) {
         if !NATIVE {
@@ -238,7 +249,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.pass_event(storage, run.offset, run.ended, run.quirks);
     }
 
-    /// Puts the machine behind an event of which the window has all: at this offset of the stream, behind a line that `ended`
+    /// Moves the machine past an event that is whole in the window: to this stream offset, after a line that `ended`
     /// this way.
     #[inline(always)]
     pub(super) fn pass_event<S: Storage + ?Sized>(
@@ -254,7 +265,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         storage.shrink(self.buffer.lasting());
     }
 
-    /// Notes that an event ended, with these quirks. Its bytes stay in place up to the next step.
+    /// Notes that an event with these quirks ended. The next step releases its bytes.
     #[inline(always)]
     pub(super) fn note_event(&mut self, quirks: QuirkSet) {
         self.block.quirks = quirks;
@@ -262,13 +273,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.after = After::Release;
     }
 
-    /// Whether the stream is one of chat completions, and its payloads are read as chunks.
+    /// Whether this is a stream of chat completions whose payloads are read as chunks.
     #[inline(always)]
     pub(super) fn reads_chunks(&self) -> bool {
-        self.facts.chat && self.dialect.protocol == Some(Protocol::Chat) && self.config.payload == Payload::Chunks
+        self.facts.own_event && self.dialect.protocol == Some(Protocol::Chat) && self.config.payload == Payload::Chunks
     }
 
-    /// Whether [`Config::errors`](super::Config::errors) has one of these quirks.
+    /// Whether one of these quirks is configured as an [error](super::Config::errors).
     #[inline(always)]
     pub(super) fn has_error(&self, quirks: QuirkSet) -> bool {
         !quirks.is_empty() && !quirks.and(self.config.errors).is_empty()

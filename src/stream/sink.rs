@@ -1,4 +1,4 @@
-//! The two traits that the emitter works with: a [`Sink`] takes deltas, and [`Track`] is the state of the choices.
+//! The two traits that the emitter works with: a [`Sink`] takes deltas, and a [`Track`] keeps the state of the choices.
 
 use super::context::Context;
 use super::handler::Stop;
@@ -11,18 +11,18 @@ use crate::track::{CallRow, ChoiceRow, TrackerOf, Tracking};
 pub enum Put {
     /// Go on.
     Go,
-    /// The sink has no room: give it the same delta again, from `taken` on.
+    /// The sink has no room. Give it the same delta again later; it goes on from `taken`.
     Full,
     /// Pause after this event.
     Pause,
-    /// Stop, and give the sink nothing more of this event.
+    /// Stop, and give the sink no more deltas of this event.
     Stop(Stop),
 }
 
-/// Where deltas go: a handler, the records of a batch, the callbacks of C, a message log.
+/// Receives deltas: a handler, the records of a batch, the callbacks of C, or a message log.
 pub trait Sink {
-    /// Whether the emitter is used for one call only: then it keeps neither frames nor the last token counts, and such a sink must
-    /// not want [`Kind::Frame`].
+    /// Whether the emitter is used for one call only. Then it keeps neither frames nor the last token counts, and the
+    /// sink must not want [`Kind::Frame`].
     fn is_of_one_call(&self) -> bool {
         false
     }
@@ -32,13 +32,14 @@ pub trait Sink {
         false
     }
 
-    /// Whether the sink has no room for another delta. The emitter then stops between two events, so that none stays pending.
+    /// Whether the sink has no room for another delta. If so, the emitter stops between two events, so that no event
+    /// stays pending.
     #[inline(always)]
     fn is_full(&self) -> bool {
         false
     }
 
-    /// Whether the sink uses where texts lie in the input.
+    /// Whether the sink uses the offsets of texts in the input.
     #[inline(always)]
     fn uses_places(&self) -> bool {
         false
@@ -47,11 +48,13 @@ pub trait Sink {
     /// Whether the sink uses deltas of this kind. The emitter may leave out the others.
     fn wants(&self, kind: Kind) -> bool;
 
-    /// Takes a delta. `taken` raw bytes of its text were taken before; a sink that takes a text in pieces adds to that.
+    /// Takes a delta. `taken` is how many raw bytes of its text the sink has taken before. A sink that takes a text in
+    /// pieces adds the bytes of each piece.
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put;
 }
 
-/// The sink of the rest of an event in which the real sink stopped. It drops the deltas, which the tracker still takes in.
+/// Takes the place of a sink that stopped, for the rest of the event. It drops the deltas, which still go through the
+/// tracker.
 pub(super) struct Muted;
 
 impl Sink for Muted {

@@ -12,31 +12,35 @@ use crate::sse::buffer::EventBuffer;
 use crate::sse::Lines;
 use crate::{Quirk, QuirkSet};
 
-/// The current block of lines.
+/// The block that is being read: the lines of one event, up to its blank line.
 #[derive(Clone, Debug)]
 pub(super) struct EventBlock {
+    /// The block has a field or a raw JSON value.
     pub(super) open: bool,
-    /// The block was too long: its rest is skipped.
+    /// The event is over the limit, or is left unread: the rest of the block is skipped.
     pub(super) skipping: bool,
-    /// Its payload came in a field named `error`.
+    /// The payload came in a field named `error`.
     pub(super) error_field: bool,
-    /// Its payload is a raw JSON value that has not ended.
+    /// The payload is raw JSON: it came without `data:`.
     pub(super) raw: bool,
     pub(super) quirks: QuirkSet,
     /// Stream offset of its first byte.
     pub(super) start: u64,
-    /// Stream offset of the first `event` or `id` line behind its value: there the next event begins, if one follows.
+    /// Stream offset of the first `event` or `id` line after the payload. If another event follows in the same block,
+    /// it begins there.
     pub(super) next_start: u64,
-    /// The brackets of the first `scanned` bytes of the payload.
+    /// The open brackets after the first `scanned` bytes of the payload. While `skim` is on, those of the current
+    /// value.
     pub(super) balance: Balance,
-    /// It is over the limit, and what counts of it is kept. `balance` follows the value at hand.
+    /// On if the event is over the limit and is reduced to the members that are reported.
     pub(super) skim: Skim,
-    /// How many bytes of the payload `balance` followed. Of a raw JSON value that waits: its length in the stream.
+    /// How many bytes of the payload `balance` has followed. For a raw JSON value that is held back: its length in the
+    /// stream.
     pub(super) scanned: u32,
 }
 
 impl EventBlock {
-    /// No block.
+    /// A block without a field so far.
     pub(super) const NEW: EventBlock = EventBlock {
         open: false,
         skipping: false,
@@ -54,66 +58,70 @@ impl EventBlock {
 /// What the current line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// A line that nothing is read from.
+    /// The rest of the line is ignored.
     Skip,
+    /// A `data` line, or a line that continues its payload.
     Payload,
     Name,
     Id,
-    /// An `event` line behind a payload that is whole.
+    /// An `event` line after a whole payload.
     NextName,
-    /// An `id` line behind a payload that is whole.
+    /// An `id` line after a whole payload.
     NextId,
     Comment,
     Retry,
-    /// A line that is no field, without a byte so far.
+    /// The beginning of an unknown line, which is not one of the standard's fields.
     Lead,
-    /// A line that is no field, with only space so far.
+    /// An unknown line with only white space so far.
     Space,
-    /// A line that is no field so far: it has this many of the first bytes of `error`.
+    /// An unknown line with this many of the first bytes of `error` so far.
     ErrorName(u8),
-    /// After the colon of `error:`; it is a field if a value follows.
+    /// An unknown line with `error:` so far. It is a field named `error` if a value follows.
     ErrorColon,
-    /// A line that is no field: it has this many of the first bytes of `[DONE]`, or `SPACED` for a `[` and blanks.
+    /// An unknown line with this many of the first bytes of `[DONE]` so far. `SPACED` means a `[` and blanks.
     Bracket(u8),
-    /// A further `data` line behind a payload that is whole: it has this many bytes of `[DONE]` and blanks behind it.
+    /// A further `data` line after a whole payload, with this many bytes of `[DONE]` and of blanks after it so far.
     NextDone(u8),
-    /// In a raw JSON value.
+    /// Inside a raw JSON value.
     Raw,
-    /// Behind a raw JSON value, in its frame.
+    /// After a raw JSON value, in the frame of that value.
     AfterRaw,
-    /// Behind the frame of a raw JSON value, or beside the brackets and commas of an array.
+    /// After the frame of a raw JSON value, or between the values of an array.
     BetweenRaw,
-    /// Bytes behind a raw JSON value that are no JSON object.
+    /// Bytes after a raw JSON value that do not begin another JSON object.
     Junk,
 }
 
-/// What to do before the next step.
+/// What the next step does first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     Nothing,
-    /// The event was emitted: release it.
+    /// Release the event that was emitted.
     Release,
-    /// The event was emitted: release it. Its frame ends with its line.
+    /// Release the event that was emitted; its frame ends with its line.
     Line,
-    /// A staged comment was emitted: release it.
+    /// Release the staged comment that was emitted.
     Unstage,
-    /// Emit these bytes, which lie behind a sound payload, as malformed.
+    /// Report these bytes, which follow a sound payload, as malformed.
     Trailing(Span),
-    /// Emit `[DONE]`, the line behind the event; `bare`: it came without `data:`.
+    /// Report `[DONE]`, the line after the event. `bare` means that it came without `data:`.
     Done {
         bare: bool,
     },
 }
 
-/// How far `finish` has come.
+/// How far [`Machine::finish`](super::Machine::finish) has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
+    /// It was not called: the stream goes on.
     Open,
+    /// The last line was read.
     Lines,
+    /// The last block was read.
     Over,
 }
 
-/// What a machine knows of its stream between two steps: plain data, no lifetimes, no pointers, offsets only.
+/// The state of a stream between two steps: plain data without pointers or lifetimes, in which positions are offsets.
 #[derive(Clone)]
 pub struct StreamState {
     pub(super) config: Config,
@@ -125,31 +133,32 @@ pub struct StreamState {
     pub(super) offset: u64,
     /// Stream offset where the current line began.
     pub(super) line_start: u64,
-    /// Stream offset of the end of the last block that produced no event.
-    pub(super) silent: u64,
-    /// The next value of `silent`, which takes effect with the next step.
-    pub(super) silent_next: u64,
+    /// Stream offset of the end of the last block that produced no event, or of the line of the last raw JSON value. A
+    /// frame ends there, although no result of a step does.
+    pub(super) empty_block_end: u64,
+    /// If this is higher than `empty_block_end`, the next step sets `empty_block_end` to it.
+    pub(super) next_empty_block_end: u64,
     pub(super) line: Line,
     pub(super) block: EventBlock,
-    /// The reconnection time so far, on a [`Line::Retry`]. On a [`Line::NextDone`] a bit for each blank that is a tab.
+    /// In a [`Line::Retry`], the reconnection time so far. In a [`Line::NextDone`], a bit for each blank that is a tab.
     pub(super) retry: u64,
-    /// Inside a raw JSON array: its elements are values of their own.
+    /// Inside a raw JSON array, whose elements are reported as values of their own.
     pub(super) in_array: bool,
-    /// Unknown lines, as far as they may be a JSON value that is no object.
+    /// Follows unknown lines, to decide whether all of them are one JSON value other than an object.
     pub(super) plain: Bare,
     pub(super) after: After,
     pub(super) ending: Ending,
     pub(super) facts: Facts,
     /// How often each quirk occurred.
     pub(super) counts: [u16; Quirk::ALL.len()],
-    /// What is known of a stream of another protocol than chat completions.
+    /// The protocol, and what the readers of protocols other than chat completions need of earlier events.
     pub(super) dialect: DialectState,
-    /// The machine is known to be where an event may begin, with nothing pending.
-    pub(super) rested: bool,
-    /// Stream offset of the last event that the memo did not recognise, as far as it was not cut.
+    /// [`Machine::is_between_events`](super::Machine::is_between_events) is known to be true. `false` means unknown.
+    pub(super) between_events: bool,
+    /// Stream offset of the last event that the memo compared whole and did not recognize.
     pub(super) unknown_at: u64,
-    /// How many bytes may be appended to a payload that was cut, which is in the storage, without another look at anything.
-    /// 0: no payload is under way, or other things are to be looked at.
+    /// How many bytes may be appended to the stored payload of an event that a slice cut, without checking anything
+    /// else. 0 if no payload was cut, or if the next step has more to do than to append.
     pub(super) appendable: u32,
 }
 
@@ -165,8 +174,8 @@ impl StreamState {
             name: Span::EMPTY,
             offset: 0,
             line_start: 0,
-            silent: 0,
-            silent_next: 0,
+            empty_block_end: 0,
+            next_empty_block_end: 0,
             line: Line::Skip,
             block: EventBlock::NEW,
             retry: 0,
@@ -177,7 +186,7 @@ impl StreamState {
             facts: Facts::NEW,
             counts: [0; Quirk::ALL.len()],
             dialect: DialectState::new(config.dialect),
-            rested: false,
+            between_events: false,
             unknown_at: u64::MAX,
             appendable: 0,
         }
@@ -193,7 +202,7 @@ impl StreamState {
         &self.config
     }
 
-    /// How often `quirk` occurred. Stops counting at 65,535.
+    /// How often `quirk` occurred, at most 65,535.
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {
         self.counts.get(quirk as usize).copied().unwrap_or(0)
     }
@@ -201,24 +210,24 @@ impl StreamState {
     /// The verdict so far.
     pub fn end(&self) -> End {
         let mut end = self.facts.end(self.offset, self.config.payload == Payload::Opaque);
-        end.dialect = self.dialect.protocol.filter(|protocol| self.facts.chat && protocol.is_read());
+        end.dialect = self.dialect.protocol.filter(|protocol| self.facts.own_event && protocol.is_read());
         end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
         end
     }
 
-    /// The token counts so far, of a stream of another protocol than chat completions. Where the protocol reports them bit by
-    /// bit they are merged.
+    /// The token counts so far of a stream of another protocol than chat completions, merged where the protocol reports
+    /// them over several events. `None` for chat completions.
     pub fn native_usage(&self) -> Option<TokenCounts> {
         let counts = self.dialect.usage.canonical(Protocol::read_here(self.dialect.protocol)?)?;
         Some(TokenCounts::of(counts))
     }
 
-    /// Whether the stream is known to be of another protocol than chat completions, and is read.
+    /// Whether the stream is known to be of another protocol than chat completions, and that protocol is read.
     pub(crate) fn is_native(&self) -> bool {
         Protocol::read_here(self.dialect.protocol).is_some()
     }
 
-    /// Whether the frame of what was found last is over: its block ended, or there was none.
+    /// Whether the frame of the last result is over: its block ended, or it was a comment outside of a block.
     pub(crate) fn closed(&self) -> bool {
         match self.after {
             After::Release | After::Done { .. } => true,
@@ -227,7 +236,7 @@ impl StreamState {
         }
     }
 
-    /// Whether what ends at this stream offset ends in a CR, to which a LF that comes next probably belongs.
+    /// Whether the bytes up to this stream offset end in a CR that a LF probably follows.
     #[inline]
     pub(crate) fn expects_lf(&self, end: u64) -> bool {
         self.lines.expects_lf() && end == self.offset
@@ -241,19 +250,19 @@ impl StreamState {
         }
     }
 
-    /// Whether bytes of what the last step found, or of its name, lie in that place.
+    /// Whether the payload of the last step's result, or the name of its event, has bytes in that place.
     pub fn is_borrowed(&self, found: Found, place: Place) -> bool {
         let is_there = |span: Span| span.place == place && span.len > 0;
         let has_name = matches!(found, Found::Chunk(_) | Found::Sse(_) | Found::Malformed(..));
         found.payload().is_some_and(is_there) || has_name && is_there(self.name)
     }
 
-    /// The ID of the last event, in the storage's bytes.
+    /// The last event ID, which is in `storage`.
     pub fn last_event_id<'a>(&self, storage: &'a [u8]) -> &'a [u8] {
         self.buffer.id(storage)
     }
 
-    /// Counts an event with these quirks.
+    /// Counts the quirks of one event.
     pub(crate) fn count(&mut self, quirks: QuirkSet) {
         if quirks.is_empty() {
             return;

@@ -1,4 +1,5 @@
-//! The same bytes, cut in any way, on any storage: the same events. Over streams made at random from telling pieces.
+//! The events must not depend on how the bytes are cut, nor on the storage. The streams are made at random from pieces
+//! of every kind.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -115,7 +116,7 @@ fn config(random: &mut Random) -> Config {
     }
 }
 
-/// On a storage with room for all, on one with too little, and on one that grows.
+/// With a storage that is large enough, with one that is too small, and with one that grows.
 #[test]
 fn events_do_not_depend_on_how_the_bytes_are_cut() {
     let mut random = Random(7);
@@ -138,9 +139,9 @@ fn events_do_not_depend_on_how_the_bytes_are_cut() {
     }
 }
 
-/// An `id` line behind a whole value belongs to the next value if there is one, otherwise to its own event.
+/// An `id` line after a whole value belongs to the next value in the block or, if there is none, to its own event.
 #[test]
-fn an_id_behind_a_value_belongs_to_the_next() {
+fn an_id_after_a_value_belongs_to_the_next() {
     let bytes =
         b"id: 1\ndata: {}\nid: 2\ndata: {}\nid: 34\nevent: x\nid: 56\n[DONE]\ndata: {}\nid: 7\ndata: {}\nid: 8\n\n";
     let ids: &[&[u8]] = &[b"1", b"2", b"56", b"56", b"8"];
@@ -155,7 +156,7 @@ fn an_id_behind_a_value_belongs_to_the_next() {
     }
 }
 
-/// A handler that breaks off at its `at`th text.
+/// A handler that stops at the text with number `at`.
 struct Breaks {
     at: usize,
     with: crate::Stop,
@@ -173,8 +174,8 @@ impl crate::Handler for Breaks {
     }
 }
 
-/// Pushes a stream in slices of this size to a handler that breaks off at its `at`th text. Returns the stops, each with the offset
-/// behind it, and the texts.
+/// Pushes a stream in slices of this size to a handler that stops at the text with number `at`. Returns the stops, each
+/// with the offset after it, and the texts.
 fn broken_off(stream: &str, size: usize, at: usize, with: crate::Stop) -> (Vec<(crate::Stop, usize)>, Vec<String>) {
     let mut handler = Breaks { at, with, texts: Vec::new() };
     let mut parser = Parser::new([0; 512]);
@@ -192,8 +193,8 @@ fn broken_off(stream: &str, size: usize, at: usize, with: crate::Stop) -> (Vec<(
     (stops, handler.texts)
 }
 
-/// A handler gets nothing more of the event that it broke off at; that is consumed, and the next one comes. At a text that a template
-/// recognised it breaks off as at any other.
+/// After a handler broke off, it gets no more deltas of that event, but those of the next. That holds for an event that
+/// a template recognized, too.
 #[test]
 fn a_handler_that_breaks_off_gets_no_more_of_the_event() {
     let choice = |index: u32| format!("{{\"index\":{index},\"delta\":{{\"content\":\"{index}\"}}}}");
@@ -205,7 +206,7 @@ fn a_handler_that_breaks_off_gets_no_more_of_the_event() {
     for (with, expected) in [
         (crate::Stop::Abort, &["0", "1", "5"][..]),
         (crate::Stop::Error(own), &["0", "1", "5"]),
-        // A pause waits for the end of the event.
+        // A pause takes effect after the event.
         (crate::Stop::Pause, &["0", "1", "2", "5"]),
     ] {
         for size in [1, 7, stream.len()] {
@@ -219,7 +220,7 @@ fn a_handler_that_breaks_off_gets_no_more_of_the_event() {
     }
 }
 
-/// What a handler did not get is missing from the answer, whatever the bytes say.
+/// The deltas that a handler did not get are missing from the response.
 #[test]
 fn a_response_in_which_a_handler_broke_off_is_not_complete() {
     struct AtDone(crate::Stop);
@@ -248,7 +249,7 @@ fn a_response_in_which_a_handler_broke_off_is_not_complete() {
             assert!(parser.end().is_complete());
         }
     }
-    // Nor one with an event that the configuration makes an error: the parser emits none of its deltas, pushed or pulled.
+    // The same holds for an event with a quirk that is configured as an error: no delta of it is pushed or pulled.
     let odd = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: {\"choices\":[]}\n\ndata: [DONE]\n\n";
     let config = crate::Config::new().with_errors(crate::Quirk::ALL.iter().copied().collect());
     let mut parser = Parser::with_config([0; 512], config);
@@ -263,7 +264,7 @@ fn a_response_in_which_a_handler_broke_off_is_not_complete() {
     assert_eq!((errors > 0, parser.end().is_complete()), (true, false));
 }
 
-/// Quirks as a handler gets them, behind texts and keep-alives.
+/// Notes texts, keep-alives and quirks in the order in which a handler gets them.
 #[derive(Default)]
 struct Odd(Vec<String>);
 
@@ -283,7 +284,7 @@ impl crate::Handler for Odd {
 }
 
 #[test]
-fn a_handler_gets_quirks_behind_what_had_them() {
+fn a_handler_gets_quirks_after_the_deltas_of_their_event() {
     let chunk = |members: &str| format!("data: {{\"choices\":[{{{members}}}]}}\n\n");
     let plain = chunk("\"index\":0,\"delta\":{\"content\":\"a\"}");
     let odd = chunk("\"delta\":{\"content\":\"b\"}");
@@ -297,7 +298,7 @@ fn a_handler_gets_quirks_behind_what_had_them() {
         "keep-alive".into(),
         format!("KeepAliveData {keep}"),
         "a".into(),
-        // The first half of a surrogate pair waits for the second; the stream ends without it.
+        // The first half of a surrogate pair stays pending until the stream ends without the second.
         "\u{fffd}".into(),
         format!("LoneSurrogate {}", stream.len()),
     ];
@@ -316,7 +317,7 @@ fn a_handler_gets_quirks_behind_what_had_them() {
 }
 
 #[test]
-fn a_finish_reason_behind_half_a_character_is_given_whether_its_event_is_recognised_or_not() {
+fn a_finish_reason_after_half_a_surrogate_pair_is_emitted() {
     struct Finishes(usize);
     impl crate::Handler for Finishes {
         fn update(&mut self, _: u32, update: crate::Update<'_>) -> crate::Flow {
@@ -333,9 +334,9 @@ fn a_finish_reason_behind_half_a_character_is_given_whether_its_event_is_recogni
     assert_eq!(finishes.0, 3);
 }
 
-/// Pulled without a tracker, a message has its deltas unless an earlier chunk had its choice.
+/// Without a tracker, a whole message has deltas unless an earlier chunk had its choice.
 #[test]
-fn a_pulled_message_is_read_unless_its_choice_was_seen() {
+fn a_pulled_message_has_deltas_unless_its_choice_came_before() {
     let body = r#"{"choices":[{"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}"#;
     let event = |choice: &str| format!("data: {{\"choices\":[{{{choice}}}]}}\n\n");
     let (delta, message) = (r#""delta":{"content":"a"}"#, r#""message":{"content":"ab"}"#);

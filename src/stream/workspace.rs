@@ -1,9 +1,10 @@
-//! What parsers need only while they read, lent to each in turn.
+//! The memory that parsers need only during a call: a workspace is lent to one parser after the other.
 //!
-//! A [`Workspace`] is a machine without a stream: for the time of a call it has a copy of the [state](StreamState) of one parser. So
-//! the machine does not know that its index and its templates are shared, but for two things: a template is compared only if
-//! it was learned on the parser's terms ([`Memo::lend`]), and the first of a run that it recognises notes what its event says
-//! of the stream ([`Machine::join`]), because it may have been learned from another.
+//! A [`Workspace`] is a machine without a stream. During a call it has a copy of the [state](StreamState) of one
+//! parser, so the machine works as if its index and templates were not shared, with two exceptions. It compares a
+//! template only if the template was learned on the parser's terms ([`Memo::lend`]). After a run it adds the facts of
+//! the templates that recognized events ([`Machine::note_template_facts`]), because these may have been learned from
+//! another stream.
 
 use super::machine::Machine;
 use super::memo::{Expectation, Memo, Terms};
@@ -13,12 +14,12 @@ use crate::chat::Index;
 use crate::shown::shown;
 use core::ops::{Deref, DerefMut};
 
-/// What the parsers of a thread share: templates of the events that were read, and the index of the event at hand.
+/// The memory that the parsers of a thread share: templates, and the index of the current event.
 ///
-/// A parser that shares it ([`Parser::sharing`](super::Parser::sharing)) is small, and has no templates of its own: streams
-/// of a few upstreams, however many, keep theirs in the first-level cache. Each call of such a parser is given a workspace,
-/// which need not be the same each time. Sharing changes the cost, never the result. `SLOTS` is how many shapes of events it
-/// remembers, 8 at most; more do not compile.
+/// A parser that shares it ([`Parser::sharing`](super::Parser::sharing)) is small, because it has no templates of its
+/// own. With many streams from a few upstreams, the shared templates stay in the first-level cache. Each call of such a
+/// parser gets a workspace as an argument, not necessarily the same each time. Sharing changes the cost, never the
+/// result. `SLOTS` is the number of templates; more than 8 do not compile.
 ///
 /// ```
 /// # #[cfg(feature = "alloc")] {
@@ -45,29 +46,29 @@ use core::ops::{Deref, DerefMut};
 ///
 /// # One workspace per trust domain
 ///
-/// A workspace keeps bytes of the streams that were read with it: a template has all of an event but for its texts, so names
-/// of tools, models and members that nobody knows are among them. No parser hands them out, but they stay in memory until
-/// they are replaced, or until [`clear`](Workspace::clear). And an event that is like one before takes less time, so that who
-/// writes one stream and measures can learn something of the shapes of the others. Streams that may not learn that of each
-/// other take a workspace each.
+/// A workspace keeps bytes of the streams that were read with it. A template has an event without its texts, so these
+/// bytes include names of tools and models, and unknown members. No parser reports them, but they stay in memory until
+/// the template is replaced, or until [`clear`](Workspace::clear). Also, an event that matches a template takes less
+/// time, so whoever writes one stream and measures the time can learn about the shapes of the events of others. Streams
+/// that must not learn this about each other need a workspace each.
 #[derive(Clone)]
 pub struct Workspace<const SLOTS: usize = 8> {
     machine: Machine<SLOTS>,
 }
 
-/// Prints nothing that it keeps.
+/// Prints no bytes of the streams.
 impl<const SLOTS: usize> core::fmt::Debug for Workspace<SLOTS> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Workspace").field("slots", &SLOTS).finish_non_exhaustive()
     }
 }
 
-/// What a parser that shares a [`Workspace`] keeps of its machine between two calls.
+/// The part of a machine that a parser keeps between two calls, if it shares a [`Workspace`].
 #[derive(Clone)]
 #[repr(C)]
 pub struct Parked {
     state: StreamState,
-    /// Where the last event lies in the stream.
+    /// The stream offsets of the last event.
     pub(super) frame: (u64, u64),
     expectation: Expectation,
 }
@@ -75,7 +76,7 @@ pub struct Parked {
 shown!("Parked": Parked, this => state: this.state);
 
 impl Parked {
-    /// At the start of a stream.
+    /// The part of a machine at the start of a stream.
     #[doc(hidden)]
     pub const fn new(config: Config) -> Self {
         Parked { state: StreamState::new(config), frame: (0, 0), expectation: Expectation::NOTHING }
@@ -99,14 +100,14 @@ impl DerefMut for Parked {
 }
 
 impl Workspace {
-    /// An empty one.
+    /// A workspace without templates.
     pub const fn new() -> Self {
         Workspace::with_slots()
     }
 }
 
 impl<const SLOTS: usize> Workspace<SLOTS> {
-    /// An empty one that remembers `SLOTS` shapes of events.
+    /// A workspace with room for `SLOTS` templates.
     ///
     /// ```compile_fail
     /// deltawire::Workspace::<9>::with_slots();
@@ -117,24 +118,24 @@ impl<const SLOTS: usize> Workspace<SLOTS> {
         Workspace { machine: Machine { state, index: Index::new(), memo: Memo::SHARED } }
     }
 
-    /// Overwrites all that it keeps of the streams.
+    /// Overwrites all bytes of the streams.
     pub fn clear(&mut self) {
         *self = Workspace::with_slots();
     }
 
-    /// The index of the event found last.
+    /// The index of the event that was found last.
     pub(super) fn index(&self) -> &Index {
         self.machine.index()
     }
 
-    /// The machine, with the state of a parser that is about to read this window.
+    /// Lends the machine to a parser that is about to read this window, and copies the parser's state to it.
     #[doc(hidden)]
     #[inline]
     pub fn lend<'l>(&'l mut self, parked: &'l mut Parked, window: &[u8]) -> Loan<'l, SLOTS> {
         let Workspace { machine } = self;
-        let protocol = parked.dialect.protocol.filter(|_| parked.facts.chat && !parked.dialect.is_odd);
+        let protocol = parked.dialect.protocol.filter(|_| parked.facts.own_event && !parked.dialect.is_odd);
         machine.memo.lend(Terms::shared(&parked.config), protocol, parked.expectation);
-        if machine.memo.may_know(window.len()) {
+        if machine.memo.may_recognize(window.len()) {
             machine.memo.prepare(&mut machine.index);
         }
         machine.index.frame = parked.frame;
@@ -149,7 +150,8 @@ impl<const SLOTS: usize> Default for Workspace<SLOTS> {
     }
 }
 
-/// A machine with the state of a parser, which has it back when this is dropped, also if a handler panics.
+/// A machine with the state of a parser. Dropping it copies the state back to the parser, so this happens even if a
+/// handler panics.
 #[doc(hidden)]
 pub struct Loan<'l, const SLOTS: usize> {
     pub(super) machine: &'l mut Machine<SLOTS>,
@@ -169,12 +171,12 @@ impl<const SLOTS: usize> Loan<'_, SLOTS> {
         self.machine
     }
 
-    /// Goes on with the event that an earlier call left pending: this was its index.
+    /// Goes on with an event that an earlier call left pending, and whose index was this one.
     #[doc(hidden)]
     pub fn resume(&mut self, index: &Index) {
         self.machine.index.clone_from(index);
-        // It need not be that of a template.
-        self.machine.memo.forget_shown();
+        // The index may have the shape of no template, or of one that was replaced since.
+        self.machine.memo.forget_current();
     }
 }
 

@@ -1,4 +1,4 @@
-//! The stages of an event: what is reported of it, in which order, and where it goes on if the sink was full.
+//! The general way of the emitter: the stages of an event, each of which can go on after the sink was full.
 
 use super::{Emitter, Env, Full, Outcome, Stage};
 use crate::chat::{meta_bit, Chunk, Update};
@@ -37,7 +37,7 @@ impl Emitter {
         self.outcome(quirks.and(machine.config().errors), offset, env.sink)
     }
 
-    /// Why to stop, now that the event is over. `errors` are its quirks that are configured as errors.
+    /// The outcome after an event. `errors` are the event's quirks that are configured as errors.
     #[inline(never)]
     pub(super) fn outcome(&self, errors: QuirkSet, offset: u64, sink: &dyn Sink) -> Outcome {
         let quirk = errors.iter().next().map(|quirk| Error::Quirk { quirk, offset });
@@ -50,12 +50,12 @@ impl Emitter {
         }
     }
 
+    /// Emits the stages of the event from `stage` on.
     fn report<const SLOTS: usize>(&mut self, stage: Stage, env: &mut Env<'_, SLOTS>) -> Result<(), Full> {
         let Env { machine, storage, tracker, window, base, sink } = env;
         let (machine, sink) = (&**machine, &mut **sink);
         let found = self.found;
         if stage == Stage::Before {
-            // The frame of an earlier block, which ended without an event.
             let open = self.progress.frames;
             if let Some(frame) = self.progress.frames.before(machine) {
                 self.put_frame(frame, open, Stage::Before, sink)?;
@@ -69,10 +69,10 @@ impl Emitter {
         if found == Found::NeedMore && !self.ended {
             return Ok(());
         }
-        let rest = machine.rest(*storage, window, *base, found);
+        let details = machine.details(*storage, window, *base, found);
         let context = match found {
             Found::NeedMore => Context::nothing((machine.offset(), machine.offset())),
-            _ => machine.context(&rest, *base, found),
+            _ => machine.context(&details, *base, found),
         };
         if stage <= Stage::Payload && is_chunk && sink.wants(Kind::Payload) {
             self.put(&context, payload_delta(&context), Stage::Payload, sink)?;
@@ -102,7 +102,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Emits what was left out of an event, and its quirks.
+    /// Emits the limit that a delta of the event exceeded, and the event's quirks.
     #[inline(never)]
     fn conclude(
         &mut self,
@@ -130,7 +130,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// Gives the sink a delta.
+    /// Gives the sink a delta, unless the sink stopped.
     #[inline(never)]
     fn put(&mut self, context: &Context<'_>, delta: Delta, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_none() {
@@ -143,8 +143,8 @@ impl Emitter {
         Ok(())
     }
 
-    /// Gives the sink a frame, if it wants frames. `open`: the frames before this one was closed, which come back if the sink is
-    /// full.
+    /// Gives the sink a frame, if it wants frames. `open` is the state before the frame was closed; it is restored if
+    /// the sink is full.
     #[inline(never)]
     pub(super) fn put_frame(
         &mut self,
@@ -165,8 +165,8 @@ impl Emitter {
         put
     }
 
-    /// Emits the members of the top level that describe the response, each once a stream: the first that is not empty. Then
-    /// all members that no other delta is made of.
+    /// Emits the members of the top level that describe the response, each once in a stream, as soon as it is not
+    /// empty. Then emits all members from which no other delta is made.
     #[inline(never)]
     fn metas(&mut self, context: &Context<'_>, sink: &mut dyn Sink) -> Result<(), Full> {
         let Some(chunk) = context.chunk() else { return Ok(()) };
@@ -183,7 +183,7 @@ impl Emitter {
         Ok(())
     }
 
-    /// A member of the top level that describes the response and was not emitted yet.
+    /// The next member of the top level that describes the response and was not emitted yet.
     #[inline]
     pub(super) fn next_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
         if chunk.may_have_meta(self.metas) {
@@ -199,14 +199,14 @@ impl Emitter {
         left.find_map(|meta| Some((meta, chunk.meta(meta)?)))
     }
 
-    /// Emits the deltas of a chunk; at the end of the stream, pending high surrogates.
+    /// Emits the deltas of a chunk. At the end of the stream, emits U+FFFD for each pending high surrogate.
     fn deltas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
-        // Other stages make their delta again.
+        // The delta that the sink had no room for. The tracker has it already, so it is not made again; other stages
+        // make theirs again.
         if let Some(delta) = self.waiting.delta.take().filter(|_| self.stage == Stage::Deltas) {
             self.put(context, delta, Stage::Deltas, sink)?;
         }
         if context.chunk().is_none() {
-            // Only at the end of the stream, unpaired high surrogates become U+FFFD.
             while self.found == Found::NeedMore {
                 let Some(delta) = tracker.flush(None, &mut self.progress.quirks) else { break };
                 self.progress.frames.add(delta.kind);
@@ -227,7 +227,7 @@ impl Emitter {
         result
     }
 
-    /// Notes the token counts of a usage, given with its payload, if there is one.
+    /// Notes the token counts of the last usage, given with its payload.
     #[inline(never)]
     pub(super) fn note_usage(&mut self, usage: &Option<(&[u8], Delta)>) {
         let Some((payload, usage)) = usage else { return };

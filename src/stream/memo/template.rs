@@ -1,4 +1,4 @@
-//! A template: an event without its holes, and how it is compared with another event.
+//! A template, and its comparison with an event.
 
 use super::envelope::{Envelope, Lengths};
 use crate::chat::index::SeenChoices;
@@ -9,57 +9,61 @@ use crate::scan::{block64::Kernel, container, string};
 use crate::stream::config::{self, Config, Payload, Validate};
 use crate::visits::visit;
 
-/// No template, or no choice.
+/// Stands for "no template" or "no choice".
 pub(in crate::stream) const NONE: u8 = u8::MAX;
 
-/// The most bytes that an event has outside its holes, to be learned.
+/// A template keeps at most this many bytes outside its holes. Events with more are not learned.
 pub(super) const FIXED: usize = 416;
 
-/// The most digits of a number in a hole: what fits 64 bits.
+/// The most digits of a number in a hole. Such a number fits 64 bits.
 const DIGITS: usize = 19;
 
-/// A hole of a template, and the part before it, which does not change.
+/// A hole of a template, and the length of the fixed part before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gap {
-    /// The length of the part.
+    /// The length of the fixed part between the hole before and this one.
     pub(super) before: u16,
     pub(super) fill: HoleKind,
 }
 
-/// A template: an event without its holes, and the shape of its payload.
+/// A template: an event without the values in its holes, with its framing, and the shape of its payload. The bytes
+/// outside the holes are its fixed parts.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
-    /// The length of the payload without its holes. 0: the template is free.
+    /// The length of the payload without its holes, or 0 if the template is free.
     pub(super) len: u16,
+    /// How many holes it has.
     pub(super) count: u8,
-    /// It was recognised at least once.
+    /// It recognized at least one event.
     pub(super) proved: bool,
-    /// The template that recognised the event behind the last one that this template recognised.
+    /// The template that recognized the next event, last time that this one recognized an event.
     pub(super) followed_by: u8,
-    /// A bit for each template whose shape differs from this one only in the number.
+    /// A bit for each template whose shape differs from this one only in the number of its choice.
     pub(super) alike: u8,
     pub(super) framing: Lengths,
     pub(super) terms: Terms,
-    pub(super) added: Added,
+    pub(super) facts: TemplateFacts,
     pub(super) gaps: [Gap; HOLES],
-    /// The length of the part behind the holes.
+    /// The length of the fixed part after the last hole.
     pub(super) last: u16,
     pub(super) shape: Shape,
-    /// The parts, one behind the other: the first with what stands before the payload, the last with the line ends behind it.
+    /// The fixed parts, concatenated. The first begins with the bytes before the payload; the last ends with the line
+    /// ends after it.
     pub(super) fixed: [u8; FIXED],
 }
 
-/// The part of a configuration on which the reading of an event depends. Several parsers may share templates; each recognises
-/// only those that were learned on its own terms.
+/// The settings of a configuration on which the reading of an event depends, packed. Parsers that share templates may
+/// be configured differently; each uses only the templates that were learned on its own terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::stream) struct Terms(u16);
 
 impl Terms {
-    /// The terms of templates that one machine has for itself.
+    /// The terms of the templates of a machine that shares none.
     pub(super) const OWN: Terms = Terms(0);
 
+    /// The terms of a parser that shares templates. They never equal [`OWN`](Self::OWN).
     pub(in crate::stream) fn shared(config: &Config) -> Self {
-        // At most 1024.
+        // A configured depth is at most 1,024, which fits 11 bits.
         let depth = config.limits.max_depth as u16;
         let (strict, spec) = (config.validate == Validate::Strict, config.framing == config::Framing::Spec);
         let payload = match config.payload {
@@ -71,20 +75,20 @@ impl Terms {
     }
 }
 
-/// The facts that the learned event adds to its stream, beside its deltas: its choice, if it has one, and whether that is
+/// The facts of the stream that an event of a template adds: its choice, if it has one, and whether that choice
 /// finished.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Added {
+pub(super) struct TemplateFacts {
     choice: u8,
     finished: bool,
 }
 
-impl Added {
-    pub(super) const NOTHING: Added = Added { choice: NONE, finished: false };
+impl TemplateFacts {
+    pub(super) const NOTHING: TemplateFacts = TemplateFacts { choice: NONE, finished: false };
 
-    /// The facts of an event with one choice at most.
+    /// The facts of an event that has at most one choice.
     pub(super) fn of(seen: &SeenChoices) -> Self {
-        Added { choice: seen.all.first().unwrap_or(NONE), finished: !seen.finished.is_empty() }
+        TemplateFacts { choice: seen.all.first().unwrap_or(NONE), finished: !seen.finished.is_empty() }
     }
 
     pub(super) fn add_to(self, seen: &mut SeenChoices) {
@@ -94,32 +98,32 @@ impl Added {
     }
 }
 
-/// A payload that is the first `len` of these bytes, and its name.
-pub(super) struct Asked<'b> {
+/// A payload, which is the first `len` of these bytes, and the name of its event.
+pub(super) struct NamedPayload<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) len: usize,
     pub(super) name: &'b [u8],
 }
 
 impl Gap {
-    /// The end of what lies in the hole, at the front of the bytes, and what is known of the text. In an event (`framed`) no
-    /// line may end there.
+    /// Returns the end of the value in the hole, which begins at the front of the bytes, and the [`TextFlags`] of a
+    /// text. `None` if the value is not of the expected kind or, with `framed`, if a line ends in it.
     #[inline(always)]
     fn end<K: Kernel>(&self, bytes: &[u8], framed: bool, max_depth: u32) -> Option<(usize, u8)> {
-        // Nearly always.
+        // The common case is a short text.
         match string::brief_end::<K>(bytes).filter(|_| self.fill == HoleKind::Text) {
             Some(end) => Some((end, 0)),
-            None => self.odd_end(bytes, framed, max_depth),
+            None => self.general_end(bytes, framed, max_depth),
         }
     }
 
-    /// [`end`](Gap::end) of a text that is long or has more than printable ASCII, or is to be checked, and of what is no text.
+    /// [`end`](Gap::end) for all kinds of holes, and for texts that are long or contain more than plain ASCII.
     #[inline(never)]
-    fn odd_end(&self, bytes: &[u8], framed: bool, max_depth: u32) -> Option<(usize, u8)> {
+    fn general_end(&self, bytes: &[u8], framed: bool, max_depth: u32) -> Option<(usize, u8)> {
         match self.fill {
             HoleKind::Text | HoleKind::Checked => {
                 let end = string::end(bytes, 0)?;
-                // A CR or LF is a control character.
+                // CR and LF are control characters.
                 if framed && end.control {
                     return None;
                 }
@@ -145,12 +149,12 @@ impl Gap {
     }
 }
 
-/// What of an event is compared with a template.
+/// What is compared with a template.
 #[derive(Clone, Copy)]
 pub(super) enum Extent {
-    /// All of it.
+    /// An event with its framing.
     Event,
-    /// The payload alone, without so many bytes of line ends behind it.
+    /// A payload. The last `tail` bytes of the template, its line ends, are not compared.
     Payload { tail: u8 },
 }
 
@@ -163,15 +167,15 @@ impl Template {
         alike: 0,
         framing: Lengths::NOTHING,
         terms: Terms::OWN,
-        added: Added::NOTHING,
+        facts: TemplateFacts::NOTHING,
         gaps: [Gap { before: 0, fill: HoleKind::Text }; HOLES],
         last: 0,
         shape: Shape::EMPTY,
         fixed: [0; FIXED],
     };
 
-    /// Compares what is at the front of `bytes` with what is remembered, and notes in the index where its segments begin. Gives
-    /// how long it is.
+    /// Compares the bytes at the front of `bytes` with the template, and writes the bases of the segments to the index.
+    /// Returns how many bytes matched.
     #[inline(always)]
     pub(super) fn compare<K: Kernel>(
         &self,
@@ -191,48 +195,50 @@ impl Template {
         let noted = index.bases.get_mut(1..)?.get_mut(..count)?.iter_mut().zip(index.between.get_mut(..count)?);
         for (gap, (base, text)) in self.gaps.get(..count)?.iter().zip(noted) {
             let part = usize::from(gap.before).checked_sub(core::mem::take(&mut skip))?;
-            (fixed, rest) = behind::<K>(fixed, rest, part)?;
+            (fixed, rest) = strip_equal::<K>(fixed, rest, part)?;
             let (end, flags) = gap.end::<K>(rest, is_event, max_depth)?;
             rest = rest.get(end..)?;
             (*base, *text) = (origin.wrapping_sub(rest.len()) as u32, flags);
         }
-        let (_, rest) = behind::<K>(fixed, rest, usize::from(self.last).checked_sub(skip)?.checked_sub(cut)?)?;
+        let (_, rest) = strip_equal::<K>(fixed, rest, usize::from(self.last).checked_sub(skip)?.checked_sub(cut)?)?;
         Some(bytes.len().wrapping_sub(rest.len()))
     }
 
-    /// [`compare`](Template::compare) of a payload alone, all of it, and of its name.
+    /// Compares a whole payload, and the name of its event, with the template.
     #[inline(always)]
     pub(super) fn compare_payload<K: Kernel>(
         &self,
-        asked: &Asked<'_>,
+        payload: &NamedPayload<'_>,
         max_depth: u32,
         index: &mut Index,
     ) -> Option<()> {
-        let Asked { bytes, len, name } = *asked;
+        let NamedPayload { bytes, len, name } = *payload;
         if name.len() != usize::from(self.framing.name) {
             return None;
         }
-        let before = usize::from(self.framing.lead).checked_sub(usize::from(self.framing.behind_name));
+        let before = usize::from(self.framing.lead).checked_sub(usize::from(self.framing.name_to_payload));
         if !name.is_empty() && !self.fixed.get(before?..)?.starts_with(name) {
             return None;
         }
-        // What lies behind the payload is only loaded: whatever ends there makes this longer.
+        // The comparison may read past the payload. Then `end` is higher than `len`, so the bytes there cannot cause a
+        // match.
         let end = self.compare::<K>(bytes, Extent::Payload { tail: self.framing.tail }, max_depth, index)?;
         (end == len).then_some(())
     }
 
-    /// Keeps a payload without its holes: all of it fits. If it did not, the template would be free.
+    /// Keeps a payload without its holes. The caller checked that it fits; if it did not, the template would become
+    /// free.
     pub(super) fn learn(&mut self, shape: Shape, payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) {
         self.len = 0;
         self.shape = shape;
         self.framing = envelope.framing(name);
-        if let Some(len) = self.put(payload, holes, name, envelope) {
+        if let Some(len) = self.put_parts(payload, holes, name, envelope) {
             (self.len, self.count, self.proved) = (len, holes.len() as u8, false);
         }
     }
 
-    /// Puts the parts of an event one behind the other. Gives how long those of the payload are.
-    fn put(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) -> Option<u16> {
+    /// Copies the fixed parts of an event to the template. Returns the length of those of the payload.
+    fn put_parts(&mut self, payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) -> Option<u16> {
         let mut end = 0;
         for part in envelope.before(name) {
             end = append(&mut self.fixed, end, part)?;
@@ -252,22 +258,22 @@ impl Template {
     }
 }
 
-/// What follows the next `len` bytes, in what is remembered and in what is at hand, if they are the same in both.
+/// Strips the first `len` bytes from the fixed parts and from the bytes of an event, if these bytes are equal.
 #[inline(always)]
-fn behind<'f, 'b, K: Kernel>(fixed: &'f [u8], bytes: &'b [u8], len: usize) -> Option<(&'f [u8], &'b [u8])> {
+fn strip_equal<'f, 'b, K: Kernel>(fixed: &'f [u8], bytes: &'b [u8], len: usize) -> Option<(&'f [u8], &'b [u8])> {
     visit!(len.min(bytes.len()));
     let ((part, fixed), (here, rest)) = (fixed.split_at_checked(len)?, bytes.split_at_checked(len)?);
     K::same(part, here).then_some((fixed, rest))
 }
 
-/// Returns the length of an event outside its holes.
+/// Returns how many bytes an event has outside its holes.
 pub(super) fn fixed_len(payload: &[u8], holes: &[Hole], name: &[u8], envelope: Envelope) -> usize {
     let filled = holes.iter().fold(0_usize, |sum, hole| sum.saturating_add(hole.end.saturating_sub(hole.start)));
     let framed = envelope.lead(name).saturating_add(envelope.tail().len());
     payload.len().saturating_sub(filled).saturating_add(framed)
 }
 
-/// Puts a part behind the first `at` bytes. Gives where it ends.
+/// Copies a part to offset `at`. Returns the offset of its end.
 fn append(fixed: &mut [u8], at: usize, part: &[u8]) -> Option<usize> {
     let end = at.checked_add(part.len())?;
     for (to, from) in fixed.get_mut(at..end)?.iter_mut().zip(part) {
@@ -276,10 +282,10 @@ fn append(fixed: &mut [u8], at: usize, part: &[u8]) -> Option<usize> {
     Some(end)
 }
 
-/// The end of the whole number at the front of the bytes, if it is written as one.
+/// Returns the end of the whole number at the front of the bytes, if they begin with one.
 fn number_end(bytes: &[u8]) -> Option<usize> {
     let digits = bytes.iter().take(DIGITS.saturating_add(1)).take_while(|byte| byte.is_ascii_digit()).count();
     let sound = digits == 1 || bytes.first() != Some(&b'0');
-    // What comes behind it is compared next, and is no digit.
+    // A digit after these does not match: the byte that the template has after a number is not a digit.
     (sound && digits > 0 && digits <= DIGITS).then_some(digits)
 }

@@ -1,4 +1,4 @@
-//! What the memo recognises, what it does not, and what it learns.
+//! Which events templates recognize, and which are learned.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -21,7 +21,7 @@ struct Rules {
 const LAZY: Rules = Rules { max_depth: 128, strict: false };
 const STRICT: Rules = Rules { max_depth: 128, strict: true };
 
-/// A memo and its index, as the machine has them.
+/// A memo with its index, as in a machine, and the framing of the events that it gets.
 #[derive(Clone)]
 struct Reader<const SLOTS: usize> {
     memo: Memo<SLOTS>,
@@ -40,11 +40,11 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         format!("{}{payload}{}", self.head, self.tail)
     }
 
-    /// Does what the machine does with an event that was not known. Says whether it was a chunk.
+    /// Does what the machine does with an event that no template recognized. Returns whether it was read to its end.
     fn read(&mut self, payload: &str) -> bool {
         let bytes = payload.as_bytes();
         self.memo.note_envelope(self.event(payload).as_bytes(), self.head.len(), bytes.len(), b"");
-        self.memo.forget_shown();
+        self.memo.forget_current();
         let sound = !self.rules.strict || crate::json::validate(bytes, self.rules.max_depth).is_ok();
         let read = sound && end_of(&mut self.index, payload, self.rules.max_depth) == Some(bytes.len());
         if read && self.memo.wants() {
@@ -53,13 +53,14 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         read
     }
 
-    /// Takes an event: whether it was known. If so, its index is that of a fresh reading.
+    /// Takes an event. Returns whether a template recognized it; if so, checks that the index equals that of a full
+    /// parse.
     fn take(&mut self, payload: &str) -> bool {
         let event = self.event(payload);
-        // What comes behind it does not matter.
+        // The bytes after the event must not matter.
         let bytes = [event.as_bytes(), b"data: {}\n\n"].concat();
-        let known = self.memo.may_know(bytes.len());
-        let hit = if known { self.memo.event(&mut self.index, &bytes, self.rules.max_depth) } else { None };
+        let known = self.memo.may_recognize(bytes.len());
+        let hit = if known { self.memo.recognize_event(&mut self.index, &bytes, self.rules.max_depth) } else { None };
         let Some(hit) = hit else {
             self.read(payload);
             return false;
@@ -82,25 +83,29 @@ impl<const SLOTS: usize> Reader<SLOTS> {
         true
     }
 
-    /// Whether the event is known, and the same of its payload alone; nothing is changed.
+    /// Whether a template recognizes the event. Checks that it recognizes the payload alone, too. Has no effect.
     fn knows(&self, payload: &str) -> bool {
         let known = self.clone().take(payload);
         let mut other = self.clone();
-        let by_payload =
-            other.memo.payload(&mut other.index, (payload.as_bytes(), payload.len()), b"", self.rules.max_depth);
+        let by_payload = other.memo.recognize_payload(
+            &mut other.index,
+            (payload.as_bytes(), payload.len()),
+            b"",
+            self.rules.max_depth,
+        );
         if by_payload {
             let mut fresh = Index::new();
             assert_eq!(end_of(&mut fresh, payload, self.rules.max_depth), Some(payload.len()), "{payload}");
             assert_eq!(reported(&other.index, payload), reported(&fresh, payload));
         }
-        // In a payload of several lines a LF may lie in a hole, and so may another control character.
+        // A stored payload may consist of several lines, so its holes may contain a LF or another control character.
         let control = payload.bytes().any(|byte| byte < b' ');
         assert!(known == by_payload || (by_payload && control), "{payload}: {known} {by_payload}");
         known
     }
 }
 
-/// Reads a payload: where its value ends.
+/// Reads a payload. Returns the end of its JSON value.
 fn end_of(index: &mut Index, payload: &str, max_depth: u32) -> Option<usize> {
     crate::chat::read::read(index, payload.as_bytes(), Hint::None, max_depth).ok().map(|read| read.end)
 }
@@ -149,7 +154,7 @@ fn content(content: &str) -> String {
     Parts { content, ..USUAL }.payload()
 }
 
-/// One that has read this.
+/// A reader that has taken these payloads and recognized none of them.
 fn after<const SLOTS: usize>(rules: Rules, payloads: &[String]) -> Reader<SLOTS> {
     let mut reader = Reader::new(rules);
     for payload in payloads {
@@ -170,7 +175,7 @@ fn a_text_is_a_hole() {
     for text in ["a\nb", "\r", "a\n\nb", "a\ndata: b", "\t", "\u{1}"] {
         assert!(!reader.knows(&content(text)), "{text:?}");
     }
-    // A text that does not end, or that ends too soon.
+    // Texts without an end, and texts that end too early.
     for text in ["\\", "a\"b", "\"", "\\\\\\"] {
         assert!(!reader.knows(&content(text)), "{text:?}");
     }
@@ -178,13 +183,16 @@ fn a_text_is_a_hole() {
     for cut in 0..whole.len() {
         let mut reader = reader.clone();
         let event = format!("data: {}", &whole[..cut]);
-        assert!(reader.memo.event(&mut reader.index, event.as_bytes(), LAZY.max_depth).is_none(), "{event}");
-        assert!(!reader.memo.payload(&mut reader.index, (whole.as_bytes(), cut), b"", LAZY.max_depth), "{event}");
+        assert!(reader.memo.recognize_event(&mut reader.index, event.as_bytes(), LAZY.max_depth).is_none(), "{event}");
+        assert!(
+            !reader.memo.recognize_payload(&mut reader.index, (whole.as_bytes(), cut), b"", LAZY.max_depth),
+            "{event}"
+        );
     }
 }
 
 #[test]
-fn what_state_depends_on_is_no_hole() {
+fn a_member_that_decides_something_is_not_a_hole() {
     let call =
         "{\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":\"call_1\",\
                 \"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]},\"finish_reason\":null}],\
@@ -213,7 +221,7 @@ fn what_state_depends_on_is_no_hole() {
 }
 
 #[test]
-fn a_number_is_a_hole_once_it_was_seen_to_change() {
+fn a_number_is_a_hole_once_it_changed() {
     let created = |created| Parts { created, ..USUAL }.payload();
     let mut reader: Reader<2> = after(LAZY, &[created("1700000000")]);
     assert!(!reader.knows(&created("1700000001")));
@@ -241,7 +249,7 @@ fn a_number_is_a_hole_once_it_was_seen_to_change() {
     let id = |id| Parts { id, ..USUAL }.payload();
     let mut reader: Reader<2> = after(LAZY, &[id("c-1"), id("c-2")]);
     assert!(reader.knows(&id("c-3")) && reader.knows(&id("")) && reader.knows(&id("\\u0063é")));
-    // The other one did not change.
+    // The ID did not change.
     assert!(!reader.knows(&created("1")));
     assert!(!reader.take(&created("1")));
     assert!(reader.knows(&Parts { id: "x", created: "2", ..USUAL }.payload()));
@@ -280,12 +288,12 @@ fn a_container_is_a_hole_within_the_limit_of_depth() {
 }
 
 #[test]
-fn there_need_be_no_hole() {
+fn a_template_may_have_no_hole() {
     let plain = "{\"choices\":[],\"model\":\"m\"}".to_string();
     let reader: Reader<2> = after(LAZY, core::slice::from_ref(&plain));
     assert!(reader.knows(&plain));
     assert!(!reader.knows(&plain.replace("\"m\"", "\"n\"")) && !reader.knows(&plain.replace('m', "\"")));
-    // A template that had more holes before has none of them now.
+    // A template that is replaced keeps no hole of the one before.
     let two = Parts { logprobs: "{}", ..USUAL }.payload();
     let three = Parts { logprobs: "{}", usage: "{}", ..USUAL }.payload();
     let holes = [plain, content("one"), two, three];
@@ -300,7 +308,7 @@ fn there_need_be_no_hole() {
 }
 
 #[test]
-fn there_may_be_seven_holes() {
+fn a_template_has_at_most_seven_holes() {
     let parts = |text: &str, more: &str| {
         let usage = format!("{{\"n\":[\"{text}\"]}}");
         let rest = format!(",\"timings\":{usage},\"obfuscation\":\"{text}\"{more}");
@@ -313,7 +321,7 @@ fn there_may_be_seven_holes() {
         assert!(reader.knows(&parts(text, "")), "{text}");
     }
     assert!(reader.take(&parts("b", "")));
-    // One more is one too many: it is not learned, and the other stays.
+    // An event with one hole more is not learned, and the template stays.
     let more = |text: &str| parts(text, &format!(",\"obfuscation\":\"{text}\""));
     assert!(!reader.take(&more("a")) && !reader.take(&more("b")) && !reader.take(&more("b")));
     assert!(reader.knows(&parts("abc", "")));
@@ -334,12 +342,13 @@ fn a_payload_that_is_too_long_is_not_learned() {
             let gaps = template.gaps.iter().take(usize::from(template.count)).map(|gap| gap.before);
             longest = usize::from(gaps.sum::<u16>() + template.last);
         }
-        // Once it is too long, it stays so.
+        // A longer payload than one that is too long is too long as well.
         assert!(!known || left == 0, "{len}");
         *if known { &mut learned } else { &mut left } += 1;
     }
     assert!(learned > 100 && left > 100, "{learned} {left}");
-    // With the results of a filter it may be longer: they are a hole then, but not where all of RFC 8259 is checked.
+    // A payload with results of a content filter may be longer, because they become a hole. With strict validation they
+    // do not.
     let results = |results: &str| {
         let payload =
             content("a").replacen("{\"index\"", &format!("{{\"content_filter_results\":{results},\"index\""), 1);
@@ -352,9 +361,9 @@ fn a_payload_that_is_too_long_is_not_learned() {
         assert_eq!((reader.knows(&results(&long)), reader.knows(&results("{}"))), (knows, knows));
         assert!(!reader.knows(&results("[]")));
     }
-    // The longest takes all the room.
+    // The longest template uses all its bytes.
     assert_eq!(longest, FIXED);
-    // What is learned is short; what is known then may be long.
+    // A template that was learned from a short event recognizes long ones.
     let long = "a".repeat(70_000);
     assert!(!after::<1>(LAZY, &[content(&long)]).knows(&content(&long)));
     assert!(after::<1>(LAZY, &[content("a")]).knows(&content(&long)));
@@ -373,7 +382,7 @@ fn a_payload_of_several_lines_is_not_learned() {
 }
 
 #[test]
-fn strict_checks_what_lies_in_a_hole() {
+fn strict_validation_checks_the_values_in_holes() {
     let reader: Reader<2> = after(STRICT, &[content("Hi")]);
     let lazy: Reader<2> = after(LAZY, &[content("Hi")]);
     for text in ["", "a", "é", "\\n", "\\u00e9", "\\ud83d", "😀\\\"", &"é".repeat(100)] {
@@ -388,10 +397,10 @@ fn strict_checks_what_lies_in_a_hole() {
         let at = whole.windows(2).position(|pair| pair == b"@@").unwrap();
         let event = [b"data: ", &whole[..at], bytes, &whole[at + 2..], b"\n\n"].concat();
         let (mut reader, mut lazy) = (reader.clone(), lazy.clone());
-        assert!(reader.memo.event(&mut reader.index, &event, STRICT.max_depth).is_none(), "{bytes:?}");
-        assert!(lazy.memo.event(&mut lazy.index, &event, LAZY.max_depth).is_some(), "{bytes:?}");
+        assert!(reader.memo.recognize_event(&mut reader.index, &event, STRICT.max_depth).is_none(), "{bytes:?}");
+        assert!(lazy.memo.recognize_event(&mut lazy.index, &event, LAZY.max_depth).is_some(), "{bytes:?}");
     }
-    // Containers are no holes there.
+    // With strict validation, containers are not holes.
     let usage = |usage| Parts { usage, ..USUAL }.payload();
     let reader: Reader<2> = after(STRICT, &[usage("{\"n\":1}")]);
     assert!(reader.knows(&usage("{\"n\":1}")) && !reader.knows(&usage("{\"n\":2}")));
@@ -399,7 +408,7 @@ fn strict_checks_what_lies_in_a_hole() {
 }
 
 #[test]
-fn the_framing_is_part_of_it() {
+fn the_framing_is_part_of_a_template() {
     let framings = [("data: ", "\n\n"), ("data:", "\n\n"), ("data: ", "\r\n\r"), ("data:", "\r\r"), ("data: ", "\n\r")];
     for (number, (head, tail)) in framings.into_iter().enumerate() {
         let mut reader: Reader<2> = Reader { head, tail, ..Reader::new(LAZY) };
@@ -411,15 +420,15 @@ fn the_framing_is_part_of_it() {
             if other == number {
                 continue;
             }
-            // Not known, and then that framing is the one.
+            // The first event with the other framing is not recognized, but learned.
             let mut changed = Reader { head, tail, ..reader.clone() };
             assert!(!changed.take(&content("a")), "{head}{tail:?}");
             assert!(changed.take(&content("b")), "{head}{tail:?}");
-            // What was known with the other framing still is.
+            // The template with the first framing stays.
             assert!(Reader { head: reader.head, tail: reader.tail, ..changed }.take(&content("a")));
         }
     }
-    // What is framed otherwise leaves it as it was.
+    // An event with other lines changes nothing.
     let mut reader: Reader<2> = after(LAZY, &[content("a")]);
     for (event, start) in [
         (format!(": ping\ndata: {}\n\n", content("b")), 13),
@@ -446,7 +455,8 @@ fn as_many_shapes_as_slots() {
         }
         hits
     }
-    // All but the first of each; with fewer templates than shapes it must not come to that.
+    // With enough templates, all but the first event of each shape are recognized. With fewer, the templates must not
+    // replace each other in turn.
     assert_eq!(known::<1>(&shapes[..1]), 49);
     assert_eq!(known::<2>(&shapes[..2]), 98);
     assert_eq!(known::<4>(&shapes), 196);
@@ -470,10 +480,10 @@ fn useless_templates_are_learned_less_often() {
     }
     assert_eq!(reader.memo.penalty, LONGEST_WAIT);
     assert!((8..40).contains(&learned), "{learned}");
-    // After a while every sixteenth is looked at.
+    // After a while every sixteenth event is compared.
     let expected = usize::from(PATIENCE) + 2_000 / 16;
     assert!((expected - 20..expected + 20).contains(&looked), "{looked}");
-    // And when they are alike again, that is seen in time: one is learned, and met within sixteen more.
+    // When events are alike again, one is learned, and one of the next sixteen is recognized.
     let mut hits = 0;
     for _ in 0..usize::from(LONGEST_WAIT) + 40 {
         hits += usize::from(reader.take(&content("again")));
@@ -484,26 +494,28 @@ fn useless_templates_are_learned_less_often() {
 }
 
 #[test]
-fn what_is_read_in_between_is_no_template() {
-    // Its index is another; the event after it is like the one before.
+fn an_event_between_two_of_a_template_changes_nothing() {
+    // The event between them fills the index anew.
     let mut reader: Reader<1> = after(LAZY, &[content("a")]);
     assert!(reader.take(&content("b")));
-    // Too short to be looked for.
-    assert!(!reader.memo.may_know("data: {}\n\ndata: {}\n\n".len()));
+    // It is too short to be compared.
+    assert!(!reader.memo.may_recognize("data: {}\n\ndata: {}\n\n".len()));
     assert!(!reader.take("{}"));
     assert!(reader.take(&content("c")));
 }
 
 #[test]
-fn what_is_shorter_than_all_that_is_known_is_not_looked_for() {
+fn an_event_that_is_shorter_than_each_template_is_not_compared() {
+    assert!(!Memo::<0>::NEW.may_recognize(usize::MAX));
     let mut reader: Reader<4> = Reader::new(LAZY);
-    assert!(!reader.memo.may_know(usize::from(u16::MAX) - 1));
+    assert!(!reader.memo.may_recognize(usize::from(u16::MAX) - 1));
+    // The text of a hole may be empty.
     let usual = content("").len();
     reader.read(&content("a"));
-    assert!(reader.memo.may_know(usual) && !reader.memo.may_know(usual - 1));
+    assert!(reader.memo.may_recognize(usual) && !reader.memo.may_recognize(usual - 1));
     let short = "{\"choices\":[]}";
     reader.read(short);
-    assert!(reader.memo.may_know(short.len()) && !reader.memo.may_know(short.len() - 1));
+    assert!(reader.memo.may_recognize(short.len()) && !reader.memo.may_recognize(short.len() - 1));
 }
 
 #[test]
@@ -513,7 +525,7 @@ fn each_template_has_its_own_framing() {
     assert!(reader.knows(&content("b")) && reader.knows(&other("b")));
     let mut crlf = Reader { tail: "\r\n\r", ..reader.clone() };
     assert!(!crlf.take(&content("c")) && !crlf.take(&other("c")));
-    // Once nothing is recognised any more, they are learned with the other framing.
+    // After some events that were not recognized, the templates are replaced by ones with the other framing.
     assert!((0..LOYALTY).any(|_| crlf.take(&content("d"))) && crlf.take(&content("e")));
     assert!(reader.knows(&content("c")) && reader.knows(&other("c")));
 }
@@ -524,18 +536,18 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
     for (head, learned) in [("data: ", true), ("data:", false)] {
         let mut reader: Reader<1> = Reader { head, ..Reader::new(LAZY) };
         reader.memo.note_envelope(reader.event("{}").as_bytes(), head.len(), 2, b"");
-        // It comes from an event that was cut, whose framing is not noted.
+        // As after an event that was cut: its framing is not noted.
         let mut index = Index::new();
         assert_eq!(end_of(&mut index, &spaced, 128), Some(spaced.len()));
         reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY.strict, &SeenChoices::default());
         assert_eq!(reader.memo.templates[0].len > 0, learned, "{head}");
         let event = [HEAD, content("b").as_bytes(), b"\n\n"].concat();
-        assert!(reader.memo.event(&mut reader.index, &event, LAZY.max_depth).is_none(), "{head}");
+        assert!(reader.memo.recognize_event(&mut reader.index, &event, LAZY.max_depth).is_none(), "{head}");
     }
 }
 
 #[test]
-fn after_some_patience_not_every_event_is_looked_at() {
+fn after_many_unrecognized_events_few_are_compared() {
     let unlike = |number: u8| Parts { rest: &format!(",\"pad\":{number}"), ..USUAL }.payload();
     for (count, expected) in [(PATIENCE - 1, true), (PATIENCE, true), (PATIENCE + 1, false)] {
         let mut reader: Reader<2> = after(LAZY, &[content("a")]);
@@ -546,7 +558,7 @@ fn after_some_patience_not_every_event_is_looked_at() {
 }
 
 #[test]
-fn a_slot_is_given_up_when_nothing_is_known_any_more() {
+fn a_template_is_replaced_after_several_unrecognized_events() {
     let shape = |usage: &str| Parts { usage, ..USUAL }.payload();
     let [first, second, third] = ["null", "[]", "7"].map(shape);
     for (last, other) in [(&first, &second), (&second, &first)] {
@@ -556,10 +568,10 @@ fn a_slot_is_given_up_when_nothing_is_known_any_more() {
             assert!(!reader.take(&third), "{turn}");
             assert_eq!(reader.knows(&third), turn == LOYALTY, "{turn}");
         }
-        // The one that was right last is kept.
+        // The template that recognized an event last is kept.
         assert!(reader.knows(last) && !reader.knows(other));
     }
-    // A template that is free, or was never met again, is taken first, however long nothing was known.
+    // A template that is free, or that recognized nothing, is replaced first, however many events were not recognized.
     let mut reader: Reader<2> = after(LAZY, core::slice::from_ref(&first));
     assert!(reader.take(&first));
     for number in 0..=LOYALTY {
@@ -568,7 +580,7 @@ fn a_slot_is_given_up_when_nothing_is_known_any_more() {
     assert!(reader.knows(&first));
 }
 
-/// Whether a machine that read an event knows the last one in these windows.
+/// Whether a machine that has read the event `before` recognizes the last event in these windows.
 fn machine_knows(before: &str, windows: &[&str]) -> bool {
     let mut machine: Machine<2> = Machine::new(Config::default());
     let mut storage = [0; 1024];
@@ -589,31 +601,19 @@ fn machine_knows(before: &str, windows: &[&str]) -> bool {
 }
 
 #[test]
-fn a_machine_knows_events_however_they_come() {
+fn a_machine_recognizes_whole_and_cut_events() {
     for (head, tail) in [("data: ", "\n\n"), ("data:", "\n\n"), ("data: ", "\r\n\r\n"), ("data:", "\r\r")] {
         let event = |text: &str| format!("{head}{}{tail}", content(text));
         let (before, whole) = (event("a"), event("b"));
         assert!(machine_knows(&before, &[&whole]), "{head}{tail:?}");
-        // Cut, it is known when it is put together.
+        // An event that was cut is recognized when it ends.
         for at in [1, head.len(), head.len() + 1, 100, whole.len() - tail.len()] {
             let (first, second) = whole.split_at(at);
             assert!(machine_knows(&before, &[first, second]), "{head}{tail:?} {at}");
         }
-        // Behind a comment, which is an event of its own.
+        // After a comment, which is reported by itself.
         assert!(machine_knows(&before, &[&format!(": said{}{whole}", &tail[tail.len() / 2..])]), "{head}{tail:?}");
-        // A name makes it another.
+        // An event with a name is not recognized.
         assert!(!machine_knows(&before, &[&format!("event: x{}{whole}", &tail[tail.len() / 2..])]), "{head}{tail:?}");
     }
-}
-
-#[test]
-fn what_is_too_short_is_not_compared() {
-    let payload = r#"{"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
-    let mut reader = Reader::<2>::new(LAZY);
-    assert!(!reader.memo.may_know(60_000), "nothing was learned");
-    while !reader.take(payload) {}
-    // An empty text may stand in place of this one.
-    assert_eq!((0..200).find(|len| reader.memo.may_know(*len)), Some(payload.len() - 1));
-    // With no templates it never knows anything.
-    assert!(!Memo::<0>::NEW.may_know(usize::MAX));
 }

@@ -1,16 +1,16 @@
-//! Where texts lie, what they need, and numbers.
+//! The places of texts, the scratch that they need, and numbers.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 extern crate std;
 
-use super::{Context, Put, Record, Records, RecordsFull, Sink, Unsplit, FLAG_MORE, FLAG_TEXT_SCRATCH, LEAST};
+use super::{Context, Put, Record, Records, RecordsFull, Sink, Unsplit, FLAG_MORE, FLAG_TEXT_SCRATCH, MIN_PIECE};
 use crate::chat::Index;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{parse_lazy, Text};
-use crate::stream::context::Rest;
+use crate::stream::context::Details;
 
 #[test]
-fn more_scratch_is_needed_where_an_empty_one_would_not_do() {
+fn a_larger_scratch_is_needed_only_if_an_empty_one_has_no_room() {
     let (mut records, mut scratch) = ([Record::default(); 4], [0; 64]);
     for (len, need) in [(63, 0), (64, 0), (65, 65), (200, 200)] {
         let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
@@ -31,14 +31,14 @@ fn text(string: &'static str) -> Text<'static> {
 }
 
 #[test]
-fn a_text_that_fits_is_written_at_once() {
+fn a_text_that_fits_is_one_record() {
     for (slots, room, string, expected) in [
         (1, 64, r#""plain""#, Some((0, 11, 5, 0))),
         (1, 64, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
-        (1, LEAST, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
-        // What lies in the input needs no room.
+        (1, MIN_PIECE, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
+        // A text in the input needs no scratch.
         (1, 0, r#""plain""#, Some((0, 11, 5, 0))),
-        (1, LEAST - 1, r#""a\nb""#, None),
+        (1, MIN_PIECE - 1, r#""a\nb""#, None),
         (1, 64, r#""0123456789012345678901234567890123456789012345678901234567890123\n""#, None),
         (0, 64, r#""plain""#, None),
         (0, 64, r#""a\nb""#, None),
@@ -46,7 +46,7 @@ fn a_text_that_fits_is_written_at_once() {
         let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
         let mut sink = Records::new(records.get_mut(..slots).unwrap(), scratch.get_mut(..room).unwrap(), u64::MAX);
         let index = Index::new();
-        let context = Context::of_chunk((string.as_bytes(), 10), &index, (5, 6), false, Rest::NOTHING);
+        let context = Context::of_chunk((string.as_bytes(), 10), &index, (5, 6), false, Details::NOTHING);
         let part = Part::of(string.as_bytes(), text(string));
         let put = sink.put_now(&context, &Delta { choice: 3, call: 4, text: part, ..Delta::new(Kind::Content) });
         let (written, used) = (sink.written(), sink.used());
@@ -59,13 +59,13 @@ fn a_text_that_fits_is_written_at_once() {
     }
 }
 
-/// Long texts come in pieces, signatures too. For any other text `need` is the room that it takes.
+/// Long texts and signatures come in pieces. For other texts that are longer than the scratch, `need` is their length.
 #[test]
 fn a_text_longer_than_the_scratch() {
     let string = std::format!("\"{}\\n\"", "0123456789".repeat(20));
     let payload = string.as_bytes();
     let index = Index::new();
-    let context = Context::of_chunk((payload, 10), &index, (5, 6), false, Rest::NOTHING);
+    let context = Context::of_chunk((payload, 10), &index, (5, 6), false, Details::NOTHING);
     let part = Part::of(payload, parse_lazy(payload).unwrap().as_text().unwrap());
     let pieces = [Kind::Content, Kind::Reasoning, Kind::Refusal, Kind::ToolArguments, Kind::FunctionArguments];
     for kind in pieces.into_iter().chain([Kind::Signature]) {
@@ -97,14 +97,14 @@ fn a_text_longer_than_the_scratch() {
 }
 
 #[test]
-fn a_text_is_decoded_where_there_is_room() {
+fn a_text_is_decoded_if_the_scratch_has_room() {
     let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
     let mut sink = Records::new(&mut records, &mut scratch, u64::MAX);
     let decode = |sink: &mut Records<'_>, json| sink.decode(Part::of(str::as_bytes(json), text(json)), json.as_bytes());
     assert_eq!(decode(&mut sink, r#""a\u00e9""#), Some((0, 3)));
-    sink.used = 64 - LEAST;
+    sink.used = 64 - MIN_PIECE;
     assert_eq!(decode(&mut sink, r#""\t0123456789abcdef""#), None);
-    // Nothing is used as long as no record says so.
+    // Without a free record, no byte of the scratch is used.
     assert_eq!(sink.used(), 48);
     assert_eq!(decode(&mut sink, r#""\t""#), Some((48, 1)));
     assert_eq!(decode(&mut sink, r#""\t""#), None);

@@ -1,4 +1,4 @@
-//! What a template that another stream learned does for a stream, and what it does not.
+//! Templates that were learned from another stream: which events they recognize, and which facts they add.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -18,7 +18,7 @@ fn parser(config: Config) -> Shared {
     Parser::sharing([0; 512], config, ())
 }
 
-/// Reads events: the texts in them, and for each whether a template recognised it.
+/// Reads events. Returns their texts, and for each event whether a template recognized it.
 fn read(parser: &mut Shared, workspace: &mut Workspace, events: &[String]) -> (String, Vec<bool>) {
     let (mut text, mut known) = (String::new(), Vec::new());
     for event in events {
@@ -35,7 +35,8 @@ fn read(parser: &mut Shared, workspace: &mut Workspace, events: &[String]) -> (S
     (text, known)
 }
 
-/// A stream of chat completions in events: its ID, time and fingerprint are `of`, its lines end so.
+/// The events of a stream of chat completions whose ID, time and fingerprint are made from `of`, and whose lines end
+/// with `end`.
 fn chat(of: u32, end: &str) -> Vec<String> {
     let event = |delta: &str, reason: &str| {
         format!(
@@ -54,13 +55,13 @@ fn chat(of: u32, end: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_stream_has_what_another_learned() {
+fn a_template_recognizes_events_of_another_stream() {
     let mut workspace = Workspace::new();
     let (text, known) = read(&mut parser(Config::new()), &mut workspace, &chat(1, "\n"));
     assert_eq!((text.as_str(), &known[..]), ("abc", &[false, false, true, false][..]));
     let mut other = parser(Config::new());
     let (text, known) = read(&mut other, &mut workspace, &chat(234, "\n"));
-    // The first is read in any case, to know what stream it is.
+    // The first event of a stream is always read, because it shows the protocol.
     assert_eq!((text.as_str(), &known[..]), ("abc", &[false, true, true, true][..]));
     let end = other.end();
     assert_eq!((end.verdict, end.choices_seen, end.choices_finished), (Verdict::Finished, 1, 1));
@@ -68,20 +69,20 @@ fn a_stream_has_what_another_learned() {
 }
 
 #[test]
-fn lines_may_end_otherwise() {
+fn streams_with_different_line_ends_share_a_workspace() {
     let mut workspace = Workspace::new();
     for end in ["\n", "\r\n", "\r"] {
         read(&mut parser(Config::new()), &mut workspace, &chat(1, end)[..3]);
     }
     for end in ["\n", "\r\n", "\r"] {
         let (text, known) = read(&mut parser(Config::new()), &mut workspace, &chat(2, end)[..3]);
-        // Behind a CR the parser waits for a LF that may belong to it.
+        // After a CR a LF may follow that belongs to the same line end.
         assert_eq!((text.as_str(), known[1]), ("abc", true), "{end:?}");
     }
 }
 
 #[test]
-fn other_terms_have_other_templates() {
+fn parsers_with_different_terms_use_different_templates() {
     let shallow = Limits::new().with_max_depth(64).unwrap();
     for config in [
         Config::new().with_validate(Validate::Strict),
@@ -116,7 +117,7 @@ fn a_workspace_is_cleared() {
 
 #[test]
 #[cfg(feature = "responses")]
-fn a_part_that_was_recognised_is_not_reported_again() {
+fn a_part_that_was_recognized_is_not_reported_again() {
     let events = [
         "{\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}",
         "{\"type\":\"response.output_text.delta\",\"item_id\":\"@\",\"output_index\":0,\"content_index\":0,\"delta\":\"ab\"}",
@@ -134,7 +135,8 @@ fn a_part_that_was_recognised_is_not_reported_again() {
     }
 }
 
-/// The deltas and the end of a stream that comes in these pieces, by a parser of its own and by one that shares `workspace`.
+/// The deltas and the end of a stream that comes in these pieces: from a parser with its own templates, and from one
+/// that shares `workspace`.
 #[cfg(feature = "dialects")]
 fn read_twice<const SLOTS: usize>(
     workspace: &mut Workspace<SLOTS>,
@@ -158,7 +160,7 @@ fn read_twice<const SLOTS: usize>(
     [(by_own, own.end()), (by_shared, shared.end())]
 }
 
-/// What a template says of a stream may depend on the text in its hole: an empty one reports no part.
+/// Whether an event reports its part of the output depends on the text in a hole: an empty text does not report it.
 #[test]
 #[cfg(feature = "dialects")]
 fn an_empty_text_reports_no_part() {
@@ -180,12 +182,13 @@ fn an_empty_text_reports_no_part() {
     );
     let teacher = [created.clone() + &delta("x", "Hi")];
     let streams: [&[String]; 6] = [
-        // Whole in one piece; the run is one of its own; the event of the empty text is cut.
+        // The whole stream in one piece; the recognized events in a piece of their own; and the event with the empty
+        // text cut.
         &[created.clone() + &delta("yy", "") + &done + &completed],
         &[created.clone(), delta("yy", "") + &done + &completed],
         &[created.clone(), delta("yy", "") + &completed],
         &[created.clone(), delta("yy", "")[..60].into(), delta("yy", "")[60..].into(), done.clone(), completed.clone()],
-        // The second of a run has a text.
+        // The second event of the run has a text.
         &[created.clone(), delta("yy", "") + &delta("yy", "a") + &done + &completed],
         &[created.clone(), delta("yy", ""), delta("yy", "a"), delta("yy", ""), done.clone() + &completed],
     ];
@@ -201,9 +204,9 @@ fn an_empty_text_reports_no_part() {
     }
 }
 
-/// What a run of several templates says of a stream is noted behind it: of each that recognised an event, and of no other.
+/// After a run that several templates recognized, the facts of each of these templates are added, and of no other.
 #[test]
-fn a_run_notes_each_event_that_was_recognised() {
+fn a_run_notes_each_event_that_was_recognized() {
     struct Quiet;
     impl Handler for Quiet {}
     let event = |content: &str, choice: u32, reason: &str| {
@@ -213,7 +216,7 @@ fn a_run_notes_each_event_that_was_recognised() {
     };
     let (first, stop) = (event("a", 0, "null"), "\"stop\"");
     let (other, last) = (event("a", 1, "null"), event("a", 1, stop));
-    // Longer than the storage: it is reported as too long, whatever else it says.
+    // An event that is longer than the storage is too long, whatever it contains.
     let long = event(&"a".repeat(600), 1, stop);
     let streams = [
         [&first, &other, &last].map(String::as_str).concat(),
@@ -228,7 +231,7 @@ fn a_run_notes_each_event_that_was_recognised() {
     for taught in &streams {
         for stream in &streams {
             for cut in [0, first.len(), stream.len()] {
-                // What the workspace shows is of this one.
+                // Afterwards the current template is that of the other stream.
                 read(&mut new(), &mut workspace, &[first.clone(), other.clone(), last.clone(), first.clone()]);
                 let mut own: Parser<[u8; 512]> = Parser::new([0; 512]);
                 let mut teacher: SharedParser<[u8; 512]> =
@@ -238,7 +241,7 @@ fn a_run_notes_each_event_that_was_recognised() {
                 for piece in [&stream[..cut], &stream[cut..]] {
                     assert!(own.feed(piece.as_bytes(), &mut Quiet).stop.is_none());
                     assert!(shared.feed_with(&mut workspace, piece.as_bytes(), &mut Quiet).stop.is_none());
-                    assert_eq!(shared.end(), own.end(), "{stream} behind {taught}");
+                    assert_eq!(shared.end(), own.end(), "{stream} after {taught}");
                 }
             }
         }
@@ -246,7 +249,7 @@ fn a_run_notes_each_event_that_was_recognised() {
 }
 
 #[test]
-fn a_handler_that_panics_leaves_the_workspace_to_others() {
+fn a_workspace_can_be_used_after_a_handler_panicked() {
     struct Panics;
     impl Handler for Panics {
         fn event(&mut self, _: &Event<'_>) -> Flow {
@@ -264,13 +267,13 @@ fn a_handler_that_panics_leaves_the_workspace_to_others() {
     assert!(std::panic::catch_unwind(panics).is_err());
     assert_eq!(other.feed_with(&mut workspace, bytes.as_bytes(), &mut Quiet).consumed, bytes.len());
     assert_eq!((other.end().verdict, other.offset()), (Verdict::Finished, bytes.len() as u64));
-    assert!(one.offset() > 0, "its state was given back");
+    assert!(one.offset() > 0, "the parser got its state back");
 }
 
-/// Events that are passed over add no facts of the template that recognised another stream's event.
+/// Events that are left unread do not add the facts of the template that recognized another stream's event.
 #[test]
 #[cfg(feature = "dialects")]
-fn what_is_passed_over_adds_no_facts_of_another_stream() {
+fn an_unread_event_adds_no_facts_of_another_stream() {
     struct Quiet;
     impl Handler for Quiet {}
     let chunk =
@@ -292,9 +295,9 @@ fn what_is_passed_over_adds_no_facts_of_another_stream() {
     }
 }
 
-/// A template recognises an event, and then one that is longer than this stream allows. The first one's facts count.
+/// A template recognizes an event, then one that is longer than this stream allows. The facts of the first event count.
 #[test]
-fn an_event_that_is_too_long_takes_no_facts_of_the_event_before() {
+fn an_event_that_is_too_long_keeps_the_facts_of_the_event_before() {
     struct Quiet;
     impl Handler for Quiet {}
     let chunk = |text: &str, reason: &str| {
@@ -318,7 +321,8 @@ fn an_event_that_is_too_long_takes_no_facts_of_the_event_before() {
     assert_eq!(own.end().choices_finished, 1);
 }
 
-/// Where the index of a text is that of another item, the event is read, whatever other streams have taught (C37).
+/// An event whose text belongs to another item than its index says is read, whatever templates other streams have left
+/// (C37).
 #[cfg(feature = "responses")]
 #[test]
 fn a_text_under_the_index_of_another_item_is_read() {
