@@ -1,4 +1,4 @@
-//! Tests of texts, read in every possible way, against a naive decoder.
+//! Compares texts, read in every possible way, with a naive decoder.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 extern crate std;
@@ -296,7 +296,7 @@ fn halves_join_across_texts() {
         let first = left_text.without_trailing_half();
         assert_eq!(format!("{first}{right_text}"), whole, "{left:?} {right:?}");
         assert_eq!(first.quirks() | right_text.quirks(), quirks);
-        assert_eq!(first.trailing_half(), None, "it is taken once");
+        assert_eq!(first.trailing_half(), None, "the half is taken only once");
     }
     assert!(joined > 100, "{joined}");
 }
@@ -318,7 +318,7 @@ fn trailing_halves() {
     assert_eq!(text.trailing_half(), Some(0xd83d));
     assert_eq!(text.without_trailing_half(), "\u{fffd}");
     assert!(Text::from_raw(br"\ud83d", TextFlags::ESCAPED).without_trailing_half().is_empty());
-    // A pending value that is no high surrogate is replaced and does not join.
+    // A pending value that is not a high surrogate is replaced and does not join.
     assert_eq!(Text::from_raw(br"\ude00", TextFlags::ESCAPED).with_lead(0xde00), "\u{fffd}\u{fffd}");
 }
 

@@ -1,4 +1,4 @@
-//! What counts towards the length of a message, and what the message leaves out over a limit.
+//! Tests what counts towards the length of a message, and what the message leaves out over a limit.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 extern crate std;
@@ -14,7 +14,7 @@ fn used(assembler: &Assembler) -> usize {
     assembler.kept.log.first().map_or(0, |log| log.state.live)
 }
 
-/// Returns how many bytes are in use: all texts and raw JSON, counted anew.
+/// Returns how many bytes are in use, counted in the message: all texts and raw JSON.
 fn kept(assembler: &Assembler) -> usize {
     let message = assembler.message().unwrap();
     let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -145,7 +145,7 @@ fn a_reset_forgets_everything() {
 }
 
 /// Adds `chunks` to a message that has 60 members of `len` bytes. Returns the length of the chunks, how many bytes the
-/// message looks at for them, and the length of its log.
+/// message reads for them, and the length of its log.
 fn work_of_members(len: usize, chunks: &[String]) -> (usize, u64, usize) {
     let text = "x".repeat(len);
     let members: Vec<String> = (0..60).map(|n| format!(r#""m{n}":"{text}""#)).collect();
@@ -172,7 +172,7 @@ fn members_that_change_cost_their_own_bytes() {
             let (bytes, visits, kept) = work_of_members(len, &chunks);
             let each = visits as f64 / bytes as f64;
             std::println!("{name} of 60 members of {len} bytes change: {each:.1} visits a byte, {kept} bytes are kept");
-            // Removed records are read once more, at most as often as the log doubles.
+            // Each removal of records reads the log once more, at most as often as the log doubles.
             assert!(visits <= 80 * bytes as u64 + 4 * 61 * len as u64, "{name}, {len}: {each:.1}");
             assert!(kept <= 2 * (61 * len + 60 * 100) + 4096, "{name}, {len}: {kept} bytes");
         }

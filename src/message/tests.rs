@@ -72,7 +72,7 @@ fn the_state_of_the_choices_is_as_large_as_documented() {
 }
 
 #[test]
-fn choices_stand_by_index() {
+fn choices_are_listed_by_index() {
     let message = message(&[
         r#"{"choices":[{"index":7,"delta":{"content":"h"}},{"index":1,"delta":{"content":"x"}}]}"#,
         r#"{"choices":[{"index":0,"delta":{"content":"a"}},{"index":7,"delta":{"content":"i"}}]}"#,
@@ -144,7 +144,7 @@ fn repeated_arguments_are_dropped_on_demand() {
         (&["{}", "x"], "{}x", "{}x"),
         (&["{}", "{"], "{}{", "{}{"),
         (&["{}", "{}"], "{}{}", "{}"),
-        // The cuts do not matter.
+        // Repetitions are found wherever the fragments were cut.
         (&[r#"{"a":"}"}{"a":"}"} {"a":"}"}"#, "\n"], "{\"a\":\"}\"}{\"a\":\"}\"} {\"a\":\"}\"}\n", whole),
         (&[r#"{"a":"}"}{"a":"}"}{"b"#, r#"":1}"#], r#"{"a":"}"}{"a":"}"}{"b":1}"#, r#"{"a":"}"}{"b":1}"#),
     ] {
@@ -172,7 +172,7 @@ fn a_message_has_all_that_deltas_have() {
     let calls: Vec<_> = whole.tool_calls.iter().map(|call| (call.name.as_deref().unwrap(), call.custom)).collect();
     assert_eq!(calls, [("f", false), ("g", true)]);
 
-    // A message that comes again is kept once.
+    // A message that is sent twice is added once.
     let again = choice(&[first, first]);
     assert_eq!((again.content.as_deref(), again.annotations.len(), again.tool_calls.len()), (Some("c"), 2, 2));
     assert_eq!(again.audio.unwrap().data.value().raw(), br#"["QQ=="]"#);
@@ -246,7 +246,7 @@ fn logprobs_are_appended() {
     assert_eq!(logprobs.content.as_ref().unwrap().value().raw(), br#"[{"token":"a"},{"token":"b"},{"token":"c"}]"#);
     assert_eq!(logprobs.refusal.as_ref().map(|list| list.len()), Some(0));
     assert_eq!(logprobs.tokens, None);
-    // If a list is there twice, the last one counts.
+    // If a list is sent twice in one object, the last one counts.
     let twice = choice(&[
         r#""delta":{"content":"a"},"logprobs":{"content":[1],"refusal":[1],"content":[2,3],"refusal":null}"#,
         r#""delta":{"content":"b"},"logprobs":{"other":[1],"content":7,"tokens":[{"#,
@@ -298,7 +298,7 @@ fn quirks_are_counted_once_a_delta() {
     assert_eq!(assembler.quirk_count(Quirk::DeltaAfterFinish), 1);
 }
 
-/// What a handler of a user's own passes on to an assembler: chunks or not.
+/// A handler that passes updates on to an assembler, with or without their chunks.
 struct PassesOn {
     chunks: bool,
     message: Assembler,
@@ -319,7 +319,7 @@ impl crate::Handler for PassesOn {
 
 #[test]
 fn updates_without_their_chunk_are_an_error() {
-    // The first chunk has nothing to keep but its deltas.
+    // The first chunk has only deltas.
     let stream = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: {\"id\":\"a\",\"choices\":[]}\n\n";
     for chunks in [true, false] {
         let (mut parser, mut handler) = (Parser::new(Growing::new()), PassesOn { chunks, message: Assembler::new() });
