@@ -186,7 +186,7 @@ typedef int32_t deltawire_status;
 // Misuse: memory is not aligned to `DELTAWIRE_ALIGN`.
 #define DELTAWIRE_E_ALIGN -4
 
-// Misuse: the block was never initialised, or the order of calls is wrong.
+// Misuse: the block was never initialized, or the order of calls is wrong.
 #define DELTAWIRE_E_STATE -5
 
 // Misuse: a callback called a function on the parser that is calling it, or with the workspace that
@@ -276,7 +276,7 @@ typedef struct {
     // a limit as well, even for events that no read cut.
     uint32_t max_event_len;
     // `DELTAWIRE_PROTOCOL_*`, if the caller knows the protocol of the stream: CHAT, RESPONSES,
-    // ANTHROPIC or GEMINI. 0: the first event whose protocol the parser recognises decides for the
+    // ANTHROPIC or GEMINI. 0: the first event whose protocol the parser recognizes decides for the
     // whole stream.
     uint32_t dialect;
     // The longest allowed last event ID, in bytes; 0 is 1 KiB. The parser ignores a longer ID.
@@ -706,13 +706,16 @@ const char *deltawire_fault_name(uint32_t fault);
 // is sent. Raw JSON, as in an object: `"name":value`, which `deltawire_value_open_member` splits.
 #define DELTAWIRE_META_MEMBER 6
 
-// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
+// `code` of a `DELTAWIRE_EV_META`: another member of a choice, as
+// `DELTAWIRE_META_MEMBER`.
 #define DELTAWIRE_META_CHOICE_MEMBER 7
 
-// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
+// `code` of a `DELTAWIRE_EV_META`: another member of a delta, as
+// `DELTAWIRE_META_MEMBER`; also `reasoning_details`.
 #define DELTAWIRE_META_DELTA_MEMBER 8
 
-// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
+// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, as
+// `DELTAWIRE_META_MEMBER`.
 #define DELTAWIRE_META_MESSAGE_MEMBER 9
 
 // `code` of a `DELTAWIRE_EV_META`: the name of the member that contains the first reasoning of a
@@ -725,7 +728,7 @@ const char *deltawire_fault_name(uint32_t fault);
 #define DELTAWIRE_META_CALL_MEMBER 11
 
 // `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
-// its `custom` tool, likewise.
+// its `custom` tool, as `DELTAWIRE_META_CALL_MEMBER`.
 #define DELTAWIRE_META_FUNCTION_MEMBER 12
 
 // -------------------------------------------------------------------------------------------------
@@ -1128,7 +1131,7 @@ deltawire_status deltawire_workspace_clear(deltawire_workspace *w);
 // `deltawire_feed` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
 // Each call may take another workspace. A callback may feed another parser with another workspace.
 //
-// Answers as `deltawire_feed` and, for `w`, E_NULL, E_ALIGN, E_STATE (`w` was never initialised, or
+// Answers as `deltawire_feed` and, for `w`, E_NULL, E_ALIGN, E_STATE (`w` was never initialized, or
 // the parser has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (another call is using `w`).
 deltawire_status deltawire_feed_with(deltawire_parser *p,
                                      deltawire_workspace *w,
@@ -1868,7 +1871,7 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
 // Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events.
 #define DELTAWIRE_OWNER_USAGE 5
 
-// Copies a member that is no field of a message, such as a provider's `citations` or `timings`,
+// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`,
 // into `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that
 // was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member
 // of the chunks; `call` is the position of the call, as in `deltawire_message_text`; `name` is

@@ -1402,7 +1402,7 @@ struct config {
     /// 32. A further tool call is left out. More than `DELTAWIRE_MAX_TOOL_CALLS` throws status::config.
     std::uint32_t max_tool_calls = 0;
     /// The protocol of the stream, if the caller knows it: chat, responses, anthropic or gemini. none: the first event
-    /// whose protocol the parser recognises decides for the whole stream.
+    /// whose protocol the parser recognizes decides for the whole stream.
     deltawire::protocol dialect = deltawire::protocol::none;
     /// The parser shares the memory of a `workspace` with other parsers, so its own block is smaller. Each call that
     /// reads takes a workspace: a call without one throws status::state, and so does a call with one if this is false.
@@ -2085,7 +2085,7 @@ public:
             return deltawire_message_text(native(), static_cast<std::uint32_t>(field), choice, call, buf, cap, need);
         });
     }
-    /// A member that is no field of a message, such as a provider's `citations`, as raw JSON: the last value that was
+    /// A member that has no `message_field`, such as a provider's `citations`, as raw JSON: the last value that was
     /// not null. `which`: `DELTAWIRE_OWNER_*`; `choice` and `call` as in `text`.
     std::optional<std::string> member(std::string_view name, std::uint32_t which = DELTAWIRE_OWNER_CHUNK,
                                       std::uint32_t choice = 0, std::uint32_t call = 0) const {

@@ -56,7 +56,7 @@ impl BlockRoom {
 pub(crate) const DEFAULT_ROOM: BlockRoom =
     BlockRoom { choices: DELTAWIRE_DEFAULT_CHOICES as u16, calls: DELTAWIRE_DEFAULT_TOOL_CALLS as u16 };
 
-/// The first word of an initialised block whose parser has a machine of its own. During a call the
+/// The first word of an initialized block whose parser has a machine of its own. During a call the
 /// bits of the word are inverted, so one comparison tells whether a call may enter the block.
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<BlockState>() as u64;
 
@@ -372,7 +372,7 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: the block was initialised with this length, and no other call is under way: nothing else borrows the
+    // SAFETY: the block was initialized with this length, and no other call is under way: nothing else borrows the
     // bytes after the guard. State, machine, tables, event buffer and read area do not overlap.
     unsafe {
         let core = &mut *addr_of_mut!((*state).core);
@@ -524,7 +524,7 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
 /// `len` bytes.
 ///
 /// # Safety
-/// `from` was initialised with a head of this length; `to` is aligned, writable for as many bytes,
+/// `from` was initialized with a head of this length; `to` is aligned, writable for as many bytes,
 /// and does not overlap `from`.
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, head: usize, len: usize) {
     // SAFETY: as the caller promises. The head of a block is plain data.

@@ -35,7 +35,7 @@ pub(crate) unsafe fn buffer<'b>(data: *mut c_void, len: usize) -> Result<&'b mut
     Ok(unsafe { slice::from_raw_parts_mut(first(data, len)?, len) })
 }
 
-/// Checks the address of a block that C gave. An initialised block begins with a `T`.
+/// Checks the address of a block that C gave. An initialized block begins with a `T`.
 #[inline(always)]
 pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_status> {
     if given.is_null() {

@@ -86,7 +86,7 @@ pub unsafe extern "C" fn deltawire_feed(
 /// `deltawire_feed` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
 /// Each call may take another workspace. A callback may feed another parser with another workspace.
 ///
-/// Answers as `deltawire_feed` and, for `w`, E_NULL, E_ALIGN, E_STATE (`w` was never initialised, or
+/// Answers as `deltawire_feed` and, for `w`, E_NULL, E_ALIGN, E_STATE (`w` was never initialized, or
 /// the parser has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (another call is using `w`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_feed_with(

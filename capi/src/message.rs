@@ -47,7 +47,7 @@ impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Message
     }
 }
 
-/// The first word of an initialised block.
+/// The first word of an initialized block.
 const MAGIC: u64 = 0x0131_6773_6d64_6457 ^ FIXED as u64;
 
 #[repr(C)]
@@ -122,7 +122,7 @@ unsafe fn check(m: *const deltawire_message) -> Result<(usize, usize), deltawire
 /// As [`check`]; and the block is writable, used by no other thread or call, and outlives the
 /// result.
 unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut MessageState, &'b mut [u8]), deltawire_status> {
-    // SAFETY: as the caller promises: the block was initialised with this length, and its two parts do not overlap.
+    // SAFETY: as the caller promises: the block was initialized with this length, and its two parts do not overlap.
     unsafe {
         let (len, words) = check(m)?;
         let (m, head) = (m.cast::<u8>(), size_for(words, 0));

@@ -38,7 +38,7 @@ fn words_of(status: deltawire_status) -> [&'static CStr; 2] {
         DELTAWIRE_E_CONFIG => [c"E_CONFIG", c"a struct has an unknown size or a value out of range"],
         DELTAWIRE_E_SMALL => [c"E_SMALL", c"memory is too small"],
         DELTAWIRE_E_ALIGN => [c"E_ALIGN", c"memory is not aligned to DELTAWIRE_ALIGN"],
-        DELTAWIRE_E_STATE => [c"E_STATE", c"the block was never initialised, or the order of calls is wrong"],
+        DELTAWIRE_E_STATE => [c"E_STATE", c"the block was never initialized, or the order of calls is wrong"],
         DELTAWIRE_E_REENTRANT => [c"E_REENTRANT", c"a callback called a function on the parser or workspace in use"],
         DELTAWIRE_E_RANGE => [c"E_RANGE", c"an argument is out of range, or a number does not fit its type"],
         DELTAWIRE_E_RESUME => [c"E_RESUME", c"the parser expects the unconsumed bytes again, and got fewer or others"],

@@ -41,7 +41,7 @@ pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, even
     }
 }
 
-/// Returns the config that C gave. NULL stands for all defaults.
+/// Returns the config that C gave. NULL selects all defaults.
 ///
 /// # Safety
 /// `cfg` is NULL, or begins with its size and is as long.

@@ -24,7 +24,7 @@ struct WorkspaceBlock {
     workspace: Workspace<SHAPES>,
 }
 
-/// The first word of an initialised block.
+/// The first word of an initialized block.
 const MAGIC: u64 = 0x0131_6563_6170_7357 ^ size_of::<WorkspaceBlock>() as u64;
 
 const BUSY: u64 = !MAGIC;
@@ -93,7 +93,7 @@ impl Drop for OpenWorkspace<'_> {
 /// thread uses and that outlives the result.
 pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<OpenWorkspace<'b>, deltawire_status> {
     let block: *mut WorkspaceBlock = aligned(w.cast())?;
-    // SAFETY: as the caller promises; any bytes are a valid number. A block with the magic was initialised, and no
+    // SAFETY: as the caller promises; any bytes are a valid number. A block with the magic was initialized, and no
     // other call is using it: nothing else borrows the bytes after the magic.
     unsafe {
         match addr_of!((*block).magic).read() {

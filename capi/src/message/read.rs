@@ -106,7 +106,7 @@ pub unsafe extern "C" fn deltawire_message_json(
     }
 }
 
-/// Copies a member that is no field of a message, such as a provider's `citations` or `timings`,
+/// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`,
 /// into `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that
 /// was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member
 /// of the chunks; `call` is the position of the call, as in `deltawire_message_text`; `name` is

@@ -52,7 +52,7 @@ pub struct deltawire_config {
     /// a limit as well, even for events that no read cut.
     pub max_event_len: u32,
     /// `DELTAWIRE_PROTOCOL_*`, if the caller knows the protocol of the stream: CHAT, RESPONSES,
-    /// ANTHROPIC or GEMINI. 0: the first event whose protocol the parser recognises decides for the
+    /// ANTHROPIC or GEMINI. 0: the first event whose protocol the parser recognizes decides for the
     /// whole stream.
     pub dialect: u32,
     /// The longest allowed last event ID, in bytes; 0 is 1 KiB. The parser ignores a longer ID.

@@ -146,11 +146,14 @@ pub const DELTAWIRE_META_NATIVE_FINISH_REASON: u32 = 5;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time it
 /// is sent. Raw JSON, as in an object: `"name":value`, which `deltawire_value_open_member` splits.
 pub const DELTAWIRE_META_MEMBER: u32 = 6;
-/// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
+/// `code` of a `DELTAWIRE_EV_META`: another member of a choice, as
+/// `DELTAWIRE_META_MEMBER`.
 pub const DELTAWIRE_META_CHOICE_MEMBER: u32 = 7;
-/// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
+/// `code` of a `DELTAWIRE_EV_META`: another member of a delta, as
+/// `DELTAWIRE_META_MEMBER`; also `reasoning_details`.
 pub const DELTAWIRE_META_DELTA_MEMBER: u32 = 8;
-/// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
+/// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, as
+/// `DELTAWIRE_META_MEMBER`.
 pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
 /// `code` of a `DELTAWIRE_EV_META`: the name of the member that contains the first reasoning of a
 /// choice: `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`.
@@ -160,7 +163,7 @@ pub const DELTAWIRE_META_REASONING_NAME: u32 = 10;
 /// may open later.
 pub const DELTAWIRE_META_CALL_MEMBER: u32 = 11;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
-/// its `custom` tool, likewise.
+/// its `custom` tool, as `DELTAWIRE_META_CALL_MEMBER`.
 pub const DELTAWIRE_META_FUNCTION_MEMBER: u32 = 12;
 
 /// The text lies in the scratch, not in the input.

@@ -31,7 +31,7 @@ pub const DELTAWIRE_E_CONFIG: i32 = -2;
 pub const DELTAWIRE_E_SMALL: i32 = -3;
 /// Misuse: memory is not aligned to `DELTAWIRE_ALIGN`.
 pub const DELTAWIRE_E_ALIGN: i32 = -4;
-/// Misuse: the block was never initialised, or the order of calls is wrong.
+/// Misuse: the block was never initialized, or the order of calls is wrong.
 pub const DELTAWIRE_E_STATE: i32 = -5;
 /// Misuse: a callback called a function on the parser that is calling it, or with the workspace that
 /// the call uses.
