@@ -15,7 +15,7 @@ type Verdict uint32
 
 // The verdicts.
 const (
-	VerdictEmpty         Verdict = 1  // the stream has no bytes, blanks only, or nothing but [DONE]
+	VerdictEmpty         Verdict = 1  // the stream has no bytes, only blanks, or only [DONE]
 	VerdictNotAStream    Verdict = 2  // the bytes are neither an event stream nor JSON: see [End.Media]
 	VerdictAPIError      Verdict = 3  // the API reported an error
 	VerdictDone          Verdict = 4  // the stream has [DONE], or the event that ends a response of its protocol

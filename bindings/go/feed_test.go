@@ -133,10 +133,10 @@ func TestFeedMisuse(t *testing.T) {
 	}
 	r := NewReader(strings.NewReader(contentChunk))
 	r.Feed([]byte(contentChunk))
-	ends("Feed beside a source", r, errFedSource)
+	ends("Feed with a source", r, errFedSource)
 	r.Reset(strings.NewReader(contentChunk))
 	r.Finish()
-	ends("Finish beside a source", r, errFedSource)
+	ends("Finish with a source", r, errFedSource)
 	r.Reset(nil)
 	ends("neither", r, errNoSource)
 	r.Finish()

@@ -259,7 +259,7 @@ func (a *Assembler) Text(field Field, choice uint32, call int) string {
 	return string(text)
 }
 
-// Member returns a member that is no [Field], such as a provider's citations or timings: its last value that was not
+// Member returns a member that has no [Field], such as a provider's citations or timings: its last value that was not
 // null, or nil. choice and call are as in [Assembler.Text].
 func (a *Assembler) Member(owner Owner, choice uint32, call int, name string) json.RawMessage {
 	bytes := []byte(name)

@@ -137,7 +137,7 @@ func WithMaxToolCalls(calls int) Option {
 }
 
 // WithDialect sets the protocol of the stream: [ProtocolChat], [ProtocolResponses], [ProtocolAnthropic] or
-// [ProtocolGemini]. Without it, the first event whose protocol the parser recognises decides for the whole stream.
+// [ProtocolGemini]. Without it, the first event whose protocol the parser recognizes decides for the whole stream.
 func WithDialect(p Protocol) Option {
 	return func(s *settings) {
 		switch p {

@@ -348,7 +348,7 @@ func TestMembersOfCalls(t *testing.T) {
 	}
 }
 
-// The result of ReadMessage has the members that are no fields.
+// The result of ReadMessage has the members that have no field.
 func TestMembersOfMessages(t *testing.T) {
 	message, err := ReadMessage(strings.NewReader(`data: {"citations":["u"],"choices":[{"x":1,"delta":{"reasoning":"r","extra_content":{"a":1}},` +
 		`"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"))
@@ -404,6 +404,6 @@ func TestMembersOfProviders(t *testing.T) {
 	}
 	id := Event{Kind: KindMeta, Code: uint32(MetaObject), Text: []byte("chat.completion.chunk")}
 	if name, _, ok := id.Member(); ok || name != "" {
-		t.Error("a text is no member")
+		t.Error("a text is not a member")
 	}
 }

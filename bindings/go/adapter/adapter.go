@@ -23,7 +23,7 @@ The gateway Bifrost has a hook in core/providers/utils, which makes a reader of 
 not JSON. They skip comments and the events ping and keepalive, and end at [DONE]. They report errors that a scanner of lines
 misses: a stream that was cut, HTML instead of a stream, an error of the API in plain text or as {"detail": …}, and an event
 over the limit. After either of the last two they deliver nothing more. Any other error in JSON is a payload, which the
-caller must recognise. With [deltawire.WithSSE] they deliver every event, including [DONE].
+caller must recognize. With [deltawire.WithSSE] they deliver every event, including [DONE].
 */
 package adapter
 

@@ -198,7 +198,7 @@ func TestOptions(t *testing.T) {
 	}
 	check(t, "any stream", got, []string{"add 1", " hello", " [DONE]"}, d.Err(), fault)
 	if e := adapter.NewEventReader(strings.NewReader(""), nil); func() error { _, _, err := e.ReadEvent(); return err }() == io.EOF {
-		t.Error("a wrong option is no error")
+		t.Error("a wrong option is not an error")
 	}
 }
 
