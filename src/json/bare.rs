@@ -1,4 +1,4 @@
-//! Recognises a bare value, which is a JSON value without an object (a scalar, or an array of bare values), in bytes
+//! Recognizes a bare value, which is a JSON value without an object (a scalar, or an array of bare values), in bytes
 //! that arrive in slices.
 
 use crate::visits::visit;

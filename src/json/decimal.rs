@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn against_string_arithmetic() {
+    fn decimals_against_string_arithmetic() {
         let mut random = Random(7);
         let (mut exact, mut integers) = (0, 0);
         for round in 0..100_000 {

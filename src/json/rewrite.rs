@@ -324,7 +324,7 @@ mod tests {
 
     /// `element_at` returns the elements that a cursor reads, and says of each whether `rewrite` leaves it unchanged.
     #[test]
-    fn elements_are_those_of_a_cursor() {
+    fn element_at_returns_the_elements_of_a_cursor() {
         let mut random = Random(7);
         let tokens = [
             ",",

@@ -110,7 +110,7 @@ fn offsets_of_the_cursor() {
 }
 
 #[test]
-fn a_cursor_ends_with_its_first_fault() {
+fn a_cursor_repeats_its_first_error() {
     for (bytes, fault) in [
         (&b"[1 2, 3]"[..], JsonErrorKind::UnexpectedByte.at(3)),
         (b"[1, x, 3]", JsonErrorKind::UnexpectedByte.at(4)),

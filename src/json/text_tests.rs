@@ -243,7 +243,7 @@ const TOKENS: &[&[u8]] = &[
 ];
 
 #[test]
-fn text_against_the_naive_twin() {
+fn texts_against_the_naive_decoder() {
     let mut random = Random(21);
     for round in 0..6000 {
         let mut raw = Vec::new();
@@ -362,7 +362,7 @@ fn texts_compare_decoded() {
 }
 
 #[test]
-fn a_short_look_finds_what_is_sound() {
+fn is_sound_accepts_only_sound_texts() {
     let both = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
     let sound = |raw: &[u8], flags: TextFlags| Text::from_raw(raw, flags).is_sound(|_| ());
     for raw in [&b""[..], b"a", br#"\n\"\\\/"#, br"\u00e9\u0000\uffff", "é日🙂".as_bytes(), &[b'a'; 48]] {

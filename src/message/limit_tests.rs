@@ -51,7 +51,7 @@ fn kept(assembler: &Assembler) -> usize {
 }
 
 #[test]
-fn messages_are_charged_for_what_they_keep() {
+fn the_length_counts_texts_and_raw_json() {
     let members = [
         r#""content":"content""#,
         r#""reasoning":"reasoning""#,
@@ -96,7 +96,7 @@ fn a_message_over_the_limit_has_no_gap() {
 }
 
 #[test]
-fn the_budget_fits_whatever_the_limit() {
+fn the_length_is_exact_at_every_limit() {
     let payloads = [
         r#"{"id":"i1","model":"m","choices":[{"index":0,"message":{"role":"r","content":"abc","annotations":[1,2]}}]}"#,
         r#"{"choices":[{"index":0,"message":{"content":"abcdef","tool_calls":[{"id":"x","function":{"name":"f"}}]}}]}"#,
@@ -127,7 +127,7 @@ fn the_budget_fits_whatever_the_limit() {
 }
 
 #[test]
-fn a_reset_forgets_everything() {
+fn a_reset_empties_the_message() {
     let limits = Limits { max_message_len: 5, ..Limits::DEFAULT };
     let (mut assembler, _) = fed(
         Assembler::with_limits(limits),
@@ -162,7 +162,7 @@ fn work_of_members(len: usize, chunks: &[String]) -> (usize, u64, usize) {
 }
 
 #[test]
-fn members_that_change_cost_their_own_bytes() {
+fn replacing_members_takes_linear_time() {
     let changed = |n: usize, m: usize| format!(r#""m{m}":"{n}{}""#, "y".repeat(n % 40));
     let chunk = |members: &[String]| format!(r#"{{"choices":[],{}}}"#, members.join(","));
     let one: Vec<String> = (0..3000).map(|n| chunk(&[changed(n, n % 60)])).collect();

@@ -51,7 +51,7 @@ fn the_first_that_is_not_empty_counts() {
 }
 
 #[test]
-fn nothing_is_allocated_before_a_delta() {
+fn nothing_is_allocated_before_the_first_delta() {
     let (assembler, _) =
         fed(Assembler::new(), &["[DONE]", r#"{"choices":[]}"#, r#"{"choices":[{"index":0,"delta":{}}]}"#]);
     assert_eq!(assembler.allocated(), 0);
@@ -85,7 +85,7 @@ fn choices_are_listed_by_index() {
 }
 
 #[test]
-fn every_channel_is_kept() {
+fn every_kind_of_delta_is_added() {
     let choice = choice(&[
         r#""delta":{"role":"assistant","content":"","reasoning_content":"th"}"#,
         r#""delta":{"role":"assistant","reasoning":"ink","annotations":[{"a":1},2]}"#,
@@ -154,7 +154,7 @@ fn repeated_arguments_are_dropped_on_demand() {
 }
 
 #[test]
-fn a_message_has_all_that_deltas_have() {
+fn a_whole_message_is_added_like_its_deltas() {
     let first = r#""message":{"role":"a","content":"c","reasoning":"r","refusal":"n","annotations":[1,2],
         "function_call":{"name":"fun","arguments":"args"},"audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":7},
         "tool_calls":[{"index":3,"id":"x","type":"function","function":{"name":"f","arguments":"{}"}},
@@ -203,7 +203,7 @@ fn errors_are_displayed_in_words() {
 }
 
 #[test]
-fn raw_json_is_shown_as_it_came() {
+fn debug_prints_raw_json_as_sent() {
     let message = message(&[r#"{"choices":[{"index":0,"delta":{"annotations":["ann"]}}],"usage":{"tok":1}}"#]);
     assert!(format!("{:?}", message.usage.unwrap()).contains("tok"));
     assert!(format!("{:?}", message.choices[0].annotations).contains("ann"));

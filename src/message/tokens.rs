@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_items_are_those_of_a_walk() {
+    fn the_fast_path_returns_the_items_of_a_walk() {
         let mut random = Random(11);
         let (mut usual, mut other) = (0, 0);
         for items in [ONE.into(), TWO.into(), THREE.into(), [ONE, TWO].join(","), [THREE, ONE, TWO].join(",")] {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn other_items_are_walked() {
+    fn the_fast_path_refuses_other_items() {
         for raw in [
             r#"{"content":[{"token":"\ud83d","logprob":-1.0,"bytes":[1]}]}"#,
             r#"{"content":[{"token": "a","logprob":-1.0,"bytes":[1]}]}"#,

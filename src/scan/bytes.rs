@@ -137,7 +137,7 @@ pub(super) fn plain(inner: &[u8]) -> Option<(usize, &[u8])> {
         match rest {
             [b'"', rest @ ..] => return Some((len, rest)),
             [b'\\' | ..=0x1f | 0x80.., ..] | [] => return None,
-            [_, behind @ ..] => rest = behind,
+            [_, after @ ..] => rest = after,
         }
     }
     None

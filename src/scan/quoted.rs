@@ -28,9 +28,9 @@ pub(super) fn marks_with<K: Kernel>(bytes: &[u8], len: usize) -> Option<Marks> {
     let text = 1_u32.checked_shl(len as u32)?.wrapping_sub(1);
     let mut masks = look::<K>(bytes.first_chunk()?);
     if len > 16 {
-        let behind = look::<K>(bytes.get(16..)?.first_chunk()?);
-        for (mask, behind) in masks.iter_mut().zip(behind) {
-            *mask |= behind << 16;
+        let after = look::<K>(bytes.get(16..)?.first_chunk()?);
+        for (mask, after) in masks.iter_mut().zip(after) {
+            *mask |= after << 16;
         }
     }
     let [backslashes, quotes, open, close] = masks.map(|mask| mask & text);

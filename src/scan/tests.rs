@@ -13,7 +13,7 @@ use std::vec::Vec;
 extern crate std;
 
 /// Returns the step of exhaustive loops: 1, or `n` if `DELTAWIRE_EMULATED=n`. Emulated processors, and code under
-/// AddressSanitizer that is not optimised, are slow.
+/// AddressSanitizer that is not optimized, are slow.
 pub(super) fn every() -> usize {
     let given = std::env::var("DELTAWIRE_EMULATED").map(|given| given.parse().expect("DELTAWIRE_EMULATED is a number"));
     given.unwrap_or(1)
@@ -442,11 +442,11 @@ fn plain_strings() {
     for len in (0..100).step_by(every().min(11)) {
         for odd in [b'a', b'"', b'\\', 0x80, 0x1f, 0x7f, 0] {
             for place in 0..len {
-                for behind in 0..20 {
+                for after in 0..20 {
                     let mut bytes = std::vec![b'a'; len];
                     bytes[place] = odd;
                     bytes.push(b'"');
-                    bytes.resize(len + 1 + behind, b'x');
+                    bytes.resize(len + 1 + after, b'x');
                     check_plain::<Target>(&bytes, 0);
                     check_plain::<Portable>(&bytes, 0);
                 }

@@ -34,7 +34,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Decoded {
     let bytes = unsafe { text.as_mut_vec() };
     let progress = decode::<Target>(raw, Destination { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
-    // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
+    // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialized and UTF-8:
     // checked runs, cut between characters, and encoded characters.
     unsafe { bytes.set_len(len) };
     progress
@@ -50,7 +50,7 @@ pub(crate) fn copy(raw: &[u8], buffer: &mut [u8]) -> Decoded {
 pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Decoded {
     let room: *mut [u8] = buffer;
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
-    // initialised bytes are written.
+    // initialized bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
     decode::<K>(raw, Destination { room, len: 0, offsets: usize::MAX })
 }
@@ -66,7 +66,7 @@ pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Decoded {
     decode::<K>(raw, Destination { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, offsets: 0 })
 }
 
-/// The destination of decoded bytes. If the bytes are kept, the first `len` bytes of `room` are initialised. Otherwise
+/// The destination of decoded bytes. If the bytes are kept, the first `len` bytes of `room` are initialized. Otherwise
 /// they are only counted, and every page is the same memory, of [`WINDOW`] bytes. A run-time value says which, and
 /// measuring writes as decoding does, so that the code is compiled only once.
 struct Destination<'b> {
@@ -85,7 +85,7 @@ impl Destination<'_> {
         self.room.get_mut(self.len & self.offsets..)?.first_chunk_mut()
     }
 
-    /// Commits the first `len` bytes of the page, which must be initialised.
+    /// Commits the first `len` bytes of the page, which must be initialized.
     #[inline(always)]
     fn pass(&mut self, len: usize) {
         self.len = self.len.wrapping_add(len);

@@ -92,7 +92,7 @@ fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Decoded {
 }
 
 #[test]
-fn texts_are_unescaped_as_the_naive_twin_does() {
+fn texts_against_the_naive_decoder() {
     at_each_level(|| {
         let tokens: &[&[u8]] = &[
             b"a",
@@ -236,8 +236,8 @@ fn decoding_looks_at_few_bytes_twice() {
         };
         for len in 0..16 {
             assert_eq!(looks(&b"a".repeat(len)), len, "a token");
-            let behind = [&b"a".repeat(len)[..], b"\"", &b"b".repeat(99)].concat();
-            let (end, visits) = visits::during(|| string::brief_end::<Target>(&behind));
+            let string = [&b"a".repeat(len)[..], b"\"", &b"b".repeat(99)].concat();
+            let (end, visits) = visits::during(|| string::brief_end::<Target>(&string));
             assert_eq!((end, visits), (Some(len), 16));
         }
         for len in [16, 63, 64, 65, 1000, 4096] {

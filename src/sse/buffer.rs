@@ -279,8 +279,8 @@ impl EventBuffer {
         if self.id_sound {
             // Look for a NUL only in the bytes that fit, because whichever comes first, a NUL or an excess byte,
             // decides.
-            let beside = self.lasting().saturating_add(self.event_len());
-            let room = (self.max_id as usize).min(storage.max_len().saturating_sub(beside));
+            let in_use = self.lasting().saturating_add(self.event_len());
+            let room = (self.max_id as usize).min(storage.max_len().saturating_sub(in_use));
             let room = room.saturating_sub(self.staged as usize);
             let inside = piece.value.get(..room).unwrap_or(piece.value);
             visit!(inside.len());
@@ -310,8 +310,8 @@ impl EventBuffer {
         }
         // Count the value as staged even if the line lies whole in the input, so that the result does not depend on
         // cuts.
-        let beside = self.event_len().saturating_add(len);
-        if self.lasting().saturating_add(beside) > storage.max_len() {
+        let in_use = self.event_len().saturating_add(len);
+        if self.lasting().saturating_add(in_use) > storage.max_len() {
             return Err(NoRoom);
         }
         let whole = piece.first && piece.last && !is_next;
@@ -323,7 +323,7 @@ impl EventBuffer {
         }
         if len > self.slot() {
             let slot = self.slot().saturating_mul(2).min(self.max_id as usize).max(len);
-            if slot.saturating_mul(2).saturating_add(beside) > storage.max_len() {
+            if slot.saturating_mul(2).saturating_add(in_use) > storage.max_len() {
                 return Err(NoRoom);
             }
             self.grow_slots(storage, slot)?;

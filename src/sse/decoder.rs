@@ -195,7 +195,7 @@ impl<S: Storage> Decoder<S> {
     ///
     /// The standard discards a block without a blank line. This method returns it: a line cut by the end of the stream
     /// counts as ended, and the block as if its blank line had come, which also commits its ID. For the standard's
-    /// behaviour, do not call this method.
+    /// behavior, do not call this method.
     pub fn finish(&mut self) -> Option<Item<'_>> {
         let found = self.reader.finish(&mut self.storage)?;
         Some(self.view(found, &[]))

@@ -171,8 +171,8 @@ impl EventBuffer {
 
     /// Returns the longest data allowed now, in bytes.
     pub(crate) fn allowance<S: Storage + ?Sized>(&self, storage: &S) -> usize {
-        let beside = self.event_len().saturating_sub(self.data_len());
-        self.room(storage).saturating_sub(beside)
+        let others = self.event_len().saturating_sub(self.data_len());
+        self.room(storage).saturating_sub(others)
     }
 
     /// Checks that the event, or a comment inside it, may grow by `more` bytes.
@@ -303,8 +303,8 @@ impl EventBuffer {
             Some(data) if data.place == Place::Storage && self.staged == 0 => {
                 let (start, len) = data.range();
                 let used = start.saturating_add(len).saturating_add(self.tail_len());
-                let beside = storage.bytes().len().saturating_sub(used);
-                self.room(storage).saturating_sub(self.event_len()).min(beside)
+                let free = storage.bytes().len().saturating_sub(used);
+                self.room(storage).saturating_sub(self.event_len()).min(free)
             }
             _ => 0,
         }
