@@ -34,50 +34,57 @@
  * MEMORY      A parser is one block of memory: its state and tables, then room for an event that a
  *             read cut. Between calls the block holds no pointers (not to itself, to input,
  *             callbacks or user), so a memcpy of the block, outside of a call, is a snapshot or a
- *             move. A block is aligned to DELTAWIRE_ALIGN. All of this holds for an assembler and a
- *             workspace, too.
+ *             move. A block is aligned to DELTAWIRE_ALIGN. All of this also holds for an assembler
+ *             and a workspace.
  * VIEWS       What a callback receives is valid until the callback returns. The offsets in the
- *             events of a batch are valid until the next call on the parser, as long as input and
- *             scratch are unchanged. A deltawire_value is valid as long as its bytes are.
+ *             events of a batch are valid until the next call on the parser, while input and
+ *             scratch are unchanged. A deltawire_value is valid while its bytes are.
  * TEXT        Texts are valid UTF-8 and not empty; none ends inside a code point or a surrogate
  *             pair. A text may come in several pieces: all but the last have the flag
- *             DELTAWIRE_EVF_MORE. Where a comment says "bytes", they are as sent, and may be empty.
- *             JSON is as sent, too: ill-formed UTF-8 stays in it.
- *             Texts are not ended by NUL, except for the static names that are documented so.
+ *             DELTAWIRE_EVF_MORE. Where a comment says "bytes", the text is as sent: any bytes,
+ *             possibly none. JSON is as sent, too, with any ill-formed UTF-8 in it. Texts are not
+ *             ended by NUL, except for the static names that are documented so.
+ * EVENTS      An event of this interface is a delta, or something else that the parser reports of
+ *             the stream (DELTAWIRE_EV_*). The comment of each kind says which members of a
+ *             deltawire_event it sets. Text, Aux and Extra there are the texts at text_off, aux_off
+ *             and extra_off. A callback receives Text as an argument, and the other members in a
+ *             deltawire_at.
  * INTEGERS    Lengths and offsets in the caller's memory are size_t; offsets in the stream are
  *             uint64_t; limits, counts in the stream, codes, flags, and the `size` that a struct
  *             begins with are uint32_t. The 64 bytes of a deltawire_event are packed: its offsets
  *             are uint32_t, and so a batch looks at no more than 2^31 - 1 bytes at once.
  * CALLS       NULL with length 0 is valid input wherever a function takes bytes. Any number is
- *             valid where a function takes an enumeration: an unknown number is answered with a
- *             status. Each comment lists the statuses that its function answers. A function that
- *             takes a length answers E_RANGE if the length is beyond any memory, as (size_t)-1 of a
- *             failed read is. A getter writes `*out` only if it answers OK.
- * RESUMING    After a status above 0, give the bytes from `consumed` on again, perhaps with more
- *             behind them; if all bytes were consumed, give NULL and 0. The events go on as if the
- *             call had not stopped. The parser checks that they are the same: fewer or other bytes
- *             answer E_RESUME and change nothing. (Of an event over a kilobyte it compares a
- *             kilobyte, spread over it.) A write callback of libcurl, which must take all bytes or
- *             none, loops until the status is 0 or below (see docs/gateway.md).
+ *             valid where a function takes an enumeration: the function answers an unknown number
+ *             with a status. Each comment lists the statuses that its function answers. A function
+ *             that takes a length answers E_RANGE if the length is beyond any memory, that is,
+ *             above PTRDIFF_MAX, such as the (size_t)-1 of a failed read. A getter writes `*out`
+ *             only if it answers OK.
+ * RESUMING    After a status above 0, call again with the bytes from `consumed` on; more bytes may
+ *             follow them. If all bytes were consumed, give NULL and 0. The events continue as if
+ *             the call had not stopped. The parser checks that the bytes are the same: a call with
+ *             fewer or other bytes answers E_RESUME and changes nothing. (Of an event longer than a
+ *             kilobyte, the parser compares one kilobyte, spread over the event.) A write callback
+ *             of libcurl, which must take all bytes or none, loops until the status is 0 or below
+ *             (see docs/gateway.md).
  * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
  *             and the stream goes on. A status describes the call.
- * THREADS     A parser or a workspace may be used by any thread, by one at a time. The library has
- *             no locks, no thread-locals, and no globals but one byte: what the processor can do.
- *             It is set by the first call, to the same value by each thread. Functions that take
- *             const pointers may run at the same time.
+ * THREADS     Any thread may use a parser or a workspace, but only one thread at a time. The
+ *             library has no locks, no thread-locals, and one global: a byte that says what the
+ *             processor can do. The first call sets it, and every thread would set the same value.
+ *             Functions that take only const pointers may run at the same time.
  * REENTRANCY  A callback may call functions that take a deltawire_chunk, a deltawire_value, an
  *             assembler or another parser. Functions that take the calling parser, or the workspace
- *             that it is reading with, answer E_REENTRANT (counters: 0) and change nothing. The
- *             library cannot detect deltawire_init over a parser in use, a copy of its block, or an
- *             exception or longjmp out of a callback: all of these are forbidden.
- * LENGTHS     A function that copies a text accepts NULL and 0 to ask for the length: it answers
- *             E_SMALL (OK if the text is empty) and writes the length to `*need`.
+ *             that it is reading with, change nothing: they answer E_REENTRANT, or 0 if they return
+ *             a count. The library cannot detect deltawire_init over a parser in use, a copy of its
+ *             block, or an exception or longjmp out of a callback: all of these are forbidden.
+ * LENGTHS     A function that copies a text accepts NULL and 0 to ask for the length: it writes the
+ *             length to `*need` and answers E_SMALL, or OK if the text is empty.
  * LOSSES      The verdict of deltawire_end describes how a stream ended. `complete` also requires
  *             that nothing was lost on the way: no payload was malformed, no event was over the
  *             limit (without DELTAWIRE_CFG_GROW: over the size of the block) or cut by the end of
  *             the stream, no choice or tool call was beyond max_choices and max_tool_calls, and no
- *             call answered -100 or below: a callback that aborts leaves the response incomplete.
- *             A line that is no field (`Data: x`) is ignored, as the standard requires, and does
+ *             call answered -100 or below: a callback that aborts leaves the response incomplete. A
+ *             line that is not a field (`Data: x`) is ignored, as the standard requires, and does
  *             not count as lost. `complete` describes the parser alone: a message has tables and
  *             limits of its own, and deltawire_message_limit says what it left out. Give both the
  *             same config.
@@ -85,18 +92,19 @@
  *             their events to deltawire_message_add: docs/languages.md has the program. To combine
  *             an assembler with callbacks of your own, copy the table of
  *             deltawire_message_callbacks() and replace the members that you need by functions that
- *             first call the assembler's, with the assembler as `user`. If that returns
- *             DELTAWIRE_AGAIN, the block is full: return DELTAWIRE_AGAIN, enlarge the block when
- *             the feed answers PAUSED (deltawire_message_is_full tells this from a pause of your
- *             own), and give its new address as `user` from then on. Do not move it inside a
- *             callback: the running feed goes on with the `user` that it was given. Act on a text
- *             only after the assembler's function returned DELTAWIRE_GO_ON: after DELTAWIRE_AGAIN
- *             the same callback is called again with the same text.
+ *             first call the assembler's, with the assembler as `user`. If the assembler's function
+ *             returns DELTAWIRE_AGAIN, the assembler's block is full: return DELTAWIRE_AGAIN,
+ *             enlarge the block when the feed answers PAUSED (deltawire_message_is_full tells this
+ *             from a pause of your own), and give its new address as `user` from then on. Do not
+ *             move the block inside a callback: the running feed goes on with the `user` that it
+ *             was given. Act on a text only after the assembler's function returned
+ *             DELTAWIRE_GO_ON: after DELTAWIRE_AGAIN the same callback is called again with the
+ *             same text.
  * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow
- *             at the end: a member that an older caller lacks has its default, and members that the
- *             library does not know must be zero (E_CONFIG). A deltawire_event has 64 bytes in
- *             every version. Ignore kinds, flags and quirks that you do not know. DELTAWIRE_ABI
- *             changes when programs have to be compiled again.
+ *             at the end: a member that an older caller lacks has its default, and bytes after the
+ *             members that the library knows must be zero (E_CONFIG). A deltawire_event has 64
+ *             bytes in every version. Ignore kinds, flags and quirks that you do not know.
+ *             DELTAWIRE_ABI changes when programs have to be compiled again.
  *
  * Made from capi/ by scripts/header.sh --write. C99, C++11. */
 
@@ -120,11 +128,11 @@ extern "C" {
 
 #define DELTAWIRE_VERSION_PATCH 0
 
-// The version of this header; deltawire_version() is that of the library.
+// The version of this header; deltawire_version() returns that of the library.
 #define DELTAWIRE_VERSION \
     (DELTAWIRE_VERSION_MAJOR * 1000000u + DELTAWIRE_VERSION_MINOR * 1000u + DELTAWIRE_VERSION_PATCH)
 
-// The binary interface of this header; deltawire_abi() is that of the library.
+// The binary interface of this header; deltawire_abi() returns that of the library.
 #define DELTAWIRE_ABI 1u
 
 // The version of the library: major * 1000000 + minor * 1000 + patch. `DELTAWIRE_VERSION` is that
@@ -138,16 +146,16 @@ uint32_t deltawire_abi(void);
 // -------------------------------------------------------------------------------------------------
 // Statuses
 
-// The result of a call. 0: done. Above 0: the call stopped early; call again. -1 to -99: misuse.
-// Nothing was changed, and a correct call succeeds afterwards. -100 and below: the stream failed.
-// Every later call returns the same status until `deltawire_reset`.
+// The result of a call. 0: the call did all of its work. Above 0: the call stopped early; call
+// again. -1 to -99: misuse. The call changed nothing, and a correct call still succeeds. -100 and
+// below: the stream failed. Every later call returns the same status until `deltawire_reset`.
 typedef int32_t deltawire_status;
 
 // All input is consumed, and no event is pending.
 #define DELTAWIRE_OK 0
 
-// A callback returned `DELTAWIRE_PAUSE` or `DELTAWIRE_AGAIN`. To go on, give the bytes from
-// `consumed` on again.
+// A callback returned `DELTAWIRE_PAUSE` or `DELTAWIRE_AGAIN`. To continue, call again with the
+// bytes from `consumed` on.
 #define DELTAWIRE_PAUSED 1
 
 // Batch: the array or the scratch is full, or more than 2^31 - 1 bytes were given. Process the
@@ -157,28 +165,28 @@ typedef int32_t deltawire_status;
 // The block is too small. A parser answers this for an event that a read cut (only with
 // `DELTAWIRE_CFG_GROW`), an assembler for a message. Give it a block of `deltawire_need` or
 // `deltawire_message_need` bytes: after `realloc` call `deltawire_resize`, or call `deltawire_move`
-// with another block. Then call again with the bytes from `consumed` on. The events of a batch that
-// came before it are written: process them first.
+// with another block. Then call again with the bytes from `consumed` on. A batch has written the
+// events before the cut one: process them first.
 #define DELTAWIRE_NEED_STORAGE 3
 
 // A getter's answer: there is no such value, or it has another type.
 #define DELTAWIRE_ABSENT 10
 
-// Misuse: a pointer is NULL that must not be.
+// Misuse: a pointer that must not be NULL is NULL.
 #define DELTAWIRE_E_NULL -1
 
-// Misuse: a struct that the caller fills has an unknown size, a value out of range, or a tail that
-// is not zero.
+// Misuse: a struct that the caller fills has an unknown size, a value out of range, or bytes after
+// the members of this version that are not zero.
 #define DELTAWIRE_E_CONFIG -2
 
-// Misuse: memory is too small. If a getter's text does not fit into the buffer, only `*need` is
-// written.
+// Misuse: memory is too small. A getter whose text does not fit into the buffer writes only
+// `*need`.
 #define DELTAWIRE_E_SMALL -3
 
 // Misuse: memory is not aligned to `DELTAWIRE_ALIGN`.
 #define DELTAWIRE_E_ALIGN -4
 
-// Misuse: the block was never initialised, or the order of calls is wrong.
+// Misuse: the block was never initialized, or the order of calls is wrong.
 #define DELTAWIRE_E_STATE -5
 
 // Misuse: a callback called a function on the parser that is calling it, or with the workspace that
@@ -188,14 +196,16 @@ typedef int32_t deltawire_status;
 // Misuse: an argument is outside its range, or a number does not fit the requested type.
 #define DELTAWIRE_E_RANGE -7
 
-// Misuse: bytes have to be given again, those of a pending event or those that the block had no
-// room for, and the caller gave fewer, or others. Give the bytes from `consumed` on again.
+// Misuse: the parser expects the bytes from `consumed` on again, because an event is pending or the
+// block had no room for it, and the caller gave fewer bytes or other bytes. Call again with the
+// bytes from `consumed` on.
 #define DELTAWIRE_E_RESUME -8
 
-// A callback returned a number below 0; `deltawire_user_code` returns that number.
+// A callback returned a number below 0, which `deltawire_user_code` returns.
 #define DELTAWIRE_E_ABORTED -100
 
-// A callback returned a number that is not allowed; `deltawire_user_code` returns that number.
+// A callback returned a number above 0 that no constant names. `deltawire_user_code` returns that
+// number.
 #define DELTAWIRE_E_CALLBACK -101
 
 // The stream has a quirk that the config makes an error; `deltawire_error_quirk` and
@@ -211,36 +221,38 @@ const char *deltawire_status_text(deltawire_status status);
 // -------------------------------------------------------------------------------------------------
 // A parser and its block
 
-// Mode: response streams: chat completion chunks, and the protocols that are read like them
-// (`dialect`).
+// Mode: the stream is a response in chat completion chunks or in another protocol that `dialect`
+// can name.
 #define DELTAWIRE_MODE_CHAT 0
 
-// Mode: any event stream. The parser does not read the payloads; `on_sse` and `DELTAWIRE_EV_SSE`
-// deliver them.
+// Mode: the stream is any event stream. The parser delivers payloads unread, to `on_sse` or as
+// `DELTAWIRE_EV_SSE`.
 #define DELTAWIRE_MODE_SSE 1
 
 // Mode: as `DELTAWIRE_MODE_CHAT`, for programs that need only token counts, finish reasons, errors
 // and the verdict. If the first member of an event of Responses or Anthropic Messages is its type,
-// and events of that type have none of these, the parser skips the event; it is a
-// `DELTAWIRE_EV_SSE`. Other events are read in full, so some deltas are emitted and some are not.
+// and events of that type never contain any of these, the parser skips the event and emits it as a
+// `DELTAWIRE_EV_SSE`. The parser reads every other event in full and emits its deltas, so the
+// deltas of the stream are incomplete.
 #define DELTAWIRE_MODE_USAGE 2
 
 // Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
 // the parser drops the event and reports `DELTAWIRE_EV_TOO_LONG`.
 #define DELTAWIRE_CFG_GROW 1
 
-// Framing exactly as in WHATWG HTML 9.2: unknown lines are ignored, and a last event without its
-// blank line is dropped.
+// Frame the stream exactly as WHATWG HTML 9.2 says: ignore unknown lines, and drop a last event
+// without its blank line.
 #define DELTAWIRE_CFG_SPEC 2
 
-// Check each payload completely, against RFC 8259 and as UTF-8. A payload that fails is malformed.
+// Check every byte of each payload, against RFC 8259 and as UTF-8. A payload that fails is
+// malformed.
 #define DELTAWIRE_CFG_STRICT_JSON 4
 
-// The parser reads with the memory of a workspace, which many parsers share: its block is smaller,
-// and each call that reads is given one (`deltawire_feed_with`, …).
+// The parser shares the memory of a workspace with other parsers, so its own block is smaller. Each
+// call that reads takes a workspace (`deltawire_feed_with`, …).
 #define DELTAWIRE_CFG_SHARED 8
 
-// How a parser behaves. A member that is 0 has its default. `deltawire_init` copies the struct.
+// How a parser behaves. A member that is 0 selects its default. `deltawire_init` copies the struct.
 typedef struct {
     // `sizeof(deltawire_config)`; `DELTAWIRE_CONFIG_INIT` sets it.
     uint32_t size;
@@ -251,52 +263,55 @@ typedef struct {
     // How deep JSON may nest; 0 is 128, at most 1024. A payload that nests deeper is malformed.
     uint32_t max_depth;
     // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
-    // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`,
-    // `DELTAWIRE_EV_ANNOTATION`, `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA`,
-    // `DELTAWIRE_EV_NATIVE` and `DELTAWIRE_EV_MESSAGE`. Texts of other kinds are not decoded,
-    // which saves time. Callbacks ignore this mask: a feed calls every callback that is not NULL.
+    // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`, `DELTAWIRE_EV_ANNOTATION`,
+    // `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA`, `DELTAWIRE_EV_NATIVE` and
+    // `DELTAWIRE_EV_MESSAGE`. The parser does not decode texts of other kinds, which saves time.
+    // Callbacks ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
-    // Quirks that are errors: bit `quirk % 64` of element `quirk / 64`. Bits of unknown quirks are
-    // ignored.
+    // The quirks that end the stream with E_STRICT: bit `quirk % 64` of element `quirk / 64`. Bits
+    // of unknown quirks are ignored.
     uint64_t errors[2];
-    // The longest event, in bytes: its data, the line feeds that join its data lines, and its name.
-    // 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is a limit
-    // as well, even for events that no read cut.
+    // The longest allowed event, in bytes: its data, the line feeds that join its data lines, and
+    // its name. 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is
+    // a limit as well, even for events that no read cut.
     uint32_t max_event_len;
-    // `DELTAWIRE_PROTOCOL_*`, if the protocol of the stream is known: CHAT, RESPONSES, ANTHROPIC or
-    // GEMINI. 0: the first event whose protocol can be recognised decides for the whole stream.
+    // `DELTAWIRE_PROTOCOL_*`, if the caller knows the protocol of the stream: CHAT, RESPONSES,
+    // ANTHROPIC or GEMINI. 0: the first event whose protocol the parser recognizes decides for the
+    // whole stream.
     uint32_t dialect;
-    // The longest last event ID, in bytes; 0 is 1 KiB. A longer one is ignored.
+    // The longest allowed last event ID, in bytes; 0 is 1 KiB. The parser ignores a longer ID.
     uint32_t max_id_len;
     // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
     // rounded up to a multiple of 8. 0: no bytes are reserved, and there is no direct reading.
     uint32_t read_len;
-    // How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at most
-    // `DELTAWIRE_MAX_CHOICES`. Deltas of a further choice are left out, and `DELTAWIRE_EV_LIMIT`
-    // reports that.
+    // How many choices of one stream the parser has room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, at
+    // most `DELTAWIRE_MAX_CHOICES`. The parser leaves out the deltas of further choices, and
+    // reports that as `DELTAWIRE_EV_LIMIT`.
     uint32_t max_choices;
-    // How many tool calls of one stream, over all choices, there is room for; 0 is
-    // `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. A further tool call is
-    // left out, and `DELTAWIRE_EV_LIMIT` reports that.
+    // How many tool calls of one stream, over all choices, the parser has room for; 0 is
+    // `DELTAWIRE_DEFAULT_TOOL_CALLS`, at most `DELTAWIRE_MAX_TOOL_CALLS`. The parser leaves out
+    // further tool calls, and reports that as `DELTAWIRE_EV_LIMIT`.
     uint32_t max_tool_calls;
 } deltawire_config;
 
 // A deltawire_config with its size; all other members are zero, the default.
 #define DELTAWIRE_CONFIG_INIT {sizeof(deltawire_config), 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0}
 
-// The alignment of every block, in bytes. Memory of malloc has it, and so has a Go `[]uint64`.
+// The alignment of every block, in bytes. Memory from malloc has this alignment, and so does a Go
+// `[]uint64`.
 #define DELTAWIRE_ALIGN 8
 
-// Bytes of a block beside the event buffer: the state and tables of the default size, with room to
-// spare. It grows only with `DELTAWIRE_ABI`.
+// How many bytes of a block the state and tables of the default size take, with room to spare; the
+// event buffer is the rest. This constant grows only with `DELTAWIRE_ABI`.
 #define DELTAWIRE_STATE_SIZE 8192
 
-// The size of a block, with the default config, that can keep `event_bytes` of a cut event.
+// The size of a block, in bytes, for a parser with the default config that can keep `event_bytes`
+// of a cut event.
 #define DELTAWIRE_BLOCK_SIZE(event_bytes) \
     (DELTAWIRE_STATE_SIZE + (((event_bytes) + sizeof(uint64_t) - 1u) & ~(sizeof(uint64_t) - 1u)))
 
-// Declares an aligned block of that size, on the stack, static, or in a struct. Give `&name` and
-// `sizeof name` to deltawire_init.
+// Declares an aligned block of DELTAWIRE_BLOCK_SIZE bytes, on the stack, static, or in a struct.
+// Give `&name` and `sizeof name` to deltawire_init.
 #define DELTAWIRE_BLOCK(name, event_bytes) \
     union { uint64_t align_; unsigned char bytes[DELTAWIRE_BLOCK_SIZE(event_bytes)]; } name
 
@@ -315,11 +330,11 @@ typedef struct {
 #define DELTAWIRE_MAX_TOOL_CALLS 1024
 
 // An upper bound of the bytes that one choice or one tool call takes in a block; see
-// `DELTAWIRE_TABLES_SIZE`. It grows only with `DELTAWIRE_ABI`.
+// `DELTAWIRE_TABLES_SIZE`. This constant grows only with `DELTAWIRE_ABI`.
 #define DELTAWIRE_ROW_SIZE 128
 
-// An upper bound of the bytes that a block needs in addition to either size if max_choices and
-// max_tool_calls of its deltawire_config are these numbers.
+// An upper bound of the bytes to add to DELTAWIRE_BLOCK_SIZE or DELTAWIRE_MESSAGE_SIZE if
+// max_choices and max_tool_calls of the deltawire_config are these numbers.
 #define DELTAWIRE_TABLES_SIZE(choices, tool_calls) \
     ((sizeof(char) * (choices) + (tool_calls)) * DELTAWIRE_ROW_SIZE)
 
@@ -327,14 +342,14 @@ typedef struct {
 typedef struct deltawire_parser deltawire_parser;
 
 // The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
-// event; `read_len` of the config is included. `cfg` may be NULL: all defaults. The size is then at
-// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
-// answer E_CONFIG.
+// event; `read_len` of the config is included. If `cfg` is NULL, every member has its default, and
+// the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. Returns 0 if no block is that large, or
+// if `deltawire_init` would answer E_CONFIG.
 size_t deltawire_block_size(const deltawire_config *cfg, size_t event_bytes);
 
-// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
-// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
-// not call it on a parser in use.
+// Makes a parser in the block `mem` of `mem_len` bytes. If `cfg` is NULL, every member has its
+// default. `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites
+// the block: do not call it on a parser in use.
 //
 // Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`, or, without
 // `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
@@ -344,17 +359,18 @@ deltawire_status deltawire_init(void *mem,
                                 const deltawire_config *cfg,
                                 deltawire_parser **out);
 
-// Begins a new stream with the same config. The time depends on the state and the tables, not on
-// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+// Begins a new stream with the same config. Takes time in proportion to the state and the tables,
+// not to the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 deltawire_status deltawire_reset(deltawire_parser *p);
 
-// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
-// else the smallest that holds what the parser retains. 0: not a parser.
+// The size of the block that the parser needs, in bytes. After NEED_STORAGE that is the size to
+// move to; otherwise it is the smallest size that holds what the parser retains. Returns 0 if `p`
+// is not a parser.
 size_t deltawire_need(const deltawire_parser *p);
 
-// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
-// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. `src` is
-// unchanged, and may be freed.
+// Moves the parser `src` to the block `mem`. The block may be larger or smaller, if what `src`
+// retains fits (`deltawire_need`). `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`.
+// `src` is unchanged, and may be freed.
 //
 // A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
 // E_SMALL, E_RANGE (the blocks overlap; beyond any memory; with `read_len`, 4 GiB or more). On
@@ -364,8 +380,9 @@ deltawire_status deltawire_move(void *mem,
                                 const deltawire_parser *src,
                                 deltawire_parser **out);
 
-// The block of `p` has `mem_len` bytes now. Call it after `realloc` enlarged the block, which may
-// have moved it, too, or before `realloc` makes it smaller. As `deltawire_move`, at the same place.
+// Tells the parser that its block has `mem_len` bytes now. Call this after `realloc` enlarged the
+// block, which may also have moved it, or before `realloc` shrinks it. The effect is that of
+// `deltawire_move` within the same block.
 //
 // Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
 // `read_len`, 4 GiB or more). On failure nothing is changed.
@@ -377,11 +394,11 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // No event.
 #define DELTAWIRE_EV_NONE 0
 
-// Mode SSE: an event; mode USAGE: one that was skipped. Text: its data. Aux: its type. Extra:
-// the last event ID. Bytes.
+// Mode SSE: an event. Mode USAGE: a skipped event. Text: its data. Aux: its type. Extra: the last
+// event ID. All three are bytes.
 #define DELTAWIRE_EV_SSE 1
 
-// A comment, without its colon and at most one space. Text: bytes.
+// A comment, without its colon and the one space that may follow the colon. Text: bytes.
 #define DELTAWIRE_EV_COMMENT 2
 
 // A payload that only keeps the connection alive. Text: bytes.
@@ -401,9 +418,9 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // The role, once for each choice. Text.
 #define DELTAWIRE_EV_ROLE 7
 
-// Content. Text. The message of a body that was not streamed comes as content, and as the kinds
-// below, too. `number` of other protocols than chat completions: the slot of the text, which tells
-// the parts of an output apart.
+// Content. Text. The message of a body that was not streamed is emitted as this kind and the kinds
+// below, too. `number`, in other protocols than chat completions: the slot of the text, a number
+// that tells the parts of an output apart.
 #define DELTAWIRE_EV_CONTENT 8
 
 // Reasoning. Text. `number`: as in `DELTAWIRE_EV_CONTENT`. `code` 1: a summary (Responses).
@@ -412,18 +429,19 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // A refusal. Text.
 #define DELTAWIRE_EV_REFUSAL 10
 
-// A tool call opens (`DELTAWIRE_EVF_OPENS`), or its ID or type arrives later. Text: its ID. Aux:
-// its type. `number`: its index, as sent, or as the parser assigned it.
+// A tool call opens (`DELTAWIRE_EVF_OPENS`), or the ID or type of an open call arrives. Text: its
+// ID. Aux: its type. `number`: its index, as sent, or as the parser assigned it.
 #define DELTAWIRE_EV_TOOL_CALL 11
 
-// The name of a tool call, whole (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
+// The whole name of a tool call (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
 // far. Text.
 #define DELTAWIRE_EV_TOOL_NAME 12
 
-// A fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
-// arguments has no fragment: take them as `{}`. Arguments that Gemini sends by path (`partialArgs`)
-// are no fragments either: an assembler joins them, `DELTAWIRE_META_CALL_MEMBER` has them as sent,
-// and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the events that have them.
+// A fragment of a tool call's arguments or, for a custom tool, of its input. Text. A call without
+// arguments has no fragment: take its arguments as `{}`. Arguments that Gemini sends by path
+// (`partialArgs`) are not emitted as fragments: an assembler joins them,
+// `DELTAWIRE_META_CALL_MEMBER` has them as sent, and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the
+// events that contain them.
 #define DELTAWIRE_EV_TOOL_ARGUMENTS 13
 
 // The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
@@ -438,36 +456,38 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // Log probabilities of more tokens. Text: JSON.
 #define DELTAWIRE_EV_LOGPROBS 17
 
-// The whole message so far, where a server sends that instead of deltas: of a body that was not
-// streamed, and of dialects without deltas. Text: JSON, an object with `role`, `content`,
+// The whole message so far, where a server sends that instead of deltas: in a body that was not
+// streamed, and in dialects without deltas. Text: JSON, an object with `role`, `content`,
 // `tool_calls`, …. Off unless `events` or a callback asks for it. With the flag
-// `DELTAWIRE_EVF_WHOLE` what is new in it follows as events of the same choice: read one of the
-// two. Without the flag the message does not continue the one before, and nothing of it follows.
+// `DELTAWIRE_EVF_WHOLE`, the new parts of the message follow as events of the same choice: read
+// either the message or those events. Without the flag, the message does not continue the previous
+// message, and no events of its parts follow.
 #define DELTAWIRE_EV_MESSAGE 18
 
-// A choice finished. Text: the finish reason, which a callback may get in pieces
-// (`DELTAWIRE_EVF_MORE`), a batch not. `code`: `DELTAWIRE_FINISH_*`. A choice may finish twice; the
-// last finish reason counts.
+// A choice finished. Text: the finish reason. A callback may receive it in pieces
+// (`DELTAWIRE_EVF_MORE`); a batch has it whole. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
+// twice; the last finish reason counts.
 #define DELTAWIRE_EV_FINISH 19
 
 // A choice failed. Text: JSON.
 #define DELTAWIRE_EV_CHOICE_ERROR 20
 
-// Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
-// of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
-// each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
-// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged,
-// once the call that emitted the event has returned.
+// Usage, as this event reports it. Text: JSON. `deltawire_value_usage` reads the counts from the
+// value that a callback receives, or from the value that `deltawire_value_open` makes of a batch's
+// text. Never add up the counts of several events: each is the count so far. One event may lack
+// some counts (Anthropic sends the prompt at the beginning, and often only the completion at the
+// end). After the call that emitted the event returned, `deltawire_last_usage` has all counts,
+// merged.
 #define DELTAWIRE_EV_USAGE 21
 
-// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
-// bytes.
+// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` bytes of plain
+// text.
 #define DELTAWIRE_EV_ERROR 22
 
-// A payload that is not a JSON object, or bytes that follow one; the stream goes on. A broken value
-// inside a member that is not read is found only with `DELTAWIRE_CFG_STRICT_JSON`. Text: bytes.
-// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
-// text, from its first piece on.
+// A payload that is not a JSON object, or the bytes that follow the object; the stream goes on.
+// Only with `DELTAWIRE_CFG_STRICT_JSON` does the parser find a broken value inside a member that it
+// does not read. Text: bytes. Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the
+// offset of the fault, counted from the start of the text's first piece.
 #define DELTAWIRE_EV_MALFORMED 23
 
 // An event over the limit: the parser drops the rest of it, and the stream goes on. `start` and
@@ -478,16 +498,17 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // event, that event goes on.
 #define DELTAWIRE_EV_COMMENT_TOO_LONG 25
 
-// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
-// choice; 2^32 - 1 if the choice has no valid index. At most one for each event, the first, behind
-// the event's deltas.
+// The parser left out deltas of the chunk. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of
+// their choice; 2^32 - 1 if the choice has no valid index. Emitted at most once for each event, for
+// the first delta left out, after the event's other deltas.
 #define DELTAWIRE_EV_LIMIT 26
 
-// A quirk of the event, behind all its other events. `code`: the number of the quirk.
+// A quirk of the event, after everything else that the event emits. `code`: the number of the
+// quirk.
 #define DELTAWIRE_EV_QUIRK 27
 
-// `[DONE]`: the response is complete. More events may follow all the same. Responses, Anthropic and
-// Gemini end without it: `deltawire_end_of` says whether the response is complete.
+// `[DONE]`: the response is complete. Some servers send more events after it. Responses, Anthropic
+// and Gemini end without `[DONE]`: `deltawire_end_of` says whether the response is complete.
 #define DELTAWIRE_EV_DONE 28
 
 // The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or
@@ -495,48 +516,48 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // name makes the whole payload an error. Only a batch emits it: a callback has `at->chunk`.
 #define DELTAWIRE_EV_PAYLOAD 29
 
-// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice, before its first reasoning;
-// `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
-// (`DELTAWIRE_META_*MEMBER`) as often as they are sent. Off unless `events` or a callback asks for
-// it.
+// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Most members are emitted
+// once for a stream. `DELTAWIRE_META_REASONING_NAME` is emitted once for a choice, before its first
+// reasoning. `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
+// (`DELTAWIRE_META_*MEMBER`) are emitted as often as they are sent. Off unless `events` or a
+// callback asks for it.
 #define DELTAWIRE_EV_META 30
 
-// Annotations of the content, such as citations. Text: JSON, an array; of other protocols than
-// chat completions, and of a message so far that has more than the one before, each that is new, in
-// an event of its own. Off unless `events` or a callback asks for it.
+// Annotations of the content, such as citations. Text: JSON. In chat completions it is an array; in
+// other protocols, and for a message so far that has more annotations than the previous message,
+// each new annotation is an event of its own. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_ANNOTATION 31
 
-// A signature of reasoning, or the encrypted reasoning of Responses (that of Anthropic,
-// `redacted_thinking`, is `DELTAWIRE_EV_NATIVE`). Text. `number`: as in `DELTAWIRE_EV_CONTENT`. Off
-// unless `events` or a callback asks for it.
+// A signature of reasoning, or the encrypted reasoning of Responses. (Encrypted reasoning of
+// Anthropic, `redacted_thinking`, is a `DELTAWIRE_EV_NATIVE`.) Text. `number`: as in
+// `DELTAWIRE_EV_CONTENT`. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_SIGNATURE 34
 
 // An image or another medium (other protocols). Text: JSON. Off unless `events` or a callback asks
 // for it.
 #define DELTAWIRE_EV_MEDIA 35
 
-// A part of the response that no other kind is for (other protocols): a tool that the server ran,
-// its result, a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
+// A part of the response that no other kind covers (other protocols): a tool that the server ran,
+// its result, or a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_NATIVE 38
 
-// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
-// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
-// to the event's frame; a comment between events is a frame of its own. If lines end in CR, a frame
-// may be reported one byte later, or at the end of the stream. JSON outside of fields has the end
-// of its line in its frame, unless more JSON follows on that line. `code`: how many
-// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of
-// events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
+// A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.
+// Each byte of the stream lies in exactly one frame, and frames are in order. A comment inside an
+// event belongs to the event's frame; a comment between events is a frame of its own. If lines end
+// in CR, a frame may be reported one byte later, or at the end of the stream. The frame of JSON
+// outside of fields includes the end of its line, unless more JSON follows on that line. `code`:
+// how many choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the
+// kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
 // (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 #define DELTAWIRE_EV_FRAME 48
 
-// Every kind of this version is below this. Not every number below it is a kind.
+// Every kind of this version is below this number. Not every number below it is a kind.
 #define DELTAWIRE_EV_COUNT 49
 
 // The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_event_name(uint32_t kind);
 
-// The bit of a kind of event in deltawire_config.events and in a frame's number.
+// The bit of a kind of event in deltawire_config.events and in `number` of a DELTAWIRE_EV_FRAME.
 #define DELTAWIRE_MASK(kind) (UINT64_C(1) << (kind))
 
 // -------------------------------------------------------------------------------------------------
@@ -552,10 +573,10 @@ const char *deltawire_event_name(uint32_t kind);
 #define DELTAWIRE_EVF_EXTRA_SCRATCH 4
 
 // Another piece of this text follows, in an event that is otherwise the same. A piece of a text
-// never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
-// reasoning, refusals, arguments, signatures, JSON and bytes come in pieces. A callback may receive
-// any text that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason,
-// too, so that `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
+// never ends inside a code point; a piece of JSON or of bytes may. In a batch, only content,
+// reasoning, refusals, arguments, signatures, JSON and bytes come in pieces. A callback receives
+// any text that must be decoded in pieces of up to 1 KiB. Roles, names and finish reasons are such
+// texts, too: `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
 #define DELTAWIRE_EVF_MORE 8
 
 // The tool call opens.
@@ -564,7 +585,7 @@ const char *deltawire_event_name(uint32_t kind);
 // The tool call opens under the index of an earlier call.
 #define DELTAWIRE_EVF_REUSES 32
 
-// The tool call is one of a custom tool.
+// The tool call calls a custom tool.
 #define DELTAWIRE_EVF_CUSTOM 64
 
 // The name replaces the name so far. If a callback receives a name in pieces, only the first piece
@@ -577,20 +598,21 @@ const char *deltawire_event_name(uint32_t kind);
 // `number` is set, even if it is 0.
 #define DELTAWIRE_EVF_NUMBER 512
 
-// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice. With
-// `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: those of a whole message, so all that there is
-// so far, not the next fragment. An assembler takes what is new in them.
+// With `DELTAWIRE_EV_MESSAGE`: the new parts of the message follow, up to the end of this choice.
+// With `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: the text has all audio or log
+// probabilities of the message so far, not the next fragment. An assembler adds only the new part.
 #define DELTAWIRE_EVF_WHOLE 1024
 
 // The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
-// in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of
-// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_value_usage` reads them all the same.
+// the protocol's own word, and `code` is its meaning. With `DELTAWIRE_EV_USAGE`: the members have
+// the protocol's own names, which `deltawire_value_usage` reads, and `code` is the
+// `DELTAWIRE_PROTOCOL_*`.
 #define DELTAWIRE_EVF_NATIVE 4096
 
-// With `DELTAWIRE_EV_FINISH`: the prompt was refused, and the text is why.
+// With `DELTAWIRE_EV_FINISH`: the provider refused the prompt, and the text is the reason.
 #define DELTAWIRE_EVF_PROMPT 8192
 
-// Finish reason: any other; see the text.
+// Finish reason: any other; the text of the event has it.
 #define DELTAWIRE_FINISH_OTHER 1
 
 // Finish reason `stop`.
@@ -612,8 +634,7 @@ const char *deltawire_event_name(uint32_t kind);
 #define DELTAWIRE_FINISH_ERROR 7
 
 // The name of a `DELTAWIRE_FINISH_*` as providers write it, such as `tool_calls`; `other` for
-// OTHER, whose own words are the text of the event, and "?" for an unknown number. Static, ended by
-// NUL.
+// OTHER, and "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_finish_name(uint32_t finish);
 
 // Limit: more choices than `max_choices` of the config.
@@ -622,17 +643,17 @@ const char *deltawire_finish_name(uint32_t finish);
 // Limit: more tool calls than `max_tool_calls` of the config.
 #define DELTAWIRE_LIMIT_TOOL_CALLS 2
 
-// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (Not this limit, but
-// only the quirk `DELTAWIRE_QUIRK_ODD_INDEX`: a negative index counts as 0, digits in a string as
-// their number, and a value of another type as no index.)
+// Limit: an index is a fraction, or 2^32 - 1 or more. (Other odd indexes are only the quirk
+// `DELTAWIRE_QUIRK_ODD_INDEX`: a negative index counts as 0, digits in a string as their number,
+// and a value of another type as no index.)
 #define DELTAWIRE_LIMIT_INDEX 3
 
 // Limit of an assembler: the message would be longer than 4 GiB, or have more than 256 members of
 // providers.
 #define DELTAWIRE_LIMIT_LENGTH 4
 
-// What happened where a `DELTAWIRE_LIMIT_*` was exceeded, by the name of that error in Rust:
-// `TooManyCalls` for `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
+// The name of a `DELTAWIRE_LIMIT_*`, which is that of the error in Rust: `TooManyCalls` for
+// `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_limit_name(uint32_t limit);
 
 // Fault: the bytes end inside a value.
@@ -677,33 +698,37 @@ const char *deltawire_fault_name(uint32_t fault);
 // `code` of a `DELTAWIRE_EV_META`: `provider`.
 #define DELTAWIRE_META_PROVIDER 4
 
-// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
-// own provider gave.
+// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the finish reason of the
+// provider behind a gateway.
 #define DELTAWIRE_META_NATIVE_FINISH_REASON 5
 
-// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
-// JSON, as in an object: `"name":value`, which `deltawire_value_open_member` takes apart.
+// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time it
+// is sent. Raw JSON, as in an object: `"name":value`, which `deltawire_value_open_member` splits.
 #define DELTAWIRE_META_MEMBER 6
 
-// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
+// `code` of a `DELTAWIRE_EV_META`: another member of a choice, as
+// `DELTAWIRE_META_MEMBER`.
 #define DELTAWIRE_META_CHOICE_MEMBER 7
 
-// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
+// `code` of a `DELTAWIRE_EV_META`: another member of a delta, as
+// `DELTAWIRE_META_MEMBER`; also `reasoning_details`.
 #define DELTAWIRE_META_DELTA_MEMBER 8
 
-// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
+// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, as
+// `DELTAWIRE_META_MEMBER`.
 #define DELTAWIRE_META_MESSAGE_MEMBER 9
 
-// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
-// in: `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`.
+// `code` of a `DELTAWIRE_EV_META`: the name of the member that contains the first reasoning of a
+// choice: `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`.
 #define DELTAWIRE_META_REASONING_NAME 10
 
 // `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
-// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`. The call may open later.
+// each time it is sent, after the call's arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`. The call
+// may open later.
 #define DELTAWIRE_META_CALL_MEMBER 11
 
 // `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
-// its `custom` tool, likewise.
+// its `custom` tool, as `DELTAWIRE_META_CALL_MEMBER`.
 #define DELTAWIRE_META_FUNCTION_MEMBER 12
 
 // -------------------------------------------------------------------------------------------------
@@ -712,7 +737,7 @@ const char *deltawire_fault_name(uint32_t fault);
 // A chunk: the payload of one event, and an index of its members.
 typedef struct deltawire_chunk deltawire_chunk;
 
-// Bytes, not ended by NUL. `{NULL, 0}` stands for an absent text.
+// Bytes, not ended by NUL. `{NULL, 0}` is an absent text.
 typedef struct {
     // The first byte.
     const char *ptr;
@@ -744,25 +769,25 @@ typedef struct {
 // An object.
 #define DELTAWIRE_T_OBJECT 7
 
-// Plain text instead of JSON: some servers report errors so.
+// Plain text instead of JSON, as some servers report errors.
 #define DELTAWIRE_T_TEXT 8
 
-// A JSON value that was not decoded yet: a view of its bytes. It is valid as long as those bytes
-// are. Make one with `deltawire_value_open`, or use one that a function returned; do not fill the
-// struct by hand.
+// A JSON value that is not decoded yet: a view of its bytes, valid while those bytes are. Make a
+// value with `deltawire_value_open`, or use one that a function returned; do not fill the struct by
+// hand.
 typedef struct {
     // The bytes of the value as they were sent; a string includes its quotes.
     const char *ptr;
     // The number of bytes.
     size_t len;
-    // `DELTAWIRE_T_*`. The first byte of the value decides it.
+    // `DELTAWIRE_T_*`, which the first byte of the value decides.
     uint32_t type;
     // Always 0.
     uint32_t reserved;
 } deltawire_value;
 
-// What a callback is called for, and where that lies in the stream. The library fills the struct;
-// later versions may add members at its end. It is valid until the callback returns.
+// The delta or event that a callback is called for, and its place in the stream. The library fills
+// the struct; later versions may add members at its end. It is valid until the callback returns.
 typedef struct {
     // `sizeof(deltawire_at)` of the library.
     uint32_t size;
@@ -780,7 +805,7 @@ typedef struct {
     uint64_t number;
     // Where the event begins: the stream offset of its first byte.
     uint64_t start;
-    // Where the event ends: the stream offset behind its last byte.
+    // Where the event ends: the stream offset one past its last byte.
     uint64_t end;
     // The chunk that contains the delta; NULL outside of a chunk.
     const deltawire_chunk *chunk;
@@ -796,9 +821,9 @@ typedef struct {
 // called. The call then returns `DELTAWIRE_PAUSED`.
 #define DELTAWIRE_PAUSE 1
 
-// A callback returns this to stop at once. The call returns `DELTAWIRE_PAUSED`; the next call
-// repeats this callback, with the same piece if a text comes in pieces, and goes on from there.
-// Only `deltawire_feed` and `deltawire_finish` can go on from there, not a batch.
+// A callback returns this to stop at once. The call returns `DELTAWIRE_PAUSED`. The next call
+// repeats this callback, with the same piece if a text comes in pieces, and continues from there.
+// The next call must be `deltawire_feed` or `deltawire_finish`, not a batch.
 #define DELTAWIRE_AGAIN 2
 
 // A callback without a text.
@@ -819,17 +844,17 @@ typedef int32_t (*deltawire_value_fn)(void *user,
                                       const deltawire_at *at,
                                       const deltawire_value *value);
 
-// A callback for a tool call that opens, or whose ID or type arrives later. If this event is the
-// first to contain them, `id` and `type` are strings, or a number or boolean as it was sent, which
-// `deltawire_value_text` reads all the same. Else they are of type `DELTAWIRE_T_NONE`, and so is
-// the `type` of other protocols than chat completions. Both are valid until the callback returns.
+// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are of
+// type `DELTAWIRE_T_NONE` unless this event is the first to contain them, and `type` is so in every
+// protocol but chat completions. Otherwise each is a string, or a number or boolean as sent;
+// `deltawire_value_text` reads all of these. Both are valid until the callback returns.
 typedef int32_t (*deltawire_call_fn)(void *user,
                                      const deltawire_at *at,
                                      const deltawire_value *id,
                                      const deltawire_value *type);
 
 // A callback for an event of any event stream: its type (`message` if it has no name), its data
-// lines joined by LF, and the last event ID. All are any bytes, valid until the callback returns.
+// lines joined by LF, and the last event ID. All three are bytes, valid until the callback returns.
 typedef int32_t (*deltawire_sse_fn)(void *user,
                                     const deltawire_at *at,
                                     deltawire_str type,
@@ -843,7 +868,7 @@ typedef int32_t (*deltawire_sse_fn)(void *user,
 typedef struct {
     // `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
     uint32_t size;
-    // Mode SSE: an event. Mode USAGE: one that was skipped.
+    // Mode SSE: an event. Mode USAGE: a skipped event.
     deltawire_sse_fn on_sse;
     // A comment: bytes.
     deltawire_text_fn on_comment;
@@ -855,8 +880,8 @@ typedef struct {
     deltawire_text_fn on_last_event_id;
     // A chunk (`at->chunk`). The callbacks for its deltas follow.
     deltawire_at_fn on_chunk;
-    // The role, once for each choice. Append it: a long one comes in pieces
-    // (`DELTAWIRE_EVF_MORE`), as any text here does.
+    // The role, once for each choice. Append the pieces: like every text here, a long role comes in
+    // several (`DELTAWIRE_EVF_MORE`).
     deltawire_text_fn on_role;
     // Content.
     deltawire_text_fn on_content;
@@ -866,11 +891,11 @@ typedef struct {
     deltawire_text_fn on_refusal;
     // A tool call opens, or its ID or type arrives later.
     deltawire_call_fn on_tool_call;
-    // The name of a tool call, or a piece of it: append it, unless it has the flag
-    // `DELTAWIRE_EVF_REPLACES`.
+    // The name of a tool call, or a piece of it: append the text to the name so far, unless the
+    // flag `DELTAWIRE_EVF_REPLACES` says to replace it.
     deltawire_text_fn on_tool_name;
-    // A fragment of a tool call's arguments. Those of Gemini come as the server wrote them,
-    // with its whitespace and line breaks.
+    // A fragment of a tool call's arguments. Gemini's arguments are as the server wrote them, with
+    // its whitespace and line breaks.
     deltawire_text_fn on_tool_arguments;
     // The name of a `function_call`, or a piece of it.
     deltawire_text_fn on_function_name;
@@ -880,10 +905,10 @@ typedef struct {
     deltawire_value_fn on_audio;
     // Log probabilities.
     deltawire_value_fn on_logprobs;
-    // The whole message so far; its new contents are given to the other callbacks, too.
+    // The whole message so far. Its new parts are given to the other callbacks, too.
     deltawire_value_fn on_message;
-    // A choice finished: the finish reason. `at->code` says in one number what it means. A long
-    // text comes in pieces (`DELTAWIRE_EVF_MORE`), so that this is called once for each.
+    // A choice finished: the finish reason. `at->code` is its meaning, `DELTAWIRE_FINISH_*`. A long
+    // reason comes in pieces (`DELTAWIRE_EVF_MORE`), one call for each.
     deltawire_text_fn on_finish;
     // A choice failed: its error.
     deltawire_value_fn on_choice_error;
@@ -897,8 +922,8 @@ typedef struct {
     deltawire_at_fn on_too_long;
     // A comment over the limit was dropped.
     deltawire_at_fn on_comment_too_long;
-    // The chunk has a choice or tool call that there is no room for, or a bad index; its deltas
-    // were left out.
+    // The parser left out deltas of the chunk: it had no room for a choice or a tool call, or an
+    // index was bad.
     deltawire_at_fn on_limit;
     // A quirk of the event.
     deltawire_at_fn on_quirk;
@@ -914,7 +939,7 @@ typedef struct {
     deltawire_text_fn on_signature;
     // An image or another medium.
     deltawire_value_fn on_media;
-    // A part of the response that no other callback is for.
+    // A part of the response that no other callback covers.
     deltawire_value_fn on_native;
 } deltawire_callbacks;
 
@@ -924,9 +949,9 @@ typedef struct {
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
-// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
-// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes: use it to go
-// on with a pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
+// Reads `len` bytes and calls `cbs` for the events in them. The parser uses `cbs` and `user` for
+// this call only. If `cbs` is NULL, no function is called. Give NULL and 0 to continue with a
+// pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
 // `consumed` is NULL, is written on every path.
 //
 // Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`; while
@@ -940,27 +965,27 @@ deltawire_status deltawire_feed(deltawire_parser *p,
                                 void *user,
                                 size_t *consumed);
 
-// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-// so a callback may stop it: call again while the answer is PAUSED. If a callback returned
-// `DELTAWIRE_AGAIN` because the block of an assembler is full, enlarge that block first, or the
-// call answers PAUSED for ever. The call never answers NEED_STORAGE, because the end of a stream
-// adds no bytes to what the block holds. If a feed answered PAUSED and did not consume all bytes,
-// give it the others again first, or this may answer E_RESUME. Bytes that were never given count as
-// cut off, and so do those that a feed refused with NEED_STORAGE. Then `deltawire_end_of` has the
-// verdict. After OK, further calls answer OK and do nothing. Answers as `deltawire_feed` in all
-// else.
+// Ends the stream; afterwards `deltawire_end_of` has the verdict. The call may emit a last event
+// without its blank line, or an unpaired surrogate, so a callback may stop it: call again while the
+// answer is PAUSED. If a callback returned `DELTAWIRE_AGAIN` because the block of an assembler is
+// full, enlarge that block first: otherwise every call answers PAUSED. The call never answers
+// NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
+// answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
+// may answer E_RESUME. The stream counts as cut where the consumed bytes end, even if a feed
+// refused further bytes with NEED_STORAGE. After OK, further calls answer OK and do nothing.
+// Otherwise answers as `deltawire_feed`.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
-// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
+// After E_ABORTED and E_CALLBACK: the number that the callback returned; otherwise 0.
 int32_t deltawire_user_code(const deltawire_parser *p);
 
 // -------------------------------------------------------------------------------------------------
 // Batches
 
-// An event of a batch. Its size is 64 bytes in every version; it holds no pointers. Offsets count
-// from the start of `data` (in direct reading: of the block), or from the start of the scratch if
-// the flag for that text is set. They are valid until the next call on the parser, as long as input
-// and scratch are unchanged. An absent text has length 0.
+// An event of a batch. Its size is 64 bytes in every version, and it holds no pointers. Offsets
+// count from the start of `data` (in direct reading: of the block), or from the start of the
+// scratch if the flag for that text is set. They are valid until the next call on the parser, while
+// input and scratch are unchanged. An absent text has length 0.
 typedef struct {
     // `DELTAWIRE_EV_*`. Ignore kinds that you do not know.
     uint16_t kind;
@@ -988,39 +1013,40 @@ typedef struct {
     uint32_t extra_len;
     // Where the event begins: the stream offset of its first byte.
     uint64_t start;
-    // Where the event ends: the stream offset behind its last byte.
+    // Where the event ends: the stream offset one past its last byte.
     uint64_t end;
 } deltawire_event;
 
 // The smallest scratch that a batch accepts, in bytes.
 #define DELTAWIRE_SCRATCH_MIN 64
 
-// The result of a batch. It is written whatever the call returns, unless `out` itself is NULL.
+// The result of a batch. Every call writes it, whatever the status, unless `out` is NULL.
 typedef struct {
-    // How many bytes of `data` are consumed. 0 in direct reading, where the parser keeps count.
+    // How many bytes of `data` are consumed. 0 in direct reading, where the parser counts the
+    // consumed bytes itself.
     size_t consumed;
     // How many events were written.
     size_t events;
     // How many bytes of the scratch were written.
     size_t scratch_used;
-    // If not 0, the next event has texts that are never split: give a scratch of at least this many
-    // bytes.
+    // If not 0: the next event has texts that are never split, and needs a scratch of at least this
+    // many bytes.
     size_t scratch_need;
 } deltawire_batch_result;
 
-// Reads `len` bytes and writes the events in them to `events`, at most `cap`. A text lies in `data`
-// if it needs no decoding, else it is decoded to `scratch`.
+// Reads `len` bytes and writes the events in them to `events`, at most `cap`. A text that needs no
+// decoding stays in `data`; other texts are decoded to `scratch`.
 //
-// MORE: the array or the scratch is full, or there are more than 2^31 - 1 bytes, of which a call
-// reads so many. Process the events and call again with the bytes from `out->consumed` on, perhaps
-// with more behind them. If the scratch is short, content, reasoning, refusals, arguments,
-// signatures, JSON and bytes come in pieces. All other texts (IDs, names, types, roles, finish
-// reasons) are never split: `out->scratch_need` is then the scratch that they need.
+// MORE: the array or the scratch is full, or `len` is above 2^31 - 1, the most that one call reads.
+// Process the events and call again with the bytes from `out->consumed` on; more bytes may follow
+// them. If the scratch is short, content, reasoning, refusals, arguments, signatures, JSON and
+// bytes come in pieces. All other texts (IDs, names, types, roles, finish reasons) are never split:
+// `out->scratch_need` is the scratch that they need.
 //
 // Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
 // while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below
 // `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
-// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
+// before the error are written), E_ABORTED and E_CALLBACK (after a feed that answered so).
 deltawire_status deltawire_batch(deltawire_parser *p,
                                  const void *data,
                                  size_t len,
@@ -1032,7 +1058,7 @@ deltawire_status deltawire_batch(deltawire_parser *p,
 
 // Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
 // while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
-// Answers as `deltawire_batch` in all else.
+// Otherwise answers as `deltawire_batch`.
 deltawire_status deltawire_batch_finish(deltawire_parser *p,
                                         deltawire_event *events,
                                         size_t cap,
@@ -1043,22 +1069,26 @@ deltawire_status deltawire_batch_finish(deltawire_parser *p,
 // -------------------------------------------------------------------------------------------------
 // Direct reading
 
-// Direct reading: where to write the next bytes, as an offset from the first byte of the block, and
-// how many fit: `read_len` of the config, rounded up to a multiple of 8. Answers OK, E_NULL,
-// E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes are not consumed, an event is
-// pending, or bytes have to be given again), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+// Direct reading: the caller reads into the block itself, and so needs no buffer of its own.
+// Returns where to put the next bytes, as an offset from the first byte of the block, and how many
+// fit: `read_len` of the config, rounded up to a multiple of 8. Answers OK, E_NULL, E_ALIGN,
+// E_REENTRANT, E_STATE (no `read_len`; committed bytes are not consumed; an event is pending; the
+// parser expects bytes again; or after `deltawire_finish`), E_ABORTED, E_CALLBACK, E_STRICT (after
+// a call that answered so).
 deltawire_status deltawire_reserve(deltawire_parser *p, size_t *off, size_t *len);
 
-// Direct reading: `n` bytes were written to the place that `deltawire_reserve` returned. Now call
-// `deltawire_feed` or `deltawire_batch` with NULL and 0 until the answer is OK. Answers OK, E_NULL,
-// E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
-// (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+// Direct reading: tells the parser that `n` bytes were written to the place that
+// `deltawire_reserve` returned. Then call `deltawire_feed` or `deltawire_batch` with NULL and 0
+// until the answer is OK. Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved,
+// or a call was given other bytes since), E_RANGE (`n` is more than was reserved), E_ABORTED,
+// E_CALLBACK, E_STRICT (after a call that answered so).
 deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 
 // -------------------------------------------------------------------------------------------------
 // Workspaces
 
-// Bytes of a workspace's block, with room to spare. It grows only with `DELTAWIRE_ABI`.
+// The size of a workspace's block, in bytes, with room to spare. This constant grows only with
+// `DELTAWIRE_ABI`.
 #define DELTAWIRE_WORKSPACE_SIZE 8192
 
 // Declares an aligned block for a workspace. Give `&name` and `sizeof name` to
@@ -1066,25 +1096,25 @@ deltawire_status deltawire_commit(deltawire_parser *p, size_t n);
 #define DELTAWIRE_WORKSPACE(name) \
     union { uint64_t align_; unsigned char bytes[DELTAWIRE_WORKSPACE_SIZE]; } name
 
-// What the parsers of a thread share: the shapes of the events that were read, and the index of the
-// event at hand. Its address is that of its block: `(deltawire_workspace *)mem`.
+// Memory that the parsers of a thread share: the shapes of events that were read (their bytes
+// without the texts that change), and the index of the current event. The address of a workspace is
+// that of its block: `(deltawire_workspace *)mem`.
 //
-// Streams of one upstream have most bytes of their events in common. Parsers that share a workspace
-// have smaller blocks (`DELTAWIRE_CFG_SHARED`), and keep what they have in common in the
-// processor's cache, however many they are. Sharing changes the cost, never the events. A
-// workspace remembers two shapes, so give the streams of each upstream one. It holds no pointers
-// between calls, and no parser refers to one.
+// Events from one upstream are the same in most of their bytes. Parsers that share a workspace have
+// smaller blocks (`DELTAWIRE_CFG_SHARED`), and the shared memory stays in the processor's cache,
+// however many parsers there are. Sharing changes the cost, never the events. A workspace remembers
+// two shapes, so use one workspace for each upstream. It holds no pointers between calls, and no
+// parser points to it.
 //
 // One workspace serves one thread, and one trust domain: it contains bytes of the streams that were
-// read with it, such as names of tools, until they are replaced or `deltawire_workspace_clear`
-// overwrites them. No parser emits those of another stream, but an event like an earlier one
-// takes less time, which whoever writes a stream can measure.
+// read with it, such as names of tools, until other bytes replace them or
+// `deltawire_workspace_clear` overwrites them. No parser emits bytes of another stream. But an
+// event whose shape is remembered takes less time, and whoever writes a stream can measure that.
 typedef struct deltawire_workspace deltawire_workspace;
 
-// Makes an empty workspace in the block `mem` of `mem_len` bytes, of which it takes
-// `DELTAWIRE_WORKSPACE_SIZE` at most. `*out`, unless `out` is NULL, becomes
-// `(deltawire_workspace *)mem`. The function overwrites the block: do not call it on a workspace in
-// use.
+// Makes an empty workspace in the block `mem` of `mem_len` bytes. It takes at most
+// `DELTAWIRE_WORKSPACE_SIZE` of them. `*out`, unless `out` is NULL, becomes `(deltawire_workspace
+// *)mem`. The function overwrites the block: do not call it on a workspace in use.
 //
 // Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond
 // any memory). On failure nothing is written.
@@ -1093,17 +1123,16 @@ deltawire_status deltawire_workspace_init(void *mem, size_t mem_len, deltawire_w
 // The size of a workspace's block, in bytes: at most `DELTAWIRE_WORKSPACE_SIZE`.
 size_t deltawire_workspace_size(void);
 
-// Overwrites all that a workspace keeps of the streams. Parsers that used it go on as before.
-// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN,
+// Overwrites everything that a workspace keeps of the streams. Parsers that used it go on as
+// before. `deltawire_reset` of a parser does not clear a workspace. Answers OK, E_NULL, E_ALIGN,
 // E_STATE, E_REENTRANT.
 deltawire_status deltawire_workspace_clear(deltawire_workspace *w);
 
-// `deltawire_feed` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
-// need not be the same workspace each time. A callback may feed another parser with another
-// workspace.
+// `deltawire_feed` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
+// Each call may take another workspace. A callback may feed another parser with another workspace.
 //
-// Answers as `deltawire_feed`; of `w` E_NULL, E_ALIGN, E_STATE (never initialised; or the parser
-// has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (a call is using it).
+// Answers as `deltawire_feed` and, for `w`, E_NULL, E_ALIGN, E_STATE (`w` was never initialized, or
+// the parser has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (another call is using `w`).
 deltawire_status deltawire_feed_with(deltawire_parser *p,
                                      deltawire_workspace *w,
                                      const void *data,
@@ -1112,15 +1141,15 @@ deltawire_status deltawire_feed_with(deltawire_parser *p,
                                      void *user,
                                      size_t *consumed);
 
-// `deltawire_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
-// `deltawire_finish` and, of `w`, as `deltawire_feed_with`.
+// `deltawire_finish` for a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
+// `deltawire_finish` and, for `w`, as `deltawire_feed_with`.
 deltawire_status deltawire_finish_with(deltawire_parser *p,
                                        deltawire_workspace *w,
                                        const deltawire_callbacks *cbs,
                                        void *user);
 
-// `deltawire_batch` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
-// need not be the same workspace each time. Answers as `deltawire_batch` and, of `w`, as
+// `deltawire_batch` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
+// Each call may take another workspace. Answers as `deltawire_batch` and, for `w`, as
 // `deltawire_feed_with`.
 deltawire_status deltawire_batch_with(deltawire_parser *p,
                                       deltawire_workspace *w,
@@ -1132,8 +1161,8 @@ deltawire_status deltawire_batch_with(deltawire_parser *p,
                                       size_t scratch_len,
                                       deltawire_batch_result *out);
 
-// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
-// as `deltawire_batch_finish` and, of `w`, as `deltawire_feed_with`.
+// `deltawire_batch_finish` for a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`.
+// Answers as `deltawire_batch_finish` and, for `w`, as `deltawire_feed_with`.
 deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
                                              deltawire_workspace *w,
                                              deltawire_event *events,
@@ -1145,38 +1174,39 @@ deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
 // -------------------------------------------------------------------------------------------------
 // The end of a stream
 
-// The stream has no bytes, blanks only, or nothing but `[DONE]`.
+// The stream has no bytes, only blanks, or only `[DONE]`.
 #define DELTAWIRE_VERDICT_EMPTY 1
 
-// The bytes are neither an event stream nor JSON; `media` is what they are.
+// The bytes are neither an event stream nor JSON; `media` says what they are.
 #define DELTAWIRE_VERDICT_NOT_A_STREAM 2
 
 // The API reported an error.
 #define DELTAWIRE_VERDICT_API_ERROR 3
 
-// The stream has `[DONE]`, and a chunk; or the event that ends a response of Responses
+// The stream has `[DONE]` and a chunk, or the event that ends a response of Responses
 // (`response.completed`, `response.incomplete`) or Anthropic (`message_stop`). DONE does not mean
-// complete: ask `complete`.
+// complete: check `complete`.
 #define DELTAWIRE_VERDICT_DONE 4
 
-// The stream has no such end, but every choice has a finish reason. So ends every stream of Gemini,
-// a chat stream that was cut behind its finish reasons, whose usage may be missing, and one of
-// Anthropic that was cut before `message_stop`.
+// The stream lacks the end that DONE describes, but every choice has a finish reason. Every stream
+// of Gemini ends so, and so do a chat stream that was cut after its finish reasons (its usage may
+// be missing) and an Anthropic stream that was cut before `message_stop`.
 #define DELTAWIRE_VERDICT_FINISHED 5
 
-// The response is a whole JSON body instead of a stream, without a finish reason: it has a message,
-// or its `object` is `chat.completion` or `text_completion`.
+// The response is a whole JSON body instead of a stream, and has no finish reason: it contains a
+// message, or its `object` is `chat.completion` or `text_completion`.
 #define DELTAWIRE_VERDICT_BODY 6
 
 // The response is another whole JSON value: a list of models, an embedding, a number.
 #define DELTAWIRE_VERDICT_JSON_ANSWER 7
 
-// The stream is of a protocol that is not read, which `protocol` names. In mode SSE every stream
-// with an event has this verdict if it ends between events and nothing was too long.
+// The stream is of a protocol that the parser does not read; `protocol` names it. In mode SSE every
+// stream with an event has this verdict if it ends between events and nothing was too long.
 #define DELTAWIRE_VERDICT_OTHER_PROTOCOL 8
 
 // The stream ended between events, without an end that counts as DONE or FINISHED, and something
-// was too long, malformed or left out. DONE and FINISHED can lose parts too: ask `complete`.
+// was too long, malformed or left out. A stream with the verdict DONE or FINISHED may have lost
+// parts, too: check `complete`.
 #define DELTAWIRE_VERDICT_LOST 9
 
 // The stream was cut.
@@ -1185,23 +1215,23 @@ deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
 // The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_verdict_name(uint32_t verdict);
 
-// Nothing is left over: the stream ended between events.
+// Nothing is pending: the stream ended between events.
 #define DELTAWIRE_PENDING_NOTHING 0
 
-// An event that the end of the stream cut, or that lacks its blank line and is not whole JSON.
+// The end of the stream cut an event, or the last event lacks its blank line and is not whole JSON.
 #define DELTAWIRE_PENDING_EVENT 1
 
-// A JSON value that the end of the stream cut.
+// The end of the stream cut a JSON value.
 #define DELTAWIRE_PENDING_JSON 2
 
-// A line that the end of the stream cut, outside of an event: `dat`, `data: `, `: pin`.
+// The end of the stream cut a line outside of an event: `dat`, `data: `, `: pin`.
 #define DELTAWIRE_PENDING_LINE 3
 
 // The name of a `DELTAWIRE_PENDING_*`, such as `Event`; "?" for an unknown number. Static, ended by
 // NUL.
 const char *deltawire_pending_name(uint32_t pending);
 
-// Unknown, or the verdict is another than NOT_A_STREAM.
+// Unknown, or the verdict is not NOT_A_STREAM.
 #define DELTAWIRE_MEDIA_NONE 0
 
 // gzip: decompress the body first.
@@ -1213,7 +1243,7 @@ const char *deltawire_pending_name(uint32_t pending);
 // Other bytes that are not text.
 #define DELTAWIRE_MEDIA_BINARY 3
 
-// A page: its first byte is `<`.
+// HTML: its first byte is `<`.
 #define DELTAWIRE_MEDIA_HTML 4
 
 // Other text.
@@ -1223,7 +1253,7 @@ const char *deltawire_pending_name(uint32_t pending);
 // ended by NUL.
 const char *deltawire_media_name(uint32_t media);
 
-// The stream has no event of another protocol, or payloads are not read.
+// No protocol: the stream has no event of one, or the parser does not read payloads.
 #define DELTAWIRE_PROTOCOL_NONE 0
 
 // An unknown protocol.
@@ -1254,19 +1284,20 @@ const char *deltawire_media_name(uint32_t media);
 // by NUL.
 const char *deltawire_protocol_name(uint32_t protocol);
 
-// How a stream ended, or would have ended if its last byte was read. The caller sets `size`: the
-// library writes no more bytes than that, and zeroes the members that it does not know.
+// How a stream ended, or how it would end after the last byte that was read. The caller sets
+// `size`: the library writes no more bytes than that, and zeroes members that it does not know.
 typedef struct {
     // `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     uint32_t size;
     // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
     uint32_t verdict;
-    // `DELTAWIRE_PENDING_*`. Nothing, if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
+    // `DELTAWIRE_PENDING_*`; NOTHING if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
     uint32_t pending;
     // How many choices the stream has. Indexes from 127 on count as one choice.
     uint32_t choices_seen;
-    // How many of those choices have a finish reason. Compare it with `choices_seen`, and that with
-    // the `n` of the request: `complete` counts only the choices that came, and `[DONE]` ends all.
+    // How many of those choices have a finish reason. Compare it with `choices_seen`, and
+    // `choices_seen` with the `n` of the request: `complete` knows only the choices that the stream
+    // has, and `[DONE]` counts as the end of all of them.
     uint32_t choices_finished;
     // How many payloads were malformed.
     uint32_t malformed;
@@ -1284,22 +1315,22 @@ typedef struct {
     uint64_t offset;
     // How many events had deltas that were left out (`DELTAWIRE_EV_LIMIT`).
     uint32_t left_out;
-    // 1: all of the response arrived, or would have if the stream ended now. That needs its end
-    // (`DELTAWIRE_VERDICT_DONE`) or a finish reason of every choice or a whole body, and besides:
-    // no error of the API; nothing malformed, too long or left out; no status of -100 or below;
-    // and, unless `[DONE]` came, nothing pending. Ask after `deltawire_finish`: before it nobody
-    // knows what is pending. In mode SSE: the stream ended between events, and nothing was too
-    // long. Whether the model finished its answer is the finish reason:
+    // 1: all of the response arrived, or would have if the stream ended now. The stream has its end
+    // (`DELTAWIRE_VERDICT_DONE`), a finish reason for every choice, or is a whole body; it has no
+    // error of the API; nothing was malformed, too long or left out; no call answered -100 or
+    // below; and, unless `[DONE]` came, nothing is pending. Check it after `deltawire_finish`: only
+    // then is it known what is pending. In mode SSE: the stream ended between events, and nothing
+    // was too long. The finish reason says whether the model finished its answer:
     // `DELTAWIRE_FINISH_LENGTH` and `DELTAWIRE_FINISH_CONTENT_FILTER` cut the answer itself, and a
     // call's arguments with it.
     uint32_t complete;
-    // `DELTAWIRE_MEDIA_*`: what the response is, if the verdict is NOT_A_STREAM.
+    // `DELTAWIRE_MEDIA_*`: what the response is if the verdict is NOT_A_STREAM.
     uint32_t media;
-    // `DELTAWIRE_PROTOCOL_*`: with the verdict OTHER_PROTOCOL, which protocol that is. For the
-    // protocol that was read see `dialect`.
+    // `DELTAWIRE_PROTOCOL_*`: which protocol the stream is of if the verdict is OTHER_PROTOCOL.
+    // `dialect` is the protocol that was read.
     uint32_t protocol;
-    // `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), NONE
-    // if nothing of it came.
+    // `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), or
+    // NONE if no event of any of these came.
     uint32_t dialect;
     // 0.
     uint32_t reserved;
@@ -1309,7 +1340,7 @@ typedef struct {
 #define DELTAWIRE_END_INIT \
     {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
+// Writes how the stream ended, or how it would end now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 // E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out);
 
@@ -1343,7 +1374,7 @@ deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out)
 // Bit of `deltawire_usage.has`: `cache_write` was sent.
 #define DELTAWIRE_HAS_CACHE_WRITE 512
 
-// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
+// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes
 // members that it does not know.
 typedef struct {
     // `sizeof(deltawire_usage)`; `DELTAWIRE_USAGE_INIT` sets it.
@@ -1371,28 +1402,29 @@ typedef struct {
     uint64_t accepted_prediction;
     // `completion_tokens_details.rejected_prediction_tokens`.
     uint64_t rejected_prediction;
-    // `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it
-    // (Qwen) or of the usage itself (Vercel). OpenAI counts them in `prompt`, too; gateways differ.
+    // `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens` of the same
+    // object (Qwen) or of the usage itself (Vercel). OpenAI includes these tokens in `prompt`;
+    // gateways differ.
     uint64_t cache_write;
 } deltawire_usage;
 
 // A deltawire_usage with its size; all other members are zero.
 #define DELTAWIRE_USAGE_INIT {sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-// The token counts so far: of the last usage; of Anthropic, which sends them in several events,
-// merged. Of a stream that is not complete they are no bill: the completion of an Anthropic stream
-// that was cut is that of its beginning. Answers OK, ABSENT (the stream has none yet), E_NULL,
-// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+// The token counts so far: those of the last usage or, for Anthropic, which spreads the counts over
+// several events, all of them merged. Do not bill by the counts of an incomplete stream: a cut
+// Anthropic stream has the completion count of its beginning. Answers OK, ABSENT (the stream has
+// none yet), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_last_usage(const deltawire_parser *p, deltawire_usage *out);
 
-// The last event ID: send it as `Last-Event-ID` to reconnect. Any bytes, valid until the next call
-// on the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+// The last event ID: send it as `Last-Event-ID` to reconnect. Bytes, valid until the next call on
+// the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 deltawire_status deltawire_last_event_id(const deltawire_parser *p, deltawire_str *out);
 
-// After E_STRICT: the number of the quirk; else, and from a callback, `DELTAWIRE_QUIRKS`.
+// After E_STRICT: the number of the quirk; otherwise, and from a callback, `DELTAWIRE_QUIRKS`.
 uint32_t deltawire_error_quirk(const deltawire_parser *p);
 
-// After a status of -100 and below: the stream offset of the event that failed; else 0.
+// After a status of -100 or below: the stream offset of the event that failed; otherwise 0.
 uint64_t deltawire_error_offset(const deltawire_parser *p);
 
 // -------------------------------------------------------------------------------------------------
@@ -1422,11 +1454,11 @@ uint64_t deltawire_error_offset(const deltawire_parser *p);
 // `choices`.
 #define DELTAWIRE_F_CHOICES 7
 
-// `usage`, if it is an object that is not empty. If the provider sends usage under another name,
-// that member.
+// `usage`, if it is an object that is not empty; or the member that has the usage, if the provider
+// sends it under another name.
 #define DELTAWIRE_F_USAGE 8
 
-// The error, wherever and in whatever shape the provider sends it; its type may be
+// The error, wherever the provider sends it and in whatever shape; its type may be
 // `DELTAWIRE_T_TEXT`.
 #define DELTAWIRE_F_ERROR 9
 
@@ -1438,32 +1470,32 @@ typedef struct {
 } deltawire_chunk_storage;
 
 // Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
-// both must stay in place while the chunk is in use. It knows the members of chat completions: of
-// an event of another protocol it has those with the same names, as sent, and no token counts
-// (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL, E_ALIGN,
-// E_RANGE (`len`).
+// both must stay in place while the chunk is in use. The index has the members of chat completions.
+// Of an event of another protocol it has the members with the same names, as sent, but no token
+// counts (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL,
+// E_ALIGN, E_RANGE (`len`).
 deltawire_status deltawire_chunk_open(const void *json,
                                       size_t len,
                                       deltawire_chunk_storage *mem,
                                       const deltawire_chunk **out);
 
-// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
-// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+// Returns a known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts
+// as absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 deltawire_status deltawire_chunk_field(const deltawire_chunk *c,
                                        uint32_t field,
                                        deltawire_value *out);
 
-// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
-// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
+// Returns any member of the top level, by its decoded name in UTF-8. If several members have the
+// name, the last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_chunk_member(const deltawire_chunk *c,
                                         const char *name,
                                         size_t len,
                                         deltawire_value *out);
 
-// The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
+// Returns the payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
 deltawire_status deltawire_chunk_payload(const deltawire_chunk *c, deltawire_str *out);
 
-// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
+// Returns the token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
 deltawire_status deltawire_chunk_usage(const deltawire_chunk *c, deltawire_usage *out);
 
 // -------------------------------------------------------------------------------------------------
@@ -1477,21 +1509,21 @@ typedef struct {
     int32_t exp10;
     // 1 if the number is below 0, or is -0.
     uint8_t negative;
-    // 1 if `digits` and `exp10` are the whole number; 0 if digits other than zero were cut off, or
-    // the exponent does not fit.
+    // 1 if `digits` and `exp10` are exactly the number; 0 if digits other than zero were cut off,
+    // or the exponent does not fit.
     uint8_t exact;
     // Always 0.
     uint8_t reserved[2];
 } deltawire_decimal;
 
-// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
-// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
-// the value), E_NULL, E_RANGE (`len`).
+// Makes a value of JSON bytes. Whitespace around the value is skipped. The function checks the
+// bytes only as far as finding the end of the value requires. Answers OK, ABSENT (not JSON, or
+// bytes follow the value), E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_open(const void *json, size_t len, deltawire_value *out);
 
-// Makes values of a member, `"name":value`, as the text of a `DELTAWIRE_META_*MEMBER` has it.
-// `key`, unless NULL, receives the name, `out` the value. Whitespace between them is skipped.
-// Answers OK, ABSENT (not such a text), E_NULL, E_RANGE (`len`).
+// Splits a member, `"name":value`, which is the text of a `DELTAWIRE_META_*MEMBER`. `key`, unless
+// NULL, receives the name, `out` the value. Whitespace between them is skipped. Answers OK, ABSENT
+// (not a member), E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_open_member(const void *member,
                                              size_t len,
                                              deltawire_value *key,
@@ -1501,66 +1533,65 @@ deltawire_status deltawire_value_open_member(const void *member,
 // UTF-8. Answers OK, E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_plain(const void *bytes, size_t len, deltawire_value *out);
 
-// The member of an object with this decoded name in UTF-8. If several members have the name, the
-// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
+// Returns the member of an object with this decoded name in UTF-8. If several members have the
+// name, the last counts. Reads the object once. Answers OK, ABSENT (no such member, or not an
 // object), E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_member(const deltawire_value *v,
                                         const char *name,
                                         size_t len,
                                         deltawire_value *out);
 
-// The next element of an array, or the next member of an object; `key`, unless NULL, receives the
-// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
-// well-formed part; or not a container), E_NULL.
+// Returns the next element of an array, or the next member of an object; `key`, unless NULL,
+// receives the member's name. Set `*cursor` to 0 before the first call. Answers OK, ABSENT (the
+// container or its well-formed part ends; or not a container), E_NULL.
 deltawire_status deltawire_value_next(const deltawire_value *container,
                                       size_t *cursor,
                                       deltawire_value *key,
                                       deltawire_value *out);
 
-// Decodes a string or a plain text into `buf`; a number, `true` or `false` is copied as it is
-// written. `*need`, unless NULL, receives the length. The text is not ended by NUL. `buf` may be
-// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
-// (nothing was written to `buf`).
+// Decodes a string or a plain text into `buf`; copies a number, `true` or `false` as it is written.
+// `*need`, unless NULL, receives the length. The text is not ended by NUL. Give NULL and 0 to ask
+// for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL (nothing was written to
+// `buf`).
 deltawire_status deltawire_value_text(const deltawire_value *v,
                                       char *buf,
                                       size_t cap,
                                       size_t *need);
 
-// Returns the text of a value without a copy. That works if the text has no escapes and is valid
-// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
-// E_NULL.
+// Returns the text of a value without a copy, if it has no escapes and is valid UTF-8. Answers OK,
+// ABSENT (another type, or `deltawire_value_text` must decode the text), E_NULL.
 deltawire_status deltawire_value_str(const deltawire_value *v, deltawire_str *out);
 
-// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
-// equal), E_NULL, E_RANGE (`len`).
+// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not),
+// E_NULL, E_RANGE (`len`).
 deltawire_status deltawire_value_equals(const deltawire_value *v, const char *s, size_t len);
 
-// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
-// number), E_NULL, E_RANGE (not an integer of this type).
+// Returns a number as an unsigned integer, in whatever notation (`10.0`, `1e3`). Answers OK, ABSENT
+// (not a number), E_NULL, E_RANGE (not an integer of this type).
 deltawire_status deltawire_value_u64(const deltawire_value *v, uint64_t *out);
 
-// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
-// number), E_NULL, E_RANGE (not an integer of this type).
+// Returns a number as a signed integer, in whatever notation (`10.0`, `1e3`). Answers OK, ABSENT
+// (not a number), E_NULL, E_RANGE (not an integer of this type).
 deltawire_status deltawire_value_i64(const deltawire_value *v, int64_t *out);
 
-// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
-// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
+// Returns a number as digits and a power of ten. `deltawire.hpp` converts these to a double.
+// Answers OK, ABSENT (not a number), E_NULL.
 deltawire_status deltawire_value_decimal(const deltawire_value *v, deltawire_decimal *out);
 
-// The token counts of a `usage` object: of the value that `on_usage` or `DELTAWIRE_F_USAGE` gave,
-// of the text of a `DELTAWIRE_EV_USAGE` in a batch, or of a body or message that was kept. It reads
-// the names of chat completions, Responses, Anthropic and Gemini, whichever the object has. Answers
-// OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
+// Returns the token counts of a `usage` object, which may come from `on_usage`, from
+// `DELTAWIRE_F_USAGE`, from the text of a `DELTAWIRE_EV_USAGE` in a batch, or from a stored body or
+// message. The function knows the member names of chat completions, Responses, Anthropic and
+// Gemini. Answers OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
 deltawire_status deltawire_value_usage(const deltawire_value *v, deltawire_usage *out);
 
-// Part of an error: the message for a reader.
+// Part of an error: its message, for people to read.
 #define DELTAWIRE_ERROR_MESSAGE 0
 
-// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number, or
+// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number; or
 // the code of the first of its `errors`.
 #define DELTAWIRE_ERROR_CODE 1
 
-// Part of an error: `type`, unless that is just `error`, or `error_type`, or `status` in words.
+// Part of an error: `type` (unless its value is `error`), `error_type`, or a `status` in words.
 #define DELTAWIRE_ERROR_TYPE 2
 
 // Part of an error: `param`.
@@ -1569,10 +1600,11 @@ deltawire_status deltawire_value_usage(const deltawire_value *v, deltawire_usage
 // Part of an error: `metadata`, any JSON.
 #define DELTAWIRE_ERROR_METADATA 4
 
-// A part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in. `error` is
-// the value that `on_error`, `on_choice_error` or `DELTAWIRE_F_ERROR` gave. To make one of a
-// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
-// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+// Returns a part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in.
+// `error` is the value that `on_error` or `on_choice_error` received, or that `DELTAWIRE_F_ERROR`
+// returned. To make a value of a batch's text, call `deltawire_value_open`, or
+// `deltawire_value_plain` if the event has the flag `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT,
+// E_NULL, E_RANGE (`field`).
 deltawire_status deltawire_error_field(const deltawire_value *error,
                                        uint32_t field,
                                        deltawire_value *out);
@@ -1584,29 +1616,31 @@ deltawire_status deltawire_error_field(const deltawire_value *error,
 typedef struct deltawire_message deltawire_message;
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-// All from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` but `DELTAWIRE_EV_MESSAGE`, and
-// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
+// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` except
+// `DELTAWIRE_EV_MESSAGE`, and `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA`
+// and `_NATIVE`.
 #define DELTAWIRE_MESSAGE_EVENTS 329713975232
 
-// Bytes of an assembler's block beside the log. It grows only with `DELTAWIRE_ABI`.
+// How many bytes of an assembler's block its state and tables of the default size take, with room
+// to spare; the log is the rest. This constant grows only with `DELTAWIRE_ABI`.
 #define DELTAWIRE_MESSAGE_STATE_SIZE 4096
 
-// The size of an assembler's block, with the default config and a log of `log_bytes`.
+// The size of an assembler's block, in bytes, with the default config and a log of `log_bytes`.
 #define DELTAWIRE_MESSAGE_SIZE(log_bytes) \
     (DELTAWIRE_MESSAGE_STATE_SIZE + \
      (((log_bytes) + sizeof(uint64_t) - 1u) & ~(sizeof(uint64_t) - 1u)))
 
 // The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
-// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may be
-// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
-// that large, or `deltawire_message_init` would answer E_CONFIG.
+// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. If `cfg` is
+// NULL, both have their defaults, and the size is at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`.
+// Returns 0 if no block is that large, or if `deltawire_message_init` would answer E_CONFIG.
 size_t deltawire_message_size(const deltawire_config *cfg, size_t log_bytes);
 
-// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
-// that both have the same room: only `max_choices` and `max_tool_calls` matter. With `cfg` NULL
-// beside a parser that has more room, the message is without the choices and calls beyond the
-// defaults; `deltawire_message_limit` says so. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN,
-// E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
+// Makes an assembler in the block `mem` of `mem_len` bytes, as `deltawire_init` makes a parser.
+// Give both the same config, so that both have room for the same choices and tool calls: only
+// `max_choices` and `max_tool_calls` matter here. An assembler with less room than its parser
+// leaves out the other choices and calls; `deltawire_message_limit` says so. Answers OK, E_NULL,
+// E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 deltawire_status deltawire_message_init(void *mem,
                                         size_t mem_len,
                                         const deltawire_config *cfg,
@@ -1615,37 +1649,39 @@ deltawire_status deltawire_message_init(void *mem,
 // Begins a new message. Answers OK, E_NULL, E_ALIGN, E_STATE.
 deltawire_status deltawire_message_reset(deltawire_message *m);
 
-// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
-// else the smallest that holds the message. 0: not an assembler.
+// The size of the block that the assembler needs, in bytes. After NEED_STORAGE that is the size to
+// move to; otherwise it is the smallest size that holds the message. Returns 0 if `m` is not an
+// assembler.
 size_t deltawire_message_need(const deltawire_message *m);
 
-// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
-// E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
+// Moves the assembler to another block, as `deltawire_move` does a parser. Answers OK, E_NULL,
+// E_ALIGN, E_STATE, E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
 deltawire_status deltawire_message_move(void *mem,
                                         size_t mem_len,
                                         const deltawire_message *src,
                                         deltawire_message **out);
 
-// The block of `m` has `mem_len` bytes now. As `deltawire_resize`. Answers OK, E_NULL, E_ALIGN,
-// E_STATE, E_SMALL, E_RANGE (beyond any memory).
+// Tells the assembler that its block has `mem_len` bytes now, as `deltawire_resize` does. Answers
+// OK, E_NULL, E_ALIGN, E_STATE, E_SMALL, E_RANGE (beyond any memory).
 deltawire_status deltawire_message_resize(deltawire_message *m, size_t mem_len);
 
 // Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
-// m, &consumed)`. When the block is full they return `DELTAWIRE_AGAIN`. The feed then answers
+// m, &consumed)`. When the block is full, they return `DELTAWIRE_AGAIN`. The feed then answers
 // PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
-// `deltawire_message_need` bytes and go on. The table is static. Your own callbacks may call its
-// functions with the assembler as `user`, and return their results.
+// `deltawire_message_need` bytes and resume the feed. The table is static. Your own callbacks may
+// call its functions with the assembler as `user`, and return their results.
 const deltawire_callbacks *deltawire_message_callbacks(void);
 
-// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
+// Returns 1 if the last event did not fit into the block; 0 if it did, or if `m` is not an
+// assembler.
 uint32_t deltawire_message_is_full(const deltawire_message *m);
 
-// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`:
-// the message lacks what is not among them. The function skips other kinds. `data` and `scratch`
-// are those of the batch. `*taken`, unless NULL, is written on every path: how many events were
-// added. After NEED_STORAGE move the message, and give the other events again. Events beyond a
-// limit are left out (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN,
-// E_STATE, E_RANGE (`n`).
+// Adds the `n` events of a batch; `data` and `scratch` are those of the batch. The parser's config
+// must have all of `DELTAWIRE_MESSAGE_EVENTS` in `events`: the message lacks the kinds that it does
+// not have. The function skips kinds that a message does not need. `*taken`, unless NULL, is
+// written on every path: how many events were added. After NEED_STORAGE, move the message, and call
+// again with the events that were not added. The function leaves out events beyond a limit
+// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
 deltawire_status deltawire_message_add(deltawire_message *m,
                                        const deltawire_event *events,
                                        size_t n,
@@ -1653,11 +1689,11 @@ deltawire_status deltawire_message_add(deltawire_message *m,
                                        const void *scratch,
                                        size_t *taken);
 
-// How many choices the message has; 0 if this is not an assembler.
+// How many choices the message has; 0 if `m` is not an assembler.
 uint32_t deltawire_message_choices(const deltawire_message *m);
 
-// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
-// ABSENT, E_NULL, E_ALIGN, E_STATE.
+// Returns the index of the `n`th choice; choices are in ascending order of their indexes. Answers
+// OK, ABSENT, E_NULL, E_ALIGN, E_STATE.
 deltawire_status deltawire_message_choice_index(const deltawire_message *m,
                                                 uint32_t n,
                                                 uint32_t *out);
@@ -1665,7 +1701,8 @@ deltawire_status deltawire_message_choice_index(const deltawire_message *m,
 // How many tool calls the choice with this index has.
 uint32_t deltawire_message_calls(const deltawire_message *m, uint32_t choice);
 
-// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
+// Why the assembler first left something out of the message, as `DELTAWIRE_LIMIT_*`; 0 if it left
+// out nothing.
 uint32_t deltawire_message_limit(const deltawire_message *m);
 
 // Field of a message: `id`.
@@ -1686,8 +1723,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a message: `provider`.
 #define DELTAWIRE_M_PROVIDER 5
 
-// Field of a message: the last `usage`, JSON; of another protocol than chat completions its counts
-// under the names of those.
+// Field of a message: the last `usage`, JSON. The counts of other protocols have the names of chat
+// completions.
 #define DELTAWIRE_M_USAGE 6
 
 // Field of a message: the first error, JSON or plain text.
@@ -1714,15 +1751,16 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a choice: its reasoning.
 #define DELTAWIRE_M_REASONING 14
 
-// Field of a choice: the last finish reason. Of another protocol than chat completions it is what
-// that reason means in the words of chat completions.
+// Field of a choice: the last finish reason, in the words of chat completions, whatever the
+// protocol.
 #define DELTAWIRE_M_FINISH 15
 
-// Field of a choice: the finish reason as the protocol has it, if that is not chat completions; of
-// chat completions what OpenRouter says of the model's own provider (`native_finish_reason`).
+// Field of a choice: in other protocols than chat completions, the finish reason as sent; in chat
+// completions, `native_finish_reason`, OpenRouter's member for the reason of the model's own
+// provider.
 #define DELTAWIRE_M_NATIVE_FINISH 16
 
-// Field of a choice: the first error of this choice alone, JSON.
+// Field of a choice: the first error that belongs to this choice, JSON.
 #define DELTAWIRE_M_CHOICE_ERROR 17
 
 // Field of a choice: the message of that error.
@@ -1743,8 +1781,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a choice: the ID of its audio.
 #define DELTAWIRE_M_AUDIO_ID 23
 
-// Field of a choice: its audio, JSON: an array of the pieces that came, each in base64. Each may be
-// encoded by itself, with padding at its end: decode each, then join the bytes.
+// Field of a choice: its audio, JSON: an array of the pieces as sent, each in base64. A piece may
+// have padding at its end, so decode each piece, then join the bytes.
 #define DELTAWIRE_M_AUDIO_DATA 24
 
 // Field of a choice: the transcript of its audio.
@@ -1753,23 +1791,23 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a call: its ID.
 #define DELTAWIRE_M_CALL_ID 26
 
-// Field of a call: its type, as sent. Absent in other protocols than chat completions, whose events
-// tell by `DELTAWIRE_EVF_CUSTOM`.
+// Field of a call: its type, as sent. Absent in other protocols than chat completions, where the
+// flag `DELTAWIRE_EVF_CUSTOM` of the call's event tells custom tools from functions.
 #define DELTAWIRE_M_CALL_TYPE 27
 
 // Field of a call: its name.
 #define DELTAWIRE_M_CALL_NAME 28
 
-// Field of a call: its arguments, or the input of a custom tool. Those of Gemini are an object, as
-// the server wrote it, with its whitespace and line breaks.
+// Field of a call: its arguments, or the input of a custom tool. Gemini's arguments are an object
+// as the server wrote it, with its whitespace and line breaks.
 #define DELTAWIRE_M_CALL_ARGUMENTS 29
 
-// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
+// Field of a choice: `reasoning_details`, JSON, with the fragments of each entry joined.
 #define DELTAWIRE_M_REASONING_DETAILS 30
 
-// Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
-// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in
-// `reasoning_details` or in parts of the content alone.
+// Field of a choice: the name of the member that contained its first reasoning:
+// `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if only
+// `reasoning_details` or parts of the content contained reasoning.
 #define DELTAWIRE_M_REASONING_NAME 31
 
 // Field of a message of another protocol than chat completions: its usage under its own names,
@@ -1779,15 +1817,16 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a choice of another protocol: its signatures, JSON: an array.
 #define DELTAWIRE_M_SIGNATURES 33
 
-// Field of a choice of another protocol: the parts that no other field has, JSON: an array.
+// Field of a choice of another protocol: the parts that no other field contains, JSON: an array.
 #define DELTAWIRE_M_NATIVE_CONTENT 34
 
-// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
-// `call` the position of a call among that choice's calls in the finished message, which lists
-// those of chat completions by index: it may differ from `call` of an event. Give 0 where the
-// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
-// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
-// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
+// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice, and
+// `call` the position of a call among that choice's calls in the finished message. It may differ
+// from `call` of an event, because the message lists the calls of chat completions by index. Give 0
+// where the field needs no choice or no call. `*need`, unless NULL, receives the length. The text
+// is not ended by NUL; fields that are JSON are copied as they were sent. Each call reads the log
+// once. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was
+// written to `buf`).
 deltawire_status deltawire_message_text(const deltawire_message *m,
                                         uint32_t field,
                                         uint32_t choice,
@@ -1797,16 +1836,16 @@ deltawire_status deltawire_message_text(const deltawire_message *m,
                                         size_t *need);
 
 // Flag of `deltawire_message_json`: include the members that only gateways and providers send
-// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
-// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`) and `data` of
-// audio as an array of its pieces.
+// (`provider`, `native_finish_reason`, `reasoning_details`, and every unknown member), write the
+// reasoning under its name in the stream (`DELTAWIRE_M_REASONING_NAME`), and write `data` of audio
+// as an array of its pieces.
 #define DELTAWIRE_JSON_EXTENDED 1
 
-// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
-// It has what came, also of a stream that was cut or was none: ask `complete` of `deltawire_end`
-// and `deltawire_message_limit` first. Errors of the API are members `error` of the message and of
-// a choice. `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN,
-// E_STATE, E_RANGE (`flags`), E_SMALL.
+// Copies the whole message as JSON, as `deltawire_message_text` copies a text: a `chat.completion`,
+// as the API sends it without streaming. After a cut stream, or one with nothing of a message, the
+// JSON contains only what came: check `complete` of `deltawire_end` and `deltawire_message_limit`
+// first. An error of the API is a member `error` of the message or of a choice. `flags`:
+// `DELTAWIRE_JSON_*`. Answers OK, E_NULL, E_ALIGN, E_STATE, E_RANGE (`flags`), E_SMALL.
 deltawire_status deltawire_message_json(const deltawire_message *m,
                                         uint32_t flags,
                                         char *buf,
@@ -1822,22 +1861,22 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
 // Owner for `deltawire_message_member`: the deltas of a choice, or its `message`.
 #define DELTAWIRE_OWNER_DELTA 2
 
-// Owner for `deltawire_message_member`: a tool call. Its members (`extra_content` with the
-// signature of a thought) have to be sent back with it.
+// Owner for `deltawire_message_member`: a tool call. Send its members (`extra_content` with the
+// signature of a thought) back with the call.
 #define DELTAWIRE_OWNER_CALL 3
 
 // Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 #define DELTAWIRE_OWNER_FUNCTION 4
 
-// Owner for `deltawire_message_member`: the usage of Anthropic, which is merged from several
-// events.
+// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events.
 #define DELTAWIRE_OWNER_USAGE 5
 
-// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
-// the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
-// choice, 0 for a member of the chunks; `call` is the position of the call, as in
-// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. As `deltawire_message_text`.
-// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
+// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`,
+// into `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that
+// was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member
+// of the chunks; `call` is the position of the call, as in `deltawire_message_text`; `name` is
+// UTF-8 of `name_len` bytes. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
+// `name_len`), E_SMALL.
 deltawire_status deltawire_message_member(const deltawire_message *m,
                                           uint32_t owner,
                                           uint32_t choice,
@@ -1950,18 +1989,18 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C37: an event had no output_index, or one that is not its output item's.
 #define DELTAWIRE_QUIRK_ODD_ITEM_INDEX 31
 
-// The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
+// The code of a quirk in docs/quirks.md, such as `F6`; NULL for unknown numbers. Static, ended by
 // NUL.
 const char *deltawire_quirk_code(uint32_t quirk);
 
-// The name of a quirk, such as `ContinuedPayload`. NULL past the last known. Static, ended by NUL.
+// The name of a quirk, such as `ContinuedPayload`; NULL for unknown numbers. Static, ended by NUL.
 const char *deltawire_quirk_name(uint32_t quirk);
 
-// A quirk in words. NULL past the last known. Static, ended by NUL.
+// A quirk in words; NULL for unknown numbers. Static, ended by NUL.
 const char *deltawire_quirk_text(uint32_t quirk);
 
-// How often the stream has the quirk; counting stops at 65,535. 0 for unknown numbers, and from a
-// callback.
+// How often the stream has the quirk; counting stops at 65,535. Returns 0 for unknown numbers, and
+// from a callback.
 uint64_t deltawire_quirk_count(const deltawire_parser *p, uint32_t quirk);
 
 #ifdef __cplusplus

@@ -13,20 +13,20 @@
 //         std::cout << " (" << to_string(parser.end().how) << (parser.end().complete() ? "" : ", incomplete") << ")\n";
 //     }  // Hello (Done)
 //
-// OWNERSHIP   A `parser`, an `assembler` and a `workspace` own their block of memory on the heap; the first two replace
-//             it by a larger one when it is too small. They can be moved; `clone()` copies parsers and assemblers. An
-//             object that was moved from may be destroyed or assigned to; every other call on it throws status::null,
-//             or, if the function is noexcept, answers 0, nothing or status::ok.
+// OWNERSHIP   A `parser`, an `assembler` and a `workspace` own their block of memory on the heap. A parser and an
+//             assembler replace their block by a larger one when it is too small. All three can be moved; `clone()`
+//             copies parsers and assemblers. An object that was moved from may be destroyed or assigned to. Every
+//             other call on it throws status::null or, if the function is noexcept, returns 0, nothing or status::ok.
 // LIFETIMES   Views are borrowed. What a handler receives (`at`, `chunk_view`, `value`, every std::string_view) is
 //             valid until its method returns. An `event` of a batch is valid until the iterator is advanced. A
-//             `value`, and every view that is made from it, is valid as long as its bytes are. A std::string belongs
-//             to the caller.
-// EXCEPTIONS  Misuse throws `error`; a failed allocation throws std::bad_alloc, and the parser must be reset then,
-//             because it is unknown how much of the input it consumed. Faults in the data do not throw. An exception
-//             that leaves a handler ends the stream for good: `feed` throws it again, and until `reset()` the parser
-//             reads nothing more, `feed` and `finish` return status::aborted, and `end()` is not complete. To go on
-//             after an exception, do not let it leave the handler: keep it, return flow::again, handle it when `feed`
-//             has returned, and feed the rest. The method is then called again with the same text:
+//             `value`, and every view that is made from it, is valid while its bytes are. A std::string belongs to
+//             the caller.
+// EXCEPTIONS  Misuse throws `error`. A failed allocation throws std::bad_alloc; reset the parser then, because it is
+//             unknown how much of the input it consumed. Faults in the data do not throw. An exception that leaves a
+//             handler ends the stream: `feed` throws it again, and until `reset()` the parser reads nothing more,
+//             `feed` and `finish` return status::aborted, and `end()` is not complete. To go on after an exception,
+//             do not let it leave the handler: store it, return flow::again, handle it after `feed` returned, and
+//             feed the remaining bytes. The parser then calls the method again with the same text:
 //
 //                 std::exception_ptr thrown;
 //                 auto handler = deltawire::callbacks().on_content([&](std::string_view text) {
@@ -47,21 +47,20 @@
 //                 while (parser.finish(handler) == deltawire::status::paused)
 //                     if (thrown) recover(std::exchange(thrown, nullptr));
 //
-//             `recover` removes the cause or rethrows; otherwise the loop never ends. If the method gave the text to an
-//             assembler, and that took it, return flow::pause instead of flow::again: the assembler must not take it
-//             twice, and the method is not called again with that text. An exception that leaves a loop over a batch
-//             leaves the batch unread, and `end()` is not complete until a loop over the same range has read the rest.
-//             A batch of a parser that was aborted has no events; `last_status()` is status::aborted.
+//             `recover` removes the cause or rethrows; otherwise the loop never ends. If the method already added the
+//             text to an assembler, return flow::pause instead of flow::again: the parser does not repeat the call
+//             then, and the assembler does not get the text twice. An exception that leaves a loop over a batch leaves
+//             the batch unread, and `end()` is not complete until a loop over the same range has read the other
+//             events. A batch of a parser that was aborted has no events; `last_status()` is status::aborted.
 //
 //             Functions marked noexcept do not throw. Compiled without exceptions, misuse calls std::terminate, and
 //             handlers stop with flow::abort.
-// THREADS     Any thread may use an object, one at a time. There is no global state.
-// CALLBACKS   A handler must call no function of the parser that calls it, and must not end its thread. Functions that
-//             are not noexcept detect it and throw status::reentrant (`quirk_count` answers 0); to destroy or to move
-//             the parser is not detected.
+// THREADS     Any thread may use an object, but only one thread at a time. This header has no global state.
+// CALLBACKS   A handler must not call a function of the parser that calls it, and must not end its thread. Functions
+//             that are not noexcept detect such a call and throw status::reentrant; `quirk_count` returns 0. The
+//             library cannot detect that a handler destroys or moves the parser.
 //
-// Statuses, kinds and flags are explained in deltawire.h. The library itself knows nothing of this file: all here is
-// inline, made of the C functions alone.
+// deltawire.h explains statuses, kinds and flags. Everything here is inline, and uses only the C functions.
 
 #ifndef DELTAWIRE_HPP
 #define DELTAWIRE_HPP
@@ -98,8 +97,9 @@ namespace deltawire {
 // ---------------------------------------------------------------------------------------------------------------------
 // Numbers with names
 
-/// The result of a call, as the constants from `DELTAWIRE_OK` on. 0: done. Above 0: the call stopped early; call
-/// again. -1 to -99: misuse, which throws `error`. -100 and below: the stream failed, until `reset()`.
+/// The result of a call, as the constants from `DELTAWIRE_OK` on. 0: the call did all of its work. Above 0: the call
+/// stopped early; call again. -1 to -99: misuse, which throws `error`. -100 and below: the stream failed, until
+/// `reset()`.
 enum class status : std::int32_t {
     ok = DELTAWIRE_OK,
     paused = DELTAWIRE_PAUSED,
@@ -159,7 +159,7 @@ enum class event_kind : std::uint32_t {
     frame = DELTAWIRE_EV_FRAME,
 };
 
-/// Why a choice finished; `other`: any other reason; see the text.
+/// Why a choice finished. `other` is any other reason; the text of the event has it.
 enum class finish_reason : std::uint32_t {
     other = DELTAWIRE_FINISH_OTHER,
     stop = DELTAWIRE_FINISH_STOP,
@@ -206,7 +206,7 @@ enum class verdict : std::uint32_t {
     truncated = DELTAWIRE_VERDICT_TRUNCATED,
 };
 
-/// What was left over at the end of a stream.
+/// What the end of a stream cut.
 enum class pending : std::uint32_t {
     nothing = DELTAWIRE_PENDING_NOTHING,
     event = DELTAWIRE_PENDING_EVENT,
@@ -214,7 +214,7 @@ enum class pending : std::uint32_t {
     line = DELTAWIRE_PENDING_LINE,
 };
 
-/// What came instead of an event stream.
+/// What a response is that is neither an event stream nor JSON.
 enum class media : std::uint32_t {
     none = DELTAWIRE_MEDIA_NONE,
     gzip = DELTAWIRE_MEDIA_GZIP,
@@ -224,7 +224,7 @@ enum class media : std::uint32_t {
     text = DELTAWIRE_MEDIA_TEXT,
 };
 
-/// Whose protocol events are of.
+/// A protocol of events.
 enum class protocol : std::uint32_t {
     none = DELTAWIRE_PROTOCOL_NONE,
     other = DELTAWIRE_PROTOCOL_OTHER,
@@ -303,24 +303,25 @@ enum class message_field : std::uint32_t {
     native_content = DELTAWIRE_M_NATIVE_CONTENT,
 };
 
-/// What the events of a stream are.
+/// What kind of stream the parser reads.
 enum class mode : std::uint32_t {
-    /// Response streams: chat completion chunks, and the protocols that are read like them (`config::dialect`).
+    /// A response in chat completion chunks or in another protocol that `config::dialect` can name.
     chat = DELTAWIRE_MODE_CHAT,
-    /// Events of any kind; the parser does not read the payloads.
+    /// Any event stream. The parser delivers payloads unread.
     sse = DELTAWIRE_MODE_SSE,
-    /// As chat, for programs that need only token counts, finish reasons, errors and the verdict; events without them are skipped.
+    /// As chat, for programs that need only token counts, finish reasons, errors and the verdict. The parser may skip
+    /// events that have none of these.
     usage = DELTAWIRE_MODE_USAGE,
 };
 
-/// What a method of a handler may return; a method that returns nothing goes on.
+/// What a method of a handler may return. A method that returns nothing goes on.
 enum class flow : std::int32_t {
     go_on = DELTAWIRE_GO_ON,
-    /// Stop after this event; its other methods are still called. `feed` returns status::paused.
+    /// Stop after this event: the parser still calls the other methods for it. `feed` returns status::paused.
     pause = DELTAWIRE_PAUSE,
     /// Stop at once: `feed` returns status::paused, and the next call repeats this method and goes on from there.
     again = DELTAWIRE_AGAIN,
-    /// Abort: `feed` returns status::aborted. It is what an exception does, without one.
+    /// Abort: `feed` returns status::aborted. An exception has the same effect, and `feed` also throws it again.
     abort = -1,
 };
 
@@ -365,7 +366,7 @@ inline std::string_view to_string(protocol p) noexcept {
 inline std::string_view to_string(finish_reason f) noexcept {
     return detail::view(deltawire_finish_name(static_cast<std::uint32_t>(f)));
 }
-/// What happened: `TooManyCalls` where the limit was `limit::tool_calls`, ...
+/// The name of the error in Rust: `TooManyCalls` for `limit::tool_calls`, ...
 inline std::string_view to_string(limit l) noexcept {
     return detail::view(deltawire_limit_name(static_cast<std::uint32_t>(l)));
 }
@@ -374,7 +375,7 @@ inline std::string_view to_string(fault f) noexcept {
     return detail::view(deltawire_fault_name(static_cast<std::uint32_t>(f)));
 }
 
-/// Thrown for misuse of the library, and when a limit on memory that the caller set is reached.
+/// Thrown for misuse of the library, and when an object reaches the limit that the caller set for its memory.
 class error : public std::exception {
 public:
     explicit error(status code) noexcept : code_(code) {}
@@ -407,8 +408,8 @@ inline status checked(deltawire_status s) {
     return static_cast<status>(s);
 }
 
-/// A text of unknown length, by a function that can report the length: first into a small buffer, then again if it is
-/// longer.
+/// A text that `get` writes to a buffer, with its length. Tries a small buffer first, and calls `get` again if the text
+/// is longer.
 template <class Get>
 std::optional<std::string> text_of(Get get) {
     std::array<char, 128> small;
@@ -423,7 +424,7 @@ std::optional<std::string> text_of(Get get) {
     return text;
 }
 
-/// A block for the C library: memory of this many bytes, rounded up to whole words, and so aligned.
+/// A block for the C library. It consists of 64-bit words, which have the alignment of a block.
 using block = std::unique_ptr<std::uint64_t[]>;
 static_assert(alignof(std::uint64_t) == DELTAWIRE_ALIGN || alignof(std::max_align_t) >= DELTAWIRE_ALIGN,
               "new gives memory that is aligned");
@@ -436,12 +437,12 @@ inline block make_block(std::size_t bytes) { return block(new std::uint64_t[bloc
 // ---------------------------------------------------------------------------------------------------------------------
 // Quirks
 
-/// A deviation from the protocol that the parser understands: its number and its names.
+/// A deviation from the protocol that the parser understands, by its number.
 class quirk {
 public:
     constexpr explicit quirk(std::uint32_t number) noexcept : number_(number) {}
     constexpr std::uint32_t number() const noexcept { return number_; }
-    /// Whether this version of the library has a name for it.
+    /// Whether this version of the library knows the quirk.
     bool known() const noexcept { return deltawire_quirk_code(number_) != nullptr; }
     /// Its code in docs/quirks.md, such as `F6`; `?` if the number is unknown.
     std::string_view code() const noexcept { return detail::view(deltawire_quirk_code(number_)); }
@@ -461,7 +462,7 @@ private:
 class quirk_set {
 public:
     constexpr quirk_set() noexcept = default;
-    /// All quirks, those of later versions included.
+    /// All quirks, including those of later versions.
     static constexpr quirk_set all() noexcept {
         quirk_set set;
         set.low_ = ~std::uint64_t{0};
@@ -475,7 +476,7 @@ public:
     constexpr bool has(quirk q) const noexcept {
         return q.number() < DELTAWIRE_QUIRKS && ((q.number() < 64 ? low_ : high_) >> q.number() % 64 & 1) != 0;
     }
-    /// Bits 0 to 63, and 64 to 127.
+    /// The set as bits: quirks 0 to 63, and 64 to 127.
     constexpr std::uint64_t low() const noexcept { return low_; }
     constexpr std::uint64_t high() const noexcept { return high_; }
 
@@ -496,8 +497,8 @@ private:
 // ---------------------------------------------------------------------------------------------------------------------
 // Values
 
-/// A JSON value that was not decoded yet; it may be absent. Pass it by value: it has three words. It is valid as long
-/// as its bytes are. Values are read lazily: a fault inside a value is found when that part is read, or never.
+/// A JSON value that is not decoded yet; it may be absent. Pass it by value: it is three words long. It is valid while
+/// its bytes are. Its methods read only what they return, so they may not find a fault elsewhere in the value.
 class value {
 public:
     class element_range;
@@ -512,14 +513,14 @@ public:
         if (deltawire_value_open(json.data(), json.size(), &v.raw_) != DELTAWIRE_OK) return value();
         return v;
     }
-    /// Name and value of a member, `"name":value`, as `on_meta` gives one (`DELTAWIRE_META_*MEMBER`); absent if it is not
-    /// one.
+    /// The name and the value of a member, `"name":value`, which is the text of an `on_meta` with
+    /// `DELTAWIRE_META_*MEMBER`. Both are absent if `member` is something else.
     static std::pair<value, value> open_member(std::string_view member) noexcept {
         value key, v;
         if (deltawire_value_open_member(member.data(), member.size(), &key.raw_, &v.raw_) != DELTAWIRE_OK) return {};
         return {key, v};
     }
-    /// Plain text of any bytes; `as_string` decodes it to valid UTF-8.
+    /// These bytes as plain text; `as_string` decodes them to valid UTF-8.
     static value plain(std::string_view bytes) noexcept {
         value v;
         if (deltawire_value_plain(bytes.data(), bytes.size(), &v.raw_) != DELTAWIRE_OK) return value();
@@ -534,7 +535,7 @@ public:
     bool is_number() const noexcept { return raw_.type == DELTAWIRE_T_NUMBER; }
     bool is_array() const noexcept { return raw_.type == DELTAWIRE_T_ARRAY; }
     bool is_object() const noexcept { return raw_.type == DELTAWIRE_T_OBJECT; }
-    /// Whether it is plain text instead of JSON: some servers report errors so.
+    /// Whether it is plain text instead of JSON, as some servers report errors.
     bool is_text() const noexcept { return raw_.type == DELTAWIRE_T_TEXT; }
     /// Its bytes as they were sent; a string includes its quotes and escapes.
     std::string_view raw() const noexcept { return detail::view(deltawire_str{raw_.ptr, raw_.len}); }
@@ -552,7 +553,8 @@ public:
     /// `for (auto [key, item] : v.members())`: the members of an object; empty for other types.
     member_range members() const noexcept;
 
-    /// The decoded text of a string or of plain text; a number, `true` or `false` as it is written.
+    /// The decoded text of a string or of plain text; a number, `true` or `false` as it is written; empty for other
+    /// types.
     std::optional<std::string> as_string() const {
         return detail::text_of([this](char *buf, std::size_t cap, std::size_t *need) {
             return deltawire_value_text(&raw_, buf, cap, need);
@@ -573,7 +575,7 @@ public:
         if (raw_.type == DELTAWIRE_T_FALSE) return false;
         return std::nullopt;
     }
-    /// A number as an unsigned integer, however it is written (`10.0`, `1e3`).
+    /// A number as an unsigned integer, in whatever notation (`10.0`, `1e3`).
     std::optional<std::uint64_t> as_u64() const noexcept {
         std::uint64_t n = 0;
         if (deltawire_value_u64(&raw_, &n) != DELTAWIRE_OK) return std::nullopt;
@@ -596,7 +598,7 @@ public:
         const std::optional<deltawire_decimal> d = as_decimal();
         if (!d) return std::nullopt;
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD == 0
-        // Both factors are exact, so that the one operation rounds correctly.
+        // Both factors are exact doubles, so the one operation rounds correctly.
         constexpr double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
         if (d->exact == 1 && d->digits <= std::uint64_t{1} << 53 && d->exp10 >= -22 && d->exp10 <= 22) {
@@ -734,7 +736,7 @@ inline value::member_range value::members() const noexcept { return member_range
 class error_info {
 public:
     explicit error_info(const value &raw) noexcept : raw_(raw) {}
-    /// The message for a reader.
+    /// Its message, for people to read.
     std::optional<std::string> message() const { return text(DELTAWIRE_ERROR_MESSAGE); }
     /// A string, or a number as it is written.
     std::optional<std::string> code() const { return text(DELTAWIRE_ERROR_CODE); }
@@ -762,8 +764,8 @@ private:
 
 /// Token counts; a count that was not sent is empty.
 struct token_usage {
-    /// The counts of a `usage` object under the names of any protocol that is read; empty if the value is not an object,
-    /// or an empty one.
+    /// The counts of a `usage` object, with the member names of any protocol that the library reads; empty if the value
+    /// is not an object, or an empty one.
     static std::optional<token_usage> of(const value &v) noexcept {
         deltawire_usage raw = DELTAWIRE_USAGE_INIT;
         if (deltawire_value_usage(&v.native(), &raw) != DELTAWIRE_OK) return std::nullopt;
@@ -802,8 +804,8 @@ struct token_usage {
 // ---------------------------------------------------------------------------------------------------------------------
 // Chunks
 
-/// A chunk: one event's payload and an index of its members. It is a pointer, which may be null, and is valid until
-/// the handler's method returns, or as long as the `opened_chunk` that it refers to.
+/// A chunk: one event's payload and an index of its members. A `chunk_view` is a pointer, which may be null. It is
+/// valid until the handler's method returns, or while the `opened_chunk` that it refers to exists.
 class chunk_view {
 public:
     constexpr explicit chunk_view(const deltawire_chunk *raw) noexcept : raw_(raw) {}
@@ -829,13 +831,13 @@ public:
         const std::optional<std::string_view> text = v.view();
         return (text ? value::open(*text) : v).as_u64();
     }
-    /// Its token counts.
+    /// The token counts of the chunk.
     std::optional<token_usage> usage() const noexcept {
         deltawire_usage u = DELTAWIRE_USAGE_INIT;
         if (deltawire_chunk_usage(raw_, &u) != DELTAWIRE_OK) return std::nullopt;
         return token_usage(u);
     }
-    /// The error that it reports.
+    /// The error that the chunk reports.
     std::optional<error_info> api_error() const noexcept {
         const value v = field(chunk_field::error);
         if (!v) return std::nullopt;
@@ -853,7 +855,7 @@ private:
     const deltawire_chunk *raw_;
 };
 
-/// A chunk of a payload, without a parser. It cannot be copied or moved, and the payload must outlive it.
+/// A chunk made of a payload without a parser. It cannot be copied or moved, and the payload must outlive it.
 class opened_chunk {
 public:
     explicit opened_chunk(std::string_view payload) noexcept {
@@ -870,7 +872,7 @@ private:
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
-// What comes
+// Events
 
 namespace detail {
 
@@ -887,7 +889,7 @@ public:
     std::uint32_t code() const noexcept { return raw().code; }
     /// See `DELTAWIRE_EV_*`.
     std::uint64_t number() const noexcept { return raw().number; }
-    /// Where the event lies in the stream: the offsets of its first byte, and behind its last byte.
+    /// Where the event lies in the stream: the offset of its first byte, and the offset one past its last byte.
     std::uint64_t start() const noexcept { return raw().start; }
     std::uint64_t end() const noexcept { return raw().end; }
 
@@ -897,21 +899,22 @@ public:
     bool opens() const noexcept { return has(DELTAWIRE_EVF_OPENS); }
     /// The tool call opens under the index of an earlier call.
     bool reuses() const noexcept { return has(DELTAWIRE_EVF_REUSES); }
-    /// The tool call is one of a custom tool.
+    /// The tool call calls a custom tool.
     bool custom() const noexcept { return has(DELTAWIRE_EVF_CUSTOM); }
-    /// The text replaces the name so far; otherwise append it.
+    /// The text replaces the name so far; otherwise it is appended.
     bool replaces() const noexcept { return has(DELTAWIRE_EVF_REPLACES); }
     /// The error is plain text instead of JSON.
     bool plain() const noexcept { return has(DELTAWIRE_EVF_PLAIN); }
     /// `number()` is set, even if it is 0.
     bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
-    /// Of event_kind::message: its new contents follow, up to the end of this choice. Of event_kind::audio and
-    /// event_kind::logprobs: those of a whole message, so all that there is so far, not the next fragment.
+    /// With event_kind::message: the new parts of the message follow, up to the end of this choice. With
+    /// event_kind::audio and event_kind::logprobs: the text has all audio or log probabilities of the message so far,
+    /// not the next fragment.
     bool whole() const noexcept { return has(DELTAWIRE_EVF_WHOLE); }
-    /// The event is of another protocol than chat completions. With event_kind::finish: the text is in its words. With
-    /// event_kind::usage: `code()` is the protocol.
+    /// The event is of another protocol than chat completions. With event_kind::finish: the text is that protocol's own
+    /// word. With event_kind::usage: the members have its own names, and `code()` is the protocol.
     bool is_native() const noexcept { return has(DELTAWIRE_EVF_NATIVE); }
-    /// Only for event_kind::finish: the prompt was refused, and the text is why.
+    /// Only for event_kind::finish: the provider refused the prompt, and the text is the reason.
     bool is_prompt() const noexcept { return has(DELTAWIRE_EVF_PROMPT); }
 
     /// Only for event_kind::finish.
@@ -932,7 +935,7 @@ private:
 
 }  // namespace detail
 
-/// What a handler's method is called for, and where that lies in the stream. Valid until the method returns.
+/// The event that a handler's method is called for, and its place in the stream. Valid until the method returns.
 class at : public detail::facts<at> {
 public:
     explicit at(const deltawire_at *raw) noexcept : raw_(raw) {}
@@ -946,7 +949,7 @@ private:
     const deltawire_at *raw_;
 };
 
-/// An event of any event stream. All members are any bytes.
+/// An event of any event stream. All members are bytes as sent.
 struct sse_event {
     /// `message` if it has no name.
     std::string_view type;
@@ -956,8 +959,8 @@ struct sse_event {
     std::string_view id;
 };
 
-/// A tool call opens (`at::opens`), or its ID or type arrives later. A member is absent unless this event is the
-/// first that contains it.
+/// A tool call that opens (`at::opens`), or whose ID or type arrives later. A member is absent unless this event is the
+/// first to contain it.
 struct tool_call {
     value id;
     value type;
@@ -969,8 +972,8 @@ public:
     event() noexcept = default;
     event(const deltawire_event *raw, const char *data, const char *scratch) noexcept
         : raw_(raw), data_(data), scratch_(scratch) {}
-    /// The text; see `DELTAWIRE_EV_*`. While `more()` is true, the next event holds the next piece of the same text.
-    /// IDs, names, types, roles and finish reasons are never split.
+    /// The text; see `DELTAWIRE_EV_*`. If `more()` is true, the next event has the next piece of the same text. IDs,
+    /// names, types, roles and finish reasons are never split.
     std::string_view text() const noexcept { return view(raw_->text_off, raw_->text_len, DELTAWIRE_EVF_TEXT_SCRATCH); }
     /// The second text.
     std::string_view aux() const noexcept { return view(raw_->aux_off, raw_->aux_len, DELTAWIRE_EVF_AUX_SCRATCH); }
@@ -985,8 +988,8 @@ public:
         if (cut) return value();
         return plain() ? value::plain(whole) : value::open(whole);
     }
-    /// Only for event_kind::usage: the token counts that this event has; empty if the text is only a piece. Those of
-    /// the stream are `parser::last_usage`.
+    /// Only for event_kind::usage: the token counts of this event; empty if the text is only a piece.
+    /// `parser::last_usage` has the counts of the stream.
     std::optional<token_usage> usage() const noexcept { return token_usage::of(json()); }
     /// Only for event_kind::error and event_kind::choice_error.
     error_info api_error() const noexcept { return error_info(json()); }
@@ -994,7 +997,7 @@ public:
     sse_event sse() const noexcept { return sse_event{aux(), text(), extra()}; }
 
     const deltawire_event &native() const noexcept { return *raw_; }
-    /// What `text_off` counts from: the data, or with its flag the scratch.
+    /// Where the offsets of `native()` count from: the data or, with the flag of the text, the scratch.
     const char *data() const noexcept { return data_; }
     const char *scratch() const noexcept { return scratch_; }
 
@@ -1010,25 +1013,25 @@ private:
     const char *scratch_ = nullptr;
 };
 
-/// Joins the pieces of texts: `if (join.add(e.text(), e.more())) use(join.text());`
+/// Joins the pieces of a text: `if (join.add(e.text(), e.more())) use(join.text());`
 class joiner {
 public:
-    /// Adds a piece. Returns true if the text is complete. A text of one piece is not copied.
+    /// Adds a piece. Returns true if the text is complete. Does not copy a text of one piece.
     bool add(std::string_view piece, bool more) {
-        if (fresh_) kept_.clear();
+        if (fresh_) joined_.clear();
         fresh_ = !more;
-        if (!more && kept_.empty()) {
+        if (!more && joined_.empty()) {
             whole_ = piece;
             return true;
         }
-        kept_.append(piece);
+        joined_.append(piece);
         return !more;
     }
-    /// The text; valid as long as the last piece is, and until the next `add`.
-    std::string_view text() const noexcept { return kept_.empty() ? whole_ : std::string_view(kept_); }
+    /// The text, valid until the next `add`, and no longer than its last piece.
+    std::string_view text() const noexcept { return joined_.empty() ? whole_ : std::string_view(joined_); }
 
 private:
-    std::string kept_;
+    std::string joined_;
     std::string_view whole_;
     bool fresh_ = true;
 };
@@ -1037,27 +1040,29 @@ private:
 // Handlers
 
 // A handler is any object with some of these methods. A method may omit parameters that it does not need, and returns
-// nothing or a `flow`. A method that is missing costs nothing: the library does not decode its text. A method of such
-// a name with other parameters does not compile (in a class that is final, unless it is overloaded or private), and neither
-// does a handler without any of these methods. But beside one of them a misspelt method compiles, and is never called;
-// the setters of `callbacks` cannot be misspelt.
+// nothing or a `flow`. A missing method costs nothing: the library does not decode its text. A method with one of these
+// names and other parameters does not compile, and neither does a handler without any of these methods. (In a final
+// class, an overloaded or private method with other parameters is ignored instead.) A handler with a misspelt method
+// and a correct one does compile, but the misspelt method is never called. A misspelt setter of `callbacks` never
+// compiles.
 //
 //     on_sse(at, sse_event)                  mode::sse: an event
 //     on_comment(at, string_view)            any bytes
 //     on_keep_alive(at, string_view)         any bytes
 //     on_retry(at, uint64_t)                 milliseconds
 //     on_last_event_id(at, string_view)      any bytes
-//     on_chunk(at, chunk_view)               its deltas follow
+//     on_chunk(at, chunk_view)               the methods for its deltas follow
 //     on_role, on_content, on_reasoning, on_refusal(at, string_view)
 //     on_tool_call(at, tool_call)            at.opens(): opens; at.number(): its index; at.call(): its number
-//     on_tool_name(at, string_view)          at.replaces(): the whole name, else a piece to append
+//     on_tool_name(at, string_view)          at.replaces(): the whole name, otherwise a piece to append
 //     on_tool_arguments(at, string_view)     never called for a call without arguments: take them as {}
 //     on_function_name(at, string_view)      as on_tool_name
 //     on_function_arguments(at, string_view)
 //     on_audio, on_logprobs, on_message(at, value)
 //     on_finish(at, string_view)             at.finish()
 //     on_choice_error, on_error(at, error_info)
-//     on_usage(at, value)                    token_usage::of(value): the counts of this event; those so far: parser::last_usage, after the call
+//     on_usage(at, value)                    token_usage::of(value): the counts of this event;
+//                                            parser::last_usage, after the call: all counts so far
 //     on_malformed(at, string_view)          any bytes; the fault is at.fault(), at byte at.number()
 //     on_too_long, on_comment_too_long, on_limit(at)
 //     on_quirk(at, quirk)
@@ -1065,10 +1070,10 @@ private:
 //     on_frame(at)
 //     on_meta(at, string_view)               at.code(): `DELTAWIRE_META_*`
 //     on_annotations(at, value)
-//     on_signature(at, string_view)          of reasoning, or Responses' encrypted reasoning
+//     on_signature(at, string_view)          a signature of reasoning, or the encrypted reasoning of Responses
 //     on_media, on_native(at, value)
 //
-// A text may come in several pieces; all but the last have at.more().
+// A text may come in several pieces; at.more() is true for all but the last.
 
 /// A handler that ignores every event.
 struct discard {};
@@ -1081,8 +1086,8 @@ namespace detail {
 template <event_kind Kind>
 struct method;
 
-/// Calls the method of a kind, and detects whether a type has a member of that name, callable or not: a base that has
-/// the name, too, makes the name ambiguous.
+/// Calls the method of a kind, and detects whether a type has a member of that name, callable or not: in a class that
+/// derives from the type and from `probe`, which also has the name, the name is ambiguous.
 #define DELTAWIRE_DETAIL_METHOD(NAME, ...)                                                 \
     template <>                                                                            \
     struct method<event_kind::NAME> {                                                      \
@@ -1105,8 +1110,8 @@ struct method;
         struct named_in_final<H, std::void_t<decltype(&H::on_##NAME)>> : std::true_type {}; \
     };
 
-// The kinds that have a method: the name, the function for C, and then the handler's type `H` and what the method gets beside `at`.
-// clang-format off
+// The kinds that have a method: the name, the function for C, the handler's type `H`, and the types of the method's
+// arguments after `at`. clang-format off
 #define DELTAWIRE_DETAIL_EACH(X)                                                                            \
     X(sse, sse_fn, H, sse_event) X(comment, text_fn, H, std::string_view)                                   \
     X(keep_alive, text_fn, H, std::string_view) X(retry, retry_fn, H, std::uint64_t)                        \
@@ -1142,7 +1147,7 @@ const F &function_of(const slot<Kind, F> &s) noexcept {
     return s.function_;
 }
 
-/// What a kind calls: a method, or a function of `callbacks`.
+/// What an event of a kind calls: a method of the handler, or a function of `callbacks`.
 template <event_kind Kind, class H>
 struct target {
     template <class... A>
@@ -1152,7 +1157,7 @@ struct target {
     static constexpr bool named() {
         using bare = std::remove_cv_t<H>;
         if constexpr (std::is_final_v<bare>) {
-            // Nothing can derive from it. A method that is overloaded or private is not found.
+            // Nothing can derive from a final class. This does not find a method that is overloaded or private.
             return method<Kind>::template named_in_final<bare>::value;
         } else if constexpr (std::is_class_v<bare>) {
             return method<Kind>::template named<bare>::value;
@@ -1186,8 +1191,8 @@ constexpr bool wanted() {
     constexpr bool can = callable<void, Kind, H, at, A...>::value || callable<void, Kind, H, A...>::value ||
                          callable<void, Kind, H, at>::value || callable<void, Kind, H>::value;
     static_assert(can || !target<Kind, H>::named(),
-                  "this handler has a method on_... that cannot be called with what it would be given: see the list of "
-                  "methods in deltawire.hpp");
+                  "this handler has a method on_... that cannot be called with the arguments of its event: see the list "
+                  "of methods in deltawire.hpp");
     return can;
 }
 
@@ -1198,7 +1203,7 @@ struct invocation {
     std::exception_ptr thrown;
 };
 
-/// Calls a handler for the C library, through which no exception may pass.
+/// Calls a handler on behalf of the C library. No exception may pass through the C library, so it is stored.
 template <event_kind Kind, class H, class... A>
 std::int32_t invoke(void *user, const deltawire_at *raw, A... args) noexcept {
     invocation<H> &in = *static_cast<invocation<H> *>(user);
@@ -1272,14 +1277,14 @@ std::int32_t call_fn(void *user, const deltawire_at *raw, const deltawire_value 
     return invoke<Kind, H>(user, raw, tool_call{value(*id), value(*type)});
 }
 
-/// The callbacks of a type of handlers, and whether there are any. (Under some sanitizers a comparison with NULL is
-/// not a constant expression.)
+/// The callbacks of a type of handlers, and whether any of them is set. (The callbacks alone would not tell: under some
+/// sanitizers a comparison with NULL is not a constant expression.)
 struct made_table {
     deltawire_callbacks callbacks;
     bool any;
 };
 
-/// The callbacks of a type of handlers: NULL where it has no method.
+/// Makes the callbacks of a type of handlers: NULL for each method that it lacks.
 template <class H>
 constexpr made_table make_table() {
     deltawire_callbacks t = {};
@@ -1298,14 +1303,15 @@ constexpr made_table make_table() {
 template <class H>
 struct table {
     static_assert(make_table<H>().any,
-                  "this handler has none of the methods on_...; deltawire::discard takes nothing");
+                  "this handler has none of the methods on_...; use deltawire::discard to ignore every event");
     static constexpr deltawire_callbacks value = make_table<H>().callbacks;
 };
 
 }  // namespace detail
 
 /// A handler of functions: `callbacks().on_content([](std::string_view text) { ... }).on_done([] { ... })`. Each call
-/// returns a new object of a new type: declare it with `auto`. No function is called indirectly or kept on the heap.
+/// returns a new object of a new type: declare it with `auto`. The calls are direct, and the functions are not on the
+/// heap.
 template <class... Slots>
 class callbacks : public Slots... {
 public:
@@ -1358,55 +1364,55 @@ constexpr std::uint64_t mask_of(Kinds... kinds) noexcept {
     return ((std::uint64_t{1} << static_cast<std::uint32_t>(kinds)) | ... | std::uint64_t{0});
 }
 
-/// How a parser behaves. Change the members that are to differ from the defaults.
+/// How a parser behaves. Change the members that should differ from the defaults.
 struct config {
     /// What the events of the stream are.
     deltawire::mode mode = deltawire::mode::chat;
     /// Framing exactly as in WHATWG HTML 9.2.
     bool spec_framing = false;
-    /// Check each payload completely, against RFC 8259 and as UTF-8.
+    /// Check every byte of each payload, against RFC 8259 and as UTF-8.
     bool strict_json = false;
-    /// Allocate a larger block for an event that a read cut; without it such an event is dropped as too long.
+    /// Allocate a larger block for a cut event that does not fit. Otherwise the parser drops such an event as too long.
     bool grow = true;
-    /// Room in the first block for an event that a read cut, in bytes. Without `grow` this limits every event, and 0 throws
-    /// status::small.
+    /// Room in the first block for an event that a read cut, in bytes. Without `grow` this limits the length of every
+    /// event, and 0 throws status::small.
     std::size_t event_bytes = 512;
-    /// The longest event, in bytes; 0 is 1 MiB. `grow` allocates no more than this.
+    /// The longest allowed event, in bytes; 0 is 1 MiB. `grow` allocates room for no longer event.
     std::uint32_t max_event_len = 0;
-    /// The longest last event ID, in bytes; 0 is 1 KiB.
+    /// The longest allowed last event ID, in bytes; 0 is 1 KiB. The parser ignores a longer ID.
     std::uint32_t max_id_len = 0;
     /// How deep JSON may nest; 0 is 128, at most 1024.
     std::uint32_t max_depth = 0;
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
-    /// The kinds that a batch emits, made with `mask_of`; 0 is all but frames, payloads, meta, annotations,
+    /// The kinds that a batch emits, made with `mask_of`; 0 is every kind except frames, payloads, meta, annotations,
     /// signatures, media, native parts and messages. An assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
     std::uint64_t events = 0;
-    /// How many events a batch reads with one call of the library.
+    /// The most events that a batch reads with one call of the library.
     std::size_t batch_events = 64;
-    /// How many bytes of text a batch decodes with one call; longer texts come in pieces. At least 64. It grows for
-    /// texts that are never split: IDs, names, types, roles, finish reasons.
+    /// The most bytes of text that a batch decodes with one call; longer texts come in pieces. At least 64. The parser
+    /// allocates more for texts that are never split: IDs, names, types, roles, finish reasons.
     std::size_t batch_scratch = 4096;
     /// Bytes reserved for direct reading (`parser::reserve`). 0: no bytes are reserved, and there is no direct reading.
     std::uint32_t read_len = 0;
-    /// How many choices of one stream there is room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, 8. Deltas of a further
-    /// choice are left out (`on_limit`). More than `DELTAWIRE_MAX_CHOICES` throws status::config.
+    /// How many choices of one stream the parser has room for; 0 is `DELTAWIRE_DEFAULT_CHOICES`, 8. The parser leaves
+    /// out the deltas of further choices (`on_limit`). More than `DELTAWIRE_MAX_CHOICES` throws status::config.
     std::uint32_t max_choices = 0;
     /// How many tool calls of one stream, over all choices, there is room for; 0 is `DELTAWIRE_DEFAULT_TOOL_CALLS`,
     /// 32. A further tool call is left out. More than `DELTAWIRE_MAX_TOOL_CALLS` throws status::config.
     std::uint32_t max_tool_calls = 0;
-    /// The protocol of the stream, if it is known: chat, responses, anthropic or gemini. none: the first event whose
-    /// protocol can be recognised decides for the whole stream.
+    /// The protocol of the stream, if the caller knows it: chat, responses, anthropic or gemini. none: the first event
+    /// whose protocol the parser recognizes decides for the whole stream.
     deltawire::protocol dialect = deltawire::protocol::none;
-    /// The parser reads with a `workspace`, which many parsers share: its block is smaller, and each call that reads is
-    /// given one. A call without one throws status::state, and so does one with a workspace if this is not set.
+    /// The parser shares the memory of a `workspace` with other parsers, so its own block is smaller. Each call that
+    /// reads takes a workspace: a call without one throws status::state, and so does a call with one if this is false.
     bool shared = false;
 };
 
 /// The result of `feed`.
 struct result {
-    /// ok: all bytes are consumed. paused: a handler asked for a pause; give the bytes from `consumed` on again, even
-    /// if there are none, perhaps with more behind them. aborted, callback, strict: the parser reads nothing until
+    /// ok: all bytes are consumed. paused: a handler asked for a pause; feed the bytes from `consumed` on again, even
+    /// if that is none. More bytes may follow them. aborted, callback, strict: the parser reads nothing until
     /// `reset()`.
     deltawire::status status;
     /// How many bytes of the data are consumed.
@@ -1416,15 +1422,15 @@ struct result {
     bool paused() const noexcept { return status == deltawire::status::paused; }
 };
 
-/// How a stream ended, or would if it ended now.
+/// How a stream ended, or how it would end now.
 struct end_info {
     verdict how = verdict::empty;
     deltawire::pending pending = deltawire::pending::nothing;
     /// What the response is, if it is not a stream.
     deltawire::media media = deltawire::media::none;
-    /// With verdict::other_protocol, which protocol that is.
+    /// Which protocol the stream is of if the verdict is other_protocol.
     deltawire::protocol protocol = deltawire::protocol::none;
-    /// The protocol that was read: chat, responses, anthropic or gemini; none if nothing of it came.
+    /// The protocol that was read: chat, responses, anthropic or gemini; none if no event of any of these came.
     deltawire::protocol dialect = deltawire::protocol::none;
     std::uint32_t choices_seen = 0;
     std::uint32_t choices_finished = 0;
@@ -1444,11 +1450,12 @@ struct end_info {
     /// See `complete()`.
     bool whole = false;
 
-    /// Whether all of the response arrived, or would have if the stream ended now. That needs its end (verdict::done), a
-    /// finish reason of every choice, or a whole body; nothing malformed, too long or left out; no handler that threw
-    /// or aborted; no batch with events that no loop has reached; and `[DONE]` or nothing pending at the end. In
-    /// mode::sse: the stream ended between events, nothing was too long, and no events of a batch are left. Whether the model finished its answer is the finish reason: finish_reason::length and
-    /// finish_reason::content_filter cut the answer itself.
+    /// Whether all of the response arrived, or would have if the stream ended now. The stream has its end
+    /// (verdict::done), a finish reason for every choice, or is a whole body; it has no error of the API; nothing was
+    /// malformed, too long or left out; no handler threw or aborted; a loop has reached every event of each batch; and
+    /// `[DONE]` came, or nothing is pending. In mode::sse: the stream ended between events, nothing was too long, and a
+    /// loop has reached every event of each batch. The finish reason says whether the model finished its answer:
+    /// finish_reason::length and finish_reason::content_filter cut the answer itself.
     bool complete() const noexcept { return whole; }
 };
 
@@ -1460,16 +1467,17 @@ struct read_buffer {
 
 class batch_range;
 
-/// What the parsers of a thread share (`config::shared`): shapes of the events that were read. Sharing changes the cost, never
-/// the events. It remembers as many shapes as a parser of its own does, so give the streams of each upstream one. One
-/// workspace serves one trust domain: it contains bytes of the streams that were read with it, such as names of tools,
-/// until they are replaced or `clear()` overwrites them.
+/// Memory that the parsers of a thread share (`config::shared`): shapes of events that were read. Sharing changes the
+/// cost, never the events. A workspace remembers no more shapes than a parser does that shares none, so use one
+/// workspace for each upstream. One workspace serves one trust domain: it contains bytes of the streams that were read
+/// with it, such as names of tools, until other bytes replace them or `clear()` overwrites them.
 class workspace {
 public:
     workspace() : block_(detail::make_block(deltawire_workspace_size())) {
         detail::checked(deltawire_workspace_init(block_.get(), deltawire_workspace_size(), nullptr));
     }
-    /// Overwrites all that it keeps of the streams. Throws status::reentrant from a handler of a call that is using it.
+    /// Overwrites everything that the workspace keeps of the streams. Throws status::reentrant in a handler of a call
+    /// that uses it.
     void clear() { detail::checked(deltawire_workspace_clear(native())); }
     /// The workspace of the C interface: do not move or free it. NULL if this object was moved from.
     deltawire_workspace *native() noexcept { return reinterpret_cast<deltawire_workspace *>(block_.get()); }
@@ -1503,7 +1511,7 @@ public:
         c.max_tool_calls = how.max_tool_calls;
         c.dialect = static_cast<std::uint32_t>(how.dialect);
         const std::size_t size = deltawire_block_size(&c, how.event_bytes);
-        // A config that is refused has no size, whatever the event buffer is.
+        // The library returns 0 for a config that it refuses, whatever the size of the event buffer.
         if (size == 0) detail::fail(deltawire_block_size(&c, 0) == 0 ? status::config : status::range);
         len_ = detail::block_len(size);
         block_ = detail::make_block(len_);
@@ -1533,7 +1541,7 @@ public:
     }
     friend void swap(parser &a, parser &b) noexcept { a.swap(b); }
 
-    /// A copy in the same state: both parsers can go on with the same bytes.
+    /// A copy in the same state: both parsers can read the same bytes from here on.
     parser clone() const {
         require_read();
         parser copy{nullptr};
@@ -1546,35 +1554,36 @@ public:
         copy.status_ = status_;
         return copy;
     }
-    /// A new stream with the same config. The block keeps its size.
+    /// Begins a new stream with the same config. The block keeps its size.
     void reset() {
         detail::checked(deltawire_reset(native()));
         status_ = status::ok;
         unread_ = 0;
     }
-    /// Moves to the smallest block that holds what the parser retains: call it after a long event to free memory. Without
-    /// `config::grow` it does nothing, because the block limits every event.
+    /// Moves to the smallest block that holds what the parser retains: call this after a long event to free memory.
+    /// Does nothing without `config::grow`, because the size of the block then limits every event.
     void shrink() {
         require_read();
         if (grow_) move_to(deltawire_need(native()));
     }
-    /// Bytes of the block.
+    /// The size of the block in bytes.
     std::size_t block_size() const noexcept { return len_; }
 
-    /// Reads `data` and calls the handler for its events. Allocates more memory if the config has `grow`. Look at the
-    /// result: after an exception or flow::abort of a handler the parser reads nothing more.
+    /// Reads `data` and calls the handler for its events. Allocates more memory if the config has `grow`. Check the
+    /// result: after an exception or flow::abort of a handler, the parser reads nothing more.
     template <class H>
     [[nodiscard]] result feed(std::string_view data, H &&handler) {
         return feed_by(data, handler, [this](auto... rest) { return deltawire_feed(native(), rest...); });
     }
-    /// As above, of a parser with `config::shared`. It need not be the same workspace each time. The handler may feed other
-    /// parsers with other workspaces; with this one that throws status::reentrant.
+    /// As above, for a parser with `config::shared`. Each call may take another workspace. The handler may feed other
+    /// parsers with other workspaces, but not with this one, which throws status::reentrant.
     template <class H>
     [[nodiscard]] result feed(workspace &with, std::string_view data, H &&handler) {
         return feed_by(data, handler,
                        [&](auto... rest) { return deltawire_feed_with(native(), with.native(), rest...); });
     }
-    /// Ends the stream, which may emit last events. paused: call again. Then `end()` has the verdict.
+    /// Ends the stream, which may emit last events. Call again while the result is paused. Then `end()` has the
+    /// verdict.
     template <class H>
     [[nodiscard]] status finish(H &&handler) {
         return finish_by(handler, [this](auto... rest) { return deltawire_finish(native(), rest...); });
@@ -1588,23 +1597,23 @@ public:
     [[nodiscard]] status finish() { return finish(discard{}); }
     [[nodiscard]] status finish(workspace &with) { return finish(with, discard{}); }
 
-    /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The library is
-    /// called once for every `config::batch_events` events; memory grows by itself. Texts may be views of `data`: do
-    /// not change it during the loop. If the loop may be left before the last event, keep the range in a variable, and loop
-    /// over it again to read the rest:
+    /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The range calls
+    /// the library once for every `config::batch_events` events, and allocates the memory that it needs. Texts may be
+    /// views of `data`: do not change it during the loop. If you may leave the loop before the last event, keep the
+    /// range in a variable, and loop over it again to read the other events:
     ///
     ///     auto range = parser.batch(data);
     ///     for (const deltawire::event &e : range)
     ///         if (wanted(e)) break;
     ///     for (const deltawire::event &e : range) rest(e);  // or an empty body, if only the verdict matters
     ///
-    /// Until the last event is read, every call that reads, copies or moves the block throws status::resume; if the range
-    /// is gone by then, only `reset()` helps; and `end()` is not complete. A loop that was left at the last event left nothing,
-    /// once the range is destroyed; but which event is the last one depends on how the bytes were cut. Whatever else
-    /// `end()` and `last_usage()` have is of what the batch has read, which may be ahead of the loop. With `config::errors`
-    /// check `last_status()` after the loop.
+    /// Until the last event is read, every call that reads, copies or moves the block throws status::resume, and
+    /// `end()` is not complete. If the range is destroyed before, only `reset()` helps. Destroying the range after a
+    /// loop that was left at the last event is fine; but which event is the last depends on how the bytes were cut.
+    /// `end()` and `last_usage()` describe what the batch has read, which may be ahead of the loop. With
+    /// `config::errors` check `last_status()` after the loop.
     [[nodiscard]] batch_range batch(std::string_view data) &;
-    /// As above, of a parser with `config::shared`. The workspace must stay in place as long as the range.
+    /// As above, for a parser with `config::shared`. The workspace must stay in place while the range exists.
     [[nodiscard]] batch_range batch(workspace &with, std::string_view data) &;
     /// Deleted, because a temporary string is destroyed before the loop begins.
     template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
@@ -1620,8 +1629,8 @@ public:
     batch_range batch(workspace &with, std::string_view data) && = delete;
     batch_range batch_finish(workspace &with) && = delete;
 
-    /// Direct reading (`config::read_len`): where to write the next bytes. Then `commit` them, and call `feed` or
-    /// `batch` without data until the status is ok. The memory is valid until the next call.
+    /// Direct reading (`config::read_len`): returns where to write the next bytes. Then `commit` them, and call `feed`
+    /// or `batch` without data until the status is ok. The memory is valid until the next call.
     read_buffer reserve() {
         require_read();
         std::size_t off = 0;
@@ -1629,7 +1638,7 @@ public:
         detail::checked(deltawire_reserve(native(), &off, &len));
         return read_buffer{bytes() + off, len};
     }
-    /// Reports that `n` bytes were written there.
+    /// Tells the parser that `n` bytes were written to the memory of `reserve`.
     void commit(std::size_t n) { detail::checked(deltawire_commit(native(), n)); }
 
     /// How the stream ended, or would if it ended now.
@@ -1652,23 +1661,23 @@ public:
         e.finished = raw.finished != 0;
         e.offset = raw.offset;
         e.left_out = raw.left_out;
-        e.whole = raw.complete != 0 && unread_ == 0;  // The library does not know how far a loop has come.
+        e.whole = raw.complete != 0 && unread_ == 0;  // The library does not know which events the loop has reached.
         return e;
     }
-    /// The token counts so far: of the last usage; of Anthropic, which sends them in several events, merged. Of a stream
-    /// that was cut they are no bill.
+    /// The token counts so far: those of the last usage or, for Anthropic, which spreads the counts over several
+    /// events, all of them merged. Do not bill by the counts of an incomplete stream.
     std::optional<token_usage> last_usage() const {
         deltawire_usage raw = DELTAWIRE_USAGE_INIT;
         if (detail::checked(deltawire_last_usage(native(), &raw)) == status::absent) return std::nullopt;
         return token_usage(raw);
     }
-    /// The last event ID, to send when reconnecting: any bytes, valid until the next call.
+    /// The last event ID, to send when reconnecting: bytes, valid until the next call.
     std::optional<std::string_view> last_event_id() const {
         deltawire_str id = {nullptr, 0};
         if (detail::checked(deltawire_last_event_id(native(), &id)) == status::absent) return std::nullopt;
         return detail::view(id);
     }
-    /// How often the stream has a quirk. From a handler of a call: 0.
+    /// How often the stream has a quirk. Returns 0 in a handler.
     std::uint64_t quirk_count(quirk q) const noexcept { return deltawire_quirk_count(native(), q.number()); }
     /// The status of the last `feed` or `finish`, or of the last call that filled a batch.
     status last_status() const noexcept { return status_; }
@@ -1678,7 +1687,7 @@ public:
         if (number >= DELTAWIRE_QUIRKS || status_ != status::strict) return std::nullopt;
         return quirk(number);
     }
-    /// After a status of -100 and below: the stream offset of the event that failed.
+    /// After a status of -100 or below: the stream offset of the event that failed.
     std::uint64_t error_offset() const noexcept { return deltawire_error_offset(native()); }
 
     /// The parser of the C interface: do not move or free it. NULL if this object was moved from.
@@ -1696,7 +1705,7 @@ private:
         if (unread_ != 0) detail::fail(status::resume);
     }
 
-    /// Feeds by this function of C, which gets its arguments from the data on.
+    /// Feeds with `call`, a function of C without its leading arguments: it takes the data and everything after it.
     template <class H, class Call>
     result feed_by(std::string_view data, H &handler, Call call) {
         require_read();
@@ -1710,7 +1719,7 @@ private:
             if (!settle(s, in.thrown)) return result{status_, consumed};
         }
     }
-    /// Finishes in the same way.
+    /// Finishes with `call`, which takes the callbacks and `user`.
     template <class H, class Call>
     status finish_by(H &handler, Call call) {
         require_read();
@@ -1721,7 +1730,8 @@ private:
         }
     }
 
-    /// Handles the status of a call with a handler. True: the block is larger now, call again.
+    /// Handles the status of a call with a handler. Returns true if the block is larger now, and the call must be
+    /// repeated.
     bool settle(deltawire_status s, std::exception_ptr &thrown) {
 #if DELTAWIRE_DETAIL_EXCEPTIONS
         if (thrown != nullptr) {
@@ -1755,13 +1765,13 @@ private:
     std::unique_ptr<char[]> scratch_ = {};
     std::size_t scratch_len_ = DELTAWIRE_SCRATCH_MIN;
     status status_ = status::ok;
-    /// How many batches were begun, and the number of the batch that has events left; 0 if no batch has.
+    /// How many batches were begun, and the number of the batch that has unread events; 0 if no batch has any.
     std::uint64_t batches_ = 0;
     std::uint64_t unread_ = 0;
 };
 
-/// The events of some bytes; see `parser::batch`. It points to the parser, which must stay in place. Its iterators
-/// are input iterators: all of them refer to the same event.
+/// The events of some bytes; see `parser::batch`. The range points to the parser, which must stay in place. Its
+/// iterators are input iterators: all of them refer to the same event.
 class batch_range {
 public:
     class iterator {
@@ -1796,7 +1806,7 @@ public:
 
     batch_range(const batch_range &) = delete;
     batch_range &operator=(const batch_range &) = delete;
-    /// A loop that was left at the last event left nothing.
+    /// If the loop was left at the last event, finds out that no events follow, so that the batch counts as read.
     ~batch_range() {
         if (number_ == 0 || parser_->unread_ != number_ || index_ + 1 < count_) return;
 #if DELTAWIRE_DETAIL_EXCEPTIONS
@@ -1815,18 +1825,19 @@ public:
 #endif
     }
 
-    /// The next event: the first one, or, after a loop that was left early, the one behind that loop's last event.
+    /// The next event: the first one or, after a loop that was left early, the event after the last one of that loop.
     iterator begin() {
         advance();
         return iterator(this);
     }
     detail::sentinel end() const noexcept { return {}; }
-    /// How many bytes of the data are consumed: all of them, unless the batch stopped with status::strict.
+    /// How many bytes of the data are consumed: all of them after the loop, unless the batch stopped with
+    /// status::strict.
     std::size_t consumed() const noexcept { return consumed_; }
 
 private:
     friend class parser;
-    /// The call of C that reads more. A pointer, so that a program links no more than it uses.
+    /// The C function that reads more events. A pointer, so that a program links only the functions that it uses.
     using reader = deltawire_status (*)(batch_range &, deltawire_batch_result *);
 
     batch_range(parser &p, std::string_view data, reader by, workspace *with = nullptr) noexcept
@@ -1860,7 +1871,7 @@ private:
             number_ = parser_->unread_ = ++parser_->batches_;
         }
         if (parser_->unread_ != number_) {
-            // It ended, or the parser was reset.
+            // The batch ended, or the parser was reset.
             index_ = count_;
             return;
         }
@@ -1873,11 +1884,11 @@ private:
         current_ = event(&parser_->events_[index_], base_, parser_->scratch_.get());
     }
 
-    /// Reads the next events, if there are more.
+    /// Reads the next events, if there are any.
     void fill() {
         index_ = 0;
         count_ = 0;
-        last_ = true;  // An exception here ends the loop.
+        last_ = true;  // If something below throws, the loop ends.
         parser_->unread_ = 0;
         parser &p = *parser_;
         for (;;) {
@@ -1891,7 +1902,7 @@ private:
             status_ = read_(*this, &out);
             p.status_ = detail::checked(status_);
             const std::size_t took = out.consumed;
-            // Direct reading has no data: a text lies in the scratch or in the block.
+            // In direct reading there is no data: texts lie in the scratch or in the block.
             base_ = data_.empty() ? p.bytes() : data_.data();
             data_.remove_prefix(took);
             consumed_ += took;
@@ -1934,18 +1945,20 @@ inline batch_range parser::batch_finish(workspace &with) & {
 // ---------------------------------------------------------------------------------------------------------------------
 // The assembler
 
-/// How an assembler behaves. Change the members that are to differ from the defaults.
+/// How an assembler behaves. Change the members that should differ from the defaults.
 struct assembler_config {
-    /// The most bytes of the block; 0 is 64 MiB. An event that needs more throws status::need_storage, and is not added.
+    /// The largest block, in bytes; 0 is 64 MiB. Adding an event that needs more throws status::need_storage, and
+    /// leaves it out.
     std::size_t max_bytes = 0;
-    /// As in the parser's `config`: give both the same, so that both have the same room.
+    /// As in the parser's `config`: set both to the same numbers, so that both have room for the same choices and tool
+    /// calls.
     std::uint32_t max_choices = 0;
     std::uint32_t max_tool_calls = 0;
 };
 
-/// Puts the whole message together, with a block of its own. It is a handler: `parser.feed(data, assembler)`. To
-/// combine it with a handler of your own, derive from it, and let each method that you redefine first call the one of
-/// `assembler`: docs/languages.md has the program.
+/// Assembles the whole message, in a block of its own. It is a handler: `parser.feed(data, assembler)`. To combine it
+/// with a handler of your own, derive from `assembler`, and let each method that you redefine first call the base
+/// class's: docs/languages.md has the program.
 class assembler {
 public:
     assembler() : assembler(assembler_config()) {}
@@ -1986,11 +1999,11 @@ public:
         detail::checked(deltawire_message_move(copy.block_.get(), len_, native(), nullptr));
         return copy;
     }
-    /// A new message. The block keeps its size.
+    /// Begins a new message. The block keeps its size.
     void reset() { detail::checked(deltawire_message_reset(native())); }
 
-    /// Adds an event of a batch. If this throws, nothing of the event was added. `config::events` must contain
-    /// `DELTAWIRE_MESSAGE_EVENTS`; the assembler skips other kinds.
+    /// Adds an event of a batch. If this throws, nothing of the event was added. The parser's `config::events` must
+    /// have all of `DELTAWIRE_MESSAGE_EVENTS`; the assembler skips other kinds.
     void add(const event &e) {
         while (detail::checked(deltawire_message_add(native(), &e.native(), 1, e.data(), e.scratch(), nullptr)) ==
                status::need_storage) {
@@ -2060,20 +2073,20 @@ public:
     }
     /// How many tool calls the choice with this index has.
     std::uint32_t calls(std::uint32_t choice = 0) const noexcept { return deltawire_message_calls(native(), choice); }
-    /// Why something was left out of the message first; empty if nothing was.
+    /// Why the assembler first left something out of the message; empty if it left out nothing.
     std::optional<deltawire::limit> limit() const noexcept {
         const std::uint32_t which = deltawire_message_limit(native());
         return which == 0 ? std::nullopt : std::optional<deltawire::limit>(static_cast<deltawire::limit>(which));
     }
-    /// A text of the message. `choice` is the index of a choice, `call` the position of a call among its calls. Each
-    /// call of this function reads the log once.
+    /// A text of the message. `choice` is the index of a choice, `call` the position of a call among its calls. Reads
+    /// the log once.
     std::optional<std::string> text(message_field field, std::uint32_t choice = 0, std::uint32_t call = 0) const {
         return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
             return deltawire_message_text(native(), static_cast<std::uint32_t>(field), choice, call, buf, cap, need);
         });
     }
-    /// A member that no field has, those of providers, as raw JSON: the last value that was not null. `which`:
-    /// `DELTAWIRE_OWNER_*`; `choice` and `call` as in `text`.
+    /// A member that has no `message_field`, such as a provider's `citations`, as raw JSON: the last value that was
+    /// not null. `which`: `DELTAWIRE_OWNER_*`; `choice` and `call` as in `text`.
     std::optional<std::string> member(std::string_view name, std::uint32_t which = DELTAWIRE_OWNER_CHUNK,
                                       std::uint32_t choice = 0, std::uint32_t call = 0) const {
         return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
@@ -2110,7 +2123,7 @@ private:
     void grow() {
         const std::size_t need = deltawire_message_need(native());
         if (need == 0) detail::fail(status::null);
-        // The library asks for more than it needs at once; the last step goes to the limit.
+        // The library asks for more than it needs now. Above `max_` the block gets exactly that size.
         if (len_ >= max_) detail::fail(status::need_storage);
         const std::size_t len = detail::block_len(need < max_ ? need : max_);
         detail::block next = detail::make_block(len);

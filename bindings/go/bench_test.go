@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// chunked is a stream of n content chunks, as they come from the API.
+// chunked is a stream of n content chunks, as the API sends them.
 func chunked(n int) []byte {
 	var b bytes.Buffer
 	for i := range n {
@@ -20,7 +20,7 @@ func chunked(n int) []byte {
 	return b.Bytes()
 }
 
-// inReads gives its input in reads of at most that size.
+// inReads returns its input in reads of at most size bytes.
 type inReads struct {
 	bytes.Reader
 	size int
@@ -94,7 +94,7 @@ func BenchmarkAssembler(b *testing.B) {
 	perEvent(b)
 }
 
-// What one writes by hand to compare with: bufio for the lines, encoding/json for what is asked for of a chunk.
+// The hand-written reader to compare with: bufio for the lines, encoding/json for the wanted members of a chunk.
 type refChunk struct {
 	Choices []struct {
 		Delta struct {

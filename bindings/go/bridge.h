@@ -1,12 +1,14 @@
-/* What Go cannot do by itself: structs that hold pointers are made here, on the C stack, because C may not be given a
- * Go pointer inside of Go memory, nor put one there. */
+/* Calls that Go cannot make itself. A struct with pointers must not lie in Go memory, because cgo forbids passing C a Go
+ * pointer to memory that contains Go pointers, and C must not store pointers there. So the structs are made here, on the
+ * C stack. */
 #ifndef DELTAWIRE_GO_BRIDGE_H
 #define DELTAWIRE_GO_BRIDGE_H
 
 #include <string.h>
 #include "deltawire.h"
 
-/* A block is Go memory: by void * the collector sees it for as long as the call lasts. */
+/* A block is Go memory. These functions take it as void *, so that Go passes an unsafe.Pointer, which keeps the block alive
+ * during the call. */
 static inline deltawire_status bridge_reset(void *p) { return deltawire_reset((deltawire_parser *)p); }
 static inline deltawire_status bridge_move(void *mem, size_t len, const void *p) {
     return deltawire_move(mem, len, (const deltawire_parser *)p, NULL);
@@ -66,7 +68,7 @@ static inline deltawire_status bridge_message_member(const void *m, uint32_t own
     return deltawire_message_member((const deltawire_message *)m, owner, choice, call, name, name_len, buf, cap, need);
 }
 
-/* The last event ID into buf, with its whole length in need. E_SMALL if it does not fit. */
+/* Copies the last event ID to buf, and its length to *need. Answers E_SMALL if it does not fit. */
 static inline deltawire_status bridge_last_event_id(const void *p, char *buf, size_t cap, size_t *need) {
     deltawire_str id = {NULL, 0};
     deltawire_status status = deltawire_last_event_id((const deltawire_parser *)p, &id);
@@ -77,7 +79,7 @@ static inline deltawire_status bridge_last_event_id(const void *p, char *buf, si
     return DELTAWIRE_OK;
 }
 
-/* Where a value lies in the bytes it was taken from. */
+/* A value, by its place in the bytes that it was taken from. */
 typedef struct {
     size_t off;
     size_t len;
@@ -90,14 +92,14 @@ static inline void bridge_put(const char *base, const deltawire_value *v, bridge
     out->type = v->type;
 }
 
-/* The token counts of the usage that the bytes are. */
+/* Returns the token counts of a usage object in JSON. */
 static inline deltawire_status bridge_value_usage(const char *json, size_t len, deltawire_usage *out) {
     deltawire_value v;
     deltawire_status status = deltawire_value_open(json, len, &v);
     return status == DELTAWIRE_OK ? deltawire_value_usage(&v, out) : status;
 }
 
-/* Name and value of the member that the bytes are. */
+/* Splits a member into its name and its value. */
 static inline deltawire_status bridge_open_member(const char *member, size_t len, bridge_span *key, bridge_span *out) {
     deltawire_value name, v;
     deltawire_status status = deltawire_value_open_member(member, len, &name, &v);
@@ -107,7 +109,7 @@ static inline deltawire_status bridge_open_member(const char *member, size_t len
     return status;
 }
 
-/* A member of the object that the bytes are. */
+/* Returns a member of an object in JSON. */
 static inline deltawire_status bridge_member(const char *json, size_t len, const char *name, size_t name_len,
                                              bridge_span *out) {
     deltawire_value v, member;
@@ -117,7 +119,7 @@ static inline deltawire_status bridge_member(const char *json, size_t len, const
     return status;
 }
 
-/* A field of the error that the bytes are: a span of them. */
+/* Returns a part of an error, which is JSON or plain text. */
 static inline deltawire_status bridge_error_field(const char *json, size_t len, int plain, uint32_t field,
                                                   bridge_span *out) {
     deltawire_value v, found;
@@ -127,7 +129,7 @@ static inline deltawire_status bridge_error_field(const char *json, size_t len, 
     return status;
 }
 
-/* The text of a value, plain or JSON. */
+/* Copies the text of a value, which is JSON or plain text. */
 static inline deltawire_status bridge_text(const char *bytes, size_t len, int plain, char *buf, size_t cap,
                                            size_t *need) {
     deltawire_value v;
@@ -136,7 +138,7 @@ static inline deltawire_status bridge_text(const char *bytes, size_t len, int pl
     return deltawire_value_text(&v, buf, cap, need);
 }
 
-/* A number as an integer. */
+/* Returns a JSON number as an integer. */
 static inline deltawire_status bridge_u64(const char *json, size_t len, uint64_t *out) {
     deltawire_value v;
     deltawire_status status = deltawire_value_open(json, len, &v);

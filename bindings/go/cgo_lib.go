@@ -2,8 +2,8 @@
 
 package deltawire
 
-// The archive is linked by its path: one object, which needs no other library. It lies beside this file, because "go mod
-// vendor" copies only the folders of packages.
+// The package links the archive by its path. The archive is one object, which needs no other library. It lies in the
+// folder of the package, because "go mod vendor" copies only the folders of packages.
 
 // #cgo linux,386 LDFLAGS: ${SRCDIR}/libdeltawire_linux_386.a
 // #cgo linux,amd64 LDFLAGS: ${SRCDIR}/libdeltawire_linux_amd64.a

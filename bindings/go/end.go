@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// Verdict is how a stream ended: the first of these that applies.
+// Verdict is how a stream ended: the first of the verdicts below that applies.
 type Verdict uint32
 
 // The verdicts.
 const (
-	VerdictEmpty         Verdict = 1  // the stream has no bytes, blanks only, or nothing but [DONE]
+	VerdictEmpty         Verdict = 1  // the stream has no bytes, only blanks, or only [DONE]
 	VerdictNotAStream    Verdict = 2  // the bytes are neither an event stream nor JSON: see [End.Media]
 	VerdictAPIError      Verdict = 3  // the API reported an error
 	VerdictDone          Verdict = 4  // the stream has [DONE], or the event that ends a response of its protocol
-	VerdictFinished      Verdict = 5  // no such end, but every choice has a finish reason; so ends every stream of Gemini
+	VerdictFinished      Verdict = 5  // no such end, but every choice has a finish reason, as in Gemini streams
 	VerdictBody          Verdict = 6  // a whole JSON body, without a finish reason
 	VerdictJSONAnswer    Verdict = 7  // another whole JSON value: a list of models, a number
-	VerdictOtherProtocol Verdict = 8  // a stream of a protocol that is not read: see [End.Protocol]
+	VerdictOtherProtocol Verdict = 8  // a stream of a protocol that the package does not read: see [End.Protocol]
 	VerdictLost          Verdict = 9  // the stream ended between events, but parts of it were lost
 	VerdictTruncated     Verdict = 10 // the stream was cut
 )
@@ -35,16 +35,16 @@ var verdictNames = []string{
 	"Truncated",
 }
 
-// Pending is what was left over at the end of a stream: whatever began and did not end. Of bytes that are no event stream
-// ([VerdictNotAStream]) it is PendingNothing.
+// Pending is what the end of a stream cut. It is PendingNothing for bytes that are not an event stream
+// ([VerdictNotAStream]).
 type Pending uint32
 
-// The kinds of bytes that may be left over.
+// What the end of a stream may cut.
 const (
 	PendingNothing Pending = 0 // the stream ended between events
-	PendingEvent   Pending = 1 // an event that was cut, or that lacks its blank line and is not whole JSON
-	PendingJSON    Pending = 2 // a JSON value that was cut
-	PendingLine    Pending = 3 // a line that was cut, outside of an event
+	PendingEvent   Pending = 1 // an event, or a last event that lacks its blank line and is not whole JSON
+	PendingJSON    Pending = 2 // a JSON value
+	PendingLine    Pending = 3 // a line outside of an event
 )
 
 // String returns the name, such as Nothing.
@@ -52,16 +52,16 @@ func (p Pending) String() string { return nameOf("Pending", p, pendingNames) }
 
 var pendingNames = []string{"Nothing", "Event", "JSON", "Line"}
 
-// Media is what the response is instead of an event stream.
+// Media is what a response is that is neither an event stream nor JSON.
 type Media uint32
 
 // The media.
 const (
-	MediaNone   Media = 0 // unknown, or the verdict is another
+	MediaNone   Media = 0 // unknown, or the verdict is not VerdictNotAStream
 	MediaGzip   Media = 1 // gzip: decompress the body first
 	MediaZstd   Media = 2 // Zstandard: decompress the body first
 	MediaBinary Media = 3 // other bytes that are not text
-	MediaHTML   Media = 4 // a page
+	MediaHTML   Media = 4 // HTML
 	MediaText   Media = 5 // other text
 )
 
@@ -75,7 +75,7 @@ type Protocol uint32
 
 // The protocols.
 const (
-	ProtocolNone         Protocol = 0 // the stream has no such event, or payloads are not read
+	ProtocolNone         Protocol = 0 // no protocol: the stream has no event of one, or the reader does not read payloads
 	ProtocolOther        Protocol = 1 // an unknown protocol
 	ProtocolResponses    Protocol = 2 // OpenAI Responses
 	ProtocolAnthropic    Protocol = 3 // Anthropic Messages
@@ -93,18 +93,18 @@ var protocolNames = []string{
 	"None", "Other", "Responses", "Anthropic", "Gemini", "Interactions", "Ollama", "Cohere", "Chat",
 }
 
-// End is how a stream ended, or would if it ended now.
+// End is how a stream ended, or how it would end now.
 type End struct {
 	Verdict         Verdict
-	Media           Media    // what the response is, if it is not a stream
-	Protocol        Protocol // with VerdictOtherProtocol, which protocol that is
+	Media           Media    // what the response is, with VerdictNotAStream
+	Protocol        Protocol // which protocol the stream is of, with VerdictOtherProtocol
 	Dialect         Protocol // the protocol that was read: chat completions, Responses, Anthropic or Gemini
 	Pending         Pending
 	ChoicesSeen     uint32    // how many choices the stream has
 	ChoicesFinished uint32    // how many of those have a finish reason
 	Malformed       uint32    // how many payloads were malformed
 	TooLong         uint32    // how many events and comments were over a limit
-	LeftOut         uint32    // how many events had deltas that were left out: see [KindLimit]
+	LeftOut         uint32    // how many events had deltas that the parser left out: see [KindLimit]
 	Complete        bool      // all of the response arrived, and [Reader.Next] returned all of it: see [Reader.Err]
 	Done            bool      // the stream has [DONE]
 	Body            bool      // the response is a JSON body, not a stream
@@ -113,24 +113,24 @@ type End struct {
 	Offset          uint64    // how many bytes were read
 	APIError        *APIError // the first error event that [Reader.Next] read; nil if only a finish reason reports the failure
 
-	limits    string // why deltas were left out, and the options that make room; for the error
-	beginning string // of a JSON answer; for the error
+	limits    string // why the parser left out deltas, and the options that raise those limits; for the error
+	beginning string // the start of a JSON answer; for the error
 }
 
 // The errors of [Reader.Err] about how the stream ended.
 var (
 	// ErrTruncated reports that the stream was cut. errors.Is(ErrTruncated, io.ErrUnexpectedEOF) holds.
 	ErrTruncated error = truncatedError{}
-	// ErrEmpty reports that the stream has no bytes, blanks only, or nothing but [DONE].
-	ErrEmpty = errors.New("deltawire: nothing came")
+	// ErrEmpty reports that the stream has no bytes, only blanks, or only [DONE].
+	ErrEmpty = errors.New("deltawire: the stream is empty")
 	// ErrNotAStream reports that the bytes are neither an event stream nor JSON.
-	ErrNotAStream = errors.New("deltawire: no event stream")
-	// ErrJSONAnswer reports a JSON value that is no completion: a list of models, an embedding.
-	ErrJSONAnswer = errors.New("deltawire: a JSON value that is no completion")
-	// ErrOtherProtocol reports that the event stream is of a protocol that is not read.
+	ErrNotAStream = errors.New("deltawire: not an event stream")
+	// ErrJSONAnswer reports a JSON value that is not a completion: a list of models, an embedding.
+	ErrJSONAnswer = errors.New("deltawire: a JSON value that is not a completion")
+	// ErrOtherProtocol reports an event stream of a protocol that the package does not read.
 	ErrOtherProtocol = errors.New("deltawire: a stream of another protocol")
-	// ErrIncomplete reports that the stream reached its end, but that parts of it, or of the message, were lost on the way.
-	// The error that wraps it says which.
+	// ErrIncomplete reports that the stream reached its end, but parts of the stream or of the message were lost. The
+	// error that wraps ErrIncomplete says which parts.
 	ErrIncomplete = errors.New("deltawire: parts of the stream were lost")
 )
 
@@ -168,7 +168,7 @@ func (e End) err() error {
 			return e.incomplete()
 		}
 	}
-	return ErrTruncated // inside of something
+	return ErrTruncated // the stream ended inside an event, a value or a line
 }
 
 // incomplete names what was lost, and the options that raise the limits.
@@ -198,7 +198,7 @@ func (e *StrictError) Error() string {
 	return fmt.Sprintf("deltawire: %s (%s) at byte %d", e.Quirk.Text(), e.Quirk.Code(), e.Offset)
 }
 
-// statusError is a status by which the library reports that this package misused it.
+// statusError is a status with which the library reports misuse.
 type statusError C.deltawire_status
 
 func (e statusError) Error() string {
@@ -206,12 +206,13 @@ func (e statusError) Error() string {
 }
 
 var (
-	errNoSource  = errors.New("deltawire: a Reader without a source, and without Feed")
-	errNotMade   = errors.New("deltawire: a Reader that NewReader did not make")
+	errNoSource  = errors.New("deltawire: the Reader has no source, and Feed gave it no bytes")
+	errNotMade   = errors.New("deltawire: NewReader did not make this Reader")
 	errFedSource = errors.New("deltawire: Feed and Finish are for a Reader without a source")
 	errFedEnd    = errors.New("deltawire: Feed after Finish")
-	errNoMessage = errors.New("deltawire: WithSSE and WithUsageOnly read no messages, so that WithAssembler and ReadMessage have none")
+	errNoMessage = errors.New("deltawire: WithAssembler and ReadMessage need a message, which WithSSE and WithUsageOnly do not read")
 )
 
-// ErrABI reports that the linked library has another binary interface than this package was compiled for.
-var ErrABI = errors.New("deltawire: the C library has another ABI than this package was made for")
+// ErrABI reports that the linked library has another binary interface than the header that this package was compiled
+// with.
+var ErrABI = errors.New("deltawire: the C library has another ABI than this package was compiled for")

@@ -4,15 +4,16 @@ package deltawire
 
 import "bytes"
 
-// Event is one event of a stream: a delta, or a fact about the stream. Its Kind determines what the other members hold.
+// Event is a delta, or something else that the parser reports of a stream. Its Kind determines what the other members
+// hold.
 //
-// Text, Aux and Extra are views of the reader's memory: they are valid until the next call of [Reader.Next], and must not
-// be written to. [Event.Clone] makes a copy that stays valid. A text is complete and valid UTF-8, except for the kinds
-// whose text is any bytes, or JSON, which is as it was sent; it never ends inside a code point or a surrogate pair.
+// Text, Aux and Extra are views of the reader's memory: they are valid until the next call of [Reader.Next], and must
+// not be written to. [Event.Clone] makes a copy that stays valid. A text is complete and valid UTF-8, and never ends
+// inside a code point or a surrogate pair. The kinds whose text is any bytes or JSON have it as sent.
 type Event struct {
 	Kind   Kind
 	Flags  Flags
-	Choice uint32 // the index of the choice; 0 if the event belongs to none
+	Choice uint32 // the index of the choice; 0 if the event belongs to no choice
 	Call   uint32 // the number of the tool call among those of its choice, in order of appearance
 	Code   uint32 // depends on Kind
 	Number uint64 // depends on Kind
@@ -20,7 +21,7 @@ type Event struct {
 	Aux    []byte
 	Extra  []byte
 	Start  uint64 // the stream offset of its first byte
-	End    uint64 // the stream offset behind its last byte
+	End    uint64 // the stream offset one past its last byte
 }
 
 // TextString returns a copy of the text.
@@ -98,7 +99,7 @@ func (e *Event) Fault() Fault {
 	return 0
 }
 
-// Limit returns why the deltas of a [KindLimit] were left out; LimitNone for other kinds.
+// Limit returns why the parser left out the deltas of a [KindLimit]; LimitNone for other kinds.
 func (e *Event) Limit() Limit {
 	if e.Kind == KindLimit {
 		return Limit(e.Code)
@@ -117,8 +118,8 @@ func (e *Event) Meta() Meta {
 // Quirk returns the quirk of a [KindQuirk]; false for other kinds.
 func (e *Event) Quirk() (Quirk, bool) { return Quirk(e.Code), e.Kind == KindQuirk }
 
-// Usage returns the token counts that this [KindUsage] has, whatever the protocol; false for other kinds. Those of the stream
-// so far are [Reader.Usage].
+// Usage returns the token counts of this [KindUsage], whatever the protocol; false for other kinds. [Reader.Usage]
+// returns the counts of the stream so far.
 func (e *Event) Usage() (Usage, bool) {
 	if e.Kind != KindUsage {
 		return Usage{}, false
@@ -137,8 +138,8 @@ func (e *Event) Audio() (Audio, bool) {
 	return a, true
 }
 
-// Member returns name and value, as raw JSON, of a [KindMeta] that is a member of a provider (MetaMember and those behind
-// it); false for other kinds.
+// Member returns the name and the value, as raw JSON, of a [KindMeta] that is a provider's own member ([MetaMember],
+// [MetaChoiceMember] and so on); false for other kinds.
 func (e *Event) Member() (name string, json []byte, ok bool) {
 	if e.Kind != KindMeta {
 		return "", nil, false

@@ -40,7 +40,8 @@ func ExampleReader() {
 	// Done 11 tokens
 }
 
-// A response that goes to somebody else: a call for each usage, and one at the end, which comes for a stream that was cut, too.
+// Watch a response that another reader consumes: one call for each usage, and one at the end of the stream, even if it
+// was cut.
 func ExampleWithUsageOnly() {
 	const stream = `event: message_start
 data: {"type":"message_start","message":{"usage":{"input_tokens":9,"cache_read_input_tokens":20,"output_tokens":1}}}
@@ -122,7 +123,7 @@ func ExampleReader_Err() {
 	// true 429
 }
 
-// What only one provider sends is in the payload.
+// The payload has the members that only one provider sends.
 func ExampleWithEvents_payload() {
 	const perplexity = `data: {"choices":[{"delta":{"content":"Yes [1]"}}],"citations":["https://example.org"]}` + "\n\n"
 	r := deltawire.NewReader(strings.NewReader(perplexity), deltawire.WithEvents(deltawire.KindPayload, deltawire.KindContent))
@@ -143,7 +144,7 @@ func ExampleWithEvents_payload() {
 	// Yes [1]
 }
 
-// Any event stream.
+// Read any event stream.
 func ExampleWithSSE() {
 	r := deltawire.NewReader(strings.NewReader("event: add\nid: 7\ndata: 1\ndata: 2\n\n"), deltawire.WithSSE())
 	for r.Next() {
@@ -153,8 +154,7 @@ func ExampleWithSSE() {
 	// Output: add "1\n2" 7
 }
 
-// The arguments of tool calls, as they grow. Calls are numbered by choice: the second call of the first choice and that of
-// the second are both call 1.
+// Join the arguments of tool calls. Each choice numbers its calls from 0: the second call of either choice is call 1.
 func ExampleEvent() {
 	const calls = `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"sum","arguments":""}}]}}]}
 

@@ -4,10 +4,10 @@ package deltawire
 
 import "io"
 
-// Feed gives a reader without a source the next bytes of the stream, for a caller that receives them itself. Afterwards
-// [Reader.Next] returns their events, and false as soon as it needs more bytes. The caller must not change the bytes before
-// that: the texts of events may be views of them. Misuse is an error of [Reader.Err]: a reader that has a source, and bytes
-// after [Reader.Finish].
+// Feed gives a reader without a source the next bytes of the stream. Afterwards [Reader.Next] returns their events, and
+// false as soon as it needs more bytes. Until it returns false, the caller must not change the bytes, because the texts
+// of events may be views of them. It is misuse to call Feed on a reader with a source, or after [Reader.Finish];
+// [Reader.Err] reports that.
 func (r *Reader) Feed(b []byte) {
 	if !r.feeds() {
 		return
@@ -17,14 +17,14 @@ func (r *Reader) Feed(b []byte) {
 		return
 	}
 	if r.over {
-		return // nothing reads them
+		return // the reader reads no more bytes
 	}
-	r.begins(b)
+	r.keepHead(b)
 	if len(r.in) == 0 && r.next == int(r.result.events) {
 		r.in, r.copied = b, false
 		return
 	}
-	// Events that were not taken yet are views of the bytes before, by their offsets.
+	// The texts of events that Next did not take yet lie in r.in. Limiting its capacity makes append copy the caller's bytes.
 	if !r.copied {
 		r.in = r.in[:len(r.in):len(r.in)]
 	}
@@ -41,7 +41,7 @@ func (r *Reader) finish(err error) {
 	}
 }
 
-// feeds reports whether the bytes are the caller's.
+// feeds reports whether the caller may give bytes. It records misuse.
 func (r *Reader) feeds() bool {
 	switch {
 	case r.block == nil:
@@ -54,11 +54,12 @@ func (r *Reader) feeds() bool {
 	return true
 }
 
-// Writer returns a writer for a reader without a source: what is written to it is the stream. It calls each, unless that is
-// nil, for every event; the event is valid until each returns. Close ends the stream and returns [Reader.Err].
+// Writer returns a writer for a reader without a source: the bytes that are written to it are the stream. It calls each
+// for every event, unless each is nil; the event is valid until each returns. Close ends the stream and returns
+// [Reader.Err].
 //
-// Write takes all bytes and reports no error before Close, whatever the stream is: an [io.MultiWriter] or [io.TeeReader]
-// goes on copying.
+// Before Close, Write takes all bytes and reports no error, whatever the stream is, so that an [io.MultiWriter] or
+// [io.TeeReader] goes on copying.
 func (r *Reader) Writer(each func(*Event)) io.WriteCloser { return &writer{r: r, each: each} }
 
 type writer struct {
@@ -95,14 +96,15 @@ func (w *writer) drain() {
 	}
 }
 
-// Tee returns a body that reads as the given one, while a reader without a source reads the same bytes: to watch a response
-// that goes to somebody else, as a proxy does. It calls each, unless that is nil, for every event, and end, unless that is
-// nil, once, when the body has ended, failed or been closed: [Reader.Err], [Reader.Usage] and [Reader.End] are those of the
-// whole stream then. Both are called by the goroutine that reads or closes the body. Whatever the stream is, the bytes and
-// errors of the body stay as they are. A body that is compressed must be decompressed first; otherwise Err names the compression.
+// Tee returns a body that returns the same bytes and errors as the given body, and gives the bytes to a reader without
+// a source. A proxy watches a response so, while passing it on. The body calls each for every event, unless each is
+// nil. It calls end once, unless end is nil, when it has ended, failed or been closed: then [Reader.Err],
+// [Reader.Usage] and [Reader.End] describe the whole stream. The goroutine that reads or closes the body makes these
+// calls. Decompress a compressed body first; otherwise Err names the compression.
 //
-// The body of a response with status 101 (an upgrade, such as WebSocket) is a connection that is written to as well: leave it
-// as it is, because the body that Tee returns can only be read. Of a response without a body (HEAD, 204, 304) Err is [ErrEmpty].
+// Do not use Tee for a response with status 101 (an upgrade, such as WebSocket): its body is a connection, which can
+// also be written to, and the body that Tee returns can only be read. For a response without a body (HEAD, 204, 304)
+// Err is [ErrEmpty].
 func (r *Reader) Tee(body io.ReadCloser, each func(*Event), end func()) io.ReadCloser {
 	return &tee{body: body, to: writer{r: r, each: each}, end: end}
 }

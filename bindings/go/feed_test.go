@@ -14,7 +14,7 @@ import (
 	"testing/iotest"
 )
 
-// fedLog is the log of a stream that is fed in pieces. late: how many pieces are fed before their events are taken.
+// fedLog returns the log of a stream that is fed in pieces. It feeds late pieces before it takes their events.
 func fedLog(r *Reader, input []byte, size, late int) []string {
 	var events []string
 	take := func() {
@@ -27,7 +27,7 @@ func fedLog(r *Reader, input []byte, size, late int) []string {
 	for n, at := 0, 0; at < len(input); n, at = n+1, at+size {
 		piece := bytes.Clone(input[at:min(at+size, len(input))])
 		r.Feed(piece)
-		if late > 1 && n%late == 0 && r.Next() { // one event of many
+		if late > 1 && n%late == 0 && r.Next() { // take one event of several
 			if line := lineOf(r.Event()); line != "" {
 				events = append(events, line)
 			}
@@ -35,7 +35,7 @@ func fedLog(r *Reader, input []byte, size, late int) []string {
 		if (n+1)%late == 0 {
 			take()
 			for i := range piece {
-				piece[i] = 'x' // nobody looks at it any more
+				piece[i] = 'x' // the reader must not read it any more
 			}
 		}
 	}
@@ -44,7 +44,7 @@ func fedLog(r *Reader, input []byte, size, late int) []string {
 	return append(events, logOf(r)...)
 }
 
-// Fed bytes make the same events as read ones, whatever is taken when.
+// Fed bytes make the same events as bytes from a source, whenever the events are taken.
 func TestFeed(t *testing.T) {
 	fed := NewReader(nil, logged())
 	for _, c := range quirkCases(t) {
@@ -74,7 +74,7 @@ func TestFeed(t *testing.T) {
 	}
 }
 
-// Every event is there with its last byte, and Err has no opinion before the end.
+// Next returns each event once its last byte is fed, and Err returns nil before the end.
 func TestFeedPrompt(t *testing.T) {
 	r := NewReader(nil, WithEvents(KindContent))
 	for n := range 3 {
@@ -96,7 +96,7 @@ func TestFeedPrompt(t *testing.T) {
 	}
 }
 
-// Bytes that are fed before the events of earlier ones were taken are kept elsewhere, not behind those of the caller.
+// If Next has not taken all events, Feed copies the new bytes to memory of its own. It never appends to the caller's.
 func TestFeedLeavesMemory(t *testing.T) {
 	memory := []byte(contentChunk + contentChunk)
 	r := NewReader(nil, WithEvents(KindContent))
@@ -133,10 +133,10 @@ func TestFeedMisuse(t *testing.T) {
 	}
 	r := NewReader(strings.NewReader(contentChunk))
 	r.Feed([]byte(contentChunk))
-	ends("Feed beside a source", r, errFedSource)
+	ends("Feed with a source", r, errFedSource)
 	r.Reset(strings.NewReader(contentChunk))
 	r.Finish()
-	ends("Finish beside a source", r, errFedSource)
+	ends("Finish with a source", r, errFedSource)
 	r.Reset(nil)
 	ends("neither", r, errNoSource)
 	r.Finish()
@@ -180,7 +180,8 @@ func TestFeedMisuse(t *testing.T) {
 	}
 }
 
-// A source that fails: its error and how the stream ended, both; after [DONE] it is no matter.
+// If the source fails, Err wraps both its error and the reason why the stream is incomplete. After [DONE] it returns
+// nil.
 func TestSourceFails(t *testing.T) {
 	fault := errors.New("the line is dead")
 	finished := strings.Replace(contentChunk, "null", `"stop"`, 1)
@@ -191,7 +192,7 @@ func TestSourceFails(t *testing.T) {
 	}{
 		{contentChunk, []error{fault, ErrTruncated}, "deltawire: the stream was cut: the line is dead"},
 		{contentChunk + "data: {\"cho", []error{fault, ErrTruncated}, "deltawire: the stream was cut: the line is dead"},
-		{"", []error{fault, ErrEmpty}, "deltawire: nothing came: the line is dead"},
+		{"", []error{fault, ErrEmpty}, "deltawire: the stream is empty: the line is dead"},
 		{finished, []error{fault}, "the line is dead"},
 		{finished + "data: [DONE]\n\n", nil, "<nil>"},
 		{"data: {\"error\":{\"message\":\"no\"}}\n\n", []error{fault}, "deltawire: the API reported an error: no: the line is dead"},
@@ -219,7 +220,7 @@ func TestSourceFails(t *testing.T) {
 	}
 }
 
-// What the assembler leaves out makes the response incomplete, too.
+// A response is also incomplete if the assembler left something out.
 func TestAssemblerLimit(t *testing.T) {
 	var many strings.Builder
 	for i := range 257 {
@@ -238,7 +239,7 @@ func retained(r *Reader) int {
 	return len(r.block)*8 + len(r.events)*64 + len(r.scratch) + len(r.buf) + cap(r.joined) + cap(r.in)
 }
 
-// Reset gives back what a large event took, and nothing else.
+// Reset gives back the memory that a large event took, and keeps the rest.
 func TestResetGivesBack(t *testing.T) {
 	large := "data: {\"choices\":[{\"delta\":{\"content\":\"" + strings.Repeat(`words\n`, 1<<19) + "\"}}]}\n\n"
 	for _, opts := range [][]Option{nil, {WithMaxChoices(128), WithMaxToolCalls(1024)}, {memory{block: 512, array: 1, scratch: 64, blockGrows: true}.option()}} {
@@ -263,7 +264,7 @@ func TestResetGivesBack(t *testing.T) {
 				t.Errorf("%d bytes after Reset, %d at first; %d words of a message", got, first, len(a.block))
 			}
 		}
-		// It reads on as a new one does.
+		// The reader then reads as a new one does.
 		r.Reset(bytes.NewReader(sample(t, "weather.sse")))
 		if got, want := logOf(r), logOf(NewReader(bytes.NewReader(sample(t, "weather.sse")))); !slices.Equal(got, want) || a.Text(FieldCallName, 0, 0) != "get_weather" {
 			t.Error(difference(got, want))
@@ -290,7 +291,7 @@ func TestWriter(t *testing.T) {
 	if n, err := w.Write([]byte("data: x\n\n")); n != 0 || err != io.ErrClosedPipe || r.Err() != nil {
 		t.Errorf("after Close: %d, %v, %v", n, err, r.Err())
 	}
-	// Nothing stops a tee.
+	// No stream makes a Write fail, so a tee goes on.
 	for name, r := range map[string]*Reader{"strict": NewReader(nil, WithStrict()), "a wrong option": NewReader(nil, nil),
 		"a source": NewReader(strings.NewReader("")), "zero": new(Reader)} {
 		w := r.Writer(nil)
@@ -355,7 +356,7 @@ func TestTee(t *testing.T) {
 	}
 }
 
-// Copies are found by "go vet".
+// "go vet" reports copies of a Reader and an Assembler.
 func TestCopies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it builds the package once more")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Whatever the bytes, the reads and the memory: the log is the same, and so is the message.
+// The log and the message depend only on the bytes, not on the reads or the sizes of memory.
 func FuzzReader(f *testing.F) {
 	for _, s := range samples(f) {
 		f.Add(s.bytes, uint16(len(s.bytes)/2), uint16(7))
@@ -41,7 +41,7 @@ func FuzzReader(f *testing.F) {
 				}
 			}
 		}
-		// What one frame after the other holds is the stream.
+		// The frames, one after the other, are the stream.
 		at := uint64(0)
 		for r := NewReader(bytes.NewReader(input), WithEvents(KindFrame)); r.Next(); {
 			e := r.Event()

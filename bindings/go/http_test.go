@@ -1,4 +1,4 @@
-// net/http takes long to build with these, and what is tested here is the same without.
+// net/http takes long to build with these, and they make no difference to these tests.
 
 //go:build !race && !goexperiment.cgocheck2
 
@@ -17,8 +17,8 @@ import (
 	deltawire "deltawire.dev/go"
 )
 
-// server sends a stream in flushed pieces of odd sizes, with comments to keep the connection alive between events; cut:
-// it drops the connection before the last byte.
+// server sends a stream in flushed pieces of odd sizes, with comments between events to keep the connection alive. If
+// cut is true, it drops the connection before the last byte.
 func server(body []byte, cut bool) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -84,7 +84,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// Events come when they have come, not when more has.
+// Next returns an event as soon as the server has sent it, without waiting for more bytes.
 func TestHTTPPrompt(t *testing.T) {
 	next := make(chan bool)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {

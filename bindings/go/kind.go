@@ -4,14 +4,15 @@ package deltawire
 
 // Kind is the kind of an event. Ignore kinds that you do not know.
 //
-// The numbers of kinds and of the other enumerations here are those of the C interface: they never change. String returns
-// the name of the constant without its prefix, such as Content of [KindContent], or Kind(99) if there is none.
+// The numbers of kinds and of the other enumerations here are those of the C interface: they never change. String
+// returns the name of the constant without its prefix, such as Content for [KindContent], or Kind(99) for a number
+// without a constant.
 type Kind uint16
 
-// The kinds of events, and what their members hold. Start and End are set for every kind; other members that are not named
-// are zero.
+// The kinds of events, and what their members hold. Start and End are set for every kind; the members that a comment
+// does not name are zero.
 const (
-	// KindNone is the kind of no event: of what [Reader.Event] returns when there is none.
+	// KindNone is the kind of the event that [Reader.Event] returns when there is none.
 	KindNone Kind = 0
 	// KindSSE is an event of [WithSSE]. Text: its data. Aux: its type. Extra: the last event ID.
 	KindSSE Kind = 1
@@ -34,16 +35,16 @@ const (
 	KindReasoning Kind = 9
 	// KindRefusal is a refusal. Text.
 	KindRefusal Kind = 10
-	// KindToolCall reports that a tool call opens ([FlagOpens]), or that its ID or type arrives later. Text: its ID. Aux:
-	// its type. Number: its index, as sent, or as the parser assigned it.
+	// KindToolCall reports that a tool call opens ([FlagOpens]), or that the ID or type of an open call arrives. Text: its
+	// ID. Aux: its type. Number: its index, as sent, or as the parser assigned it.
 	KindToolCall Kind = 11
-	// KindToolName is the name of a tool call, whole ([FlagReplaces]), or a piece to append to the name so far. Text.
-	// A name that replaces another of the same call begins with it.
+	// KindToolName is the whole name of a tool call ([FlagReplaces]), or a piece to append to the name so far. Text. A
+	// name that replaces an earlier name of the same call begins with that name.
 	KindToolName Kind = 12
-	// KindToolArguments is a fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
-	// arguments has no fragment: take them as {}. Arguments that Gemini sends by path (partialArgs) are no fragments
-	// either: an [Assembler] joins them, [MetaCallMember] has them as sent, and [QuirkPartialArguments] counts the events
-	// that have them.
+	// KindToolArguments is a fragment of a tool call's arguments or, for a custom tool, of its input. Text. A call without
+	// arguments has no fragment: take its arguments as {}. Arguments that Gemini sends by path (partialArgs) are not
+	// emitted as fragments: an [Assembler] joins them, [MetaCallMember] has them as sent, and [QuirkPartialArguments]
+	// counts the events that contain them.
 	KindToolArguments Kind = 13
 	// KindFunctionName is the name of a function_call's function, otherwise as KindToolName.
 	KindFunctionName Kind = 14
@@ -53,63 +54,65 @@ const (
 	KindAudio Kind = 16
 	// KindLogprobs is the log probabilities of more tokens. Text: JSON.
 	KindLogprobs Kind = 17
-	// KindMessage is the whole message so far, of a body that was not streamed or of a dialect without deltas; only
-	// [WithEvents] turns it on. Text: JSON. Its new contents follow as events of the same choice ([FlagWhole]): read one of
-	// the two.
+	// KindMessage is the whole message so far, which a body that was not streamed and a dialect without deltas contain;
+	// only [WithEvents] turns it on. Text: JSON. The new parts of the message follow as events of the same choice
+	// ([FlagWhole]): read either the message or those events.
 	KindMessage Kind = 18
 	// KindFinish reports that a choice finished. Text: the finish reason; [Event.FinishReason] returns it as a number. A
 	// choice may finish twice; the last finish reason counts.
 	KindFinish Kind = 19
 	// KindChoiceError reports that a choice failed; [Event.APIError] returns the error.
 	KindChoiceError Kind = 20
-	// KindUsage is the usage, as this event reports it: [Event.Usage] returns its counts. Never add them up: each is the
-	// count so far. One event may not have all counts (Anthropic sends the prompt at the beginning, and often only the
-	// completion at the end): [Reader.Usage] has them merged.
+	// KindUsage is the usage, as this event reports it: [Event.Usage] returns its counts. Never add up the counts of
+	// several events: each is the count so far. One event may lack some counts (Anthropic sends the prompt at the
+	// beginning, and often only the completion at the end); [Reader.Usage] returns all counts, merged.
 	KindUsage Kind = 21
 	// KindError reports an error of the API; [Event.APIError] returns it.
 	KindError Kind = 22
-	// KindMalformed is a payload that is not a JSON object, or bytes that follow one; the stream goes on. Text: any bytes.
-	// Extra: the event field. [Event.Fault] returns the fault. Number: the offset of the fault in the payload.
+	// KindMalformed is a payload that is not a JSON object, or the bytes that follow the object; the stream goes on. Text:
+	// any bytes. Extra: the event field. [Event.Fault] returns the fault. Number: the offset of the fault in the payload.
 	KindMalformed Kind = 23
-	// KindTooLong is an event over the limit: the rest of it is dropped, and the stream goes on. Start and End are both where
-	// it began; its length is not known yet.
+	// KindTooLong is an event over the limit: the parser drops the rest of it, and the stream goes on. Start and End are
+	// both where the event began; its length is not known yet.
 	KindTooLong Kind = 24
-	// KindCommentTooLong is a comment over the limit, which is dropped. If it lies inside an event, that event goes on.
-	// Start and End are both where it began.
+	// KindCommentTooLong is a comment over the limit, which the parser drops. If it lies inside an event, that event goes
+	// on. Start and End are both where the comment began.
 	KindCommentTooLong Kind = 25
-	// KindLimit reports that deltas of a chunk were left out, of Choice first. [Event.Limit] returns why.
-	// If the index of the choice itself is out of range, Choice is math.MaxUint32.
+	// KindLimit reports that the parser left out deltas of a chunk. Choice is the choice of the first of them, or
+	// math.MaxUint32 if its index is out of range. [Event.Limit] returns why.
 	KindLimit Kind = 26
-	// KindQuirk is a quirk of the event, behind all its other events. [Event.Quirk] returns it.
+	// KindQuirk is a quirk of the event in the stream, after everything else that this event emits. [Event.Quirk] returns
+	// it.
 	KindQuirk Kind = 27
-	// KindDone is [DONE]: the response is complete. More events may follow all the same. Responses, Anthropic and Gemini
-	// end without it: [Reader.Err] reports whether the response is complete.
+	// KindDone is [DONE]: the response is complete. Some servers send more events after it. Responses, Anthropic and
+	// Gemini end without [DONE]: [Reader.Err] reports whether the response is complete.
 	KindDone Kind = 28
 	// KindPayload is the payload of a chunk, before KindChunk; only [WithEvents] turns it on. Text: JSON, for
-	// json.Unmarshal, or the plain text of an error event. An event of another protocol has the members of that.
+	// json.Unmarshal, or the plain text of an error event. The JSON is as sent, in the members of its protocol.
 	KindPayload Kind = 29
-	// KindMeta is a member that describes the response, or one that no other kind is made of; only [WithEvents] turns it on.
-	// [Event.Meta] returns which it is. Those with a name of their own ([MetaObject]) are emitted once for a stream,
-	// [MetaReasoningName] once for a choice, [MetaNativeFinishReason] as often as a choice has it: text. Members of providers
-	// come as often as they are sent, as raw JSON ([Event.Member]); [Assembler.Member] and [Message] keep the last of each.
+	// KindMeta is a member that describes the response, or a member that no other kind covers; only [WithEvents] turns it
+	// on. [Event.Meta] returns which member it is. Members with a constant of their own ([MetaObject]) are text: they are
+	// emitted once for a stream, [MetaReasoningName] once for a choice, and [MetaNativeFinishReason] as often as a choice
+	// has it. A provider's own members are emitted as often as they are sent, as raw JSON ([Event.Member]);
+	// [Assembler.Member] and [Message] keep the last value of each.
 	KindMeta Kind = 30
-	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON, an array;
-	// of other protocols than chat completions, and of a message so far that has more than the one before, each that is new,
-	// in an event of its own.
+	// KindAnnotation is annotations of the content, such as citations; only [WithEvents] turns it on. Text: JSON. In chat
+	// completions it is an array; in other protocols, and for a message so far that has more annotations than the previous
+	// message, each new annotation is an event of its own.
 	KindAnnotation Kind = 31
-	// KindSignature is a signature of reasoning, or encrypted reasoning of Responses, of other protocols than chat completions; only
+	// KindSignature is a signature of reasoning, or the encrypted reasoning of Responses (not in chat completions); only
 	// [WithEvents] turns it on. Text.
 	KindSignature Kind = 34
-	// KindMedia is an image or another medium, of other protocols; only [WithEvents] turns it on. Text: JSON.
+	// KindMedia is an image or another medium (not in chat completions); only [WithEvents] turns it on. Text: JSON.
 	KindMedia Kind = 35
-	// KindNative is a part of the response that no other kind is for, of other protocols: a tool that the server ran, its
-	// result, a piece of either; only [WithEvents] turns it on. Text: JSON.
+	// KindNative is a part of the response that no other kind covers (not in chat completions): a tool that the server
+	// ran, its result, or a piece of either; only [WithEvents] turns it on. Text: JSON.
 	KindNative Kind = 38
-	// KindFrame reports that a frame ended: the bytes Start to End of the stream; only [WithEvents] turns it on. Each byte
-	// of the stream lies in exactly one frame, and frames are in order. If lines end in CR, a frame may be reported one byte
-	// later. The frame of JSON outside of fields ends with its line, or before the next value on that line. Code: how many
-	// choices the frame's chunk has. Number: the kinds in the frame, bit 1<<kind for each, whether they are turned on or not
-	// (without KindFrame, KindPayload and KindMeta).
+	// KindFrame reports that a frame ended; only [WithEvents] turns it on. The frame is the bytes Start to End of the
+	// stream. Each byte of the stream lies in exactly one frame, and frames are in order. If lines end in CR, a frame may
+	// be reported one byte later. The frame of JSON outside of fields ends with its line, or before the next value on that
+	// line. Code: how many choices the frame's chunk has. Number: the kinds in the frame, bit 1<<kind for each, whether
+	// they are turned on or not (without KindFrame, KindPayload and KindMeta).
 	KindFrame Kind = 48
 
 	kindCount = 49
@@ -128,7 +131,7 @@ var kindNames = []string{
 // Meta is the member that a [KindMeta] reports.
 type Meta uint32
 
-// The members. Those of providers are raw JSON, as in an object, "name":value: [Event.Member] takes it apart.
+// The members. "Another member" is raw JSON, as in an object, "name":value, which [Event.Member] splits.
 const (
 	MetaObject             Meta = 1
 	MetaSystemFingerprint  Meta = 2
@@ -139,7 +142,7 @@ const (
 	MetaChoiceMember       Meta = 7  // another member of a choice
 	MetaDeltaMember        Meta = 8  // another member of a delta, and reasoning_details
 	MetaMessageMember      Meta = 9  // another member of a message
-	MetaReasoningName      Meta = 10 // the member that the first reasoning of a choice is in, such as reasoning_content
+	MetaReasoningName      Meta = 10 // the name of the member with a choice's first reasoning, such as reasoning_content
 	MetaCallMember         Meta = 11 // another member of a tool call, such as extra_content
 	MetaFunctionMember     Meta = 12 // another member of the function of a tool call, or of its custom tool
 )
@@ -152,14 +155,14 @@ var metaNames = []string{
 	"DeltaMember", "MessageMember", "ReasoningName", "CallMember", "FunctionMember",
 }
 
-// Limit is why deltas, or parts of a message, were left out.
+// Limit is why the parser left out deltas, or the assembler parts of a message.
 type Limit uint32
 
 // The limits.
 const (
 	LimitNone      Limit = 0 // nothing was left out
-	LimitChoices   Limit = 1 // more choices than there is room for: [WithMaxChoices]
-	LimitToolCalls Limit = 2 // more tool calls than there is room for: [WithMaxToolCalls]
+	LimitChoices   Limit = 1 // more choices than [WithMaxChoices] makes room for
+	LimitToolCalls Limit = 2 // more tool calls than [WithMaxToolCalls] makes room for
 	LimitIndex     Limit = 3 // an index that is not a whole number of 32 bits
 	LimitLength    Limit = 4 // a message is longer than 4 GiB, or has more than 256 members of providers
 )
@@ -178,24 +181,25 @@ const (
 	FlagOpens Flags = 1 << 4
 	// FlagReuses: the tool call opens under the index of an earlier call.
 	FlagReuses Flags = 1 << 5
-	// FlagCustom: the tool call is one of a custom tool.
+	// FlagCustom: the tool call calls a custom tool.
 	FlagCustom Flags = 1 << 6
-	// FlagReplaces: the name is whole, and replaces the name so far.
+	// FlagReplaces: the name is whole and replaces the name so far.
 	FlagReplaces Flags = 1 << 7
 	// FlagPlain: the error is plain text instead of JSON.
 	FlagPlain Flags = 1 << 8
 	// FlagNumber: Number is set, even if it is 0.
 	FlagNumber Flags = 1 << 9
-	// FlagWhole: the new contents of a [KindMessage] follow. Without it, it is another message than the one before. Of a
-	// [KindAudio] and a [KindLogprobs]: those of a whole message, so all that there is so far, not the next fragment.
+	// FlagWhole: the new parts of a [KindMessage] follow. A [KindMessage] without this flag does not continue the previous
+	// message. On a [KindAudio] or a [KindLogprobs]: the text has all audio or log probabilities of the message so far,
+	// not the next fragment.
 	FlagWhole Flags = 1 << 10
-	// FlagNative: the event is of another protocol than chat completions. Of a [KindFinish] the text is in the words of that. Of
-	// a [KindUsage] the names are those of that, and Code is its [Protocol].
+	// FlagNative: the event is of another protocol than chat completions. On a [KindFinish]: the text is that protocol's
+	// own word. On a [KindUsage]: the members have its own names, and Code is the [Protocol].
 	FlagNative Flags = 1 << 12
-	// FlagPrompt: the prompt was refused, and the text of the [KindFinish] is why.
+	// FlagPrompt: the provider refused the prompt, and the text of the [KindFinish] is the reason.
 	FlagPrompt Flags = 1 << 13
 
-	// The reader removes these: where a text lies, and that more pieces of it follow.
+	// Flags that the reader removes from events: where a text lies, and that more pieces of it follow.
 	flagTextScratch  Flags = 1 << 0
 	flagAuxScratch   Flags = 1 << 1
 	flagExtraScratch Flags = 1 << 2
@@ -214,7 +218,7 @@ type FinishReason uint32
 
 // The known finish reasons.
 const (
-	// FinishOther is any other reason; see the Text of the event.
+	// FinishOther is any other reason; the Text of the event has it.
 	FinishOther         FinishReason = 1
 	FinishStop          FinishReason = 2
 	FinishLength        FinishReason = 3

@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// A stream as a log, through the public interface: ../../tests/quirks/README.md has the lines.
+// Writes a stream as a log, using the public interface. ../../tests/quirks/README.md describes the lines.
 
-// pieces is a source that gives its input in reads that end at the cuts.
+// pieces is a source whose reads end at the cuts.
 type pieces struct {
 	input []byte
 	cuts  []int // ascending
@@ -33,7 +33,7 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// cutEvery are the cuts for reads of that size.
+// cutEvery returns the cuts for reads of size bytes.
 func cutEvery(size, length int) []int {
 	var cuts []int
 	for at := size; at < length; at += size {
@@ -42,7 +42,7 @@ func cutEvery(size, length int) []int {
 	return cuts
 }
 
-// logged asks for all kinds that have a line in a log: those that come by default, and messages.
+// logged turns on all kinds that have a line in a log: the default ones, and messages.
 func logged() Option {
 	return func(s *settings) {
 		s.chosen = true
@@ -51,7 +51,7 @@ func logged() Option {
 	}
 }
 
-// logOf reads to the end and gives the log, and whether it ended with an error of strict mode.
+// logOf reads to the end of the stream and returns its log.
 func logOf(r *Reader) []string {
 	var lines []string
 	for e, err := range r.Events() {
@@ -91,12 +91,12 @@ func logOf(r *Reader) []string {
 	return append(lines, quirksLine(r))
 }
 
-// plainName is the name of a number as a log has it: there initialisms are words.
+// plainName returns the name of a number as logs write it, with initialisms as words.
 func plainName(v fmt.Stringer) string {
 	return strings.NewReplacer("API", "Api", "HTML", "Html", "JSON", "Json", "UTF8", "Utf8").Replace(v.String())
 }
 
-// As a log names the limits.
+// The names of limits in a log.
 var limitWords = map[Limit]string{LimitChoices: "TooManyChoices", LimitToolCalls: "TooManyCalls", LimitIndex: "BadIndex"}
 
 func quirksLine(r *Reader) string {

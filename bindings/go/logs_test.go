@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestRustLogs compares the log of every stream that DELTAWIRE_LOGS has one of, as the Rust library wrote it, with what
-// this package makes of the stream: reads of several sizes, arrays and scratch memory of several sizes.
+// TestRustLogs compares each log in DELTAWIRE_LOGS, which the Rust library wrote, with the log that this package writes
+// of the same stream, in reads, arrays and scratch memory of several sizes.
 func TestRustLogs(t *testing.T) {
 	folder := os.Getenv("DELTAWIRE_LOGS")
 	if folder == "" {
@@ -34,7 +34,7 @@ func TestRustLogs(t *testing.T) {
 		for _, size := range []int{1, 7, 1448, len(stream) + 1} {
 			for _, m := range []memory{{"one", 512, 1, 64, true, true}, {"two", 512, 2, 4096, true, true}, {"three", 512, 3, 64, true, true}, {"many", 512, 64, 4096, true, true}} {
 				if size < 7 && len(stream) > 200_000 && m.array < 64 {
-					continue // long, and nothing new
+					continue // takes long and covers nothing new
 				}
 				r := NewReader(bytes.NewReader(stream), WithMaxEventLen(4<<20), WithReadSize(size), m.option(), logged())
 				got := logOf(r)

@@ -17,7 +17,7 @@ import (
 type Assembler struct {
 	_      noCopy
 	block  []uint64
-	least  int // the first size of the block, in words
+	least  int // the initial size of the block, in words
 	taken  *C.size_t
 	config C.deltawire_config // only max_choices and max_tool_calls matter
 }
@@ -33,40 +33,40 @@ const (
 	FieldSystemFingerprint Field = 3
 	FieldServiceTier       Field = 4
 	FieldProvider          Field = 5
-	FieldUsage             Field = 6  // JSON; the last one; of another protocol, its counts under the names of chat completions
-	FieldNativeUsage       Field = 32 // JSON; of another protocol, under its own names
+	FieldUsage             Field = 6  // the last usage, JSON; the counts of other protocols have the names of chat completions
+	FieldNativeUsage       Field = 32 // the usage of another protocol under its own names, JSON
 	FieldError             Field = 7  // the first error, JSON or plain text
 	FieldErrorMessage      Field = 8
 	FieldErrorCode         Field = 9
 	FieldErrorType         Field = 10
 
-	// Of a choice.
+	// Fields of a choice.
 	FieldRole               Field = 11
 	FieldContent            Field = 12
 	FieldReasoning          Field = 14
-	FieldReasoningName      Field = 31 // the member that its first reasoning was in, such as reasoning_content
+	FieldReasoningName      Field = 31 // the name of the member with its first reasoning, such as reasoning_content
 	FieldSignatures         Field = 33 // JSON, an array
-	FieldNativeContent      Field = 34 // JSON, an array: what no other field has
+	FieldNativeContent      Field = 34 // JSON, an array: the parts that no other field contains
 	FieldRefusal            Field = 13
 	FieldFinish             Field = 15 // the last finish reason
-	FieldNativeFinish       Field = 16 // the finish reason that the model's own provider gave, or that of another protocol as sent
-	FieldChoiceError        Field = 17 // the first error of this choice alone, JSON
+	FieldNativeFinish       Field = 16 // the reason as another protocol sends it, or OpenRouter's native_finish_reason
+	FieldChoiceError        Field = 17 // the first error that belongs to this choice, JSON
 	FieldChoiceErrorMessage Field = 18
 	FieldChoiceErrorCode    Field = 19
 	FieldChoiceErrorType    Field = 20
 	FieldFunctionName       Field = 21
 	FieldFunctionArguments  Field = 22
 	FieldAudioID            Field = 23
-	FieldAudioData          Field = 24 // JSON: an array of pieces, each base64 that may have padding of its own
+	FieldAudioData          Field = 24 // JSON: an array of pieces in base64, each possibly with padding
 	FieldAudioTranscript    Field = 25
 
-	// Of a call.
+	// Fields of a call.
 	FieldCallID        Field = 26
 	FieldCallType      Field = 27
 	FieldCallName      Field = 28
 	FieldCallArguments Field = 29 // or the input of a custom tool
 
-	// Of a choice: JSON, entries that belong together joined.
+	// A field of a choice: JSON, with the fragments of each entry joined.
 	FieldReasoningDetails Field = 30
 )
 
@@ -81,7 +81,7 @@ var fieldNames = []string{
 	"ReasoningName", "NativeUsage", "Signatures", "NativeContent",
 }
 
-// Owner is whose member [Assembler.Member] is asked for.
+// Owner is the object whose member [Assembler.Member] returns.
 type Owner uint32
 
 // The owners of members.
@@ -89,9 +89,9 @@ const (
 	OwnerChunk    Owner = 0
 	OwnerChoice   Owner = 1
 	OwnerDelta    Owner = 2 // the deltas of a choice, or its message
-	OwnerCall     Owner = 3 // a tool call: its members have to be sent back with it
+	OwnerCall     Owner = 3 // a tool call: send its members back with it
 	OwnerFunction Owner = 4 // the function of a tool call, or its custom tool
-	OwnerUsage    Owner = 5 // the usage of Anthropic, which is merged from several events
+	OwnerUsage    Owner = 5 // the usage of Anthropic, merged from several events
 )
 
 // String returns the name of the owner, such as Choice.
@@ -112,7 +112,7 @@ type Message struct {
 	Usage             json.RawMessage `json:"usage"`
 	Error             json.RawMessage `json:"error"`
 
-	// Members are those that no field has, by name: citations, timings.
+	// Members has the members that the struct has no field for, by name: citations, timings.
 	Members map[string]json.RawMessage `json:"-"`
 }
 
@@ -125,7 +125,7 @@ type Choice struct {
 	Logprobs           json.RawMessage `json:"logprobs"`
 	Error              json.RawMessage `json:"error"`
 
-	// Members are those that no field has, by name.
+	// Members has the members that the struct has no field for, by name.
 	Members map[string]json.RawMessage `json:"-"`
 }
 
@@ -133,18 +133,18 @@ type Choice struct {
 type ChoiceMessage struct {
 	Role             string          `json:"role"`
 	Content          string          `json:"content"`
-	ReasoningContent string          `json:"reasoning_content"` // by whichever name it came
+	ReasoningContent string          `json:"reasoning_content"` // under whichever name the stream has it
 	Refusal          string          `json:"refusal"`
 	ToolCalls        []ToolCall      `json:"tool_calls"`
 	FunctionCall     *Function       `json:"function_call"`
-	Audio            json.RawMessage `json:"audio"` // data is an array of pieces, each base64 that may have padding of its own
+	Audio            json.RawMessage `json:"audio"` // data is an array of pieces in base64, each possibly with padding
 	Annotations      json.RawMessage `json:"annotations"`
-	ReasoningDetails json.RawMessage `json:"reasoning_details"` // entries that belong together are joined
+	ReasoningDetails json.RawMessage `json:"reasoning_details"` // with the fragments of each entry joined
 
-	// ReasoningName is the member that the first reasoning was in, such as reasoning_content or reasoning; "" if reasoning
-	// only came in other ways. JSON writes the reasoning under it if extended.
+	// ReasoningName is the name of the member with the first reasoning, such as reasoning_content or reasoning; "" if the
+	// reasoning has no member of its own. [Assembler.JSON] writes the reasoning under this name if extended is true.
 	ReasoningName string `json:"-"`
-	// Members are those that no field has, by name.
+	// Members has the members that the struct has no field for, by name.
 	Members map[string]json.RawMessage `json:"-"`
 }
 
@@ -155,8 +155,8 @@ type ToolCall struct {
 	Function *Function `json:"function"`
 	Custom   *Custom   `json:"custom"`
 
-	// Members are those that no field has, by name. A provider wants them back with the call: extra_content, with the
-	// signature of a thought.
+	// Members has the members that the struct has no field for, by name. Send them back with the call: extra_content has
+	// the signature of a thought.
 	Members map[string]json.RawMessage `json:"-"`
 }
 
@@ -172,7 +172,7 @@ type Custom struct {
 	Input string `json:"input"`
 }
 
-// assemblerLog is the first size of the log, in bytes.
+// assemblerLog is the initial size of the log, in bytes.
 const assemblerLog = 4 << 10
 
 func (a *Assembler) p() unsafe.Pointer {
@@ -186,8 +186,8 @@ func (a *Assembler) p() unsafe.Pointer {
 	return unsafe.Pointer(&a.block[0])
 }
 
-// setRoom gives the assembler the room for choices and tool calls that its reader has. If it had other room, its message is
-// empty afterwards.
+// setRoom gives the assembler the same room for choices and tool calls as its reader. If that changes the room, it
+// empties the message.
 func (a *Assembler) setRoom(choices, calls C.uint32_t) {
 	if a.config.max_choices != choices || a.config.max_tool_calls != calls {
 		a.config.max_choices, a.config.max_tool_calls = choices, calls
@@ -195,7 +195,7 @@ func (a *Assembler) setRoom(choices, calls C.uint32_t) {
 	}
 }
 
-// Reset begins a new message. It gives back the memory of a long one.
+// Reset begins a new message. It gives back the memory of a long message.
 func (a *Assembler) Reset() {
 	if len(a.block) > max(keptMemory/8, a.least) {
 		a.block = nil
@@ -236,10 +236,10 @@ func (a *Assembler) grow() error {
 	return nil
 }
 
-// JSON returns the message so far, a chat.completion. A tool call has the members that its provider wants back, such as
-// extra_content. If extended is true, the JSON includes the members that only gateways and providers send: provider,
-// native_finish_reason, reasoning_details, and any member that is not known. The reasoning is then under the name that it came
-// by ([FieldReasoningName]), and data of audio is an array of its pieces.
+// JSON returns the message so far, a chat.completion. A tool call includes the members that must be sent back with it,
+// such as extra_content. If extended is true, the JSON includes the members that only gateways and providers send:
+// provider, native_finish_reason, reasoning_details, and every unknown member. The reasoning is then under its name in
+// the stream ([FieldReasoningName]), and data of audio is an array of its pieces.
 func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	flags := C.uint32_t(0)
 	if extended {
@@ -250,8 +250,8 @@ func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 	})
 }
 
-// Text returns a text of the message, or "" if there is none. choice is the index of a choice, call the position of a call
-// among the calls of that choice; give 0 where the field needs neither.
+// Text returns a text of the message, or "" if there is none. choice is the index of a choice, call the position of a
+// call among the calls of that choice; give 0 where the field needs no choice or no call.
 func (a *Assembler) Text(field Field, choice uint32, call int) string {
 	text, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
 		return C.bridge_message_text(a.p(), C.uint32_t(field), C.uint32_t(choice), C.uint32_t(call), buf, size, need)
@@ -259,8 +259,8 @@ func (a *Assembler) Text(field Field, choice uint32, call int) string {
 	return string(text)
 }
 
-// Member returns a member that no field has, such as a provider's citations or timings: its last value that was not null, or
-// nil. The choice is its index, 0 for a member of the chunks; the call is as in [Assembler.Text].
+// Member returns a member that has no [Field], such as a provider's citations or timings: its last value that was not
+// null, or nil. choice and call are as in [Assembler.Text].
 func (a *Assembler) Member(owner Owner, choice uint32, call int, name string) json.RawMessage {
 	bytes := []byte(name)
 	value, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
@@ -270,7 +270,7 @@ func (a *Assembler) Member(owner Owner, choice uint32, call int, name string) js
 	return value
 }
 
-// sized gets the length of a text, then the text.
+// sized calls get for the length of a text, then for the text.
 func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, error) {
 	var need C.size_t
 	if status := get(nil, 0, &need); status != C.DELTAWIRE_OK && status != C.DELTAWIRE_E_SMALL {
@@ -286,12 +286,12 @@ func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, e
 	return buf, nil
 }
 
-// Limit returns why something was left out of the message first; LimitNone if nothing was.
+// Limit returns why the assembler first left something out of the message; LimitNone if it left out nothing.
 func (a *Assembler) Limit() Limit {
 	return Limit(C.deltawire_message_limit((*C.deltawire_message)(a.p())))
 }
 
-// err returns an error if something was left out of the message.
+// err returns an error if the assembler left something out of the message.
 func (a *Assembler) err() error {
 	if limit := a.Limit(); limit != LimitNone {
 		return fmt.Errorf("%w: the message is over its limit of %v", ErrIncomplete, limit)
@@ -299,7 +299,7 @@ func (a *Assembler) err() error {
 	return nil
 }
 
-// Message returns the message so far. [Assembler.Limit] tells whether something was left out of it.
+// Message returns the message so far. [Assembler.Limit] tells whether the assembler left something out.
 func (a *Assembler) Message() (*Message, error) {
 	text, err := a.JSON(true)
 	if err != nil {
@@ -322,8 +322,7 @@ func (a *Assembler) Message() (*Message, error) {
 	return m, m.keepMembers(text)
 }
 
-// keepMembers sets the members that no field has, from the message's extended JSON. There the reasoning is under its own
-// name.
+// keepMembers sets Members from the message's extended JSON. There the reasoning is under its name in the stream.
 func (m *Message) keepMembers(text []byte) error {
 	var top struct {
 		Choices []json.RawMessage `json:"choices"`
@@ -355,7 +354,7 @@ func (m *Message) keepMembers(text []byte) error {
 	return nil
 }
 
-// membersBeside returns the members of an object that the struct has no field for, without those of these names.
+// membersBeside returns the members of object that the struct fields has no field for, except those with these names.
 func membersBeside(object json.RawMessage, fields any, names ...string) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
@@ -384,8 +383,8 @@ func dropNull(raw *json.RawMessage) {
 }
 
 // ReadMessage reads a whole stream and returns its message. If the response is not complete, it returns the error
-// ([Reader.Err]) and the message so far; the message is nil only if an option is wrong. [WithAssembler] chooses the
-// assembler, which has the message afterwards, too.
+// ([Reader.Err]) and the message so far; the message is nil only if an option is wrong. To keep the assembler of the
+// message, give [WithAssembler].
 func ReadMessage(src io.Reader, opts ...Option) (*Message, error) {
 	opts = append([]Option{WithAssembler(new(Assembler))}, opts...)
 	r := NewReader(src, append(opts, WithEvents())...)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The names of each type are a list in the order of its numbers. TestNames compares each name with that of the constant.
+// Each type has a list of names in the order of its numbers. TestNames compares each name with that of the constant.
 
 // nameOf returns the name of a number, or Type(number) if it has none.
 func nameOf[T ~uint16 | ~uint32](typ string, number T, names []string) string {
@@ -17,7 +17,8 @@ func nameOf[T ~uint16 | ~uint32](typ string, number T, names []string) string {
 	return fmt.Sprintf("%s(%d)", typ, uint32(number))
 }
 
-// namesOf returns the names of the bits that are set, joined; bits without a name as one number; None if no bit is set.
+// namesOf returns the names of the set bits, joined by |, or None if no bit is set. It writes the bits without a name
+// as one number.
 func namesOf[T ~uint16 | ~uint32](typ string, bits T, names []string) string {
 	if bits == 0 {
 		return "None"

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// enums are the types of numbers: what the constants begin with, in Go and in the header, and the name of a number.
+// enums has each enumeration: the prefixes of its constants in Go and in the header, and a function that names a
+// number.
 var enums = []struct {
 	typ, prefix, header string
 	name                func(n uint64) string
@@ -36,7 +37,7 @@ var enums = []struct {
 	{"UsageCounts", "Has", "HAS_", func(n uint64) string { return UsageCounts(n).String() }},
 }
 
-// constants returns the constants of this package with a type: name, type and value, as far as "go doc" shows it.
+// constants returns the values of this package's typed constants, by type and name, as "go doc" shows them.
 func constants(t *testing.T) map[string]map[string]uint64 {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -78,11 +79,11 @@ func constants(t *testing.T) map[string]map[string]uint64 {
 	return found
 }
 
-// squash makes the words of Go and of C the same: APIError, API_ERROR.
+// squash makes the names of Go and C comparable: APIError and API_ERROR.
 func squash(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// Every number of the header has a constant of the same name here, with the value for all to see, and the other way round.
-// String returns the rest of that name.
+// Each number of the header has a Go constant of the same name, whose declaration shows the value, and each Go constant
+// has a number of the header. String returns the name without its prefix.
 func TestNames(t *testing.T) {
 	header, err := os.ReadFile("deltawire.h")
 	if err != nil {
@@ -92,7 +93,7 @@ func TestNames(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^#define DELTAWIRE_([A-Z0-9_]+) (\d+)u?$`).FindAllStringSubmatch(string(header), -1) {
 		defines[m[1]], _ = strconv.ParseUint(m[2], 10, 64)
 	}
-	// What no user of this package needs.
+	// Constants that a user of this package does not need.
 	for _, name := range []string{"EV_COUNT", "EVF_TEXT_SCRATCH", "EVF_AUX_SCRATCH", "EVF_EXTRA_SCRATCH", "EVF_MORE"} {
 		if _, ok := defines[name]; !ok {
 			t.Errorf("the header has no %s", name)

@@ -5,20 +5,20 @@ import "C"
 
 import "fmt"
 
-// Option configures a [Reader]. With an option that is nil or out of its range the reader reads nothing, and [Reader.Err]
-// names the option.
+// Option configures a [Reader]. If an option is nil or its argument out of range, the reader reads nothing, and
+// [Reader.Err] names the option.
 type Option func(*settings)
 
 type settings struct {
 	config    C.deltawire_config
 	chosen    bool   // WithEvents chose the kinds; without it NewReader does
 	events    uint64 // the chosen kinds, one bit for each
-	err       error  // about the first option that is out of its range
+	err       error  // about the first option that is wrong
 	readSize  int
 	assembler *Assembler
 	workspace *Workspace
 
-	// The first sizes of memory, and how far it may grow; tests make them small.
+	// The initial sizes of memory, and how far it may grow. Tests make them small.
 	block      int // bytes for a cut event
 	array      int // events of a batch
 	scratch    int // bytes of decoded text of a batch
@@ -66,17 +66,17 @@ const (
 	maxReadSize = 1 << 30
 )
 
-// WithEvents makes the reader emit events of these kinds only. It does not decode the texts of others, which saves time.
-// Given twice, the kinds of both are emitted. Without this option the reader emits all kinds except [KindFrame],
-// [KindPayload], [KindMeta], [KindAnnotation], [KindSignature], [KindMedia], [KindNative] and [KindMessage]. Without arguments
-// it emits none: the first [Reader.Next] reads to the end, which is enough for an [Assembler], for [Reader.Usage] and for
-// [Reader.Err].
+// WithEvents makes the reader emit only events of these kinds. It does not decode the texts of other kinds, which saves
+// time. If the option is given twice, the reader emits the kinds of both. Without this option the reader emits all
+// kinds except [KindFrame], [KindPayload], [KindMeta], [KindAnnotation], [KindSignature], [KindMedia], [KindNative] and
+// [KindMessage]. Without arguments the option turns every kind off: the first [Reader.Next] reads to the end of the
+// stream, which is enough for an [Assembler], for [Reader.Usage] and for [Reader.Err].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {
 		s.chosen = true
 		for _, kind := range kinds {
 			if kind == KindNone || int(kind) >= len(kindNames) || kindNames[kind] == "" {
-				s.wrong("WithEvents(%d): no kind of event", uint16(kind))
+				s.wrong("WithEvents(%d): not a kind of event", uint16(kind))
 				continue
 			}
 			s.events |= maskOf(kind)
@@ -86,8 +86,8 @@ func WithEvents(kinds ...Kind) Option {
 
 func maskOf(kind Kind) uint64 { return 1 << (kind & 63) }
 
-// WithMaxEventLen sets the longest event, in bytes, from 1 to 2,147,483,647; it limits the reader's memory, too. The
-// default is 1 MiB. A longer event is a [KindTooLong], and the stream goes on.
+// WithMaxEventLen sets the longest allowed event, in bytes, from 1 to 2,147,483,647, and so limits the reader's memory.
+// The default is 1 MiB. A longer event is emitted as a [KindTooLong], and the stream goes on.
 func WithMaxEventLen(bytes int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxEventLen", bytes, maxLen) {
@@ -96,8 +96,8 @@ func WithMaxEventLen(bytes int) Option {
 	}
 }
 
-// WithMaxIDLen sets the longest last event ID, in bytes, from 1 to 2,147,483,647. The default is 1 KiB. A longer one is
-// ignored.
+// WithMaxIDLen sets the longest allowed last event ID, in bytes, from 1 to 2,147,483,647. The default is 1 KiB. The
+// reader ignores a longer ID.
 func WithMaxIDLen(bytes int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxIDLen", bytes, maxLen) {
@@ -106,8 +106,8 @@ func WithMaxIDLen(bytes int) Option {
 	}
 }
 
-// WithMaxDepth sets how deep JSON may nest, from 1 to 1024. The default is 128. A payload that nests deeper is a
-// [KindMalformed].
+// WithMaxDepth sets how deep JSON may nest, from 1 to 1024. The default is 128. A payload that nests deeper is emitted
+// as a [KindMalformed].
 func WithMaxDepth(depth int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxDepth", depth, maxDepth) {
@@ -116,8 +116,8 @@ func WithMaxDepth(depth int) Option {
 	}
 }
 
-// WithMaxChoices sets how many choices of one stream there is room for, in the reader and in its [Assembler], from 1 to
-// 128. The default is 8. Deltas of a further choice are left out, and a [KindLimit] reports that.
+// WithMaxChoices sets how many choices of one stream the reader and its [Assembler] have room for, from 1 to 128. The
+// default is 8. The reader leaves out the deltas of further choices, and emits a [KindLimit].
 func WithMaxChoices(choices int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxChoices", choices, C.DELTAWIRE_MAX_CHOICES) {
@@ -126,8 +126,8 @@ func WithMaxChoices(choices int) Option {
 	}
 }
 
-// WithMaxToolCalls sets how many tool calls of one stream, over all choices, there is room for, in the reader and in its
-// [Assembler], from 1 to 1024. The default is 32. A further tool call is left out, and a [KindLimit] reports that.
+// WithMaxToolCalls sets how many tool calls of one stream, over all choices, the reader and its [Assembler] have room
+// for, from 1 to 1024. The default is 32. The reader leaves out further tool calls, and emits a [KindLimit].
 func WithMaxToolCalls(calls int) Option {
 	return func(s *settings) {
 		if s.inRange("WithMaxToolCalls", calls, C.DELTAWIRE_MAX_TOOL_CALLS) {
@@ -136,15 +136,15 @@ func WithMaxToolCalls(calls int) Option {
 	}
 }
 
-// WithDialect sets the protocol of the stream: [ProtocolChat], [ProtocolResponses], [ProtocolAnthropic] or [ProtocolGemini].
-// Without it the first event whose protocol can be recognised decides for the whole stream.
+// WithDialect sets the protocol of the stream: [ProtocolChat], [ProtocolResponses], [ProtocolAnthropic] or
+// [ProtocolGemini]. Without it, the first event whose protocol the parser recognizes decides for the whole stream.
 func WithDialect(p Protocol) Option {
 	return func(s *settings) {
 		switch p {
 		case ProtocolChat, ProtocolResponses, ProtocolAnthropic, ProtocolGemini:
 			s.config.dialect = C.uint32_t(p)
 		default:
-			s.wrong("WithDialect(%d): no protocol that is read", uint32(p))
+			s.wrong("WithDialect(%d): not a protocol that the package reads", uint32(p))
 		}
 	}
 }
@@ -157,7 +157,7 @@ func WithStrict(quirks ...Quirk) Option {
 		}
 		for _, q := range quirks {
 			if q >= C.DELTAWIRE_QUIRKS || !q.known() {
-				s.wrong("WithStrict(%d): no quirk", uint32(q))
+				s.wrong("WithStrict(%d): not a quirk", uint32(q))
 				continue
 			}
 			s.config.errors[q/64] |= 1 << (q % 64)
@@ -170,21 +170,21 @@ func WithSSE() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_SSE }
 }
 
-// WithUsageOnly is for programs that need only usage, finish reasons, errors and [Reader.End]. If the first member of an event of
-// Responses or Anthropic Messages is its type, and events of that type have none of these, the reader skips the event; it is a
-// [KindSSE]. Other events are read in full, so some deltas are emitted and some are not: use [WithEvents] with [KindUsage] and
-// [KindFinish].
+// WithUsageOnly is for programs that need only usage, finish reasons, errors and [Reader.End]. If the first member of
+// an event of Responses or Anthropic Messages is its type, and events of that type never contain any of these, the
+// reader skips the event and emits it as a [KindSSE]. It reads every other event in full and emits its deltas, so the
+// deltas of the stream are incomplete: use [WithEvents] with [KindUsage] and [KindFinish].
 func WithUsageOnly() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_USAGE }
 }
 
-// WithSpec sets the framing exactly as in WHATWG HTML 9.2: unknown lines are ignored, and a last event without its blank
-// line is dropped.
+// WithSpec frames the stream exactly as WHATWG HTML 9.2 says: the reader ignores unknown lines, and drops a last event
+// without its blank line.
 func WithSpec() Option {
 	return func(s *settings) { s.config.flags |= C.DELTAWIRE_CFG_SPEC }
 }
 
-// WithStrictJSON checks each payload completely, against RFC 8259 and as UTF-8. A payload that fails is a
+// WithStrictJSON checks every byte of each payload, against RFC 8259 and as UTF-8. A payload that fails is emitted as a
 // [KindMalformed].
 func WithStrictJSON() Option {
 	return func(s *settings) { s.config.flags |= C.DELTAWIRE_CFG_STRICT_JSON }
@@ -199,11 +199,12 @@ func WithReadSize(bytes int) Option {
 	}
 }
 
-// WithAssembler assembles the message while the events are read. Two readers must not use one assembler at the same time.
+// WithAssembler makes the reader assemble the message in a, while it reads the events. Two readers must not use one
+// assembler at the same time.
 func WithAssembler(a *Assembler) Option {
 	return func(s *settings) {
 		if a == nil {
-			s.wrong("WithAssembler(nil): no Assembler")
+			s.wrong("WithAssembler: the Assembler is nil")
 		}
 		s.assembler = a
 	}

@@ -1,4 +1,4 @@
-// net/http takes long to build with these, and what is tested here is the same without.
+// net/http takes long to build with these, and they make no difference to these tests.
 
 //go:build !race && !goexperiment.cgocheck2
 
@@ -24,26 +24,26 @@ import (
 	deltawire "deltawire.dev/go"
 )
 
-// metered is what the proxy knows of a response when it has ended.
+// metered is what the proxy knows of a response after its end.
 type metered struct {
 	usage deltawire.Usage
 	known bool  // the response reported its usage
 	err   error // nil: the response was complete
 }
 
-// meteringProxy passes everything on to the target, and reports the usage of each response.
+// meteringProxy forwards everything to the target, and reports the usage of each response.
 func meteringProxy(target *url.URL, report func(metered)) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			r.Out.Header.Del("Accept-Encoding") // so that the transport decompresses what is compressed
+			r.Out.Header.Del("Accept-Encoding") // so that the transport decompresses bodies
 		},
 		ModifyResponse: func(resp *http.Response) error {
 			if resp.StatusCode == http.StatusSwitchingProtocols {
 				return nil // an upgrade: not a body to read
 			}
 			r := deltawire.NewReader(nil, deltawire.WithUsageOnly(),
-				deltawire.WithEvents(),            // no event at all: Usage and Err are enough
+				deltawire.WithEvents(),            // no events: Usage and Err are enough
 				deltawire.WithMaxEventLen(32<<20)) // a body that is not streamed, or an image, is one event
 			resp.Body = r.Tee(resp.Body, nil, func() {
 				usage, known := r.Usage()
@@ -55,8 +55,8 @@ func meteringProxy(target *url.URL, report func(metered)) http.Handler {
 	}
 }
 
-// A reverse proxy that meters what passes through it. It works for streams and for bodies, and the client receives each byte
-// as soon as the proxy does.
+// A reverse proxy that meters the responses it forwards. It works for streams and for bodies, and the client receives
+// each byte as soon as the proxy does.
 func Example_reverseProxy() {
 	upstream := server([]byte(stream), false)
 	defer upstream.Close()
@@ -136,7 +136,7 @@ func TestProxy(t *testing.T) {
 		{"/body", answer, 3, nil},
 		{"/long", long, 3, nil},
 		{"/cut", stream[:200], 0, deltawire.ErrTruncated},
-		{"/left", "", 9, nil}, // the finish reason was there, and the usage: only [DONE] was not
+		{"/left", "", 9, nil}, // finish reason and usage had come; only [DONE] was missing
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		q, _ := http.NewRequestWithContext(ctx, "GET", proxy.URL+c.path, nil)
@@ -166,7 +166,8 @@ func TestProxy(t *testing.T) {
 	}
 }
 
-// An upgrade (WebSocket) goes through the proxy in both directions: its body is a connection, which is not read as a stream.
+// The proxy forwards an upgrade (WebSocket) in both directions: its body is a connection, and no reader reads it as a
+// stream.
 func TestProxyUpgrade(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		conn, rw, err := w.(http.Hijacker).Hijack()

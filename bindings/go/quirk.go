@@ -5,8 +5,8 @@ import "C"
 
 import "strings"
 
-// Quirk is a deviation from the protocol that a strict reader would refuse: this package understands and reports it.
-// docs/quirks.md has the table. [Quirks] lists them all.
+// Quirk is a deviation from the protocol that this package understands and reports, and that a strict reader would
+// refuse. docs/quirks.md has the table. [Quirks] returns all of them.
 type Quirk uint32
 
 // The quirks.
@@ -34,7 +34,7 @@ const (
 	QuirkOddType            Quirk = 20 // C27: a known member had a value of an unexpected type
 	QuirkLoneSurrogate      Quirk = 21 // C31: half a surrogate pair was replaced by U+FFFD
 	QuirkDuplicateMember    Quirk = 22 // C32: a known member came twice in one object
-	QuirkNoneString         Quirk = 23 // C32: the string "None" came instead of null
+	QuirkNoneString         Quirk = 23 // C32: the string "None" or "null" came instead of null
 	QuirkRawControl         Quirk = 24 // C33: a string contained a raw control character
 	QuirkBadEscape          Quirk = 25 // C33: an escape that JSON does not define was kept unchanged
 	QuirkChangedCallID      Quirk = 26 // C16: a fragment of a tool call came with another ID

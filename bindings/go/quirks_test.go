@@ -13,15 +13,15 @@ import (
 	"testing/iotest"
 )
 
-// Every case of ../../tests/quirks, cut everywhere, on memory of several sizes.
+// Runs each case of ../../tests/quirks, cut everywhere, with memory of several sizes.
 
 type quirkCase struct {
 	title   string
 	opts    []Option
-	storage int // -1: not said
+	storage int // -1: the case sets none
 	input   []byte
 	log     []string
-	stop    string // where strict mode stops; "": it does not
+	stop    string // the error that stops strict mode; "": none
 }
 
 func quirkCases(t testing.TB) []quirkCase {
@@ -48,7 +48,7 @@ func quirkCases(t testing.TB) []quirkCase {
 			c := &cases[len(cases)-1]
 			fault := error(nil)
 			switch word {
-			case "reads": // the library has all readers
+			case "reads": // needs the reader of a protocol, and this library has all
 			case "option":
 				for _, option := range strings.Fields(rest) {
 					fault = errors.Join(fault, c.option(option))
@@ -94,7 +94,7 @@ func (c *quirkCase) option(option string) error {
 	case "storage":
 		c.storage = number
 	default:
-		err = fmt.Errorf("option %s is not known", name)
+		err = fmt.Errorf("unknown option %s", name)
 	}
 	return err
 }
@@ -130,7 +130,7 @@ func unescape(s string) []byte {
 	return b
 }
 
-// memory is what a reader is given to begin with.
+// memory is the initial memory of a reader.
 type memory struct {
 	name                  string
 	block, array, scratch int
@@ -146,7 +146,7 @@ func (m memory) option() Option {
 	}
 }
 
-// memories are those that a case is read with.
+// memories returns the sizes of memory to read the case with.
 func (c *quirkCase) memories() []memory {
 	if c.storage >= 0 {
 		return []memory{
@@ -203,7 +203,7 @@ func checkCase(t *testing.T, c *quirkCase, runs *int) bool {
 			src := &pieces{input: c.input, cuts: cuts}
 			r := NewReader(src, append(slices.Clone(c.opts), m.option(), logged())...)
 			if i%2 == 1 {
-				// The end may come with the last bytes.
+				// The source may return io.EOF together with the last bytes.
 				r.Reset(iotest.DataErrReader(src))
 			}
 			got := logOf(r)
@@ -216,7 +216,7 @@ func checkCase(t *testing.T, c *quirkCase, runs *int) bool {
 			got = logOf(r)
 			*runs++
 			if c.stop != "" && i == 0 {
-				// How much of the log comes before the stop, the first run tells.
+				// The first run tells how much of the log comes before the stop.
 				wantStrict = append(slices.Clone(want[:min(len(got)-1, len(want))]), c.stop)
 			}
 			if !slices.Equal(got, wantStrict) {
@@ -228,24 +228,24 @@ func checkCase(t *testing.T, c *quirkCase, runs *int) bool {
 	return true
 }
 
-// Quirks are told as events, too, as often as they are counted.
+// Each quirk is also emitted as an event, at most as often as it is counted.
 func TestQuirkEvents(t *testing.T) {
 	met := map[Quirk]bool{}
 	for _, c := range quirkCases(t) {
 		r := NewReader(bytes.NewReader(c.input), append(c.opts, WithEvents(KindQuirk))...)
-		told := map[Quirk]uint64{}
+		emitted := map[Quirk]uint64{}
 		for r.Next() {
 			q, ok := r.Event().Quirk()
 			if !ok {
 				t.Fatalf("%s: a %v that was not asked for", c.title, r.Event().Kind)
 			}
-			told[q]++
+			emitted[q]++
 		}
 		for _, q := range Quirks() {
-			if told[q] > r.QuirkCount(q) {
-				t.Errorf("%s: %v was told %d times and counted %d", c.title, q, told[q], r.QuirkCount(q))
+			if emitted[q] > r.QuirkCount(q) {
+				t.Errorf("%s: %v was emitted %d times and counted %d", c.title, q, emitted[q], r.QuirkCount(q))
 			}
-			met[q] = met[q] || told[q] > 0
+			met[q] = met[q] || emitted[q] > 0
 		}
 	}
 	for _, q := range Quirks() {
@@ -253,7 +253,7 @@ func TestQuirkEvents(t *testing.T) {
 			t.Errorf("quirk %d has no names", q)
 		}
 		if !met[q] {
-			t.Errorf("no case tells of %v", q)
+			t.Errorf("no case has %v", q)
 		}
 	}
 }

@@ -32,22 +32,22 @@ type Reader struct {
 	src      io.Reader
 	settings settings
 
-	// Memory that C receives for the duration of a call. It holds no Go pointers.
+	// Memory that C uses during a call. It contains no Go pointers.
 	block   []uint64
-	least   int // the first size of the block, in words
+	least   int // the initial size of the block, in words
 	events  []C.deltawire_event
 	scratch []byte
 	buf     []byte
 	result  *C.deltawire_batch_result
 
 	in        []byte // the input that the last call did not consume
-	copied    bool   // in is memory of this reader, not of the caller of Feed
+	copied    bool   // in is memory of this reader, not of Feed's caller
 	fed       bool   // Feed or Finish was called
 	next      int    // the index of the next event of the last call
 	status    C.deltawire_status
 	finishing bool   // the source has ended; the parser may still emit events
-	over      bool   // the parser has ended, too
-	shown     uint64 // the kinds that Next returns, one bit for each
+	over      bool   // the parser emits no more events, or failed
+	shown     uint64 // the kinds that Next returns, a bit each
 	event     Event
 	joined    []byte // the pieces of a text that did not fit into the scratch
 
@@ -59,14 +59,14 @@ type Reader struct {
 	stats    Stats
 }
 
-// noCopy makes "go vet" report copies of what contains it.
+// noCopy makes "go vet" report copies of a struct that contains it.
 type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// keptMemory is how many bytes of each piece of memory Reset keeps for the next stream. It gives back a piece that a long event
-// made larger.
+// keptMemory is the largest piece of memory, in bytes, that Reset keeps for the next stream. It gives back a piece that
+// a long event made larger.
 const keptMemory = 64 << 10
 
 // Stats counts what a [Reader] did.
@@ -77,9 +77,9 @@ type Stats struct {
 	Events uint64 // events that C wrote
 }
 
-// NewReader makes a reader of the stream in src, as a rule the body of a response. Only [Reader.Next] reads src. If src is
-// nil, the caller gives the bytes ([Reader.Feed], [Reader.Writer], [Reader.Tee]) or, later, a source ([Reader.Reset]); until
-// then [Reader.Err] returns an error.
+// NewReader makes a reader of the stream in src, usually the body of a response. Only [Reader.Next] reads src. If src
+// is nil, the caller gives the bytes ([Reader.Feed], [Reader.Writer], [Reader.Tee]) or a later source ([Reader.Reset]);
+// until then [Reader.Err] returns an error.
 func NewReader(src io.Reader, opts ...Option) *Reader {
 	r := &Reader{settings: defaults()}
 	s := &r.settings
@@ -107,7 +107,8 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) | maskOf(KindSignature) |
 				maskOf(KindMedia) | maskOf(KindNative) | maskOf(KindMessage))
 	}
-	// End needs the errors, and Err the limits. Besides, a mask of 0 would be all kinds.
+	// The reader itself needs the errors for End and the limits for Err. They also keep the mask from being 0, which would
+	// mean the default kinds.
 	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError) | maskOf(KindLimit))
 	if s.assembler != nil {
 		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
@@ -119,7 +120,7 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	return r
 }
 
-// memory allocates the memory for C that is missing, and begins a stream.
+// memory allocates the memory for C that the reader lacks, and begins a stream.
 func (r *Reader) memory() C.deltawire_status {
 	s := &r.settings
 	if r.events == nil {
@@ -136,8 +137,8 @@ func (r *Reader) memory() C.deltawire_status {
 	return C.deltawire_init(unsafe.Pointer(&r.block[0]), C.size_t(len(r.block)*8), &s.config, nil)
 }
 
-// Reset begins a new stream with the same options, and resets the assembler, too. It keeps the memory, except for what a
-// long event took.
+// Reset begins a new stream with the same options, and resets the assembler, too. It keeps the memory, but gives back
+// what a long event took.
 func (r *Reader) Reset(src io.Reader) {
 	if r.block == nil {
 		return
@@ -180,12 +181,12 @@ func (r *Reader) stop(err error) {
 	}
 }
 
-// Next advances to the next event, and reads from the source if necessary. It returns false if there is none: the stream
-// has ended, or reading failed ([Reader.Err]), or a reader without a source needs more bytes. An event is available with
-// its last byte: Next does not wait for more.
+// Next advances to the next event, and reads from the source if necessary. It returns false if the stream has ended, if
+// reading failed ([Reader.Err]), or if a reader without a source needs more bytes. Next returns an event as soon as its
+// last byte was read: it does not wait for more.
 func (r *Reader) Next() bool {
 	if r.block == nil {
-		return false // NewReader failed, or did not make this reader
+		return false // NewReader reported an error, or did not make this reader
 	}
 	for {
 		for r.next < int(r.result.events) {
@@ -197,7 +198,7 @@ func (r *Reader) Next() bool {
 		}
 		if r.over || !r.fill() {
 			if r.over {
-				r.in = nil // which may be the caller's
+				r.in = nil // release it: it may be the caller's memory
 			}
 			r.event = Event{}
 			return false
@@ -205,7 +206,7 @@ func (r *Reader) Next() bool {
 	}
 }
 
-// take makes an event of one that C wrote. It reports whether the reader emits that event.
+// take converts an event that C wrote to r.event. It reports whether Next returns that event.
 func (r *Reader) take(c *C.deltawire_event) bool {
 	flags := Flags(c.flags)
 	text := r.view(c.text_off, c.text_len, flags&flagTextScratch != 0)
@@ -214,10 +215,10 @@ func (r *Reader) take(c *C.deltawire_event) bool {
 		if flags&flagMore != 0 {
 			return false
 		}
-		// The memory is reused, but only for the next event.
+		// The next event that comes in pieces reuses this memory. Until then the text stays valid.
 		text, r.joined = r.joined, r.joined[:0]
 	}
-	// Member by member, because a literal would be made elsewhere and copied.
+	// Assigned member by member, because the compiler builds a literal in a temporary and copies it.
 	e := &r.event
 	e.Kind, e.Flags = Kind(c.kind), flags&^flagsOfReader
 	e.Choice, e.Call, e.Code, e.Number = uint32(c.choice), uint32(c.call), uint32(c.code), uint64(c.number)
@@ -245,11 +246,12 @@ func (r *Reader) view(off, length C.uint32_t, scratch bool) []byte {
 	return r.in[from:to:to]
 }
 
-// fill calls C once, with the rest of the input or with a new read, after all events were taken. It returns false at the end.
+// fill calls C once, with the unconsumed input or with a new read, after Next took all events. It returns false at the
+// end.
 func (r *Reader) fill() bool {
 	r.in = r.in[int(r.result.consumed):]
 	if len(r.in) == 0 {
-		r.in, r.copied = nil, false // the memory of the caller of Feed
+		r.in, r.copied = nil, false // release it: it may be the memory of Feed's caller
 	}
 	full := int(r.result.events) == len(r.events)
 	r.next, r.result.events, r.result.consumed = 0, 0, 0
@@ -258,16 +260,16 @@ func (r *Reader) fill() bool {
 		r.stop(r.statusErr())
 		return false
 	case r.status > 0:
-		// Give the same bytes again, with more memory.
+		// Call again with the same bytes and more memory.
 		if !r.grow(full) {
 			return false
 		}
 	case r.finishing:
 		r.finished()
 		return false
-	case len(r.in) != 0: // Feed gave bytes while events of earlier bytes were left
+	case len(r.in) != 0: // Feed added bytes before Next took the events of earlier ones
 	case r.src == nil && r.srcErr == nil:
-		return false // Feed has to give more bytes
+		return false // until Feed gives more bytes
 	case !r.read():
 		r.finishing = true
 	}
@@ -283,7 +285,7 @@ func (r *Reader) fill() bool {
 	return true
 }
 
-// read reads once from the source into r.in, which is empty. It returns false if the source has ended.
+// read reads once from the source into r.in, which must be empty. It returns false if the source has ended.
 func (r *Reader) read() bool {
 	for empty := 0; r.srcErr == nil; empty++ {
 		if empty == maxEmptyReads {
@@ -298,7 +300,7 @@ func (r *Reader) read() bool {
 		}
 		r.in, r.srcErr = r.buf[:n], err
 		if n > 0 {
-			r.begins(r.in)
+			r.keepHead(r.in)
 			return true
 		}
 	}
@@ -306,18 +308,19 @@ func (r *Reader) read() bool {
 	return false
 }
 
-// maxHead is how many bytes of the beginning of a stream the error about a JSON answer quotes.
+// maxHead is how many bytes of the start of a stream the error about a JSON answer quotes.
 const maxHead = 120
 
-// begins keeps the beginning of the stream, of which these bytes come next, and one byte more, which shows that it goes on.
-func (r *Reader) begins(b []byte) {
+// keepHead appends b, the next bytes of the stream, to the head that the reader keeps. It keeps one byte more than the
+// error quotes, which shows that the stream goes on.
+func (r *Reader) keepHead(b []byte) {
 	if room := maxHead + 1 - len(r.head); room > 0 {
 		r.head = append(r.head, b[:min(room, len(b))]...)
 	}
 }
 
-// beginning returns the beginning of the stream on one line, with what is not printable escaped.
-func (r *Reader) beginning() string {
+// quoteHead returns the start of the stream on one line, with unprintable characters escaped.
+func (r *Reader) quoteHead() string {
 	head, dots := r.head, ""
 	if len(head) > maxHead {
 		head, dots = head[:maxHead], "…"
@@ -326,7 +329,7 @@ func (r *Reader) beginning() string {
 	return printable(strings.ToValidUTF8(strings.Join(strings.Fields(string(head)), " "), "") + dots)
 }
 
-// whyLeftOut returns why deltas were left out, with the options that make room.
+// whyLeftOut returns why the parser left out deltas, and the options that raise those limits.
 func (r *Reader) whyLeftOut() string {
 	text, before := "", ": "
 	add := func(limit Limit, format string, args ...any) {
@@ -342,7 +345,7 @@ func (r *Reader) whyLeftOut() string {
 	return text
 }
 
-// grow enlarges the memory that was too small; full: the array of events.
+// grow enlarges the memory that was too small. full reports that the array of events is full.
 func (r *Reader) grow(full bool) bool {
 	s := &r.settings
 	if r.status == C.DELTAWIRE_NEED_STORAGE {
@@ -381,14 +384,14 @@ func (r *Reader) grow(full bool) bool {
 func (r *Reader) finished() {
 	r.over = true
 	end := r.End()
-	end.limits, end.beginning = r.whyLeftOut(), r.beginning()
+	end.limits, end.beginning = r.whyLeftOut(), r.quoteHead()
 	r.err = end.err()
 	if r.err == nil && r.settings.assembler != nil {
 		r.err = r.settings.assembler.err()
 	}
 	switch {
 	case r.srcErr == io.EOF:
-	case r.err == nil && !end.Done: // after [DONE] nothing is missing
+	case r.err == nil && !end.Done: // after [DONE] an error of the source loses nothing
 		r.err = r.srcErr
 	case r.err != nil && !errors.Is(r.err, r.srcErr):
 		r.err = fmt.Errorf("%w: %w", r.err, r.srcErr)
@@ -402,27 +405,29 @@ func (r *Reader) statusErr() error {
 	return statusError(r.status)
 }
 
-// Event returns the event that [Reader.Next] advanced to; one of [KindNone] if Next returned false. The next call of Next
-// overwrites the event, and the memory that its texts are views of.
+// Event returns the event that [Reader.Next] advanced to; its kind is [KindNone] if Next returned false. The next call
+// of Next overwrites the event, and the memory that its texts are views of.
 func (r *Reader) Event() *Event { return &r.event }
 
-// Err is the one check of how the stream ended. While the stream goes on, and where a loop is left before its end, it
-// returns nil. At the end it returns nil only if the response is complete. That needs [DONE], a finish reason of every
-// choice, or a whole body; nothing malformed, too long or left out; and [DONE] or nothing pending at the end. With [WithSSE]
-// a stream is complete if it ended between events, and nothing was too long. Otherwise Err returns
+// Err is the one check of how the stream ended. Before the end of the stream it returns nil, also if you leave the loop
+// early. At the end it returns nil only if the response is complete: the stream has [DONE], the event that ends a
+// response of its protocol, or a finish reason for every choice, or is a whole body; nothing was malformed, too long or
+// left out; and [DONE] came, or nothing is pending. With [WithSSE] a stream is complete if it ended between events, and
+// nothing was too long. Otherwise Err returns
 //
 //   - an [*APIError];
 //   - [ErrTruncated], [ErrEmpty], or an error that wraps [ErrNotAStream], [ErrJSONAnswer], [ErrOtherProtocol] or
 //     [ErrIncomplete];
-//   - the error of the source, alone or wrapped together with one of those. What the source reports after [DONE] is no error:
-//     nothing is missing;
-//   - a [*StrictError], or an error that names a misuse, such as an option out of its range.
+//   - the error of the source, alone or wrapped together with one of those. An error of the source after [DONE] is
+//     ignored, because nothing is missing;
+//   - a [*StrictError], or an error that names a misuse, such as an option out of range.
 //
-// A complete response may still not be what you asked for. The choices that count are those that came: compare
-// [End.ChoicesSeen] with the n of the request, and [End.ChoicesFinished] with ChoicesSeen. If you asked for usage and none is
-// known, look at the verdict: [VerdictFinished] instead of [VerdictDone] means that the end of a chat stream was cut off. A
-// Gemini server that sends a finish reason with every chunk cannot be seen to be cut. With [QuirkArgumentsAfterEnd] the
-// arguments of a tool call may be several JSON values, one behind the other: check that they parse before you run the call.
+// A complete response may still not be what you asked for. Only the choices that came count: compare [End.ChoicesSeen]
+// with the n of the request, and [End.ChoicesFinished] with ChoicesSeen. If you asked for usage and the stream has
+// none, check the verdict: [VerdictFinished] instead of [VerdictDone] means that the end of a chat stream was cut off.
+// If a Gemini server sends a finish reason with every chunk, Err cannot tell that its stream was cut. With
+// [QuirkArgumentsAfterEnd] the arguments of a tool call may be several JSON values, one after the other: check that
+// they parse before you run the call.
 //
 // [Reader.End] has the details.
 func (r *Reader) Err() error {
@@ -435,8 +440,8 @@ func (r *Reader) Err() error {
 	return r.err
 }
 
-// Events returns the events, for a range loop. If [Reader.Err] is not nil afterwards, the last pair is a nil event and that
-// error: the loop ends without one only if the response is complete.
+// Events returns the events, for a range loop. If [Reader.Err] is not nil at the end, the last pair is a nil event and
+// that error. A loop that reaches the end without an error means that the response is complete.
 func (r *Reader) Events() iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		for r.Next() {
@@ -450,8 +455,8 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 	}
 }
 
-// End returns how the stream ended, or would if it ended now. Except for Complete, it may be ahead of [Reader.Next] by the events
-// of the same read.
+// End returns how the stream ended, or how it would end now. Except for Complete, it may be ahead of [Reader.Next] by
+// the events of one read.
 func (r *Reader) End() End {
 	c := C.deltawire_end{size: C.sizeof_deltawire_end}
 	if r.block == nil || C.bridge_end_of(r.p(), &c) != C.DELTAWIRE_OK {
@@ -478,9 +483,9 @@ func (r *Reader) End() End {
 	}
 }
 
-// Usage returns the token counts so far, as far as the source was read: of the last usage; of Anthropic, which sends them in
-// several events, merged. It returns false if there is none. Of a stream that is not complete they are no bill: the
-// completion of an Anthropic stream that was cut is that of its beginning.
+// Usage returns the token counts so far, as far as the source was read: those of the last usage or, for Anthropic,
+// which spreads the counts over several events, all of them merged. It returns false if the stream has none yet. Do not
+// bill by the counts of an incomplete stream: a cut Anthropic stream has the completion count of its beginning.
 func (r *Reader) Usage() (Usage, bool) {
 	c := C.deltawire_usage{size: C.sizeof_deltawire_usage}
 	if r.block == nil || C.bridge_last_usage(r.p(), &c) != C.DELTAWIRE_OK {
@@ -490,7 +495,7 @@ func (r *Reader) Usage() (Usage, bool) {
 }
 
 // LastEventID returns the last event ID, for the header Last-Event-ID of a reconnection; "" if there is none. It may be
-// ahead of [Reader.Next] by the events of the same read.
+// ahead of [Reader.Next] by the events of one read.
 func (r *Reader) LastEventID() string {
 	if r.block == nil {
 		return ""
@@ -528,5 +533,5 @@ func (r *Reader) Quirks() []Quirk {
 	return met
 }
 
-// Stats returns what the reader did with this stream so far.
+// Stats returns the counts for this stream so far.
 func (r *Reader) Stats() Stats { return r.stats }

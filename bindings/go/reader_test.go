@@ -13,7 +13,7 @@ import (
 	"testing/iotest"
 )
 
-// A loop that is left early has not seen all of the response, although the read had it.
+// If the loop is left early, the response is not complete, even if the reader has read all of it.
 func TestLeftEarly(t *testing.T) {
 	const stream = `data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}` + "\n\n" +
 		`data: {"choices":[{"index":0,"delta":{"content":"lo"}}]}` + "\n\ndata: [DONE]\n\n"
@@ -33,7 +33,7 @@ func TestLeftEarly(t *testing.T) {
 	}
 }
 
-// The copy of the header is what the project has.
+// The package's copy of the header equals include/deltawire.h.
 func TestHeaderCopy(t *testing.T) {
 	own, err := os.ReadFile("deltawire.h")
 	if err != nil {
@@ -48,7 +48,7 @@ func TestHeaderCopy(t *testing.T) {
 	}
 }
 
-// endless repeats a stream of chunks, whole ones, without an end.
+// endless repeats whole chunks without an end.
 type endless struct {
 	chunk []byte
 	size  int // bytes of a read
@@ -74,7 +74,7 @@ func TestSteadyState(t *testing.T) {
 	for i, size := range []int{1, 100, 1448, 16384, 16384} {
 		chunk := contentChunk
 		if i == 4 {
-			chunk = long // more decoded text in a read than the scratch has room for at first
+			chunk = long // one read has more decoded text than the initial scratch
 		}
 		r := NewReader(&endless{chunk: []byte(chunk), size: size})
 		next := func() {
@@ -100,7 +100,7 @@ func TestSteadyState(t *testing.T) {
 	}
 }
 
-// An array of one event makes a call for each event, and that is all of it.
+// An array of one event costs one call for each event, and changes nothing else.
 func TestSmallArray(t *testing.T) {
 	calls := func(n int) (events, calls uint64) {
 		var chunk strings.Builder
@@ -121,7 +121,7 @@ func TestSmallArray(t *testing.T) {
 }
 
 func TestLongTexts(t *testing.T) {
-	// Bytes of several widths, escapes, and all of it longer than scratch and array have room for.
+	// Characters of several widths and escapes, in texts longer than the scratch.
 	text := strings.Repeat("añ€😀\"\\\n", 5000)
 	quotedText, _ := json.Marshal(text)
 	input := `: ` + strings.Repeat("c", 9999) + "\n\ndata: {\"id\":\"" + strings.Repeat("i", 5000) + `","choices":[{"delta":{"content":` + string(quotedText) +
@@ -173,7 +173,7 @@ func TestMaxEventLen(t *testing.T) {
 	}
 }
 
-// The frames, in order, are the stream, and say what is in them.
+// The frames, in order, are the stream, and each names the kinds in it.
 func TestFrames(t *testing.T) {
 	for _, s := range samples(t) {
 		for _, size := range readSizes {
@@ -275,18 +275,18 @@ func TestMisuse(t *testing.T) {
 		{WithMaxToolCalls(1025), "WithMaxToolCalls(1025): at most 1024"},
 		{WithReadSize(-1), "WithReadSize(-1): at least 1"},
 		{WithReadSize(1<<30 + 1), "WithReadSize(1073741825): at most 1073741824"},
-		{WithEvents(KindContent, kindCount), "WithEvents(49): no kind of event"},
-		{WithEvents(KindNone), "WithEvents(0): no kind of event"},
-		{WithEvents(40), "WithEvents(40): no kind of event"},
-		{WithAssembler(nil), "WithAssembler(nil): no Assembler"},
+		{WithEvents(KindContent, kindCount), "WithEvents(49): not a kind of event"},
+		{WithEvents(KindNone), "WithEvents(0): not a kind of event"},
+		{WithEvents(40), "WithEvents(40): not a kind of event"},
+		{WithAssembler(nil), "WithAssembler: the Assembler is nil"},
 		{nil, "an Option is nil"},
-		{WithEvents(70), "WithEvents(70): no kind of event"},
-		{WithStrict(127), "WithStrict(127): no quirk"},
-		{WithStrict(1 << 31), "WithStrict(2147483648): no quirk"},
+		{WithEvents(70), "WithEvents(70): not a kind of event"},
+		{WithStrict(127), "WithStrict(127): not a quirk"},
+		{WithStrict(1 << 31), "WithStrict(2147483648): not a quirk"},
 	} {
 		unmade("an option", NewReader(strings.NewReader(contentChunk), c.option), c.want)
 	}
-	if more := most; uint64(^uint(0)) > most { // where an int has more than 32 bits
+	if more := most; uint64(^uint(0)) > most { // if an int has more than 32 bits
 		more++
 		unmade("an option", NewReader(nil, WithMaxEventLen(more)), "WithMaxEventLen(2147483648): at most 2147483647")
 		unmade("an option", NewReader(nil, WithMaxIDLen(more)), "WithMaxIDLen(2147483648): at most 2147483647")
@@ -296,9 +296,9 @@ func TestMisuse(t *testing.T) {
 		err.Error() != "deltawire: WithMaxDepth(5000): at most 1024" {
 		t.Errorf("a message of such a reader: %v", err)
 	}
-	unmade("the zero reader", new(Reader), "a Reader that NewReader did not make")
+	unmade("the zero reader", new(Reader), "NewReader did not make this Reader")
 
-	// What is just in range.
+	// The largest and smallest arguments in range.
 	for _, options := range [][]Option{
 		{WithMaxEventLen(most), WithMaxIDLen(most), WithMaxDepth(1024), WithReadSize(1 << 20), WithEvents(kindCount-1, KindContent)},
 		{WithMaxEventLen(len(contentChunk)), WithMaxIDLen(1), WithMaxDepth(5), WithReadSize(1)},
@@ -312,7 +312,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// The options set the room for choices and tool calls, in the reader and in its message.
+// The options set the room for choices and tool calls in the reader and in its assembler.
 func TestRoom(t *testing.T) {
 	var input strings.Builder
 	event := func(choice int, delta string) {
@@ -324,7 +324,7 @@ func TestRoom(t *testing.T) {
 	for n := range 33 {
 		event(0, fmt.Sprintf(`"tool_calls":[{"index":%d,"id":"t%d","function":{"name":"f","arguments":"{%d"}}]`, n, n, n))
 	}
-	var a Assembler // used again, with other room
+	var a Assembler // each round gives it other room
 	for _, c := range []struct {
 		choices, calls int
 		options        []Option
@@ -356,7 +356,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// A reader without a source is ready for one.
+// Reset can give a reader without a source one.
 func TestNoSource(t *testing.T) {
 	var a Assembler
 	r := NewReader(nil, WithAssembler(&a))
@@ -377,7 +377,7 @@ func TestNoSource(t *testing.T) {
 	}
 }
 
-// With no kinds nothing is brought, and all is read.
+// With no kinds, the reader emits no events and reads the whole stream.
 func TestNoEvents(t *testing.T) {
 	for _, s := range samples(t) {
 		whole := NewReader(bytes.NewReader(s.bytes))
@@ -393,7 +393,7 @@ func TestNoEvents(t *testing.T) {
 	}
 }
 
-// Err is nil if the response is whole, and only then.
+// Err is nil only if the response is complete.
 func TestErr(t *testing.T) {
 	var choices, limits strings.Builder
 	for i := range 9 {
@@ -405,7 +405,7 @@ func TestErr(t *testing.T) {
 	for _, c := range []struct {
 		name, input string
 		opts        []Option
-		want        string // of the error; "": none
+		want        string // the error; "": none
 		is          error
 	}{
 		{"done", contentChunk + done, nil, "", nil},
@@ -417,9 +417,9 @@ func TestErr(t *testing.T) {
 		{"another protocol", "event: add\ndata: {\"a\":1}\n\n", nil, ErrOtherProtocol.Error() + ": Other", ErrOtherProtocol},
 		{"another value", "{\"data\":[]}", nil, ErrJSONAnswer.Error() + `: {"data":[]}`, ErrJSONAnswer},
 		{"another value, of several lines", "\uFEFF\r\n{\"data\":\t\r\n[]}", nil, ErrJSONAnswer.Error() + `: {"data": []}`, ErrJSONAnswer},
-		{"another value as long as what is quoted", `{"a":"` + strings.Repeat("b", 112) + `"}`, nil, ErrJSONAnswer.Error() + `: {"a":"` + strings.Repeat("b", 112) + `"}`, ErrJSONAnswer},
+		{"another value of the longest quoted length", `{"a":"` + strings.Repeat("b", 112) + `"}`, nil, ErrJSONAnswer.Error() + `: {"a":"` + strings.Repeat("b", 112) + `"}`, ErrJSONAnswer},
 		{"another long value", `{"a":"` + "\u202e" + strings.Repeat("é", 100) + `"}`, nil, ErrJSONAnswer.Error() + `: {"a":"\u202e` + strings.Repeat("é", 55) + "…", ErrJSONAnswer},
-		{"nothing but the last word", done, nil, ErrEmpty.Error(), ErrEmpty},
+		{"only [DONE]", done, nil, ErrEmpty.Error(), ErrEmpty},
 		{"an error", "data: {\"error\":{\"message\":\"no\"}}\n\n" + done, nil, "deltawire: the API reported an error: no", nil},
 		{"malformed", contentChunk + "data: {\"choices\":[}\n\n" + done, nil, lost + "1 malformed", ErrIncomplete},
 		{"too long", contentChunk + tooLong + done, []Option{WithMaxEventLen(500)}, lost + "1 too long (WithMaxEventLen)", ErrIncomplete},
@@ -477,7 +477,7 @@ func TestReset(t *testing.T) {
 			t.Errorf("%s: %v, %s", name, err, text)
 		}
 	}
-	// In the middle of a stream, too.
+	// Reset also works in the middle of a stream.
 	r.Reset(bytes.NewReader(sample(t, "reasoning.sse")))
 	r.Next()
 	r.Next()
@@ -493,7 +493,7 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A payload that does not fit into the scratch is put together before the assembler has it.
+// The reader joins a payload that does not fit into the scratch, and the assembler has its content once.
 func TestAssemblerSplitPayload(t *testing.T) {
 	text := strings.Repeat("words and \\\"words\\\" ", 2000)
 	chunk := `data: {"id":"x","choices":[{"delta":{"content":"` + text + `"}}]}` + "\n\n"
@@ -514,7 +514,7 @@ func TestAssemblerSplitPayload(t *testing.T) {
 	}
 }
 
-// Readers know nothing of each other.
+// Readers in several goroutines do not affect each other.
 func TestParallel(t *testing.T) {
 	all := samples(t)
 	var want [][]string
@@ -558,7 +558,7 @@ func TestClone(t *testing.T) {
 	if r.Stats().Reads < 10 {
 		t.Errorf("%d reads", r.Stats().Reads)
 	}
-	// What an event does not have, its methods say so.
+	// Methods return nothing for members that the kind of the event does not have.
 	e := Event{Kind: KindDone}
 	_, isUsage := e.Usage()
 	_, isAudio := e.Audio()
@@ -568,7 +568,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
-// A usage event has the counts of its own protocol; Reader.Usage has those of the stream, merged.
+// Event.Usage has the counts of one event; Reader.Usage has the merged counts of the stream.
 func TestUsageOfOtherProtocols(t *testing.T) {
 	event := func(typ, members string) string {
 		return fmt.Sprintf("event: %s\ndata: {\"type\":\"%s\",%s}\n\n", typ, typ, members)

@@ -15,12 +15,12 @@ import (
 	"testing"
 )
 
-// Whole streams: ../../samples, and the recorded ones that DELTAWIRE_CORPUS names.
+// Reads whole streams: ../../samples, and the recorded streams of DELTAWIRE_CORPUS.
 
 type stream struct {
 	name     string
 	bytes    []byte
-	expected []byte // what the message is to be; nil: not told
+	expected []byte // the expected message; nil: unknown
 }
 
 func readStreams(t testing.TB, folder string, expected func(path string) string) []stream {
@@ -50,7 +50,7 @@ func readStreams(t testing.TB, folder string, expected func(path string) string)
 	return streams
 }
 
-// needProject skips a test where the package is not in the project: its samples and cases are not here then.
+// needProject skips a test if the package is not in the project, whose samples and cases the test needs.
 func needProject(t testing.TB) {
 	if _, err := os.Stat("../../tests/quirks"); errors.Is(err, os.ErrNotExist) {
 		t.Skip("samples and cases are in the project's tree")
@@ -64,7 +64,7 @@ func samples(t testing.TB) []stream {
 	})
 }
 
-// corpus are the recorded streams. Without them the test is skipped, or fails if REQUIRE_ALL is 1.
+// corpus returns the recorded streams. Without them it skips the test, or fails it if REQUIRE_ALL is 1.
 func corpus(t testing.TB) []stream {
 	folder := os.Getenv("DELTAWIRE_CORPUS")
 	if folder == "" {
@@ -79,7 +79,7 @@ func corpus(t testing.TB) []stream {
 
 var readSizes = []int{1, 7, 1448, 1 << 20}
 
-// prune leaves out what is null or empty: it is the same as absent.
+// prune leaves out values that are null or empty, which mean the same as absent ones.
 func prune(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -108,13 +108,13 @@ func decode(t *testing.T, text []byte) any {
 	return prune(v)
 }
 
-// assembled is the message of a stream, read so many bytes at a time.
+// assembled returns the message of a stream, in reads of size bytes.
 func assembled(t *testing.T, s stream, size int, opts ...Option) []byte {
 	var a Assembler
 	r := NewReader(&pieces{input: s.bytes, cuts: cutEvery(size, len(s.bytes))}, append(opts, WithAssembler(&a))...)
 	for r.Next() {
 		if r.Event().Kind == KindPayload {
-			t.Fatalf("%s: a payload that nobody asked for", s.name)
+			t.Fatalf("%s: a payload, which no option turned on", s.name)
 		}
 	}
 	text, err := a.JSON(false)
@@ -138,8 +138,9 @@ func TestMessageSamples(t *testing.T) {
 	}
 }
 
-// byCorpus has a script of the corpus compare the messages in a folder with its golden results. The script runs a program for each
-// recording: here one that prints the message of that name. It returns what the script printed last: how many are right, of how many.
+// byCorpus runs a script of the corpus that compares the messages in a folder with its golden results. For each
+// recording the script runs a program, here one that prints the message of that name. byCorpus returns the last line of
+// the script: how many messages of how many are right.
 func byCorpus(t *testing.T, messages, script string, args ...string) string {
 	program := filepath.Join(messages, "program")
 	const text = "#!/bin/sh\nfor path; do :; done\nexec cat \"${0%/*}/${path##*/}\"\n"
@@ -180,9 +181,10 @@ func TestMessageCorpus(t *testing.T) {
 	}
 }
 
-// TestProtocolCorpus reads the recordings of other protocols and has the corpus compare the messages with their goldens.
+// TestProtocolCorpus reads the recordings of other protocols and compares the messages with the corpus's golden
+// results.
 func TestProtocolCorpus(t *testing.T) {
-	corpus(t) // skips
+	corpus(t) // skips the test without the corpus
 	folder := filepath.Join(os.Getenv("DELTAWIRE_CORPUS"), "protocols")
 	manifest, err := os.ReadFile(filepath.Join(folder, "MANIFEST.tsv"))
 	if err != nil {
@@ -265,11 +267,11 @@ func TestReadMessage(t *testing.T) {
 		switch {
 		case strings.HasPrefix(s.name, "error"):
 			if !errors.As(err, &apiError) || apiError.Message == "" {
-				t.Errorf("%s: %v is no error of the API", s.name, err)
+				t.Errorf("%s: %v is not an error of the API", s.name, err)
 			}
 		case strings.HasPrefix(s.name, "truncated"):
 			if !errors.Is(err, ErrTruncated) || !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Errorf("%s: %v is no truncation", s.name, err)
+				t.Errorf("%s: %v is not a truncation", s.name, err)
 			}
 		case err != nil:
 			t.Errorf("%s: %v", s.name, err)
@@ -346,7 +348,7 @@ func TestMembersOfCalls(t *testing.T) {
 	}
 }
 
-// ReadMessage has the members that no field has.
+// The result of ReadMessage has the members that have no field.
 func TestMembersOfMessages(t *testing.T) {
 	message, err := ReadMessage(strings.NewReader(`data: {"citations":["u"],"choices":[{"x":1,"delta":{"reasoning":"r","extra_content":{"a":1}},` +
 		`"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"))
@@ -402,6 +404,6 @@ func TestMembersOfProviders(t *testing.T) {
 	}
 	id := Event{Kind: KindMeta, Code: uint32(MetaObject), Text: []byte("chat.completion.chunk")}
 	if name, _, ok := id.Member(); ok || name != "" {
-		t.Error("a text is no member")
+		t.Error("a text is not a member")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// value is a JSON value. The library reads it as lazily and as leniently as chunks. An absent value has no bytes.
+// value is a JSON value, which the library reads as lazily and as leniently as a chunk. An absent value has no bytes.
 type value struct {
 	json  []byte
 	plain bool // plain text, as some servers report errors
@@ -36,7 +36,7 @@ func (v value) member(name string) value {
 	return v.span(s)
 }
 
-// splitMember returns name and value of a member; absent values if it is not a member.
+// splitMember returns the name and the value of a member, or two absent values if the bytes are not a member.
 func splitMember(member []byte) (name, v value) {
 	var key, s C.bridge_span
 	if C.bridge_open_member(chars(member), C.size_t(len(member)), &key, &s) != C.DELTAWIRE_OK {
@@ -59,7 +59,8 @@ func (v value) errorField(field C.uint32_t) value {
 	return v.span(s)
 }
 
-// string returns the decoded text of a string or of plain text, or a number as it is written; else "".
+// string returns the decoded text of a string or of plain text, a number, true or false as it is written, and otherwise
+// "".
 func (v value) string() string {
 	if v.json == nil {
 		return ""
@@ -93,7 +94,7 @@ func (v value) uint64() (uint64, bool) {
 // Usage holds token counts. A count that was not sent is 0, and its bit in Has is not set.
 type Usage struct {
 	Has                UsageCounts // which counts were sent
-	Prompt             uint64      // prompt_tokens; of Anthropic with what was read from and written to a cache
+	Prompt             uint64      // prompt_tokens; for Anthropic including the tokens read from and written to a cache
 	Completion         uint64      // completion_tokens
 	Total              uint64      // total_tokens
 	Reasoning          uint64      // completion_tokens_details.reasoning_tokens
@@ -102,7 +103,7 @@ type Usage struct {
 	CompletionAudio    uint64      // completion_tokens_details.audio_tokens
 	AcceptedPrediction uint64      // completion_tokens_details.accepted_prediction_tokens
 	RejectedPrediction uint64      // completion_tokens_details.rejected_prediction_tokens
-	CacheWrite         uint64      // prompt_tokens_details.cache_write_tokens; OpenAI counts them in Prompt, too
+	CacheWrite         uint64      // prompt_tokens_details.cache_write_tokens; OpenAI includes them in Prompt
 }
 
 // UsageCounts is a set of counts of [Usage].
@@ -129,8 +130,8 @@ func (c UsageCounts) String() string { return namesOf("UsageCounts", c, usageNam
 var usageNames = []string{"Prompt", "Completion", "Total", "Reasoning", "Cached", "PromptAudio", "CompletionAudio",
 	"AcceptedPrediction", "RejectedPrediction", "CacheWrite"}
 
-// UsageOf returns the token counts of a usage object that was kept, such as [Message.Usage], under the names of any protocol
-// that is read; false if the bytes are not an object with members.
+// UsageOf returns the token counts of a stored usage object, such as [Message.Usage], with the member names of any
+// protocol that the package reads; false if the bytes are not an object with members.
 func UsageOf(usage []byte) (Usage, bool) {
 	c := C.deltawire_usage{size: C.sizeof_deltawire_usage}
 	if C.bridge_value_usage(chars(usage), C.size_t(len(usage)), &c) != C.DELTAWIRE_OK {
@@ -178,8 +179,9 @@ func apiErrorOf(v value) *APIError {
 	}
 }
 
-// Error returns the message, with code and type if there are any. Control characters and those that change the direction of
-// text are escaped, so that a server cannot write to a terminal or forge a line of a log; Message has them as they came.
+// Error returns the message, with code and type if there are any. It escapes control characters and those that change
+// the direction of text, so that a server cannot write to a terminal or forge a line of a log. The member Message has
+// the characters as sent.
 func (e *APIError) Error() string {
 	text := "deltawire: the API reported an error"
 	if e.Message != "" {
@@ -197,7 +199,7 @@ func (e *APIError) Error() string {
 	return printable(text)
 }
 
-// printable escapes what is not printable, as Go writes it in a string.
+// printable escapes the characters that are not printable as a Go string literal does.
 func printable(text string) string {
 	var out strings.Builder
 	for _, r := range text {

@@ -12,17 +12,17 @@ import (
 	"unsafe"
 )
 
-// Workspace is memory that readers share ([WithWorkspace]): shapes of the events that were read. Streams of one upstream have
-// most bytes of their events in common, so readers that share a workspace are smaller, and keep what they have in common in
-// the processor's cache, however many they are. Sharing changes the cost, never the events. A workspace remembers two shapes, so give the
-// streams of each upstream one.
+// Workspace is memory that readers share ([WithWorkspace]): shapes of events that were read, which are their bytes
+// without the texts that change. Events from one upstream are the same in most of their bytes, so readers that share a
+// workspace are smaller, and the shared memory stays in the processor's cache, however many readers there are. Sharing
+// changes the cost, never the events. A workspace remembers two shapes, so use one workspace for each upstream.
 //
-// Any goroutines may read with a workspace. It is locked while a reader parses what it has read, not while it waits for its
-// source. Goroutines that read much at the same time do better with a workspace each.
+// Any goroutines may read with a workspace. A reader locks it while it parses the bytes of a read, not while it waits
+// for its source. Goroutines that read much at the same time are faster with a workspace each.
 //
-// One workspace serves one trust domain. It contains bytes of the streams that were read with it, such as names of tools, until
-// they are replaced or [Workspace.Clear] overwrites them. No reader emits those of another stream, but an event like an
-// earlier one takes less time, which whoever writes a stream can measure.
+// One workspace serves one trust domain. It contains bytes of the streams that were read with it, such as names of
+// tools, until other bytes replace them or [Workspace.Clear] overwrites them. No reader emits bytes of another stream.
+// But an event whose shape is remembered takes less time, and whoever writes a stream can measure that.
 type Workspace struct {
 	mu    sync.Mutex
 	block []uint64
@@ -37,7 +37,7 @@ func NewWorkspace() *Workspace {
 	return w
 }
 
-// Clear overwrites all that the workspace keeps of the streams. Readers that share it go on as before.
+// Clear overwrites everything that the workspace keeps of the streams. Readers that share it go on as before.
 func (w *Workspace) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -46,11 +46,11 @@ func (w *Workspace) Clear() {
 
 func (w *Workspace) p() unsafe.Pointer { return unsafe.Pointer(&w.block[0]) }
 
-// WithWorkspace makes the reader share a workspace, which [NewWorkspace] made, with others.
+// WithWorkspace makes the reader share w, which [NewWorkspace] made, with other readers.
 func WithWorkspace(w *Workspace) Option {
 	return func(s *settings) {
 		if w == nil || w.block == nil {
-			s.wrong("WithWorkspace: NewWorkspace makes a workspace")
+			s.wrong("WithWorkspace: NewWorkspace did not make this Workspace")
 			return
 		}
 		s.workspace = w
@@ -58,7 +58,7 @@ func WithWorkspace(w *Workspace) Option {
 	}
 }
 
-// batch calls C once: with the bytes that are there, or at the end of the stream.
+// batch calls C once, to read r.in or to end the stream.
 func (r *Reader) batch() C.deltawire_status {
 	events, cap := &r.events[0], C.size_t(len(r.events))
 	scratch, room := unsafe.Pointer(&r.scratch[0]), C.size_t(len(r.scratch))

@@ -14,7 +14,7 @@ import (
 // tiny makes batches stop inside events.
 func tiny(s *settings) { s.array, s.scratch, s.block, s.mayGrow = 1, 64, 8, false }
 
-// events reads a stream and returns its events, one a line, and its error.
+// eventsOf reads a stream and returns its events, one a line, and its error.
 func eventsOf(stream []byte, step int, opts ...Option) string {
 	r := NewReader(nil, opts...)
 	var out strings.Builder
@@ -34,7 +34,7 @@ func eventsOf(stream []byte, step int, opts ...Option) string {
 	return out.String()
 }
 
-// Readers on one workspace, in two goroutines, have the events that each has alone.
+// Readers that share a workspace in two goroutines emit the same events as a reader without one.
 func TestWorkspace(t *testing.T) {
 	files, err := filepath.Glob("../../samples/*.sse")
 	if err != nil || len(files) == 0 {
@@ -74,7 +74,7 @@ func TestWorkspace(t *testing.T) {
 	wg.Wait()
 }
 
-// Readers in turn, from sources, with Reset between two streams.
+// Several readers share a workspace in turn, each with a source, and Reset between two streams.
 func TestWorkspaceInTurn(t *testing.T) {
 	const stream = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n" +
 		"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"

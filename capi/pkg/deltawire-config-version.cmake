@@ -1,4 +1,5 @@
-# The same version goes, and a later one with the same soname: the same minor version before 1.0, then the same major.
+# This package satisfies a request for its own version, or for an earlier one with the same soname: the same minor version
+# before 1.0, then the same major version.
 set(PACKAGE_VERSION "@VERSION@")
 set(PACKAGE_VERSION_COMPATIBLE FALSE)
 set(PACKAGE_VERSION_EXACT FALSE)
@@ -33,7 +34,7 @@ elseif(NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
   unset(_deltawire_asked)
 endif()
 
-# Built for pointers of @POINTER@ bytes.
+# The library is built for pointers of @POINTER@ bytes.
 if(CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL @POINTER@)
   set(PACKAGE_VERSION "${PACKAGE_VERSION} (for pointers of @POINTER@ bytes)")
   set(PACKAGE_VERSION_UNSUITABLE TRUE)

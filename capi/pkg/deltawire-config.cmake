@@ -1,5 +1,5 @@
-# find_package(deltawire): the targets deltawire::deltawire_static, deltawire::deltawire_shared, and deltawire::deltawire,
-# which is the shared one where BUILD_SHARED_LIBS is on when the package is looked for, else the static one.
+# find_package(deltawire) defines the targets deltawire::deltawire_static, deltawire::deltawire_shared and deltawire::deltawire.
+# The last is the shared library if BUILD_SHARED_LIBS is on during find_package, and otherwise the static library.
 include("${CMAKE_CURRENT_LIST_DIR}/deltawire-targets.cmake")
 
 if(NOT TARGET deltawire::deltawire)

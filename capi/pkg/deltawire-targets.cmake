@@ -1,4 +1,4 @@
-# REALPATH: /lib may be a link to /usr/lib, and then the prefix is /usr.
+# REALPATH, because /lib may be a link to /usr/lib: the prefix is then /usr.
 get_filename_component(_deltawire_prefix "${CMAKE_CURRENT_LIST_DIR}" REALPATH)
 get_filename_component(_deltawire_prefix "${_deltawire_prefix}/../@UP@/.." ABSOLUTE)
 

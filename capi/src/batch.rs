@@ -33,7 +33,7 @@ struct BatchMemory {
 }
 
 impl BatchMemory {
-    /// Checks that a batch can be written to this memory.
+    /// Checks that this memory can take a batch.
     #[inline(always)]
     fn check(self) -> Result<(), deltawire_status> {
         if self.events.is_null() || self.scratch.is_null() {
@@ -57,7 +57,7 @@ impl BatchMemory {
         self.check()?;
         // Offsets and lengths of a batch have 32 bits.
         let cap = self.cap.min(i32::MAX as usize / size_of::<Record>());
-        // SAFETY: as the caller promises; an event is a record, as asserted above.
+        // SAFETY: as the caller promises; an event has the layout of a record, as asserted above.
         unsafe {
             let records = core::slice::from_raw_parts_mut(self.events.cast::<Record>(), cap);
             let scratch = buffer(self.scratch, self.scratch_len.min(i32::MAX as usize))?;
@@ -66,19 +66,19 @@ impl BatchMemory {
     }
 }
 
-/// Reads `len` bytes and writes the events in them to `events`, at most `cap`. A text lies in `data`
-/// if it needs no decoding, else it is decoded to `scratch`.
+/// Reads `len` bytes and writes the events in them to `events`, at most `cap`. A text that needs no
+/// decoding stays in `data`; other texts are decoded to `scratch`.
 ///
-/// MORE: the array or the scratch is full, or there are more than 2^31 - 1 bytes, of which a call
-/// reads so many. Process the events and call again with the bytes from `out->consumed` on, perhaps
-/// with more behind them. If the scratch is short, content, reasoning, refusals, arguments,
-/// signatures, JSON and bytes come in pieces. All other texts (IDs, names, types, roles, finish
-/// reasons) are never split: `out->scratch_need` is then the scratch that they need.
+/// MORE: the array or the scratch is full, or `len` is above 2^31 - 1, the most that one call reads.
+/// Process the events and call again with the bytes from `out->consumed` on; more bytes may follow
+/// them. If the scratch is short, content, reasoning, refusals, arguments, signatures, JSON and
+/// bytes come in pieces. All other texts (IDs, names, types, roles, finish reasons) are never split:
+/// `out->scratch_need` is the scratch that they need.
 ///
 /// Answers OK, MORE, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`, and
 /// while an event of a feed is pending), E_REENTRANT, E_SMALL (`cap` 0, or `scratch_len` below
 /// `DELTAWIRE_SCRATCH_MIN`), E_RANGE (a length is beyond any memory), E_RESUME, E_STRICT (the events
-/// before the error are written), E_ABORTED and E_CALLBACK (of an earlier feed).
+/// before the error are written), E_ABORTED and E_CALLBACK (after a feed that answered so).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_batch(
     p: *mut deltawire_parser,
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn deltawire_batch(
     scratch_len: usize,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if out.is_null() {
             return DELTAWIRE_E_NULL;
@@ -106,8 +106,8 @@ pub unsafe extern "C" fn deltawire_batch(
     }
 }
 
-/// `deltawire_batch` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
-/// need not be the same workspace each time. Answers as `deltawire_batch` and, of `w`, as
+/// `deltawire_batch` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
+/// Each call may take another workspace. Answers as `deltawire_batch` and, for `w`, as
 /// `deltawire_feed_with`.
 #[no_mangle]
 #[allow(clippy::too_many_arguments)] // Those of `deltawire_batch`, and the workspace.
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn deltawire_batch_with(
     scratch_len: usize,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
             return DELTAWIRE_E_NULL;
@@ -131,12 +131,13 @@ pub unsafe extern "C" fn deltawire_batch_with(
     }
 }
 
-/// Does what [`deltawire_batch`] does, for any bytes. It is a function of its own so that a call with one byte saves no registers.
+/// Does what [`deltawire_batch`] does, for any bytes. A function of its own, so that a call with one
+/// byte need not save registers.
 ///
 /// # Safety
 /// As for C.
 #[inline(never)]
-#[allow(clippy::too_many_arguments)] // In the order of the C function, so that the call is a jump.
+#[allow(clippy::too_many_arguments)] // In the order of the C function's, so that the call compiles to a jump.
 unsafe fn batch<W: MachineSource>(
     mut source: W,
     p: *mut deltawire_parser,
@@ -148,7 +149,7 @@ unsafe fn batch<W: MachineSource>(
     scratch_len: usize,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let output = BatchMemory { events, cap, scratch, scratch_len };
         let base = if output.check().is_ok() { append(p, W::SHARES, data.cast(), len) } else { 0 };
@@ -176,7 +177,7 @@ unsafe fn batch<W: MachineSource>(
 
 /// Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
 /// while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
-/// Answers as `deltawire_batch` in all else.
+/// Otherwise answers as `deltawire_batch`.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_batch_finish(
     p: *mut deltawire_parser,
@@ -186,12 +187,12 @@ pub unsafe extern "C" fn deltawire_batch_finish(
     scratch_len: usize,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { finish_batch(Ok(Own), p, BatchMemory { events, cap, scratch, scratch_len }, out) }
 }
 
-/// `deltawire_batch_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers
-/// as `deltawire_batch_finish` and, of `w`, as `deltawire_feed_with`.
+/// `deltawire_batch_finish` for a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`.
+/// Answers as `deltawire_batch_finish` and, for `w`, as `deltawire_feed_with`.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_batch_finish_with(
     p: *mut deltawire_parser,
@@ -202,7 +203,7 @@ pub unsafe extern "C" fn deltawire_batch_finish_with(
     scratch_len: usize,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { finish_batch(enter_workspace(w), p, BatchMemory { events, cap, scratch, scratch_len }, out) }
 }
 
@@ -216,7 +217,7 @@ unsafe fn finish_batch<W: MachineSource>(
     output: BatchMemory,
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
             return DELTAWIRE_E_NULL;

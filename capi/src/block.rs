@@ -1,9 +1,9 @@
 //! The block of a parser: what it contains, and how a call enters it.
 //!
-//! `State | machine | choices | tool calls | event buffer | read area`. The state begins with the guard, which is read and
-//! written by raw pointers only: a call from a callback can read it while the rest is borrowed. A parser that shares workspaces
-//! has a [`Shared`] in place of the machine. Both begin with the state of the stream, so most functions need not know which of
-//! them it is.
+//! `State | machine | choices | tool calls | event buffer | read area`. The state begins with the guard. Code reads and
+//! writes the guard by raw pointers only, so a call from a callback can read it while the rest of the block is
+//! borrowed. A parser that shares workspaces has a [`Shared`] in place of the machine. Machine and `Shared` both begin
+//! with the state of the stream, so most functions need not know which of the two the block has.
 
 use crate::convert::aligned;
 use crate::types::*;
@@ -16,7 +16,7 @@ use deltawire::stream::{Emitter, Machine, Parked, StreamState};
 use deltawire::track::{CallRow, ChoiceRow, TrackerOf, TrackerState};
 use deltawire::{Config, Lent, Movable};
 
-/// The tracker of a C parser, while a call is under way.
+/// The tracker of a C parser during a call. Its tables are those of the block.
 pub(crate) type CTracker<'b> = TrackerOf<Lent<'b, Option<ChoiceRow>, Option<CallRow>>>;
 
 /// How many choices and tool calls a block has room for.
@@ -39,31 +39,31 @@ impl BlockRoom {
         })
     }
 
-    /// Bytes of tables with rows of these types, rounded up to the alignment.
+    /// Length in bytes of tables with rows of these types, rounded up to the alignment.
     pub(crate) const fn bytes<A, B>(self) -> usize {
         let choices = (self.choices as usize).saturating_mul(size_of::<A>());
         let calls = (self.calls as usize).saturating_mul(size_of::<B>());
         choices.saturating_add(calls).next_multiple_of(DELTAWIRE_ALIGN)
     }
 
-    /// Bytes of the tables of a parser's block.
+    /// Length of a parser's tables in bytes.
     const fn tables(self) -> usize {
         self.bytes::<Option<ChoiceRow>, Option<CallRow>>()
     }
 }
 
-/// The room of a block without a config.
+/// The room of a block whose config has the defaults.
 pub(crate) const DEFAULT_ROOM: BlockRoom =
     BlockRoom { choices: DELTAWIRE_DEFAULT_CHOICES as u16, calls: DELTAWIRE_DEFAULT_TOOL_CALLS as u16 };
 
-/// The first word of an initialised block whose parser has a machine of its own. During a call its bits are inverted, so one
-/// comparison shows that a call may enter the block.
+/// The first word of an initialized block whose parser has a machine of its own. During a call the
+/// bits of the word are inverted, so one comparison tells whether a call may enter the block.
 const MAGIC: u64 = 0x0131_7769_6c65_6457 ^ size_of::<BlockState>() as u64;
 
 /// The first word of the block of a parser that shares workspaces.
 const SHARES: u64 = magic(true);
 
-/// The first word of the block of a parser that shares workspaces or does not.
+/// The first word of a block whose parser shares workspaces, or does not.
 const fn magic(shares: bool) -> u64 {
     MAGIC ^ (shares as u64) << 63
 }
@@ -75,7 +75,8 @@ pub(crate) struct Guard {
     magic: u64,
     /// Bytes of the block.
     pub(crate) len: usize,
-    /// Where in the block the next byte of a cut payload goes, while the machine says that bytes may be appended.
+    /// Offset in the block at which [`append_byte`] puts the next byte of a cut payload. Valid while the machine lets
+    /// bytes be appended.
     next: u32,
 }
 
@@ -90,12 +91,12 @@ pub(crate) enum Phase {
 
 /// The rest of the state, which a call borrows.
 pub(crate) struct Core {
-    /// Whether the parser has no machine of its own, but uses that of the workspace that each call is given.
+    /// Whether the parser uses the machine of the workspace that each call is given, instead of one of its own.
     pub(crate) shares: bool,
     pub(crate) tracker: TrackerState,
     pub(crate) room: BlockRoom,
     pub(crate) emitter: Emitter,
-    /// The status of the call that left the pending event, if an event is pending.
+    /// The status of the call that left an event pending, if one is.
     pub(crate) left_by: deltawire_status,
     pub(crate) phase: Phase,
     /// The status of -100 or below with which the stream failed; OK if it did not fail.
@@ -110,7 +111,7 @@ pub(crate) struct Core {
     pub(crate) read_len: usize,
     /// How many bytes of the read area were committed.
     pub(crate) committed: usize,
-    /// How many of the committed bytes are consumed.
+    /// How many of the committed bytes were consumed.
     pub(crate) spent: usize,
     pub(crate) reserved: bool,
     /// The size of the block that the parser needs, or 0 if its block is large enough.
@@ -123,7 +124,7 @@ struct BlockState {
     core: Core,
 }
 
-/// What a parser that shares workspaces has in place of a machine.
+/// Takes the place of the machine in the block of a parser that shares workspaces.
 #[repr(C)]
 pub(crate) struct Shared {
     pub(crate) parked: Parked,
@@ -132,7 +133,7 @@ pub(crate) struct Shared {
 }
 
 const _: () = assert!(align_of::<Machine>() <= align_of::<BlockState>(), "the machine follows the state");
-const _: () = assert!(align_of::<Shared>() <= align_of::<BlockState>(), "what is shared follows the state");
+const _: () = assert!(align_of::<Shared>() <= align_of::<BlockState>(), "`Shared` follows the state");
 const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Machine>(), "choices follow the machine");
 const _: () = assert!(
     STATE.saturating_add(machine_len(false)).saturating_add(DEFAULT_ROOM.tables()) <= DELTAWIRE_STATE_SIZE,
@@ -140,14 +141,14 @@ const _: () = assert!(
 );
 const _: () = assert!(size_of::<Option<ChoiceRow>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 const _: () = assert!(size_of::<Option<CallRow>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
-const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Shared>(), "choices follow what is shared");
+const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Shared>(), "choices follow `Shared`");
 const _: () = assert!(align_of::<Option<CallRow>>() <= align_of::<Option<ChoiceRow>>(), "calls follow the choices");
 const _: () = assert!(align_of::<BlockState>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
 
-/// Bytes of the state, rounded up to the alignment.
+/// Length of the state in bytes, rounded up to the alignment.
 pub(crate) const STATE: usize = size_of::<BlockState>().next_multiple_of(DELTAWIRE_ALIGN);
 
-/// Bytes of the machine, or of what a parser that shares workspaces has in its place, rounded up to the alignment.
+/// Length in bytes of the machine, or of the `Shared` in its place, rounded up to the alignment.
 const fn machine_len(shares: bool) -> usize {
     let len = if shares { size_of::<Shared>() } else { size_of::<Machine>() };
     len.next_multiple_of(DELTAWIRE_ALIGN)
@@ -164,7 +165,8 @@ impl Core {
         self.tables_at().saturating_add(self.room.tables())
     }
 
-    /// Size of the smallest block, in bytes. Without `DELTAWIRE_CFG_GROW` a block without an event buffer could take no event.
+    /// Size of the smallest block, in bytes. Without `DELTAWIRE_CFG_GROW` that includes some event buffer: a parser
+    /// without any could never take an event.
     pub(crate) fn least(&self) -> usize {
         self.size_for(usize::from(!self.can_move))
     }
@@ -176,11 +178,11 @@ impl Core {
     }
 }
 
-/// A block that a call has entered. The guard says so until this is dropped.
+/// A block that a call has entered. The guard refuses other calls until this is dropped.
 pub(crate) struct Open<'b> {
     guard: *mut Guard,
     pub(crate) core: &'b mut Core,
-    pub(crate) kept: Kept<'b>,
+    pub(crate) machine: BlockMachine<'b>,
     pub(crate) choices: &'b mut [Option<ChoiceRow>],
     pub(crate) calls: &'b mut [Option<CallRow>],
     /// The event buffer.
@@ -189,30 +191,30 @@ pub(crate) struct Open<'b> {
     pub(crate) area: &'b mut [u8],
 }
 
-/// The machine of a block, or what a parser that shares workspaces has in its place.
-pub(crate) enum Kept<'b> {
+/// The machine of a block, or the `Shared` in its place.
+pub(crate) enum BlockMachine<'b> {
     Own(&'b mut Machine),
     Shared(&'b mut Shared),
 }
 
-impl Deref for Kept<'_> {
+impl Deref for BlockMachine<'_> {
     type Target = StreamState;
 
     #[inline]
     fn deref(&self) -> &StreamState {
         match self {
-            Kept::Own(machine) => machine,
-            Kept::Shared(shared) => &shared.parked,
+            BlockMachine::Own(machine) => machine,
+            BlockMachine::Shared(shared) => &shared.parked,
         }
     }
 }
 
-impl DerefMut for Kept<'_> {
+impl DerefMut for BlockMachine<'_> {
     #[inline]
     fn deref_mut(&mut self) -> &mut StreamState {
         match self {
-            Kept::Own(machine) => machine,
-            Kept::Shared(shared) => &mut shared.parked,
+            BlockMachine::Own(machine) => machine,
+            BlockMachine::Shared(shared) => &mut shared.parked,
         }
     }
 }
@@ -230,7 +232,7 @@ impl Open<'_> {
         self.core.head().saturating_add(self.storage.len())
     }
 
-    /// Notes where [`append_byte`] puts the next byte, if calls with one byte may do no more than that.
+    /// Notes where [`append_byte`] puts the next byte, if the next bytes may be appended without any other work.
     pub(crate) fn note_next(&mut self) {
         let core = &mut *self.core;
         let is_plain = core.sticky == DELTAWIRE_OK
@@ -240,39 +242,40 @@ impl Open<'_> {
             && !core.reserved
             && !core.emitter.is_pending()
             && !core.emitter.expects_again();
-        // Each byte moves `next` on without another look, up to the end of the room that the machine noted. All of that room must
-        // lie below 4 GiB in the block: where it does not, no byte is appended in this way.
+        // Each appended byte advances `next`, which has 32 bits, without a check for overflow. So the room that the
+        // machine notes here ends below 4 GiB.
         let head = core.head();
         let len = self.storage.len().min((u32::MAX as usize).saturating_sub(head));
-        let place = self.kept.appends_at(len).and_then(|at| u32::try_from(at.checked_add(head)?).ok());
+        let place = self.machine.appends_at(len).and_then(|at| u32::try_from(at.checked_add(head)?).ok());
         match place.filter(|_| is_plain) {
             // SAFETY: as in `drop`.
             Some(next) => unsafe { (*self.guard).next = next },
-            None => self.kept.stop_appending(),
+            None => self.machine.stop_appending(),
         }
     }
 
-    /// Returns the parts that a call reads with: among them the event buffer as storage, and a tracker, whose state the caller
-    /// puts back.
-    pub(crate) fn parts(&mut self) -> (&mut Core, Kept<'_>, Movable<'_>, CTracker<'_>, &[u8]) {
+    /// Returns the parts that a call reads with. The event buffer becomes the storage. The caller must write the
+    /// tracker's state back.
+    pub(crate) fn parts(&mut self) -> (&mut Core, BlockMachine<'_>, Movable<'_>, CTracker<'_>, &[u8]) {
         let can_move = self.core.can_move;
         let tables = Lent { choices: &mut *self.choices, calls: &mut *self.calls };
         let tracker = CTracker::from_parts(tables, self.core.tracker);
-        let kept = match &mut self.kept {
-            Kept::Own(machine) => Kept::Own(machine),
-            Kept::Shared(shared) => Kept::Shared(shared),
+        let machine = match &mut self.machine {
+            BlockMachine::Own(machine) => BlockMachine::Own(machine),
+            BlockMachine::Shared(shared) => BlockMachine::Shared(shared),
         };
-        (self.core, kept, Movable::new(self.storage, can_move), tracker, self.area)
+        (self.core, machine, Movable::new(self.storage, can_move), tracker, self.area)
     }
 
     /// Resets machine and tracker for a new stream with the same config.
     pub(crate) fn reset(&mut self) {
-        let (config, shares) = (*self.kept.config(), self.core.shares);
-        let machine: *mut u8 = match &mut self.kept {
-            Kept::Own(machine) => (&raw mut **machine).cast(),
-            Kept::Shared(shared) => (&raw mut **shared).cast(),
+        let (config, shares) = (*self.machine.config(), self.core.shares);
+        let machine: *mut u8 = match &mut self.machine {
+            BlockMachine::Own(machine) => (&raw mut **machine).cast(),
+            BlockMachine::Shared(shared) => (&raw mut **shared).cast(),
         };
-        // SAFETY: the memory is that of the machine, or of what is in its place, which is borrowed and of this kind.
+        // SAFETY: the memory is that of the machine, or of the `Shared` in its place; it is borrowed and has the length
+        // for `shares`.
         unsafe { write_machine(machine, shares, config) };
         self.choices.fill(None);
         self.calls.fill(None);
@@ -299,7 +302,8 @@ pub(crate) fn overlap(mem: usize, len: usize, from: usize, from_len: usize) -> b
     mem < from.saturating_add(from_len) && from < mem.saturating_add(len)
 }
 
-/// Moves `len` bytes; the ranges may overlap.
+/// Moves `len` bytes within the buffer; the ranges may overlap. Does nothing if either range is out
+/// of bounds.
 pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     let inside = |at: usize| at.checked_add(len).is_some_and(|end| end <= buffer.len());
     if inside(from) && inside(to) {
@@ -309,7 +313,8 @@ pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     }
 }
 
-/// Writes a new block: the state, the machine, and empty tables. Inlined, so that the state is not on the stack twice.
+/// Writes a new block: the state, the machine, and empty tables. Inlined, so that the state is not
+/// on the stack twice.
 ///
 /// # Safety
 /// `mem` is aligned and writable for `len` bytes, which [`fits`] has checked.
@@ -327,7 +332,7 @@ pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config)
     }
 }
 
-/// Writes a machine at the start of a stream, or what a parser that shares workspaces has in its place.
+/// Writes a machine at the start of a stream, or the `Shared` in its place.
 ///
 /// # Safety
 /// `mem` is aligned and writable for [`machine_len`] bytes.
@@ -367,13 +372,17 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: the block was initialised with this length, and no other call is under way: what lies behind the guard is
-    // borrowed by this alone. State, machine, tables, event buffer and read area do not overlap.
+    // SAFETY: the block was initialized with this length, and no other call is under way: nothing else borrows the
+    // bytes after the guard. State, machine, tables, event buffer and read area do not overlap.
     unsafe {
         let core = &mut *addr_of_mut!((*state).core);
         let (read_len, head, BlockRoom { choices, calls }) = (core.read_len, core.head(), core.room);
         let machine = p.cast::<u8>().add(STATE);
-        let kept = if core.shares { Kept::Shared(&mut *machine.cast()) } else { Kept::Own(&mut *machine.cast()) };
+        let machine = if core.shares {
+            BlockMachine::Shared(&mut *machine.cast())
+        } else {
+            BlockMachine::Own(&mut *machine.cast())
+        };
         let first = p.cast::<u8>().add(core.tables_at()).cast::<Option<ChoiceRow>>();
         let choices = slice::from_raw_parts_mut(first, usize::from(choices));
         let first = first.add(choices.len()).cast::<Option<CallRow>>();
@@ -383,20 +392,20 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
             rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
         let guard = addr_of_mut!((*state).guard);
         (*guard).magic = !magic(core.shares);
-        Ok(Open { guard, core, kept, choices, calls, storage, area })
+        Ok(Open { guard, core, machine, choices, calls, storage, area })
     }
 }
 
-/// Returns the state of the stream, and where the next byte of a cut payload goes. Returns `None` if a call has entered the
-/// block, or if the parser does not share workspaces as `shares` says.
+/// Returns the state of the stream, and [`Guard::next`]. Returns `None` if a call has entered the
+/// block, or if `shares` is wrong about the parser.
 ///
 /// # Safety
 /// As [`enter`].
 #[inline(always)]
 unsafe fn payload<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut StreamState, &'b mut u32)> {
     let state: *mut BlockState = aligned(p.cast()).ok()?;
-    // SAFETY: as in `guard`; with the magic it is a block, which no other call uses. Behind the state of the block lies a machine
-    // or what is shared, and both begin with the state of the stream.
+    // SAFETY: as in `guard`; with the magic it is a block that no call has entered. A machine or a `Shared` follows the
+    // state of the block, and both begin with the state of the stream.
     unsafe {
         let is_open = addr_of!((*state).guard.magic).read() == magic(shares);
         let machine = p.cast::<u8>().add(STATE).cast::<StreamState>();
@@ -404,15 +413,15 @@ unsafe fn payload<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut
     }
 }
 
-/// Appends a byte to a payload that a slice cut, which nearly every call with one byte does. Returns `false`, with nothing
-/// changed, if the byte is anything else or the call is wrong.
+/// Appends a byte to a payload that a slice cut, which is all that nearly every call with one byte
+/// needs. Returns `false`, with nothing changed, if the byte needs more work or the call is misuse.
 ///
 /// # Safety
 /// As [`enter`]; and `data` is NULL or a readable byte.
 #[inline(always)]
 pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *const u8) -> bool {
-    // SAFETY: as the caller promises. If the stream takes the byte, the place is one that `note_next` noted, or as many bytes
-    // behind it as were taken since: it lies in the event buffer, and below 4 GiB, so `next` does not wrap.
+    // SAFETY: as the caller promises. If the stream takes the byte, `next` is the place that `note_next` noted plus the
+    // bytes that were appended since: it lies in the event buffer and below 4 GiB, so it does not wrap.
     unsafe {
         let Some((stream, next)) = payload(p, shares).filter(|_| !data.is_null()) else { return false };
         let byte = data.read();
@@ -425,13 +434,14 @@ pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *
     }
 }
 
-/// Does what [`append_byte`] does, with the bytes up to a line end. Returns how many bytes were appended.
+/// Does what [`append_byte`] does, for the bytes up to a line end. Returns how many bytes were
+/// appended.
 ///
 /// # Safety
 /// As [`enter`]; and `data` is NULL, or readable for `len` bytes.
 #[inline(never)]
 pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const u8, len: usize) -> usize {
-    // SAFETY: as in `append_byte`; what is in the event buffer is not what the caller gives.
+    // SAFETY: as in `append_byte`; `copy` allows the caller's bytes to overlap the event buffer.
     unsafe {
         let Some((stream, next)) = payload(p, shares).filter(|_| !data.is_null() && len <= isize::MAX as usize) else {
             return 0;
@@ -459,7 +469,7 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<ReadBlock<'b
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: as in `enter` and `payload`, shared; the tables are not looked at.
+    // SAFETY: as in `enter` and `payload`, with shared borrows. No one reads the tables here.
     unsafe {
         let core = &*addr_of!((*state).core);
         let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();
@@ -479,7 +489,7 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     // SAFETY: as the caller promises.
     let Guard { len: from_len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: as in `enter` and `payload`; `rest` is what lies behind the tables in the longer of the two blocks.
+    // SAFETY: as in `enter` and `payload`; `rest` is what follows the tables, in the longer of the two blocks.
     let (core, stream, rest) = unsafe {
         let core = &mut *addr_of_mut!((*state).core);
         let stream = &mut *p.cast::<u8>().add(STATE).cast::<StreamState>();
@@ -495,7 +505,8 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     if stream.retained(rest.get(..from).unwrap_or_default(), is_pending) > to {
         return Err(DELTAWIRE_E_SMALL);
     }
-    // The unconsumed bytes move first if the event buffer grows, and last if it shrinks: so nothing is overwritten.
+    // The unconsumed bytes move first if the event buffer grows, and last if it shrinks, so that neither overwrites the
+    // other.
     if to > from {
         slide(rest, from.saturating_add(spent), to, unspent);
     }
@@ -504,15 +515,17 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
         slide(rest, from.saturating_add(spent), to, unspent);
     }
     (core.spent, core.committed, core.need, core.reserved) = (0, unspent, 0, false);
-    // SAFETY: as above; the guard is no part of what is borrowed.
+    // SAFETY: as above; none of the borrows includes the guard.
     unsafe { (*addr_of_mut!((*state).guard)).len = len };
     Ok(())
 }
 
-/// Copies the head of a block to another block of `len` bytes: all that lies before the event buffer.
+/// Copies the head of a block, which is everything before the event buffer, to another block of
+/// `len` bytes.
 ///
 /// # Safety
-/// `from` was initialised with this head; `to` is writable for as many bytes, aligned, and overlaps nothing.
+/// `from` was initialized with a head of this length; `to` is aligned, writable for as many bytes,
+/// and does not overlap `from`.
 pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, head: usize, len: usize) {
     // SAFETY: as the caller promises. The head of a block is plain data.
     unsafe {

@@ -10,32 +10,35 @@ use deltawire::delta::{Delta, Kind, Part};
 use deltawire::json::{Text, Value};
 use deltawire::stream::{Context, Event, Put, Sink, Stop};
 
-/// The most bytes of a piece of a text that has to be decoded.
+/// The largest piece, in bytes, of a text that must be decoded.
 const PIECE: usize = 1024;
 
 /// The length of the buffer for texts that are certain to fit into it.
 const SHORT: usize = 96;
 
-/// Calls the functions that the C program gave.
+/// A sink that calls the functions of the C program.
 pub(crate) struct CallbackSink<'c> {
     callbacks: &'c deltawire_callbacks,
     user: *mut c_void,
-    /// The argument of `on_chunk`. Nearly always the next chunk differs only in its place.
+    /// The argument of `on_chunk`. BlockMachine between chunks, because the next chunk nearly always differs only in
+    /// its place in the stream.
     head: deltawire_at,
-    /// The argument of the callbacks for deltas. Between two deltas `flags`, `code` and `number` are 0, which they are for
-    /// nearly every text.
+    /// The argument of the callbacks for deltas. Between two deltas `flags`, `code` and `number` are 0, which they are
+    /// for nearly every text.
     at: deltawire_at,
-    /// A copy of the current chunk, to which `head` and `at` point. With a copy the emitter can keep its chunk in registers.
+    /// A copy of the current chunk, to which `head` and `at` point. A pointer to the emitter's chunk would force it out
+    /// of registers.
     chunk: MaybeUninit<Chunk<'static>>,
-    /// Whether `head` is right for a chunk that repeats the one before, but for its place.
+    /// Whether `head` would be right for a chunk that repeats the previous one at another place.
     is_same: bool,
-    /// `created` of the chunk before.
+    /// `created` of the previous chunk.
     created: Created,
     /// The number with which a callback ended the call, and the stream offset of that event.
-    pub(crate) broke_off: Option<(i32, u64)>,
+    pub(crate) aborted: Option<(i32, u64)>,
 }
 
-/// The argument of a callback before the first event: no event begins at that offset.
+/// The argument of a callback before the first event. Its `start` is an offset at which no event
+/// begins.
 const NOWHERE: deltawire_at = deltawire_at {
     size: core::mem::size_of::<deltawire_at>() as u32,
     kind: 0,
@@ -50,7 +53,8 @@ const NOWHERE: deltawire_at = deltawire_at {
     event_name: NO_STR,
 };
 
-/// What a callback answered. This is one byte; a [`Put`] would be returned in memory.
+/// What a callback answered. One byte, which functions return in a register; a [`Put`] would be
+/// returned in memory.
 enum Answer {
     Go,
     Pause,
@@ -76,7 +80,7 @@ impl Sink for CallbackSink<'_> {
             Kind::Chunk => self.chunk(context, delta),
             Kind::Reasoning => self.text(calls.on_reasoning, context, delta, taken),
             Kind::ToolArguments => self.text(calls.on_tool_arguments, context, delta, taken),
-            // With copies nothing points to context and delta, which then can stay in registers.
+            // `other` gets pointers to copies, so that the original context and delta can stay in registers.
             _ => {
                 let (mut more, context, delta) = (*taken, *context, *delta);
                 let answer = self.other(&context, &delta, &mut more);
@@ -103,31 +107,34 @@ impl<'c> CallbackSink<'c> {
             chunk: MaybeUninit::uninit(),
             is_same: false,
             created: Created::default(),
-            broke_off: None,
+            aborted: None,
         }
     }
 
-    /// Copies the current chunk, for C: a `deltawire_chunk` is a chunk of the library.
+    /// Copies the current chunk, and returns it as C sees it: a `deltawire_chunk` is a chunk of the library.
     fn keep(&mut self, chunk: &Chunk<'_>) -> *const deltawire_chunk {
         let place = self.chunk.as_mut_ptr();
-        // SAFETY: the place is one for a chunk. Nothing here reads it, and C reads it only during callbacks for this chunk.
+        // SAFETY: the field has the size of a chunk. Nothing here reads it, and C reads it only during callbacks for
+        // this chunk.
         unsafe { place.cast::<Chunk<'_>>().write(*chunk) };
         place.cast()
     }
 
-    /// Does what [`keep`](Self::keep) does for a chunk whose event has the same name, in fewer stores.
+    /// Does what [`keep`](Self::keep) does, in fewer stores, for a chunk whose event has the same name as the previous
+    /// one.
     ///
     /// # Safety
     /// A chunk was copied before.
     #[inline(always)]
     unsafe fn keep_again<'p>(&mut self, chunk: &Chunk<'p>) -> *const deltawire_chunk {
         let place = self.chunk.as_mut_ptr();
-        // SAFETY: as the caller promises; `becomes` keeps the name of the event, which is empty. Else as in `keep`.
+        // SAFETY: as the caller promises, and as in `keep`. `becomes` does not change the name of the event, which is
+        // empty.
         unsafe { (*place.cast::<Chunk<'p>>()).becomes(chunk) };
         place.cast()
     }
 
-    /// Notes to which event the next deltas belong.
+    /// Notes the event that the next deltas belong to.
     #[inline(never)]
     fn enter(&mut self, context: &Context<'_>) {
         let (chunk, name) = match context.chunk() {
@@ -141,7 +148,7 @@ impl<'c> CallbackSink<'c> {
         }
     }
 
-    /// Notes a chunk that may differ from the one before in more than its place.
+    /// Notes a chunk that may differ from the previous one in more than its place.
     #[inline(never)]
     fn enter_chunk(&mut self, context: &Context<'_>, delta: &Delta) {
         self.enter(context);
@@ -152,8 +159,8 @@ impl<'c> CallbackSink<'c> {
         (self.head.code, self.head.number) = (delta.code, created.unwrap_or(0));
     }
 
-    /// Notes the choice and the call of a delta. A delta comes without its chunk when a call resumes inside an event, and at
-    /// the end of the stream.
+    /// Notes the choice and the call of a delta. Also notes its event, if the emitter did not put a chunk before the
+    /// delta: when a call resumes inside an event, and at the end of the stream.
     #[inline(always)]
     fn note(&mut self, context: &Context<'_>, delta: &Delta) {
         if !context.follows_chunk() && self.at.start != context.start {
@@ -184,7 +191,7 @@ impl<'c> CallbackSink<'c> {
             DELTAWIRE_PAUSE => Answer::Pause,
             DELTAWIRE_AGAIN => Answer::Again,
             code => {
-                self.broke_off = Some((code, self.at.start));
+                self.aborted = Some((code, self.at.start));
                 Answer::Abort
             }
         }
@@ -202,12 +209,12 @@ impl<'c> CallbackSink<'c> {
             _ => self.enter_chunk(&{ *context }, &{ *delta }),
         }
         let Some(f) = self.callbacks.on_chunk else { return Answer::Go };
-        // SAFETY: the C program gave a function of this type, and its arguments live until it returns.
+        // SAFETY: the C program gave a function of this type, and the arguments live until it returns.
         let code = unsafe { f(self.user, &self.head) };
         self.answer(code)
     }
 
-    /// Gives a text to a callback: the bytes themselves if they decode to themselves, otherwise decoded, in pieces.
+    /// Gives a text to a callback: as it lies in the payload if it needs no decoding, otherwise decoded, in pieces.
     #[inline(always)]
     fn text(&mut self, f: deltawire_text_fn, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Answer {
         if f.is_none() {
@@ -236,7 +243,7 @@ impl<'c> CallbackSink<'c> {
         answer
     }
 
-    /// Gives a text to a callback that is certain to fit into the buffer.
+    /// Gives a text that is certain to fit into the buffer to a callback.
     #[inline(never)]
     fn short(&mut self, f: deltawire_text_fn, text: Text<'_>) -> Answer {
         let mut buffer = [0; SHORT];
@@ -312,7 +319,7 @@ impl<'c> CallbackSink<'c> {
         self.answer(code)
     }
 
-    /// Calls the callbacks for rare texts, and those without a text.
+    /// Calls the callbacks for rare texts, and the callbacks without a text.
     #[inline(never)]
     fn other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Answer {
         if !context.follows_chunk() {
@@ -376,7 +383,7 @@ impl<'c> CallbackSink<'c> {
     }
 }
 
-/// Returns the name of an event that is no chunk.
+/// Returns the name of an event that is not a chunk.
 #[inline(never)]
 fn name_of<'a>(context: &Context<'a>) -> &'a [u8] {
     match context.event() {

@@ -18,10 +18,10 @@ const _: () = assert!(size_of::<ChunkStorage>() <= size_of::<deltawire_chunk_sto
 const _: () = assert!(align_of::<ChunkStorage>() <= align_of::<deltawire_chunk_storage>(), "deltawire_chunk_storage");
 
 /// Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
-/// both must stay in place while the chunk is in use. It knows the members of chat completions: of
-/// an event of another protocol it has those with the same names, as sent, and no token counts
-/// (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL, E_ALIGN,
-/// E_RANGE (`len`).
+/// both must stay in place while the chunk is in use. The index has the members of chat completions.
+/// Of an event of another protocol it has the members with the same names, as sent, but no token
+/// counts (`deltawire_last_usage` has those). Answers OK, ABSENT (not a JSON object), E_NULL,
+/// E_ALIGN, E_RANGE (`len`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_chunk_open(
     json: *const c_void,
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn deltawire_chunk_open(
     mem: *mut deltawire_chunk_storage,
     out: *mut *const deltawire_chunk,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises. The storage is written before it is read.
+    // SAFETY: the caller promises valid pointers. The storage is written before it is read.
     unsafe {
         if out.is_null() {
             return DELTAWIRE_E_NULL;
@@ -46,15 +46,15 @@ pub unsafe extern "C" fn deltawire_chunk_open(
     }
 }
 
-/// A known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts as
-/// absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+/// Returns a known member (`DELTAWIRE_F_*`). A member that is `null`, `""` or an empty object counts
+/// as absent. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_chunk_field(
     c: *const deltawire_chunk,
     field: u32,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let chunk = ok!(chunk(c));
         answer(out, || {
@@ -79,8 +79,8 @@ pub unsafe extern "C" fn deltawire_chunk_field(
     }
 }
 
-/// Any member of the top level, by its decoded name in UTF-8. If several members have the name, the
-/// last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
+/// Returns any member of the top level, by its decoded name in UTF-8. If several members have the
+/// name, the last counts. Answers OK, ABSENT, E_NULL, E_RANGE (`len`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_chunk_member(
     c: *const deltawire_chunk,
@@ -88,7 +88,7 @@ pub unsafe extern "C" fn deltawire_chunk_member(
     len: usize,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let chunk = ok!(chunk(c));
         let name = ok!(bytes(name.cast(), len));
@@ -96,26 +96,26 @@ pub unsafe extern "C" fn deltawire_chunk_member(
     }
 }
 
-/// The payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
+/// Returns the payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_chunk_payload(
     c: *const deltawire_chunk,
     out: *mut deltawire_str,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let chunk = ok!(chunk(c));
         give(out, str_of(chunk.payload()))
     }
 }
 
-/// The token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
+/// Returns the token counts of the chunk. Answers OK, ABSENT, E_NULL, E_CONFIG (`size`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_chunk_usage(
     c: *const deltawire_chunk,
     out: *mut deltawire_usage,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let chunk = ok!(chunk(c));
         give_usage(out, chunk.usage().map(|usage| usage.counts()))

@@ -26,7 +26,7 @@ pub(crate) unsafe fn bytes<'b>(data: *const c_void, len: usize) -> Result<&'b [u
     Ok(unsafe { slice::from_raw_parts(first(data, len)?, len) })
 }
 
-/// Returns the memory that C gave for an answer.
+/// Returns the memory that C gave for output.
 ///
 /// # Safety
 /// `data` is writable for `len` bytes, or `len` is 0.
@@ -35,7 +35,7 @@ pub(crate) unsafe fn buffer<'b>(data: *mut c_void, len: usize) -> Result<&'b mut
     Ok(unsafe { slice::from_raw_parts_mut(first(data, len)?, len) })
 }
 
-/// Checks the address of a block that C gave. An initialised block begins with a `T`.
+/// Checks the address of a block that C gave. An initialized block begins with a `T`.
 #[inline(always)]
 pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_status> {
     if given.is_null() {
@@ -47,7 +47,7 @@ pub(crate) fn aligned<T>(given: *const c_void) -> Result<*mut T, deltawire_statu
     Ok(given.cast_mut().cast())
 }
 
-/// Writes an answer, and returns the status of the call.
+/// Writes the result of a call, and returns its status.
 ///
 /// # Safety
 /// `out` is NULL or writable.
@@ -60,7 +60,8 @@ pub(crate) unsafe fn give<T>(out: *mut T, answer: T) -> deltawire_status {
     DELTAWIRE_OK
 }
 
-/// Writes the answer of a getter, or returns why there is none. It looks for one only if there is a place for it.
+/// Writes the result of a getter, or returns the status that says why it has none. Calls `find` only
+/// if `out` is not NULL.
 ///
 /// # Safety
 /// As [`give`].
@@ -73,7 +74,7 @@ pub(crate) unsafe fn answer<T>(out: *mut T, find: impl FnOnce() -> Result<T, del
     unsafe { give(out, ok!(find())) }
 }
 
-/// Writes an answer, if the caller wants it.
+/// Writes a result if the caller wants it, that is, if `out` is not NULL.
 ///
 /// # Safety
 /// As [`give`].
@@ -84,27 +85,28 @@ pub(crate) unsafe fn put_out<T>(out: *mut T, answer: T) {
     }
 }
 
-/// The largest size that a struct may state: garbage for a size must not make the library read on and on.
+/// The largest size that a struct may state, so that a garbage size does not make the library read
+/// far past the struct.
 const MAX_STRUCT: usize = 4096;
 
-/// Whether a struct of some version can have this size. No version ends inside of a member.
+/// Whether some version of the struct can have this size. Every version ends after a whole member.
 fn is_size_of<T>(size: usize) -> bool {
     (size_of::<u64>()..=MAX_STRUCT).contains(&size) && size % align_of::<T>() == 0
 }
 
-/// Returns a struct that C filled, whose first member is its size. Members that the caller's version does not have become 0.
-/// Members that only the caller's version has must be 0.
+/// Returns a struct that C filled, whose first member is its size. Members that the caller's version
+/// lacks become 0. Bytes that only the caller's version has must be 0.
 ///
 /// # Safety
 /// `given` is readable for `size` bytes, and `T` is plain data that any bytes are valid for.
-#[inline(never)] // A feed needs it only for callbacks of another version.
+#[inline(never)] // A feed calls it only for callbacks of another version.
 pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize) -> Result<T, deltawire_status> {
     if !is_size_of::<T>(size) {
         return Err(DELTAWIRE_E_CONFIG);
     }
     let known = size.min(size_of::<T>());
-    // SAFETY: as the caller promises: both are at least `known` bytes long, the bytes from `known` to `size` are the caller's
-    // too, and zeros are valid.
+    // SAFETY: as the caller promises: both are at least `known` bytes long, the bytes from `known` to `size` also
+    // belong to the caller's struct, and zeros are valid.
     unsafe {
         let tail = slice::from_raw_parts(given.cast::<u8>().add(known), size.saturating_sub(known));
         if tail.iter().any(|byte| *byte != 0) {
@@ -116,7 +118,7 @@ pub(crate) unsafe fn sized<T: Copy>(given: *const T, size: usize) -> Result<T, d
     }
 }
 
-/// Returns the size that a struct of C states in its first member.
+/// Returns the size that a struct of C states in its first member, if a version can have that size.
 ///
 /// # Safety
 /// `out` is NULL, or readable for the size that it begins with.
@@ -129,7 +131,8 @@ pub(crate) unsafe fn check_size<T>(out: *mut T) -> Result<u32, deltawire_status>
     is_size_of::<T>(size as usize).then_some(size).ok_or(DELTAWIRE_E_CONFIG)
 }
 
-/// Fills a struct of C, whose first member is its size, up to that size. What lies behind the members that are known becomes 0.
+/// Fills a struct of C, whose first member is its size, up to that size. Bytes after the members of
+/// this version become 0.
 ///
 /// # Safety
 /// `out` is NULL, or writable for the size that it begins with.
@@ -174,7 +177,7 @@ pub(crate) fn value_of(value: Value<'_>) -> deltawire_value {
     deltawire_value { ptr: value.raw().as_ptr().cast(), len: value.raw().len(), r#type, reserved: 0 }
 }
 
-/// Writes a value, or answers that there is none.
+/// Writes a value, or answers ABSENT.
 ///
 /// # Safety
 /// As [`give`].
@@ -188,7 +191,8 @@ pub(crate) fn plain_of(bytes: &[u8]) -> deltawire_value {
     deltawire_value { ptr: bytes.as_ptr().cast(), len: bytes.len(), r#type: DELTAWIRE_T_TEXT, reserved: 0 }
 }
 
-/// Returns a text of a payload as a value: a JSON string with its quotes, or the value of another type that the text is.
+/// Returns a text of a payload as a value: a JSON string with its quotes, or a value of another
+/// type.
 pub(crate) fn text_value(payload: &[u8], text: Option<Text<'_>>) -> deltawire_value {
     let Some(text) = text else { return NO_VALUE };
     let raw = text.raw();
@@ -226,7 +230,7 @@ pub(crate) unsafe fn given<'v>(v: *const deltawire_value) -> Result<Given<'v>, d
     }
 }
 
-/// Writes a text of `len` bytes to C's buffer by `write`, or nothing if the text does not fit.
+/// Lets `write` write a text of `len` bytes to C's buffer, if the text fits.
 ///
 /// # Safety
 /// `buf` is writable for `cap` bytes, or `cap` is 0; `need` is NULL or writable.
@@ -262,7 +266,7 @@ pub(crate) unsafe fn chunk<'c>(c: *const deltawire_chunk) -> Result<Chunk<'c>, d
     Ok(unsafe { *c.cast::<Chunk<'c>>() })
 }
 
-/// Writes token counts, or answers that there are none.
+/// Writes token counts, or answers ABSENT.
 ///
 /// # Safety
 /// As [`fill`].

@@ -3,10 +3,12 @@
 use crate::block::{enter, Phase};
 use crate::types::*;
 
-/// Direct reading: where to write the next bytes, as an offset from the first byte of the block, and
-/// how many fit: `read_len` of the config, rounded up to a multiple of 8. Answers OK, E_NULL,
-/// E_ALIGN, E_REENTRANT, E_STATE (no `read_len`; or committed bytes are not consumed, an event is
-/// pending, or bytes have to be given again), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+/// Direct reading: the caller reads into the block itself, and so needs no buffer of its own.
+/// Returns where to put the next bytes, as an offset from the first byte of the block, and how many
+/// fit: `read_len` of the config, rounded up to a multiple of 8. Answers OK, E_NULL, E_ALIGN,
+/// E_REENTRANT, E_STATE (no `read_len`; committed bytes are not consumed; an event is pending; the
+/// parser expects bytes again; or after `deltawire_finish`), E_ABORTED, E_CALLBACK, E_STRICT (after
+/// a call that answered so).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_reserve(
     p: *mut deltawire_parser,
@@ -28,7 +30,7 @@ pub unsafe extern "C" fn deltawire_reserve(
         return DELTAWIRE_E_STATE;
     }
     (core.committed, core.spent, core.reserved) = (0, 0, true);
-    open.kept.stop_appending();
+    open.machine.stop_appending();
     // SAFETY: writable, as the caller promises.
     unsafe {
         off.write(at);
@@ -37,10 +39,11 @@ pub unsafe extern "C" fn deltawire_reserve(
     DELTAWIRE_OK
 }
 
-/// Direct reading: `n` bytes were written to the place that `deltawire_reserve` returned. Now call
-/// `deltawire_feed` or `deltawire_batch` with NULL and 0 until the answer is OK. Answers OK, E_NULL,
-/// E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved, or other bytes were given since), E_RANGE
-/// (`n` is more than was reserved), E_ABORTED, E_CALLBACK, E_STRICT (of an earlier call).
+/// Direct reading: tells the parser that `n` bytes were written to the place that
+/// `deltawire_reserve` returned. Then call `deltawire_feed` or `deltawire_batch` with NULL and 0
+/// until the answer is OK. Answers OK, E_NULL, E_ALIGN, E_REENTRANT, E_STATE (nothing is reserved,
+/// or a call was given other bytes since), E_RANGE (`n` is more than was reserved), E_ABORTED,
+/// E_CALLBACK, E_STRICT (after a call that answered so).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
@@ -56,6 +59,6 @@ pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) ->
         return DELTAWIRE_E_RANGE;
     }
     (core.committed, core.spent, core.reserved) = (n, 0, false);
-    open.kept.stop_appending();
+    open.machine.stop_appending();
     DELTAWIRE_OK
 }

@@ -1,4 +1,4 @@
-//! Push: reads bytes and calls callbacks. Also what a feed and a batch have in common.
+//! Push: reads bytes and calls callbacks. Also the code that a feed and a batch share.
 
 use crate::block::{append, append_byte, enter, Core, Open, Phase};
 use crate::callback_sink::CallbackSink;
@@ -11,7 +11,7 @@ use deltawire::stream::{Outcome, Sink, Stop};
 use deltawire::Error;
 
 /// Callbacks that are all NULL.
-// SAFETY: the struct has a number and optional functions, for which bytes of 0 are 0 and `None`.
+// SAFETY: the struct is a number and optional functions, for which zero bytes are 0 and `None`.
 pub(crate) const SILENT: deltawire_callbacks = unsafe { core::mem::zeroed() };
 
 /// Returns the size that a struct of callbacks states.
@@ -23,7 +23,8 @@ unsafe fn size_of_callbacks(given: *const deltawire_callbacks) -> usize {
     unsafe { core::ptr::addr_of!((*given).size).read_unaligned() as usize }
 }
 
-/// Whether there are no callbacks, or their struct has the size of this version, so that nothing has to be checked.
+/// Whether the callbacks need no check: there are none, or their struct has the size of this
+/// version.
 ///
 /// # Safety
 /// As [`callbacks`].
@@ -33,10 +34,10 @@ unsafe fn are_usual(given: *const deltawire_callbacks) -> bool {
     given.is_null() || unsafe { size_of_callbacks(given) } == size_of::<deltawire_callbacks>()
 }
 
-/// Returns the callbacks that C gave, or a copy of them.
+/// Returns a copy of the callbacks that C gave.
 ///
 /// # Safety
-/// `given` is NULL, or begins with its size and is as long.
+/// `given` is NULL, or begins with its size and is that long.
 unsafe fn callbacks(
     given: *const deltawire_callbacks,
     copy: &mut MaybeUninit<deltawire_callbacks>,
@@ -54,9 +55,9 @@ unsafe fn callbacks(
     }
 }
 
-/// Reads `len` bytes and calls `cbs` for the events in them. `cbs` and `user` are used for this call
-/// only; `cbs` may be NULL: no function is called. NULL with length 0 gives no bytes: use it to go
-/// on with a pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
+/// Reads `len` bytes and calls `cbs` for the events in them. The parser uses `cbs` and `user` for
+/// this call only. If `cbs` is NULL, no function is called. Give NULL and 0 to continue with a
+/// pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
 /// `consumed` is NULL, is written on every path.
 ///
 /// Answers OK, PAUSED, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after `deltawire_finish`; while
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn deltawire_feed(
     user: *mut c_void,
     consumed: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if len == 1 && are_usual(cbs) && append_byte(p, false, data.cast()) {
             put_out(consumed, 1);
@@ -82,12 +83,11 @@ pub unsafe extern "C" fn deltawire_feed(
     }
 }
 
-/// `deltawire_feed` of a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`. It
-/// need not be the same workspace each time. A callback may feed another parser with another
-/// workspace.
+/// `deltawire_feed` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
+/// Each call may take another workspace. A callback may feed another parser with another workspace.
 ///
-/// Answers as `deltawire_feed`; of `w` E_NULL, E_ALIGN, E_STATE (never initialised; or the parser
-/// has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (a call is using it).
+/// Answers as `deltawire_feed` and, for `w`, E_NULL, E_ALIGN, E_STATE (`w` was never initialized, or
+/// the parser has no `DELTAWIRE_CFG_SHARED`), E_REENTRANT (another call is using `w`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_feed_with(
     p: *mut deltawire_parser,
@@ -98,11 +98,12 @@ pub unsafe extern "C" fn deltawire_feed_with(
     user: *mut c_void,
     consumed: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { feed(enter_workspace(w), p, data, len, cbs, user, consumed) }
 }
 
-/// Does what [`deltawire_feed`] does, for any bytes. It is a function of its own so that a call with one byte saves no registers.
+/// Does what [`deltawire_feed`] does, for any bytes. A function of its own, so that a call with one
+/// byte need not save registers.
 ///
 /// # Safety
 /// As for C.
@@ -116,11 +117,12 @@ unsafe fn feed<W: MachineSource>(
     user: *mut c_void,
     consumed: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         put_out(consumed, 0);
         let mut source = ok!(source);
-        // Most slices go on with a payload that an earlier slice cut. Appending their bytes needs no callbacks and no guard.
+        // Most slices go on with a payload that an earlier slice cut. Appending their bytes needs no callbacks and no
+        // guard.
         let base = if are_usual(cbs) { append(p, W::SHARES, data.cast(), len) } else { 0 };
         put_out(consumed, base);
         if base > 0 && base == len {
@@ -139,27 +141,27 @@ unsafe fn feed<W: MachineSource>(
     }
 }
 
-/// Ends the stream. This may emit a last event without its blank line, or an unpaired surrogate, and
-/// so a callback may stop it: call again while the answer is PAUSED. If a callback returned
-/// `DELTAWIRE_AGAIN` because the block of an assembler is full, enlarge that block first, or the
-/// call answers PAUSED for ever. The call never answers NEED_STORAGE, because the end of a stream
-/// adds no bytes to what the block holds. If a feed answered PAUSED and did not consume all bytes,
-/// give it the others again first, or this may answer E_RESUME. Bytes that were never given count as
-/// cut off, and so do those that a feed refused with NEED_STORAGE. Then `deltawire_end_of` has the
-/// verdict. After OK, further calls answer OK and do nothing. Answers as `deltawire_feed` in all
-/// else.
+/// Ends the stream; afterwards `deltawire_end_of` has the verdict. The call may emit a last event
+/// without its blank line, or an unpaired surrogate, so a callback may stop it: call again while the
+/// answer is PAUSED. If a callback returned `DELTAWIRE_AGAIN` because the block of an assembler is
+/// full, enlarge that block first: otherwise every call answers PAUSED. The call never answers
+/// NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
+/// answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
+/// may answer E_RESUME. The stream counts as cut where the consumed bytes end, even if a feed
+/// refused further bytes with NEED_STORAGE. After OK, further calls answer OK and do nothing.
+/// Otherwise answers as `deltawire_feed`.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_finish(
     p: *mut deltawire_parser,
     cbs: *const deltawire_callbacks,
     user: *mut c_void,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { finish_feed(Ok(Own), p, cbs, user) }
 }
 
-/// `deltawire_finish` of a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
-/// `deltawire_finish` and, of `w`, as `deltawire_feed_with`.
+/// `deltawire_finish` for a parser with `DELTAWIRE_CFG_SHARED`, with the memory of `w`. Answers as
+/// `deltawire_finish` and, for `w`, as `deltawire_feed_with`.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_finish_with(
     p: *mut deltawire_parser,
@@ -167,7 +169,7 @@ pub unsafe extern "C" fn deltawire_finish_with(
     cbs: *const deltawire_callbacks,
     user: *mut c_void,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { finish_feed(enter_workspace(w), p, cbs, user) }
 }
 
@@ -181,7 +183,7 @@ unsafe fn finish_feed<W: MachineSource>(
     cbs: *const deltawire_callbacks,
     user: *mut c_void,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let mut source = ok!(source);
         let open = ok!(enter(p));
@@ -192,13 +194,13 @@ unsafe fn finish_feed<W: MachineSource>(
     }
 }
 
-/// Where the deltas of a call go: to callbacks, or to the array of a batch.
+/// A sink of a call: callbacks, or the array of a batch.
 pub(crate) trait Target: Sink {
-    /// The status of a call whose target has no room.
+    /// The status of a call that stops because the sink has no room.
     const FULL: deltawire_status;
 
-    /// The number with which a callback ended the call, and the stream offset of that event.
-    fn broke_off(&self) -> Option<(i32, u64)> {
+    /// The number with which a callback aborted the call, and the stream offset of that event.
+    fn aborted(&self) -> Option<(i32, u64)> {
         None
     }
 }
@@ -206,18 +208,20 @@ pub(crate) trait Target: Sink {
 impl Target for CallbackSink<'_> {
     const FULL: deltawire_status = DELTAWIRE_PAUSED;
 
-    fn broke_off(&self) -> Option<(i32, u64)> {
-        self.broke_off
+    fn aborted(&self) -> Option<(i32, u64)> {
+        self.aborted
     }
 }
 
-/// Whether a call of the other kind (feed or batch) left an event pending. Only a call of that kind can go on with it.
+/// Whether a call of the other kind (feed or batch) left an event pending. Only a call of that kind
+/// can continue it.
 fn is_of_other<T: Target>(core: &Core) -> bool {
     core.emitter.is_pending() && core.left_by != T::FULL
 }
 
-/// Reads the bytes that the caller gave, from `base` on, or the committed bytes. Returns how many of the caller's bytes are
-/// consumed, and the status. The bytes before `base` were appended to a cut payload already.
+/// Reads the bytes that the caller gave, or the committed bytes. `data` begins `base` bytes into the
+/// caller's bytes: those were appended to a cut payload already. Returns how many of the caller's
+/// bytes are consumed, and the status.
 pub(crate) fn read<W: MachineSource, T: Target>(
     source: &mut W,
     mut open: Open<'_>,
@@ -226,8 +230,8 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     target: &mut T,
 ) -> (usize, deltawire_status) {
     let area_at = open.area_at();
-    let (core, kept, mut storage, mut tracker, area) = open.parts();
-    let Some(kept) = W::kept(kept) else { return (0, DELTAWIRE_E_STATE) };
+    let (core, machine, mut storage, mut tracker, area) = open.parts();
+    let Some(machine) = W::machine(machine) else { return (0, DELTAWIRE_E_STATE) };
     if core.sticky != DELTAWIRE_OK {
         return (0, core.sticky);
     }
@@ -238,7 +242,7 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     }
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
-    let (spent, outcome) = source.run(kept, &mut core.emitter, input, |emitter, machine| {
+    let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine| {
         emitter.run(machine, &mut storage, &mut tracker, input, at, target)
     });
     core.tracker = tracker.state();
@@ -251,14 +255,14 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     (if is_committed { 0 } else { spent.saturating_add(base) }, status)
 }
 
-/// Ends the stream, unless the target stops the call before.
+/// Ends the stream, unless the target stops the call first.
 pub(crate) fn finish<W: MachineSource, T: Target>(
     source: &mut W,
     mut open: Open<'_>,
     target: &mut T,
 ) -> deltawire_status {
-    let (core, kept, mut storage, mut tracker, _) = open.parts();
-    let Some(kept) = W::kept(kept) else { return DELTAWIRE_E_STATE };
+    let (core, machine, mut storage, mut tracker, _) = open.parts();
+    let Some(machine) = W::machine(machine) else { return DELTAWIRE_E_STATE };
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
     }
@@ -268,7 +272,7 @@ pub(crate) fn finish<W: MachineSource, T: Target>(
     if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let outcome = source.run(kept, &mut core.emitter, &[], |emitter, machine| {
+    let outcome = source.run(machine, &mut core.emitter, &[], |emitter, machine| {
         emitter.finish(machine, &mut storage, &mut tracker, target)
     });
     core.tracker = tracker.state();
@@ -282,10 +286,10 @@ pub(crate) fn finish<W: MachineSource, T: Target>(
     status
 }
 
-/// Converts the outcome of a call to its status. If the stream failed, notes why.
+/// Converts the outcome of a call to its status. Notes the reason if the stream failed.
 fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawire_status {
     let quirk = DELTAWIRE_QUIRKS;
-    let (status, code, quirk, offset) = match (outcome, target.broke_off()) {
+    let (status, code, quirk, offset) = match (outcome, target.aborted()) {
         (Outcome::Done, _) => return DELTAWIRE_OK,
         (Outcome::Resume, _) => return DELTAWIRE_E_RESUME,
         (Outcome::Full, _) => {
@@ -308,8 +312,8 @@ fn conclude<T: Target>(core: &mut Core, outcome: Outcome, target: &T) -> deltawi
     status
 }
 
-/// Notes the end of a call. If it had enough storage, the block need not grow; if it was `given` bytes, a reservation ends.
-/// Misuse changes nothing.
+/// Notes the end of a call. The block need not grow any more, unless the status asks for it. A
+/// reservation ends if the call was `given` bytes. Misuse changes nothing.
 fn note_end(core: &mut Core, status: deltawire_status, given: bool) {
     if (DELTAWIRE_E_RESUME..DELTAWIRE_OK).contains(&status) {
         return;

@@ -1,10 +1,10 @@
-//! The C interface of deltawire. `include/deltawire.h` is made from this crate by cbindgen and is its manual.
+//! The C interface of deltawire. cbindgen makes `include/deltawire.h` from this crate; the header is the manual.
 //!
-//! Each function checks and converts its arguments, then calls the library. Nothing here allocates or panics. The panic handler
-//! calls a function that does not exist, so a program that could reach it does not link.
+//! Each function checks and converts its arguments, then calls the library. Nothing here allocates or panics. The panic
+//! handler calls a function that does not exist, so a program that could reach the handler does not link.
 #![cfg_attr(not(test), no_std)]
 #![allow(non_camel_case_types)]
-// The safety of a function of C is what the header says of its pointers.
+// The header says what the pointers of each function must be.
 #![allow(clippy::missing_safety_doc)]
 
 /// The value of a result. If the result is an error, the function around this returns that status.
@@ -41,6 +41,6 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     extern "C" {
         fn deltawire_panic_reached() -> !;
     }
-    // SAFETY: the function is never called, because nothing links that reaches this line.
+    // SAFETY: a program that could reach this line does not link, so the function is never called.
     unsafe { deltawire_panic_reached() }
 }

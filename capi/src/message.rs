@@ -1,4 +1,4 @@
-//! The assembler: the library's message log, in a block of memory that the caller gives.
+//! The assembler: the library's message log, in the caller's block of memory.
 
 use crate::block::{fits, overlap, BlockRoom, DEFAULT_ROOM};
 use crate::convert::{aligned, put_out};
@@ -16,7 +16,8 @@ mod read;
 
 pub use self::{add::*, read::*};
 
-/// The tables of a message, which lie at the end of its state. `words` has the rows of choices, then the rows of tool calls.
+/// The tables of a message, at the end of its state. `words` has the rows of choices, then the rows
+/// of tool calls.
 struct MessageTables<W: ?Sized> {
     room: BlockRoom,
     words: W,
@@ -31,7 +32,7 @@ impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Message
     #[inline(always)]
     fn calls(&self) -> &[CallSlot] {
         let first = self.words.as_ref().as_ptr().cast::<Slot>();
-        // SAFETY: `deltawire_message_init` wrote that many rows behind those of the choices.
+        // SAFETY: `deltawire_message_init` wrote that many rows after those of the choices.
         unsafe { slice::from_raw_parts(first.add(usize::from(self.room.choices)).cast(), usize::from(self.room.calls)) }
     }
     #[inline(always)]
@@ -46,15 +47,16 @@ impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<Slot, CallSlot> for Message
     }
 }
 
-/// The first word of an initialised block.
+/// The first word of an initialized block.
 const MAGIC: u64 = 0x0131_6773_6d64_6457 ^ FIXED as u64;
 
 #[repr(C)]
 struct StateOf<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> {
     magic: u64,
-    /// Bytes of the block.
+    /// Length of the block in bytes.
     len: usize,
-    /// Length in bytes of the pieces, behind the log, of a text that the log takes in only whole.
+    /// Length in bytes of the pieces that are staged. Pieces of a text that the log takes only whole are staged after
+    /// the log until the last piece comes.
     staged: usize,
     /// The size of the block that the assembler needs, or 0 if its block is large enough.
     need: usize,
@@ -67,7 +69,7 @@ struct StateOf<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> {
 
 /// A state without its tables.
 type Fixed = StateOf<[u64; 0]>;
-/// A state with its tables, in its block.
+/// A state with its tables.
 ///
 /// cbindgen:ignore
 type MessageState = StateOf<[u64]>;
@@ -88,7 +90,7 @@ fn words_of(room: BlockRoom) -> usize {
     room.bytes::<Slot, CallSlot>() / size_of::<u64>()
 }
 
-/// The state at the beginning of a block.
+/// Returns the state at the start of a block.
 fn state_at(m: *mut u8, words: usize) -> *mut MessageState {
     ptr::slice_from_raw_parts_mut(m.cast::<u64>(), words) as *mut MessageState
 }
@@ -117,9 +119,10 @@ unsafe fn check(m: *const deltawire_message) -> Result<(usize, usize), deltawire
 /// Borrows the state and the buffer of a block for a call that changes them.
 ///
 /// # Safety
-/// As [`check`]; and the block is writable, used by no other thread or call, and outlives the result.
+/// As [`check`]; and the block is writable, used by no other thread or call, and outlives the
+/// result.
 unsafe fn enter<'b>(m: *mut deltawire_message) -> Result<(&'b mut MessageState, &'b mut [u8]), deltawire_status> {
-    // SAFETY: as the caller promises: the block was initialised with this length, and its two parts do not overlap.
+    // SAFETY: as the caller promises: the block was initialized with this length, and its two parts do not overlap.
     unsafe {
         let (len, words) = check(m)?;
         let (m, head) = (m.cast::<u8>(), size_for(words, 0));
@@ -141,12 +144,12 @@ unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b MessageState, &'b
 }
 
 /// The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
-/// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may be
-/// NULL: all defaults. The size is then at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. 0: no block is
-/// that large, or `deltawire_message_init` would answer E_CONFIG.
+/// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. If `cfg` is
+/// NULL, both have their defaults, and the size is at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`.
+/// Returns 0 if no block is that large, or if `deltawire_message_init` would answer E_CONFIG.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize {
-    // SAFETY: what the pointer is, the caller promises.
+    // SAFETY: the caller promises a valid pointer.
     let Ok(room) = (unsafe { config_of(cfg) }).and_then(|config| BlockRoom::of(&config)) else { return 0 };
     let size = size_for(words_of(room), log_bytes);
     if size <= isize::MAX as usize {
@@ -156,11 +159,11 @@ pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, lo
     }
 }
 
-/// Makes an assembler in the block `mem` of `mem_len` bytes. Give it the config of its parser, so
-/// that both have the same room: only `max_choices` and `max_tool_calls` matter. With `cfg` NULL
-/// beside a parser that has more room, the message is without the choices and calls beyond the
-/// defaults; `deltawire_message_limit` says so. As `deltawire_init`. Answers OK, E_NULL, E_ALIGN,
-/// E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
+/// Makes an assembler in the block `mem` of `mem_len` bytes, as `deltawire_init` makes a parser.
+/// Give both the same config, so that both have room for the same choices and tool calls: only
+/// `max_choices` and `max_tool_calls` matter here. An assembler with less room than its parser
+/// leaves out the other choices and calls; `deltawire_message_limit` says so. Answers OK, E_NULL,
+/// E_ALIGN, E_SMALL, E_RANGE (`mem_len`), E_CONFIG.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_init(
     mem: *mut c_void,
@@ -171,7 +174,7 @@ pub unsafe extern "C" fn deltawire_message_init(
     if mem.is_null() {
         return DELTAWIRE_E_NULL;
     }
-    // SAFETY: what the caller gave begins with its size, and is as long.
+    // SAFETY: the caller's struct begins with its size, and is that long.
     let config = ok!(unsafe { config_of(cfg) });
     ok!(fits(mem as usize, mem_len, 0));
     let room = ok!(BlockRoom::of(&config));
@@ -179,7 +182,7 @@ pub unsafe extern "C" fn deltawire_message_init(
     ok!(fits(mem as usize, mem_len, size_for(words, 0)));
     let log = MessageLogOf::with_tables(MessageTables { room, words: [] }, usize::MAX);
     let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
-    // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows lie behind the state.
+    // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows follow the state.
     unsafe {
         mem.cast::<Fixed>().write(state);
         let first = mem.cast::<u8>().add(FIXED).cast::<Slot>();
@@ -201,8 +204,8 @@ pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> d
     DELTAWIRE_OK
 }
 
-/// Moves the assembler to another block. As `deltawire_move`. Answers OK, E_NULL, E_ALIGN, E_STATE,
-/// E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
+/// Moves the assembler to another block, as `deltawire_move` does a parser. Answers OK, E_NULL,
+/// E_ALIGN, E_STATE, E_SMALL, E_RANGE (`mem_len`; the blocks overlap).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_move(
     mem: *mut c_void,
@@ -213,7 +216,7 @@ pub unsafe extern "C" fn deltawire_message_move(
     if mem.is_null() {
         return DELTAWIRE_E_NULL;
     }
-    // SAFETY: a block, as the caller promises, that nothing changes now.
+    // SAFETY: a block that nothing changes during the call, as the caller promises.
     let (from, buffer) = ok!(unsafe { look(src) });
     let words = from.words as usize;
     let head = size_for(words, 0);
@@ -221,12 +224,12 @@ pub unsafe extern "C" fn deltawire_message_move(
     if overlap(mem as usize, mem_len, src as usize, from.len) {
         return DELTAWIRE_E_RANGE;
     }
-    let kept = buffer.get(..from.kept()).unwrap_or_default();
+    let kept = buffer.get(..from.used()).unwrap_or_default();
     if kept.len() > mem_len.saturating_sub(head) {
         return DELTAWIRE_E_SMALL;
     }
-    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`; a state is plain
-    // data.
+    // SAFETY: `mem` is writable for `mem_len` bytes, as the caller promises, and does not overlap `src`; a state is
+    // plain data.
     unsafe {
         ptr::copy_nonoverlapping(src.cast::<u8>(), mem.cast(), head);
         let state = &mut *state_at(mem.cast(), words);
@@ -237,29 +240,30 @@ pub unsafe extern "C" fn deltawire_message_move(
     DELTAWIRE_OK
 }
 
-/// The block of `m` has `mem_len` bytes now. As `deltawire_resize`. Answers OK, E_NULL, E_ALIGN,
-/// E_STATE, E_SMALL, E_RANGE (beyond any memory).
+/// Tells the assembler that its block has `mem_len` bytes now, as `deltawire_resize` does. Answers
+/// OK, E_NULL, E_ALIGN, E_STATE, E_SMALL, E_RANGE (beyond any memory).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem_len: usize) -> deltawire_status {
-    // SAFETY: a block, as the caller promises, of both lengths.
+    // SAFETY: a block that has both lengths, as the caller promises.
     let (state, _) = ok!(unsafe { enter(m) });
-    ok!(fits(m as usize, mem_len, size_for(state.words as usize, state.kept())));
+    ok!(fits(m as usize, mem_len, size_for(state.words as usize, state.used())));
     (state.len, state.need, state.full) = (mem_len, 0, false);
     DELTAWIRE_OK
 }
 
-/// The size of the block that the assembler needs, in bytes: after NEED_STORAGE the size to move to,
-/// else the smallest that holds the message. 0: not an assembler.
+/// The size of the block that the assembler needs, in bytes. After NEED_STORAGE that is the size to
+/// move to; otherwise it is the smallest size that holds the message. Returns 0 if `m` is not an
+/// assembler.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> usize {
-    // SAFETY: a block, as the caller promises, that nothing changes now.
+    // SAFETY: a block that nothing changes during the call, as the caller promises.
     let Ok((state, _)) = (unsafe { look(m) }) else { return 0 };
-    state.need.max(size_for(state.words as usize, state.kept()))
+    state.need.max(size_for(state.words as usize, state.used()))
 }
 
 impl MessageState {
     /// How many bytes of the buffer are in use.
-    fn kept(&self) -> usize {
+    fn used(&self) -> usize {
         self.log.len().saturating_add(self.staged)
     }
 }

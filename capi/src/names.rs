@@ -9,11 +9,12 @@ use deltawire::json::JsonErrorKind;
 use deltawire::stream::{Media, Pending, Protocol};
 use deltawire::{Error, Quirk, Verdict};
 
-/// The name of a number, from a table of the numbers of C; "?" for a number that is not in the table. If a row has a number of the
-/// library, the two numbers must be equal. `rows`, if given, is how many rows the table must have.
+/// The name of a number, from a table of C constants; "?" for a number that is not in the table. A
+/// row may also name the library's number, which must equal the constant. `rows`, if given, is how
+/// many rows the table must have.
 macro_rules! names {
     ($number:expr $(, rows $rows:expr)?; $($known:ident $(= $library:expr)? => $name:literal,)*) => {{
-        #[allow(dead_code)] // Most tables do not say.
+        #[allow(dead_code)] // Most tables state no number of rows.
         const ROWS: usize = [$($known),*].len();
         $(const _: () = assert!(ROWS == $rows);)?
         $($(const _: () = assert!($known == $library);)?)*
@@ -30,23 +31,20 @@ fn words_of(status: deltawire_status) -> [&'static CStr; 2] {
     match status {
         DELTAWIRE_OK => [c"OK", c"done"],
         DELTAWIRE_PAUSED => [c"PAUSED", c"a callback asked for a pause"],
-        DELTAWIRE_MORE => [c"MORE", c"array or scratch are full"],
-        DELTAWIRE_NEED_STORAGE => [c"NEED_STORAGE", c"the block is too small for what it has to keep"],
-        DELTAWIRE_ABSENT => [c"ABSENT", c"there is no such thing"],
-        DELTAWIRE_E_NULL => [c"E_NULL", c"a pointer is NULL"],
-        DELTAWIRE_E_CONFIG => [c"E_CONFIG", c"a struct has a size or a value that is not known"],
+        DELTAWIRE_MORE => [c"MORE", c"the array or the scratch is full"],
+        DELTAWIRE_NEED_STORAGE => [c"NEED_STORAGE", c"the block is too small for what it must keep"],
+        DELTAWIRE_ABSENT => [c"ABSENT", c"there is no such value, or it has another type"],
+        DELTAWIRE_E_NULL => [c"E_NULL", c"a pointer that must not be NULL is NULL"],
+        DELTAWIRE_E_CONFIG => [c"E_CONFIG", c"a struct has an unknown size or a value out of range"],
         DELTAWIRE_E_SMALL => [c"E_SMALL", c"memory is too small"],
-        DELTAWIRE_E_ALIGN => [c"E_ALIGN", c"memory is not aligned"],
-        DELTAWIRE_E_STATE => [c"E_STATE", c"never initialised, or the wrong order of calls"],
-        DELTAWIRE_E_REENTRANT => [c"E_REENTRANT", c"called from a callback"],
-        DELTAWIRE_E_RANGE => [c"E_RANGE", c"outside of the range"],
-        DELTAWIRE_E_RESUME => [
-            c"E_RESUME",
-            c"the bytes that were not consumed have to be given again, or a batch was left before its end",
-        ],
-        DELTAWIRE_E_ABORTED => [c"E_ABORTED", c"a callback broke off"],
-        DELTAWIRE_E_CALLBACK => [c"E_CALLBACK", c"a callback returned a number that is not known"],
-        DELTAWIRE_E_STRICT => [c"E_STRICT", c"a quirk that is to be an error"],
+        DELTAWIRE_E_ALIGN => [c"E_ALIGN", c"memory is not aligned to DELTAWIRE_ALIGN"],
+        DELTAWIRE_E_STATE => [c"E_STATE", c"the block was never initialized, or the order of calls is wrong"],
+        DELTAWIRE_E_REENTRANT => [c"E_REENTRANT", c"a callback called a function on the parser or workspace in use"],
+        DELTAWIRE_E_RANGE => [c"E_RANGE", c"an argument is out of range, or a number does not fit its type"],
+        DELTAWIRE_E_RESUME => [c"E_RESUME", c"the parser expects the unconsumed bytes again, and got fewer or others"],
+        DELTAWIRE_E_ABORTED => [c"E_ABORTED", c"a callback aborted the call"],
+        DELTAWIRE_E_CALLBACK => [c"E_CALLBACK", c"a callback returned an unknown number"],
+        DELTAWIRE_E_STRICT => [c"E_STRICT", c"the stream has a quirk that the config makes an error"],
         _ => [c"?"; 2],
     }
 }
@@ -63,7 +61,7 @@ pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_ch
     words_of(status)[1].as_ptr()
 }
 
-/// How many kinds of the library are not for C yet.
+/// How many kinds of the library have no constant in C yet.
 const RESERVED: usize = 4;
 
 /// The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
@@ -208,8 +206,7 @@ pub extern "C" fn deltawire_fault_name(fault: u32) -> *const c_char {
 }
 
 /// The name of a `DELTAWIRE_FINISH_*` as providers write it, such as `tool_calls`; `other` for
-/// OTHER, whose own words are the text of the event, and "?" for an unknown number. Static, ended by
-/// NUL.
+/// OTHER, and "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_finish_name(finish: u32) -> *const c_char {
     names! { finish;
@@ -223,8 +220,8 @@ pub extern "C" fn deltawire_finish_name(finish: u32) -> *const c_char {
     }
 }
 
-/// What happened where a `DELTAWIRE_LIMIT_*` was exceeded, by the name of that error in Rust:
-/// `TooManyCalls` for `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
+/// The name of a `DELTAWIRE_LIMIT_*`, which is that of the error in Rust: `TooManyCalls` for
+/// `DELTAWIRE_LIMIT_TOOL_CALLS`. "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_limit_name(limit: u32) -> *const c_char {
     names! { limit;
@@ -240,20 +237,20 @@ pub(crate) fn quirk_of(number: u32) -> Option<Quirk> {
     Quirk::ALL.iter().copied().find(|quirk| *quirk as u32 == number)
 }
 
-/// The code of a quirk in docs/quirks.md, such as `F6`. NULL past the last known. Static, ended by
+/// The code of a quirk in docs/quirks.md, such as `F6`; NULL for unknown numbers. Static, ended by
 /// NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_quirk_code(quirk: u32) -> *const c_char {
     quirk_of(quirk).map_or(ptr::null(), |quirk| quirk.c_strs()[0].as_ptr())
 }
 
-/// The name of a quirk, such as `ContinuedPayload`. NULL past the last known. Static, ended by NUL.
+/// The name of a quirk, such as `ContinuedPayload`; NULL for unknown numbers. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_quirk_name(quirk: u32) -> *const c_char {
     quirk_of(quirk).map_or(ptr::null(), |quirk| quirk.c_strs()[1].as_ptr())
 }
 
-/// A quirk in words. NULL past the last known. Static, ended by NUL.
+/// A quirk in words; NULL for unknown numbers. Static, ended by NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_quirk_text(quirk: u32) -> *const c_char {
     quirk_of(quirk).map_or(ptr::null(), |quirk| quirk.c_strs()[2].as_ptr())

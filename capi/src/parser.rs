@@ -26,12 +26,12 @@ pub extern "C" fn deltawire_abi() -> u32 {
 }
 
 /// The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
-/// event; `read_len` of the config is included. `cfg` may be NULL: all defaults. The size is then at
-/// most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. 0: no block is that large, or `deltawire_init` would
-/// answer E_CONFIG.
+/// event; `read_len` of the config is included. If `cfg` is NULL, every member has its default, and
+/// the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. Returns 0 if no block is that large, or
+/// if `deltawire_init` would answer E_CONFIG.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize {
-    // SAFETY: what the pointer is, the caller promises.
+    // SAFETY: the caller promises a valid pointer.
     let Ok((core, _)) = (unsafe { config_of(cfg) }).and_then(|config| core_of(&config)) else { return 0 };
     let size = core.size_for(event_bytes);
     if size <= isize::MAX as usize {
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, even
     }
 }
 
-/// Returns the config that C gave. NULL stands for all defaults.
+/// Returns the config that C gave. NULL selects all defaults.
 ///
 /// # Safety
 /// `cfg` is NULL, or begins with its size and is as long.
@@ -113,9 +113,9 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
     Ok((core, machine))
 }
 
-/// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: all defaults. `*out`,
-/// unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites the block: do
-/// not call it on a parser in use.
+/// Makes a parser in the block `mem` of `mem_len` bytes. If `cfg` is NULL, every member has its
+/// default. `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites
+/// the block: do not call it on a parser in use.
 ///
 /// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`, or, without
 /// `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
@@ -130,9 +130,10 @@ pub unsafe extern "C" fn deltawire_init(
     if mem.is_null() {
         return DELTAWIRE_E_NULL;
     }
-    // SAFETY: what the caller gave begins with its size, and is as long.
+    // SAFETY: the caller's struct begins with its size, and is that long.
     let config = ok!(unsafe { config_of(cfg) });
-    // The address is checked first, so that the answer about it does not depend on the config.
+    // The address is checked before the config is used, so that the answer about the address does not depend on the
+    // config.
     ok!(fits(mem as usize, mem_len, 0));
     let (core, machine) = ok!(core_of(&config));
     ok!(fits(mem as usize, mem_len, core.least()));
@@ -145,8 +146,8 @@ pub unsafe extern "C" fn deltawire_init(
     DELTAWIRE_OK
 }
 
-/// Begins a new stream with the same config. The time depends on the state and the tables, not on
-/// the size of the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+/// Begins a new stream with the same config. Takes time in proportion to the state and the tables,
+/// not to the event buffer. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
@@ -163,7 +164,8 @@ pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_
     DELTAWIRE_OK
 }
 
-/// Checks that offsets of 32 bits reach all of a block with a read area: in direct reading they count from its first byte.
+/// Checks that 32-bit offsets reach all of a block with a read area, because in direct reading they
+/// count from its first byte.
 fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
     if read_len > 0 && u32::try_from(mem_len).is_err() {
         return Err(DELTAWIRE_E_RANGE);
@@ -171,9 +173,9 @@ fn reachable(mem_len: usize, read_len: usize) -> Result<(), deltawire_status> {
     Ok(())
 }
 
-/// Moves the parser `src` to the block `mem`, which may be larger or smaller as long as what `src`
-/// retains fits (`deltawire_need`). `*out`, unless NULL, becomes `(deltawire_parser *)mem`. `src` is
-/// unchanged, and may be freed.
+/// Moves the parser `src` to the block `mem`. The block may be larger or smaller, if what `src`
+/// retains fits (`deltawire_need`). `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`.
+/// `src` is unchanged, and may be freed.
 ///
 /// A reservation for direct reading ends. Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT,
 /// E_SMALL, E_RANGE (the blocks overlap; beyond any memory; with `read_len`, 4 GiB or more). On
@@ -188,7 +190,7 @@ pub unsafe extern "C" fn deltawire_move(
     if mem.is_null() {
         return DELTAWIRE_E_NULL;
     }
-    // SAFETY: a block, as the caller promises, that nothing changes now.
+    // SAFETY: a block that nothing changes during the call, as the caller promises.
     let ReadBlock { core: from, stream, storage, area } = ok!(unsafe { look(src) });
     ok!(fits(mem as usize, mem_len, from.least()));
     ok!(reachable(mem_len, from.read_len));
@@ -206,7 +208,7 @@ pub unsafe extern "C" fn deltawire_move(
     unsafe {
         block::copy(src.cast(), mem.cast(), from.head(), mem_len);
         let mut to = ok!(block::enter(mem.cast()));
-        to.kept.relocate(storage, to.storage, is_pending);
+        to.machine.relocate(storage, to.storage, is_pending);
         if let Some(area) = to.area.get_mut(..unspent.len()) {
             area.copy_from_slice(unspent);
         }
@@ -217,14 +219,15 @@ pub unsafe extern "C" fn deltawire_move(
     DELTAWIRE_OK
 }
 
-/// The block of `p` has `mem_len` bytes now. Call it after `realloc` enlarged the block, which may
-/// have moved it, too, or before `realloc` makes it smaller. As `deltawire_move`, at the same place.
+/// Tells the parser that its block has `mem_len` bytes now. Call this after `realloc` enlarged the
+/// block, which may also have moved it, or before `realloc` shrinks it. The effect is that of
+/// `deltawire_move` within the same block.
 ///
 /// Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
 /// `read_len`, 4 GiB or more). On failure nothing is changed.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usize) -> deltawire_status {
-    // SAFETY: a block, as the caller promises, of both lengths.
+    // SAFETY: a block that has both lengths, as the caller promises.
     unsafe {
         let ReadBlock { core, .. } = ok!(look(p));
         ok!(reachable(mem_len, core.read_len));
@@ -233,11 +236,12 @@ pub unsafe extern "C" fn deltawire_resize(p: *mut deltawire_parser, mem_len: usi
     DELTAWIRE_OK
 }
 
-/// The size of the block that the parser needs, in bytes: after NEED_STORAGE the size to move to,
-/// else the smallest that holds what the parser retains. 0: not a parser.
+/// The size of the block that the parser needs, in bytes. After NEED_STORAGE that is the size to
+/// move to; otherwise it is the smallest size that holds what the parser retains. Returns 0 if `p`
+/// is not a parser.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_need(p: *const deltawire_parser) -> usize {
-    // SAFETY: a block, as the caller promises, that nothing changes now.
+    // SAFETY: a block that nothing changes during the call, as the caller promises.
     let Ok(ReadBlock { core, stream, storage, .. }) = (unsafe { look(p) }) else { return 0 };
     let retained = stream.retained(storage, core.emitter.is_pending());
     core.need.max(core.size_for(retained)).max(core.least())

@@ -1,15 +1,15 @@
-//! What a parser knows of its stream: its end, token counts, last event ID, failure and quirks.
+//! What a parser knows of its stream: how it ended, token counts, last event ID, failure and quirks.
 
 use crate::block::{look, Phase, ReadBlock};
 use crate::convert::{answer, fill, give_usage, str_of};
 use crate::names::quirk_of;
 use crate::types::*;
 
-/// How the stream ended, or would if it ended now. Answers OK, E_NULL, E_ALIGN, E_STATE,
+/// Writes how the stream ended, or how it would end now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 /// E_REENTRANT, E_CONFIG (`size`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut deltawire_end) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let ReadBlock { core, stream, .. } = ok!(look(p));
         let end = stream.end();
@@ -36,30 +36,30 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
     }
 }
 
-/// The token counts so far: of the last usage; of Anthropic, which sends them in several events,
-/// merged. Of a stream that is not complete they are no bill: the completion of an Anthropic stream
-/// that was cut is that of its beginning. Answers OK, ABSENT (the stream has none yet), E_NULL,
-/// E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
+/// The token counts so far: those of the last usage or, for Anthropic, which spreads the counts over
+/// several events, all of them merged. Do not bill by the counts of an incomplete stream: a cut
+/// Anthropic stream has the completion count of its beginning. Answers OK, ABSENT (the stream has
+/// none yet), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_last_usage(
     p: *const deltawire_parser,
     out: *mut deltawire_usage,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let look = ok!(look(p));
         give_usage(out, look.core.emitter.usage().copied())
     }
 }
 
-/// The last event ID: send it as `Last-Event-ID` to reconnect. Any bytes, valid until the next call
-/// on the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
+/// The last event ID: send it as `Last-Event-ID` to reconnect. Bytes, valid until the next call on
+/// the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_last_event_id(
     p: *const deltawire_parser,
     out: *mut deltawire_str,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let ReadBlock { stream, storage, .. } = ok!(look(p));
         let id = Some(stream.last_event_id(storage)).filter(|id| !id.is_empty());
@@ -67,29 +67,29 @@ pub unsafe extern "C" fn deltawire_last_event_id(
     }
 }
 
-/// After E_STRICT: the number of the quirk; else, and from a callback, `DELTAWIRE_QUIRKS`.
+/// After E_STRICT: the number of the quirk; otherwise, and from a callback, `DELTAWIRE_QUIRKS`.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_error_quirk(p: *const deltawire_parser) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(p) }.map_or(DELTAWIRE_QUIRKS, |look| look.core.error_quirk)
 }
 
-/// After a status of -100 and below: the stream offset of the event that failed; else 0.
+/// After a status of -100 or below: the stream offset of the event that failed; otherwise 0.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_error_offset(p: *const deltawire_parser) -> u64 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(p) }.map_or(0, |look| look.core.error_offset)
 }
 
-/// After E_ABORTED and E_CALLBACK: the number that the callback returned; else 0.
+/// After E_ABORTED and E_CALLBACK: the number that the callback returned; otherwise 0.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_user_code(p: *const deltawire_parser) -> i32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(p) }.map_or(0, |look| look.core.user_code)
 }
 
-/// How often the stream has the quirk; counting stops at 65,535. 0 for unknown numbers, and from a
-/// callback.
+/// How often the stream has the quirk; counting stops at 65,535. Returns 0 for unknown numbers, and
+/// from a callback.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_quirk_count(p: *const deltawire_parser, quirk: u32) -> u64 {
     // SAFETY: a block, as the caller promises.

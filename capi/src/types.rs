@@ -1,5 +1,5 @@
-//! The types and constants that cross the boundary. Their layout is fixed: `ffi-tests/layout/table.txt` records it. The header
-//! has the items of one section in the order of these modules.
+//! The types and constants that cross the boundary. Their layout is fixed: `ffi-tests/layout/table.txt` records it. The
+//! header has the items of one section in the order of these modules.
 
 mod callbacks;
 mod config;

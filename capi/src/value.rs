@@ -9,25 +9,25 @@ use core::ffi::{c_char, c_void};
 use deltawire::chat::{ApiError, ErrorPart, OtherMember, Usage};
 use deltawire::json::{self, Decimal, Number, Text, Value, ValueKind};
 
-/// Makes a value of JSON bytes. Whitespace around the value is skipped. The bytes are checked only
-/// as far as it takes to find the end of the value. Answers OK, ABSENT (not JSON, or bytes follow
-/// the value), E_NULL, E_RANGE (`len`).
+/// Makes a value of JSON bytes. Whitespace around the value is skipped. The function checks the
+/// bytes only as far as finding the end of the value requires. Answers OK, ABSENT (not JSON, or
+/// bytes follow the value), E_NULL, E_RANGE (`len`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_open(
     json: *const c_void,
     len: usize,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let json = ok!(bytes(json, len));
         give_value(out, json::parse_lazy(json).ok())
     }
 }
 
-/// Makes values of a member, `"name":value`, as the text of a `DELTAWIRE_META_*MEMBER` has it.
-/// `key`, unless NULL, receives the name, `out` the value. Whitespace between them is skipped.
-/// Answers OK, ABSENT (not such a text), E_NULL, E_RANGE (`len`).
+/// Splits a member, `"name":value`, which is the text of a `DELTAWIRE_META_*MEMBER`. `key`, unless
+/// NULL, receives the name, `out` the value. Whitespace between them is skipped. Answers OK, ABSENT
+/// (not a member), E_NULL, E_RANGE (`len`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_open_member(
     member: *const c_void,
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn deltawire_value_open_member(
     key: *mut deltawire_value,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let member = ok!(bytes(member, len));
         answer(out, || {
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn deltawire_value_plain(
     len: usize,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let bytes = ok!(crate::convert::bytes(bytes, len));
         give(out, plain_of(bytes))
@@ -73,7 +73,8 @@ unsafe fn json_of<'v>(v: *const deltawire_value) -> Result<Value<'v>, deltawire_
     }
 }
 
-/// Returns the text of the value that C gave: of a string, of plain text, or of a number or literal as it is written.
+/// Returns the text of the value that C gave: of a string, of plain text, or of a number or literal
+/// as it is written.
 ///
 /// # Safety
 /// As [`given`].
@@ -89,8 +90,8 @@ pub(crate) unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, 
     }
 }
 
-/// The member of an object with this decoded name in UTF-8. If several members have the name, the
-/// last counts. The function reads the object once. Answers OK, ABSENT (no such member, or not an
+/// Returns the member of an object with this decoded name in UTF-8. If several members have the
+/// name, the last counts. Reads the object once. Answers OK, ABSENT (no such member, or not an
 /// object), E_NULL, E_RANGE (`len`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_member(
@@ -99,7 +100,7 @@ pub unsafe extern "C" fn deltawire_value_member(
     len: usize,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if out.is_null() || v.is_null() {
             return DELTAWIRE_E_NULL;
@@ -110,9 +111,9 @@ pub unsafe extern "C" fn deltawire_value_member(
     }
 }
 
-/// The next element of an array, or the next member of an object; `key`, unless NULL, receives the
-/// member's name. `*cursor` is 0 at first. Answers OK, ABSENT (the end of the container, or of its
-/// well-formed part; or not a container), E_NULL.
+/// Returns the next element of an array, or the next member of an object; `key`, unless NULL,
+/// receives the member's name. Set `*cursor` to 0 before the first call. Answers OK, ABSENT (the
+/// container or its well-formed part ends; or not a container), E_NULL.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_next(
     container: *const deltawire_value,
@@ -120,7 +121,7 @@ pub unsafe extern "C" fn deltawire_value_next(
     key: *mut deltawire_value,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if cursor.is_null() || out.is_null() {
             return DELTAWIRE_E_NULL;
@@ -140,10 +141,10 @@ pub unsafe extern "C" fn deltawire_value_next(
     }
 }
 
-/// Decodes a string or a plain text into `buf`; a number, `true` or `false` is copied as it is
-/// written. `*need`, unless NULL, receives the length. The text is not ended by NUL. `buf` may be
-/// NULL with length 0, to ask for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL
-/// (nothing was written to `buf`).
+/// Decodes a string or a plain text into `buf`; copies a number, `true` or `false` as it is written.
+/// `*need`, unless NULL, receives the length. The text is not ended by NUL. Give NULL and 0 to ask
+/// for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL (nothing was written to
+/// `buf`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_text(
     v: *const deltawire_value,
@@ -151,7 +152,7 @@ pub unsafe extern "C" fn deltawire_value_text(
     cap: usize,
     need: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if buf.is_null() && cap > 0 {
             return DELTAWIRE_E_NULL;
@@ -163,24 +164,23 @@ pub unsafe extern "C" fn deltawire_value_text(
     }
 }
 
-/// Returns the text of a value without a copy. That works if the text has no escapes and is valid
-/// UTF-8. Answers OK, ABSENT (another type, or the text must be decoded: `deltawire_value_text`),
-/// E_NULL.
+/// Returns the text of a value without a copy, if it has no escapes and is valid UTF-8. Answers OK,
+/// ABSENT (another type, or `deltawire_value_text` must decode the text), E_NULL.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_str(v: *const deltawire_value, out: *mut deltawire_str) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { answer(out, || text_of(v)?.as_str().map(|text| str_of(text.as_bytes())).ok_or(DELTAWIRE_ABSENT)) }
 }
 
-/// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not
-/// equal), E_NULL, E_RANGE (`len`).
+/// Whether the value is a string or plain text that decodes to `s`. Answers OK, ABSENT (it is not),
+/// E_NULL, E_RANGE (`len`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_equals(
     v: *const deltawire_value,
     s: *const c_char,
     len: usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if v.is_null() {
             return DELTAWIRE_E_NULL;
@@ -207,30 +207,30 @@ unsafe fn number_of<'v>(v: *const deltawire_value) -> Result<Number<'v>, deltawi
     Number::new(value.raw()).ok_or(DELTAWIRE_ABSENT)
 }
 
-/// A number as an unsigned integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
-/// number), E_NULL, E_RANGE (not an integer of this type).
+/// Returns a number as an unsigned integer, in whatever notation (`10.0`, `1e3`). Answers OK, ABSENT
+/// (not a number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_u64(v: *const deltawire_value, out: *mut u64) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { answer(out, || number_of(v)?.to_u64().ok_or(DELTAWIRE_E_RANGE)) }
 }
 
-/// A number as a signed integer, however it is written (`10.0`, `1e3`). Answers OK, ABSENT (not a
-/// number), E_NULL, E_RANGE (not an integer of this type).
+/// Returns a number as a signed integer, in whatever notation (`10.0`, `1e3`). Answers OK, ABSENT
+/// (not a number), E_NULL, E_RANGE (not an integer of this type).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_i64(v: *const deltawire_value, out: *mut i64) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe { answer(out, || number_of(v)?.to_i64().ok_or(DELTAWIRE_E_RANGE)) }
 }
 
-/// A number as digits and a power of ten. If `exact` is 1, the number is `digits * 10^exp10`;
-/// `deltawire.hpp` converts it to a double. Answers OK, ABSENT (not a number), E_NULL.
+/// Returns a number as digits and a power of ten. `deltawire.hpp` converts these to a double.
+/// Answers OK, ABSENT (not a number), E_NULL.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_decimal(
     v: *const deltawire_value,
     out: *mut deltawire_decimal,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         answer(out, || {
             let Decimal { digits, exp10, negative, exact } = number_of(v)?.to_decimal();
@@ -239,16 +239,16 @@ pub unsafe extern "C" fn deltawire_value_decimal(
     }
 }
 
-/// The token counts of a `usage` object: of the value that `on_usage` or `DELTAWIRE_F_USAGE` gave,
-/// of the text of a `DELTAWIRE_EV_USAGE` in a batch, or of a body or message that was kept. It reads
-/// the names of chat completions, Responses, Anthropic and Gemini, whichever the object has. Answers
-/// OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
+/// Returns the token counts of a `usage` object, which may come from `on_usage`, from
+/// `DELTAWIRE_F_USAGE`, from the text of a `DELTAWIRE_EV_USAGE` in a batch, or from a stored body or
+/// message. The function knows the member names of chat completions, Responses, Anthropic and
+/// Gemini. Answers OK, ABSENT (not an object, or an empty one), E_NULL, E_CONFIG (`size`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_usage(
     v: *const deltawire_value,
     out: *mut deltawire_usage,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         if v.is_null() {
             return DELTAWIRE_E_NULL;
@@ -259,17 +259,18 @@ pub unsafe extern "C" fn deltawire_value_usage(
     }
 }
 
-/// A part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in. `error` is
-/// the value that `on_error`, `on_choice_error` or `DELTAWIRE_F_ERROR` gave. To make one of a
-/// batch's text, call `deltawire_value_open`, or `deltawire_value_plain` if the event has the flag
-/// `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT, E_NULL, E_RANGE (`field`).
+/// Returns a part of an error (`DELTAWIRE_ERROR_*`), whichever member the provider puts it in.
+/// `error` is the value that `on_error` or `on_choice_error` received, or that `DELTAWIRE_F_ERROR`
+/// returned. To make a value of a batch's text, call `deltawire_value_open`, or
+/// `deltawire_value_plain` if the event has the flag `DELTAWIRE_EVF_PLAIN`. Answers OK, ABSENT,
+/// E_NULL, E_RANGE (`field`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_error_field(
     error: *const deltawire_value,
     field: u32,
     out: *mut deltawire_value,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         answer(out, || {
             let error = given(error)?;

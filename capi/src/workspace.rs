@@ -1,8 +1,9 @@
-//! Workspaces: the memory that parsers need only while they read, in a block that the caller passes to each call.
+//! Workspaces: memory that parsers need only while they read, in a block that the caller passes to each call.
 //!
-//! Neither block refers to the other between calls, so both may be moved and copied then.
+//! Between calls, neither the parser's block nor the workspace points to the other, so the caller may move and copy
+//! both.
 
-use crate::block::{fits, Kept, Shared};
+use crate::block::{fits, BlockMachine, Shared};
 use crate::convert::{aligned, put_out};
 use crate::types::*;
 use core::ffi::c_void;
@@ -11,8 +12,8 @@ use core::ptr::{addr_of, addr_of_mut};
 use deltawire::stream::{Emitter, Machine};
 use deltawire::Workspace;
 
-/// How many shapes of events a workspace remembers: as many as the machine of a parser, so that the code that reads is compiled
-/// once for both.
+/// How many shapes of events a workspace remembers: as many as the machine of a parser, so that the
+/// code that reads is compiled once for both.
 const SHAPES: usize = 2;
 
 /// A workspace's block.
@@ -23,7 +24,7 @@ struct WorkspaceBlock {
     workspace: Workspace<SHAPES>,
 }
 
-/// The first word of an initialised block.
+/// The first word of an initialized block.
 const MAGIC: u64 = 0x0131_6563_6170_7357 ^ size_of::<WorkspaceBlock>() as u64;
 
 const BUSY: u64 = !MAGIC;
@@ -31,10 +32,9 @@ const BUSY: u64 = !MAGIC;
 const _: () = assert!(size_of::<WorkspaceBlock>() <= DELTAWIRE_WORKSPACE_SIZE, "DELTAWIRE_WORKSPACE_SIZE is too small");
 const _: () = assert!(align_of::<WorkspaceBlock>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
 
-/// Makes an empty workspace in the block `mem` of `mem_len` bytes, of which it takes
-/// `DELTAWIRE_WORKSPACE_SIZE` at most. `*out`, unless `out` is NULL, becomes
-/// `(deltawire_workspace *)mem`. The function overwrites the block: do not call it on a workspace in
-/// use.
+/// Makes an empty workspace in the block `mem` of `mem_len` bytes. It takes at most
+/// `DELTAWIRE_WORKSPACE_SIZE` of them. `*out`, unless `out` is NULL, becomes `(deltawire_workspace
+/// *)mem`. The function overwrites the block: do not call it on a workspace in use.
 ///
 /// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_workspace_size()`), E_RANGE (beyond
 /// any memory). On failure nothing is written.
@@ -62,8 +62,8 @@ pub extern "C" fn deltawire_workspace_size() -> usize {
     size_of::<WorkspaceBlock>()
 }
 
-/// Overwrites all that a workspace keeps of the streams. Parsers that used it go on as before.
-/// `deltawire_reset` of a parser leaves workspaces as they are. Answers OK, E_NULL, E_ALIGN,
+/// Overwrites everything that a workspace keeps of the streams. Parsers that used it go on as
+/// before. `deltawire_reset` of a parser does not clear a workspace. Answers OK, E_NULL, E_ALIGN,
 /// E_STATE, E_REENTRANT.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) -> deltawire_status {
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) 
     DELTAWIRE_OK
 }
 
-/// A workspace that a call is using. The block says so until this is dropped.
+/// A workspace that a call is using. The block refuses other calls until this is dropped.
 pub(crate) struct OpenWorkspace<'b> {
     magic: *mut u64,
     workspace: &'b mut Workspace<SHAPES>,
@@ -89,12 +89,12 @@ impl Drop for OpenWorkspace<'_> {
 /// Enters a workspace for a call.
 ///
 /// # Safety
-/// `w` is NULL, or points to writable memory of at least the size of a workspace that no other thread uses and that outlives the
-/// result.
+/// `w` is NULL, or points to writable memory of at least the size of a workspace that no other
+/// thread uses and that outlives the result.
 pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<OpenWorkspace<'b>, deltawire_status> {
     let block: *mut WorkspaceBlock = aligned(w.cast())?;
-    // SAFETY: as the caller promises; any bytes are a valid number. A block with the magic was initialised, and no other call
-    // is using it: nothing else borrows what lies behind the magic.
+    // SAFETY: as the caller promises; any bytes are a valid number. A block with the magic was initialized, and no
+    // other call is using it: nothing else borrows the bytes after the magic.
     unsafe {
         match addr_of!((*block).magic).read() {
             MAGIC => {}
@@ -107,21 +107,22 @@ pub(crate) unsafe fn enter_workspace<'b>(w: *mut deltawire_workspace) -> Result<
     }
 }
 
-/// Where a call gets its machine from. Each source is a type, so that a program without workspaces links no code for them.
+/// Where a call gets its machine from. Each source is a type, so that a program without workspaces
+/// links no code for them.
 pub(crate) trait MachineSource {
-    /// Whether the source is for parsers with `DELTAWIRE_CFG_SHARED`.
+    /// Whether this is the source for parsers with `DELTAWIRE_CFG_SHARED`.
     const SHARES: bool;
 
-    /// What the block of such a parser has for a machine.
-    type Kept<'k>;
+    /// What the block of such a parser holds: a machine, or a `Shared`.
+    type Held<'k>;
 
-    /// Returns what the block has for a machine, or `None` if the parser is for the other source.
-    fn kept(kept: Kept<'_>) -> Option<Self::Kept<'_>>;
+    /// Returns what the block holds, or `None` if the parser needs the other source.
+    fn machine(machine: BlockMachine<'_>) -> Option<Self::Held<'_>>;
 
-    /// Calls `run` with the machine that reads this window.
+    /// Calls `run` with the machine that reads the bytes of `window`.
     fn run<R>(
         &mut self,
-        kept: Self::Kept<'_>,
+        machine: Self::Held<'_>,
         emitter: &mut Emitter,
         window: &[u8],
         run: impl FnOnce(&mut Emitter, &mut Machine) -> R,
@@ -134,13 +135,13 @@ pub(crate) struct Own;
 impl MachineSource for Own {
     const SHARES: bool = false;
 
-    type Kept<'k> = &'k mut Machine;
+    type Held<'k> = &'k mut Machine;
 
     #[inline(always)]
-    fn kept(kept: Kept<'_>) -> Option<&mut Machine> {
-        match kept {
-            Kept::Own(machine) => Some(machine),
-            Kept::Shared(_) => None,
+    fn machine(machine: BlockMachine<'_>) -> Option<&mut Machine> {
+        match machine {
+            BlockMachine::Own(machine) => Some(machine),
+            BlockMachine::Shared(_) => None,
         }
     }
 
@@ -159,12 +160,12 @@ impl MachineSource for Own {
 impl MachineSource for OpenWorkspace<'_> {
     const SHARES: bool = true;
 
-    type Kept<'k> = &'k mut Shared;
+    type Held<'k> = &'k mut Shared;
 
-    fn kept(kept: Kept<'_>) -> Option<&mut Shared> {
-        match kept {
-            Kept::Own(_) => None,
-            Kept::Shared(shared) => Some(shared),
+    fn machine(machine: BlockMachine<'_>) -> Option<&mut Shared> {
+        match machine {
+            BlockMachine::Own(_) => None,
+            BlockMachine::Shared(shared) => Some(shared),
         }
     }
 

@@ -1,18 +1,19 @@
-//! Finds the end of a JSON value in bytes that arrive in slices.
+//! Finds the end of a JSON object, array or string in bytes that arrive in slices.
 
 use crate::scan::block64::prefix_xor;
 use crate::scan::quoted::Marks;
 use crate::scan::string;
 use crate::visits::visit;
 
-/// Incremental state: how far a JSON object has been read, or ([`feed_value`](Self::feed_value)) an object, array or string.
+/// Incremental state: how far a JSON object has been read. With [`feed_value`](Self::feed_value), the value may also be
+/// an array or a string.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Balance {
     depth: u32,
     in_string: bool,
     escaped: bool,
-    /// Whether the first byte that is not whitespace begins no such value, or, in [`follow`](Self::follow), whether bytes that are
-    /// not whitespace come behind the value.
+    /// Whether the first byte that is not whitespace does not begin such a value. After [`follow`](Self::follow), also
+    /// whether bytes that are not whitespace follow the value.
     other: bool,
     closed: bool,
 }
@@ -32,12 +33,12 @@ impl Balance {
         self.closed
     }
 
-    /// Whether further bytes cannot change the result: the value ended, or there is none.
+    /// Whether further bytes cannot change the result, because the value ended or the bytes are not such a value.
     pub(crate) fn is_over(&self) -> bool {
         self.closed || self.other
     }
 
-    /// Whether there is no object.
+    /// Whether the bytes are not an object.
     #[inline(always)]
     pub(crate) fn is_no_object(&self) -> bool {
         self.other && !self.closed
@@ -48,12 +49,12 @@ impl Balance {
         self.closed && !self.other
     }
 
-    /// Reads `bytes`, also those after the object.
+    /// Reads `bytes`, including those after the object.
     pub(crate) fn follow(&mut self, bytes: &[u8]) {
-        let behind = if self.closed { Some(0) } else { self.feed(bytes) };
-        let behind = behind.and_then(|at| bytes.get(at..)).filter(|_| !self.other).unwrap_or_default();
-        let other = behind.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
-        visit!(other.map_or(behind.len(), |at| at.saturating_add(1)));
+        let after = if self.closed { Some(0) } else { self.feed(bytes) };
+        let after = after.and_then(|at| bytes.get(at..)).filter(|_| !self.other).unwrap_or_default();
+        let other = after.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+        visit!(other.map_or(after.len(), |at| at.saturating_add(1)));
         self.other |= other.is_some();
     }
 
@@ -98,14 +99,14 @@ impl Balance {
         self.in_string
     }
 
-    /// Whether a byte of an object or array changes nothing, because it is no quote, backslash or bracket.
+    /// Whether a byte of an object or array changes nothing, because it is not a quote, backslash or bracket.
     #[inline(always)]
     pub(crate) fn passes(&self, byte: u8) -> bool {
         self.depth > 0 && !self.escaped && !matches!(byte, b'{' | b'[' | b'}' | b']' | b'"' | b'\\')
     }
 
-    /// Follows a text of `len` bytes, in an object or array, by its marks. Returns `false`, with no effect, if something
-    /// follows the end of the value, if it has not begun, or if the byte before the text is a backslash.
+    /// Reads a text of `len` bytes, in an object or array, by its marks. Returns `false`, with no effect, if bytes
+    /// follow the end of the value, if the value has not begun, or if the byte before the text is a backslash.
     #[inline(always)]
     pub(crate) fn follow_marks(&mut self, marks: Marks, len: usize) -> bool {
         if self.depth == 0 || self.escaped {
@@ -128,13 +129,14 @@ impl Balance {
             }
         }
         self.closed = depth == 0;
-        // The last quote decides whether a string is open.
+        // The top bit is the parity of all quotes, which says whether a string is open.
         self.in_string = inside >> 31 != 0;
         self.depth = depth;
         true
     }
 
-    /// Follows one byte of a string, or any number of bytes that are neither backslash nor quote.
+    /// Reads one byte inside a string. A run of bytes that are neither backslash nor quote has the same effect as one
+    /// of them.
     #[inline(always)]
     pub(crate) fn follow_inside(&mut self, byte: u8) {
         if self.escaped {
@@ -146,12 +148,13 @@ impl Balance {
         }
     }
 
-    /// Follows one byte of an object, or of `ANY` value, unless it [`is_over`](Self::is_over). Returns whether it is now.
+    /// Reads one byte of an object, or of `ANY` value, unless the value [`is_over`](Self::is_over). Returns whether it
+    /// is over now.
     #[inline(always)]
     pub(crate) fn follow_byte<const ANY: bool>(&mut self, byte: u8) -> bool {
         if self.in_string {
             self.follow_inside(byte);
-            // A string at depth 0 is the value itself.
+            // A string at depth 0 is the whole value.
             self.closed = ANY && !self.in_string && self.depth == 0;
             return self.closed;
         }
@@ -195,7 +198,7 @@ mod tests {
             (br#"}{}"#, NONE, NONE),
         ] {
             ends_at(json, begin, end, Balance::feed);
-            // An object ends in the same place if any value may come.
+            // An object ends in the same place if arrays and strings are allowed, too.
             if json.trim_ascii_start().first() == Some(&b'{') {
                 ends_at(json, begin, end, Balance::feed_value);
             }
@@ -214,7 +217,7 @@ mod tests {
         }
     }
 
-    /// Offsets of the start and end of a value; `NONE` for values of another kind.
+    /// Checks the offsets of the start and end of a value; `NONE` for values of another kind.
     const NONE: usize = usize::MAX;
 
     fn ends_at(json: &[u8], begin: usize, end: usize, feed: fn(&mut Balance, &[u8]) -> Option<usize>) {

@@ -1,5 +1,5 @@
-//! Recognises a JSON value that contains no object (a scalar, or an array of such values), in bytes that arrive in
-//! slices.
+//! Recognizes a bare value, which is a JSON value without an object (a scalar, or an array of bare values), in bytes
+//! that arrive in slices.
 
 use crate::visits::visit;
 
@@ -10,7 +10,7 @@ enum At {
     /// After a `[`: a value, or the end of the array.
     First,
     /// After a value.
-    Behind,
+    After,
     /// In a literal; the next letter is the one at this position of [`LETTERS`].
     Letter(u8),
     String,
@@ -25,16 +25,17 @@ enum At {
     Exponent,
     ExponentSign,
     ExponentDigits,
-    /// The bytes are not such a value.
+    /// The bytes are not a bare value.
     Other,
-    /// The value was complete, and more follows.
+    /// The value was complete, and other bytes follow.
     Past,
 }
 
 /// The literals without their first letters.
 const LETTERS: &[u8] = b"rue alse ull ";
 
-/// Incremental state: how far such a value has been read, by the grammar of RFC 8259. Plain text is soon rejected.
+/// Incremental state: how far a bare value has been read, by the grammar of RFC 8259. Plain text is rejected after a
+/// few bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bare {
     at: At,
@@ -46,7 +47,7 @@ impl Bare {
     /// The state before the first byte.
     pub(crate) const NOTHING: Bare = Bare { at: At::Value, depth: 0 };
 
-    /// Whether the bytes are known to be something else.
+    /// Whether the bytes are certainly not a bare value, or not only one.
     pub(crate) fn is_other(self) -> bool {
         matches!(self.at, At::Other | At::Past)
     }
@@ -58,7 +59,7 @@ impl Bare {
 
     /// Whether the bytes so far are a complete value and blanks.
     pub(crate) fn is_whole(self) -> bool {
-        self.depth == 0 && matches!(self.at, At::Behind | At::Zero | At::Digits | At::Fraction | At::ExponentDigits)
+        self.depth == 0 && matches!(self.at, At::After | At::Zero | At::Digits | At::Fraction | At::ExponentDigits)
     }
 
     /// Reads `bytes`. A line end counts as a blank.
@@ -78,20 +79,20 @@ impl Bare {
 
     fn next(&mut self, byte: u8) -> At {
         match (self.at, byte) {
-            (At::Value | At::First | At::Behind, b' ' | b'\t' | b'\n' | b'\r') => self.at,
+            (At::Value | At::First | At::After, b' ' | b'\t' | b'\n' | b'\r') => self.at,
             (At::First, b']') => self.close(),
             (At::Value | At::First, _) => self.begin(byte),
-            (At::Behind, b',') if self.depth > 0 => At::Value,
-            (At::Behind, b']') if self.depth > 0 => self.close(),
+            (At::After, b',') if self.depth > 0 => At::Value,
+            (At::After, b']') if self.depth > 0 => self.close(),
             (At::Letter(at), _) if LETTERS.get(usize::from(at)) == Some(&byte) => {
                 let next = at.saturating_add(1);
                 if LETTERS.get(usize::from(next)) == Some(&b' ') {
-                    At::Behind
+                    At::After
                 } else {
                     At::Letter(next)
                 }
             }
-            (At::String, b'"') => At::Behind,
+            (At::String, b'"') => At::After,
             (At::String, b'\\') => At::Escape,
             (At::String, b' '..) => At::String,
             (At::Escape, b'u') => At::Hex(4),
@@ -110,7 +111,7 @@ impl Bare {
             (At::Zero | At::Digits | At::Fraction, b'e' | b'E') => At::Exponent,
             (At::Exponent, b'+' | b'-') => At::ExponentSign,
             (At::Exponent | At::ExponentSign | At::ExponentDigits, b'0'..=b'9') => At::ExponentDigits,
-            (At::Zero | At::Digits | At::Fraction | At::ExponentDigits, b' ' | b'\t' | b'\n' | b'\r') => At::Behind,
+            (At::Zero | At::Digits | At::Fraction | At::ExponentDigits, b' ' | b'\t' | b'\n' | b'\r') => At::After,
             (At::Zero | At::Digits | At::Fraction | At::ExponentDigits, b',') if self.depth > 0 => At::Value,
             (At::Zero | At::Digits | At::Fraction | At::ExponentDigits, b']') if self.depth > 0 => self.close(),
             _ => At::Other,
@@ -139,7 +140,7 @@ impl Bare {
 
     fn close(&mut self) -> At {
         self.depth = self.depth.saturating_sub(1);
-        At::Behind
+        At::After
     }
 }
 
@@ -151,7 +152,8 @@ mod tests {
     use std::string::String;
     use std::vec::Vec;
 
-    /// Compares every string of up to 6 tokens, cut once, with the strict check. Values with an object are not accepted.
+    /// Compares every string of up to 6 tokens, cut once, with the strict check. Values with an object are not
+    /// accepted.
     #[test]
     fn a_value_is_whole_if_the_strict_check_finds_its_end() {
         const TOKENS: [&str; 16] =

@@ -58,7 +58,7 @@ impl<'a> Cursor<'a> {
         Cursor { steps: Steps::new(bytes, 0, max_depth), max_depth, fresh: false, fault: None }
     }
 
-    /// Continues at `offset`, right after a member or element of a container that an earlier cursor entered.
+    /// Creates a cursor at `offset`, right after a member or element of a container that an earlier cursor entered.
     #[inline]
     pub(super) fn again(bytes: &'a [u8], offset: usize) -> Self {
         Cursor { steps: Steps::new(bytes, offset, u32::MAX), ..Cursor::with_max_depth(bytes, u32::MAX) }
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the name of the next member of the innermost open object. The caller must then read or enter its value.
-    /// Returns `None` at the end of the object and moves behind it.
+    /// Returns `None` at the end of the object and moves past it.
     ///
     /// # Errors
     /// `UnexpectedEnd`; `UnexpectedByte` instead of a comma, a name, a colon or the closing brace.
@@ -121,7 +121,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Moves to the next element of the innermost open array and returns `true`. The caller must then read or enter it.
-    /// Returns `false` at the end of the array and moves behind it.
+    /// Returns `false` at the end of the array and moves past it.
     ///
     /// # Errors
     /// `UnexpectedEnd`; `UnexpectedByte` instead of a comma, a value or the closing bracket.
@@ -144,8 +144,8 @@ impl<'a> Cursor<'a> {
         self.kept(more)
     }
 
-    /// Skips the next value and returns its bytes. Reads only what it takes to find the end: the [module](super) lists what
-    /// that checks. The value ends at [`offset`](Cursor::offset).
+    /// Skips the next value and returns its bytes. Checks only as much as finding the end requires, which the
+    /// [module](super) lists. The value ends at [`offset`](Cursor::offset).
     ///
     /// # Errors
     /// `UnexpectedEnd`, `UnexpectedByte`, `TooDeep`, `BadNumber`, `BadLiteral`.
@@ -180,7 +180,7 @@ impl<'a> Cursor<'a> {
         self.max_depth.saturating_sub(self.steps.levels())
     }
 
-    /// Returns the result of a step. Keeps the first error, and ends the reading there, so that every later step fails.
+    /// Returns the result of a step. Stores the first error, and moves to the end, so that every later step fails.
     #[inline(always)]
     fn kept<T>(&mut self, read: Result<T, JsonError>) -> Result<T, JsonError> {
         read.map_err(|fault| {
@@ -193,9 +193,9 @@ impl<'a> Cursor<'a> {
 shown!("Cursor": Cursor<'_>, this => offset: this.offset(), depth: this.depth(),
     rest: Bytes(this.steps.bytes().get(this.offset()..).unwrap_or_default()));
 
-/// Returns the only value in `bytes`; whitespace may surround it. Checks no more than it takes to find the end, as
-/// [`Cursor::value`] does: the [module](super) lists what. Containers may nest 128 levels deep. Errors inside appear when
-/// that part is read; to have all of it checked first, call [`validate`](super::validate).
+/// Returns the only value in `bytes`; whitespace may surround it. Checks only as much as finding the end requires, as
+/// [`Cursor::value`] does; the [module](super) lists what. Containers may nest 128 levels deep. An error inside the
+/// value appears when that part is read; to check all of it first, call [`validate`](super::validate).
 ///
 /// ```
 /// use deltawire::json::{parse_lazy, validate};

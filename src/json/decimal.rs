@@ -21,8 +21,8 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Reads a number whose grammar was checked. Keeps its leading digits from the first that is not zero: at most `most` of
-    /// them, and no more than fit.
+    /// Reads a number whose grammar was checked. Keeps its leading digits from the first nonzero digit on: at most
+    /// `most` of them, and no more than fit.
     pub(super) fn of(raw: &[u8], most: u32) -> Decimal {
         let (negative, mut rest) = match raw {
             [b'-', rest @ ..] => (true, rest),
@@ -67,8 +67,8 @@ impl Decimal {
         Decimal { digits, exp10: i32::try_from(held).unwrap_or(0), negative, exact }
     }
 
-    /// Returns the magnitude, if it is an integer that fits. Whoever asks must have kept 20 digits, the most that fit: an
-    /// integer with a further digit that is not zero is too large.
+    /// Returns the magnitude, if it is an integer that fits. The decimal must have kept up to 20 digits, the most that
+    /// can fit: an integer with more digits is too large, unless the others are zeros.
     pub(super) fn to_integer(self) -> Option<u64> {
         let power = 10u64.checked_pow(self.exp10.unsigned_abs()).filter(|_| self.exact)?;
         if self.exp10 >= 0 {
@@ -78,7 +78,7 @@ impl Decimal {
     }
 }
 
-/// Returns the exponent after its `e`, clamped to a range that no number of digits in memory can balance.
+/// Returns the exponent after its `e`, clamped to bounds so large that no number of digits in memory can balance them.
 fn exponent_of(raw: &[u8]) -> Option<i64> {
     const BOUND: i64 = 1 << 56;
     let (negative, digits) = match raw {
@@ -125,7 +125,8 @@ mod tests {
         (negative, digits.clone(), if digits.is_empty() { 0 } else { exponent })
     }
 
-    /// Returns whether the decimal equals the number, and whether the number is an integer of some 128 bits.
+    /// Checks the decimal. Returns whether it equals the number, and whether the number is an integer of about 128
+    /// bits.
     fn check(text: &str) -> (bool, bool) {
         let got = decimal(text);
         let sign = if got.negative { "-" } else { "" };
@@ -143,7 +144,7 @@ mod tests {
             let written: f64 = format!("{sign}{}e{}", got.digits, got.exp10).parse().unwrap();
             assert_eq!(written.to_bits(), text.parse::<f64>().unwrap().to_bits(), "{text}");
         } else {
-            // The digits kept are the leading digits written, with the right power of ten.
+            // The digits kept are the first digits of the text, with the right power of ten.
             let kept = got.digits.to_string();
             assert_eq!((again.0, kept.len()), (negative, 19), "{text}");
             assert!(digits.starts_with(&kept), "{text}");
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(decimal("1.5e-2147483648"), expected(15, i32::MIN, false, false));
         assert_eq!(decimal("1e999999999999999999999999"), expected(1, i32::MAX, false, false));
         assert_eq!(decimal("1e-999999999999999999999999"), expected(1, i32::MIN, false, false));
-        // Many digits balance the exponent.
+        // The many zeros balance the exponent.
         let long = "0.".to_string() + &"0".repeat(100_000) + "5e100001";
         assert_eq!(decimal(&long), expected(5, 0, false, true));
         let long = "1".to_string() + &"0".repeat(100_000) + "e-100000";
@@ -205,11 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn against_string_arithmetic() {
+    fn decimals_against_string_arithmetic() {
         let mut random = Random(7);
         let (mut exact, mut integers) = (0, 0);
         for round in 0..100_000 {
-            // Numbers of any length, and short ones with many zeros, of which many are integers.
+            // Numbers of any length, and short numbers with many zeros, many of which are integers.
             let (whole, fraction, power) = [(30, 24, 400), (13, 9, 25)][round % 2];
             let mut text = String::from(["", "-"][random.below(2)]);
             let many = random.below(whole);

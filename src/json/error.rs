@@ -20,15 +20,15 @@ pub struct JsonError {
 
 words! {
     /// The kinds of errors, with their numbers in the C interface.
-    // As wide as the offset beside it: copies of a result are then made of whole words, which a processor forwards from the stores
-    // before them.
+    // As wide as the offset next to it. Copies of a result then consist of whole words, which the processor can forward
+    // from the stores that wrote them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     #[repr(usize)]
     pub enum JsonErrorKind {
         /// The bytes end inside a value.
         UnexpectedEnd = 1, "unexpected end";
-        /// A byte not allowed at this position.
+        /// A byte that is not allowed at its position.
         UnexpectedByte = 2, "unexpected byte";
         /// Bytes other than whitespace after the value.
         TrailingBytes = 3, "trailing bytes";

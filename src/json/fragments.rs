@@ -44,8 +44,8 @@ impl<'a> Fragment<'a> {
 #[derive(Clone)]
 pub struct Fragments<'a> {
     rest: &'a [u8],
-    /// An ill-formed run taken off `rest`, and whether the replacement for its last chunk is pending. Kept so that no
-    /// byte is read twice, however many ill-formed sequences the run has.
+    /// An ill-formed run that was taken off `rest`, and whether the replacement for its last chunk is pending. Stored
+    /// here so that no byte is read twice, however many ill-formed sequences the run has.
     chunks: Utf8Chunks<'a>,
     replace: bool,
     verbatim: bool,

@@ -18,14 +18,14 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// Returns the kind of a value whose first byte is `byte`. A table, because a `match` would be longer in each of many
-    /// places.
+    /// Returns the kind of a value whose first byte is `byte`. Uses a table, because a `match` would take more code in
+    /// each of many places.
     #[inline]
     pub(super) fn of(byte: u8) -> Option<ValueKind> {
         KINDS.get(usize::from(byte)).copied().flatten()
     }
 
-    const fn judge(byte: u8) -> Option<ValueKind> {
+    const fn begun_by(byte: u8) -> Option<ValueKind> {
         Some(match byte {
             b'"' => ValueKind::String,
             b'{' => ValueKind::Object,
@@ -38,13 +38,13 @@ impl ValueKind {
     }
 }
 
-/// The result of [`ValueKind::judge`] for each byte below 0x80. No value begins with a byte from 0x80 on.
+/// The result of [`ValueKind::begun_by`] for each byte below 0x80. No value begins with a byte from 0x80 on.
 static KINDS: [Option<ValueKind>; 128] = {
     let (mut kinds, mut byte) = ([None; 128], 0_u8);
     while byte < 128 {
         #[allow(clippy::indexing_slicing)] // Evaluated at compile time, and checked above.
         {
-            kinds[byte as usize] = ValueKind::judge(byte);
+            kinds[byte as usize] = ValueKind::begun_by(byte);
         }
         byte += 1;
     }

@@ -21,7 +21,7 @@ pub(super) fn significant(bytes: &[u8], mut at: usize) -> (usize, Option<u8>) {
 pub(super) fn significant_of(rest: &[u8]) -> &[u8] {
     visit!(1);
     match rest {
-        // Nearly always.
+        // Nearly all values have no whitespace before them.
         [byte, ..] if *byte > b' ' => rest,
         _ => skip_space(rest),
     }
@@ -37,7 +37,7 @@ pub(super) fn skip_space(rest: &[u8]) -> &[u8] {
 pub(super) fn literal_end(bytes: &[u8], at: usize, first: u8) -> Result<usize, JsonError> {
     visit!(5);
     let rest = bytes.get(at..).unwrap_or_default();
-    // Each comparison is with a constant, so the compiler needs no call.
+    // Comparisons with constants compile to no call of memcmp.
     let word: &[u8] = match (first, rest) {
         (b'n', [b'n', b'u', b'l', b'l', ..]) | (b't', [b't', b'r', b'u', b'e', ..]) => return Ok(at + 4),
         (b'f', [b'f', b'a', b'l', b's', b'e', ..]) => return Ok(at + 5),

@@ -1,4 +1,4 @@
-//! The contents of a container: a member by name, iterators, and the element or member at an offset.
+//! Reads the contents of a container: a member by name, iterators, and the element or member at an offset.
 
 use super::cursor::Cursor;
 use super::error::JsonError;
@@ -8,8 +8,8 @@ use super::value::Value;
 use core::iter::FusedIterator;
 
 impl<'a> Value<'a> {
-    /// Iterates over the members, in order, or over nothing if this is not an object. Error offsets count from the first
-    /// byte of this value. The iterator ends after an error.
+    /// Iterates over the members, in order, or over nothing if this is not an object. Error offsets count from the
+    /// first byte of this value. The iterator ends after an error.
     #[inline]
     pub fn members(&self) -> Members<'a> {
         let mut cursor = self.inner();
@@ -17,8 +17,8 @@ impl<'a> Value<'a> {
         Members { cursor, open }
     }
 
-    /// Iterates over the elements, in order, or over nothing if this is not an array. Error offsets count from the first
-    /// byte of this value. The iterator ends after an error.
+    /// Iterates over the elements, in order, or over nothing if this is not an array. Error offsets count from the
+    /// first byte of this value. The iterator ends after an error.
     #[inline]
     pub fn elements(&self) -> Elements<'a> {
         let mut cursor = self.inner();
@@ -26,13 +26,14 @@ impl<'a> Value<'a> {
         Elements { cursor, open }
     }
 
-    /// Returns the value of the member named `name`, or `None` if there is no such member or this is not an object. If it is
-    /// there several times, the last one counts, so this reads all members. Names are unescaped before they are compared.
+    /// Returns the value of the member named `name`, or `None` if there is no such member or this is not an object. If
+    /// several members have the name, the last one counts, so this reads all members. Names are unescaped before they
+    /// are compared.
     ///
     /// # Errors
     /// The first error in any member.
     pub fn get(&self, name: &str) -> Result<Option<Value<'a>>, JsonError> {
-        // One loop of steps, which is faster than an iterator over the members.
+        // A loop of steps is faster than an iterator over the members.
         let bytes = self.raw();
         let (mut steps, mut before, mut found) = (Steps::new(bytes, 0, u32::MAX), Before::Bracket, None);
         if steps.descend(b'{').is_err() {
@@ -76,8 +77,8 @@ impl<'a> Value<'a> {
         Some((name, value))
     }
 
-    /// Returns a cursor inside this container. Sets `at` to the end; the caller corrects it if there is another member or
-    /// element.
+    /// Returns a cursor inside this container. Sets `at` to the end; the caller sets it anew if there is another member
+    /// or element.
     fn cursor_at(&self, bracket: u8, at: &mut usize) -> Option<Cursor<'a>> {
         let offset = core::mem::replace(at, usize::MAX);
         if offset > 0 {
@@ -94,8 +95,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Returns the members with these names that are not null, in one walk of a small object. If a name is there twice, the last
-/// one counts, as in [`Value::get`].
+/// Returns the members with these names that are not null, in one walk of a small object. If several members have a
+/// name, the last one counts, as in [`Value::get`].
 #[inline]
 pub(crate) fn members_of<'a, const N: usize>(object: Value<'a>, names: [&str; N]) -> [Option<Value<'a>>; N] {
     let mut found = [None; N];

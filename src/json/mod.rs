@@ -1,7 +1,7 @@
 //! Lazy JSON (RFC 8259): a forward-only cursor, values that remain bytes, strings that remain escaped.
 //!
-//! [`Cursor`] enters only the containers that its caller enters, and skips the others. What that checks, and
-//! [`parse_lazy`] with it:
+//! [`Cursor`] enters only the containers that its caller enters, and skips the others, as [`parse_lazy`] does. Skipping
+//! a value checks this much of it:
 //!
 //! | Value | Checked when it is skipped |
 //! | --- | --- |
@@ -9,9 +9,9 @@
 //! | string | that it ends |
 //! | object, array | that its strings end, how deep it nests, and that it has as many closing brackets as opening ones, braces and square brackets counted alike: `[}` passes, and so does `[1 2]` |
 //!
-//! What is skipped is checked when it is read. [`Text`] decodes a string when it is
-//! read; it replaces or keeps what strict JSON forbids there and reports it as a [`Quirk`](crate::Quirk). [`validate`]
-//! is the strict check: RFC 8259 in full, and UTF-8.
+//! The other checks happen when the value is read. [`Text`] decodes a string when it is read. It replaces or keeps what
+//! strict JSON forbids there, and reports that as a [`Quirk`](crate::Quirk). [`validate`] is the strict check: RFC 8259
+//! in full, and UTF-8.
 //!
 //! Nothing here recurses, copies the input or allocates, except [`Text::push_to`] and [`Text::to_cow`] (feature
 //! `alloc`).
@@ -60,9 +60,9 @@ pub use kind::ValueKind;
 pub(crate) use kind::ValueKinds;
 pub(crate) use members::members_of;
 pub use members::{Elements, Members};
-pub(crate) use number::behind as behind_number;
+pub(crate) use number::skip as skip_number;
 pub use number::Number;
-pub(crate) use rewrite::{behind_string, element_at, escape, escape_text, rewrite, rewrite_keeping_halves};
+pub(crate) use rewrite::{element_at, escape, escape_text, rewrite, rewrite_keeping_halves, skip_string};
 pub(crate) use steps::{Before, Skipped, Steps};
 pub(crate) use strict::string_end as strict_string_end;
 pub use strict::validate;

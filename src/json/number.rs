@@ -53,8 +53,8 @@ impl<'a> Number<'a> {
         self.raw().iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
     }
 
-    /// Returns the value if it is an integer from 0 to `u64::MAX`, in any notation: also `10.0`, `1.7e9` and `-0`.
-    /// Exact. Takes time linear in the length of the text, whatever the exponent.
+    /// Returns the exact value if it is an integer from 0 to `u64::MAX`, in any notation, such as `10.0`, `1.7e9` or
+    /// `-0`. Takes time linear in the length of the text, whatever the exponent.
     #[inline]
     pub fn to_u64(&self) -> Option<u64> {
         match magnitude(self.raw())? {
@@ -72,8 +72,8 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// Returns the number as a decimal, without floating point: for values to be stored exactly, such as a price or a
-    /// log probability. Takes time linear in the length of the text, whatever the exponent.
+    /// Returns the number as a decimal, without floating point, to store values exactly, such as a price or a log
+    /// probability. Takes time linear in the length of the text, whatever the exponent.
     pub fn to_decimal(&self) -> Decimal {
         Decimal::of(self.raw(), 19)
     }
@@ -121,8 +121,9 @@ pub(super) fn end(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
-/// Returns the bytes behind the number that `rest` begins with if it has no exponent, at most eight digits before its point,
-/// and a comma or a bracket behind it, as is usual. Returns `None` for any other: then use [`end`].
+/// Fast path: returns the bytes after the number that `rest` begins with, if it has no exponent, at most eight digits
+/// before its point, and a comma or a bracket after it, as nearly all numbers have. Returns `None` for any other
+/// number: then use [`end`].
 #[inline(always)]
 pub(super) fn short(rest: &[u8]) -> Option<&[u8]> {
     let digits = match rest {
@@ -130,33 +131,33 @@ pub(super) fn short(rest: &[u8]) -> Option<&[u8]> {
         _ => rest,
     };
     visit!(8);
-    let behind = match digits {
-        // A probability's logarithm.
-        [b'0'..=b'9', behind @ ..] if behind.first() == Some(&b'.') => behind,
+    let after = match digits {
+        // A log probability has one digit before its point.
+        [b'0'..=b'9', after @ ..] if after.first() == Some(&b'.') => after,
         _ => {
             let word = u64::from_le_bytes(*digits.first_chunk()?);
             let len = no_digits(word).trailing_zeros() >> 3;
             digits.get(len as usize..).filter(|_| len > 0 && !(word as u8 == b'0' && len > 1))?
         }
     };
-    let behind = match behind {
+    let after = match after {
         [b'.', fraction @ ..] => {
             let len = digits_len(fraction);
             fraction.get(len..).filter(|_| len > 0)?
         }
-        behind => behind,
+        after => after,
     };
-    matches!(behind, [b',' | b']' | b'}', ..]).then_some(behind)
+    matches!(after, [b',' | b']' | b'}', ..]).then_some(after)
 }
 
-/// Returns the bytes behind the number that `rest` begins with, as far as the grammar matches.
+/// Returns the bytes after the number that `rest` begins with, as far as the grammar matches.
 #[inline(always)]
-pub(crate) fn behind(rest: &[u8]) -> Option<&[u8]> {
-    short(rest).or_else(|| behind_any(rest))
+pub(crate) fn skip(rest: &[u8]) -> Option<&[u8]> {
+    short(rest).or_else(|| skip_any(rest))
 }
 
 #[inline(never)]
-fn behind_any(rest: &[u8]) -> Option<&[u8]> {
+fn skip_any(rest: &[u8]) -> Option<&[u8]> {
     rest.get(end(rest, 0).ok()?..)
 }
 
@@ -209,7 +210,8 @@ fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
     of_digits(raw).or_else(|| Decimal::of(raw, 20).to_integer()).map(|value| (negative, value))
 }
 
-/// Returns the number that 1 to 19 digits form, which cannot overflow. Returns `None` if there are more, or other bytes.
+/// Returns the number that 1 to 19 digits form, which cannot overflow. Returns `None` if there are more, or other
+/// bytes.
 #[inline(always)]
 pub(crate) fn of_digits(raw: &[u8]) -> Option<u64> {
     let (mut value, mut plain) = (0u64, (1..=19).contains(&raw.len()));
@@ -314,18 +316,18 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers_are_as_long_as_they_are() {
+    fn short_finds_the_same_end_as_end() {
         let mut seen = 0;
         for number in ["0", "7", "00", "01", "42", "255", "1234567", "12345678", "-1", "1.5", "1e3", "1E3", "x", "9."] {
-            for behind in [",", "]", " ", ",.5e1,34", ""] {
-                let text = std::format!("[{number}{behind}           ");
+            for after in [",", "]", " ", ",.5e1,34", ""] {
+                let text = std::format!("[{number}{after}           ");
                 let end = end(text.as_bytes(), 1).ok();
                 if let Some(rest) = short(&text.as_bytes()[1..]) {
                     assert_eq!(Some(text.len() - rest.len()), end, "{text}");
                     seen += 1;
                 }
             }
-            assert_eq!(short(number.as_bytes()), None, "no byte behind it");
+            assert_eq!(short(number.as_bytes()), None, "no byte follows it");
         }
         assert!(seen > 20, "{seen}");
     }

@@ -42,16 +42,16 @@ fn hex(digit: u8) -> u8 {
     base.wrapping_add(digit)
 }
 
-/// Passes a value that a cursor skipped to `put`, as strict JSON. The value is unchanged if it is strict JSON without
-/// `\u` escapes of surrogates: RFC 8259 allows a lone one, many readers reject it. Otherwise whitespace is dropped,
-/// each container ends at its first error, and texts are decoded and escaped again. The result is at most six times as
-/// long as the value.
+/// Passes a value that a cursor skipped to `put`, as strict JSON. A value that is strict JSON without `\u` escapes of
+/// surrogates stays as it is. (RFC 8259 allows an unpaired surrogate, but many readers reject it.) In any other value
+/// whitespace is dropped, each container ends at its first error, and texts are decoded and escaped again. The result
+/// is at most six times as long as the value.
 pub(crate) fn rewrite(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
     rewritten(raw, false, put);
 }
 
-/// Does what [`rewrite`] does, but keeps half a surrogate pair at the beginning or the end of a text: the text next to it
-/// may have the other half. [`rewrite`] of the result gives what it gives for `raw`.
+/// Does what [`rewrite`] does, but keeps half a surrogate pair at the beginning or the end of a text, because the text
+/// next to it may have the other half. Rewriting the result gives the same as rewriting `raw`.
 pub(crate) fn rewrite_keeping_halves(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
     rewritten(raw, true, put);
 }
@@ -67,7 +67,7 @@ fn rewritten(raw: &[u8], keeps_halves: bool, put: &mut dyn FnMut(&[u8])) {
 /// first, then the end of the previous element. Returns `None` if no further element can be skipped.
 pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u8], bool)> {
     let raw = array.raw();
-    // The strict check finds the end of an element, as a cursor does, so one of the two is enough.
+    // Both the strict check and a cursor find the end of an element, so one of the two is enough.
     let expected = if *at == 0 { b'[' } else { b',' };
     let (before, byte) = significant(raw, *at);
     if byte == Some(expected) {
@@ -82,20 +82,21 @@ pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u
     Some((array.element_at(at)?.raw(), false))
 }
 
-/// Returns the bytes behind the string whose bytes after the opening quote are `rest`, if [`rewrite`] would leave it unchanged.
+/// Returns the bytes after the string whose bytes after the opening quote are `rest`, if [`rewrite`] would leave it
+/// unchanged.
 #[inline(always)]
-pub(crate) fn behind_string(rest: &[u8]) -> Option<&[u8]> {
-    string::plain_before_end(rest).or_else(|| behind_any_string(rest))
+pub(crate) fn skip_string(rest: &[u8]) -> Option<&[u8]> {
+    string::plain_before_end(rest).or_else(|| skip_any_string(rest))
 }
 
 #[inline(never)]
-fn behind_any_string(rest: &[u8]) -> Option<&[u8]> {
-    let (text, behind) = rest.split_at_checked(strict::string_end(rest, 0).ok()?)?;
-    (!may_have_halves(text)).then_some(behind)
+fn skip_any_string(rest: &[u8]) -> Option<&[u8]> {
+    let (text, after) = rest.split_at_checked(strict::string_end(rest, 0).ok()?)?;
+    (!may_have_halves(text)).then_some(after)
 }
 
-/// Whether there may be an escape of half a surrogate pair. A whole pair needs no rewriting. Writing it again changes no
-/// meaning, and is simpler than distinguishing whole pairs from halves.
+/// Whether there may be an escape of half a surrogate pair. Also returns `true` for whole pairs: they need no
+/// rewriting, but rewriting them keeps the meaning, and is simpler than telling pairs from halves.
 #[inline(never)]
 fn may_have_halves(raw: &[u8]) -> bool {
     let mut rest = raw;
@@ -108,7 +109,7 @@ fn may_have_halves(raw: &[u8]) -> bool {
     false
 }
 
-/// Passes the bytes of a text to `put` as they stand in a JSON string, as [`escape`] does.
+/// Passes a text to `put` as the contents of a JSON string, as [`escape`] does.
 pub(crate) fn escape_text(text: Text<'_>, mut put: impl FnMut(&[u8])) {
     for fragment in text.fragments() {
         escape(fragment.encode(&mut [0; 4]).as_bytes(), &mut put);
@@ -191,8 +192,8 @@ impl<'a> Rewrite<'a, '_> {
         Some(Text::from_raw(self.raw.get(start..end)?, TextFlags::UNKNOWN))
     }
 
-    /// Writes the value that begins with `byte` and the bytes that precede it, or enters it if it is a container.
-    /// Returns `false`, and writes nothing, if no value begins there.
+    /// Writes the value that begins with `byte`, after its comma and name, or enters it if it is a container. Returns
+    /// `false`, and writes nothing, if no value begins there.
     fn value(&mut self, byte: Option<u8>, name: Option<Text<'a>>, comma: bool) -> bool {
         let Some(byte) = byte else { return false };
         let start = self.at;
@@ -253,8 +254,8 @@ impl<'a> Rewrite<'a, '_> {
         string::end(self.raw, from).map(|end| end.at)
     }
 
-    /// Returns the offset one past the bracket that closes the container around `from`, by balance only, as a cursor
-    /// skips it.
+    /// Returns the offset one past the bracket that closes the container around `from`. Counts brackets only, as a
+    /// cursor does to skip a container.
     fn past_close(&self, from: usize) -> usize {
         let (mut depth, mut escaped, mut inside) = (1u32, false, false);
         let rest = self.raw.get(from..).unwrap_or_default();
@@ -321,9 +322,9 @@ mod tests {
         }
     }
 
-    /// Each element is the one that a cursor reads, and is strict only if `rewrite` leaves it unchanged.
+    /// `element_at` returns the elements that a cursor reads, and says of each whether `rewrite` leaves it unchanged.
     #[test]
-    fn elements_are_those_of_a_cursor() {
+    fn element_at_returns_the_elements_of_a_cursor() {
         let mut random = Random(7);
         let tokens = [
             ",",

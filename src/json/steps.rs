@@ -1,8 +1,8 @@
 //! The steps of reading JSON, for callers that track which containers they entered.
 //!
-//! [`Steps`] is a slice that becomes shorter. Common paths are inline, and functions out of line take the slice instead
-//! of `&mut Steps`, so that the compiler can keep a `Steps` in registers. Strings and literals without whitespace
-//! around them, as nearly all are, take a fast path.
+//! [`Steps`] is a slice that becomes shorter. Common paths are inlined, and functions out of line take the slice
+//! instead of `&mut Steps`, so that the compiler can keep a `Steps` in registers. Strings and literals without
+//! whitespace around them, which nearly all are, take a fast path.
 
 use super::error::{JsonError, JsonErrorKind};
 use super::kind::ValueKinds;
@@ -19,15 +19,15 @@ use crate::visits::visit;
 #[derive(Clone, Copy)]
 pub(crate) struct Steps<'a> {
     bytes: &'a [u8],
-    /// The bytes not read yet: the end of `bytes`.
+    /// The bytes not read yet, a suffix of `bytes`.
     rest: &'a [u8],
     /// How many more levels may be entered.
     levels: u32,
-    /// Whether what was read may contain a CR or a LF.
+    /// Whether the bytes read so far may contain a CR or an LF.
     breaks: bool,
 }
 
-/// The byte before a name that was not passed yet, and the name's quote.
+/// The byte before a name, if it was not passed yet, and the name's quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(crate) enum Before {
@@ -70,7 +70,7 @@ impl<'a> Steps<'a> {
         self.levels
     }
 
-    /// Whether what was read may contain a CR or a LF: whitespace, or control characters in a string.
+    /// Whether the bytes read so far may contain a CR or an LF, as whitespace or in a string.
     #[inline(always)]
     pub(crate) fn may_break(&self) -> bool {
         self.breaks
@@ -113,8 +113,9 @@ impl<'a> Steps<'a> {
         Ok(())
     }
 
-    /// Enters the container that begins with `bracket`, but stays before the bracket: in an object,
-    /// [`tag`](Steps::tag) and [`more_after`](Steps::more_after) pass it with what follows.
+    /// Enters the object or array that begins with `bracket`, but stays before the bracket. In an object,
+    /// [`tag`](Steps::tag) and [`more_after`](Steps::more_after) then compare or pass the bracket together with the
+    /// bytes after it.
     #[inline(always)]
     pub(crate) fn descend(&mut self, bracket: u8) -> Result<(), JsonError> {
         if self.peek() != bracket {
@@ -129,8 +130,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Does what [`descend`](Steps::descend) does, if `bracket` is the next byte and a level is left. Returns whether it
-    /// did.
+    /// Does what [`descend`](Steps::descend) does, if `bracket` is the next byte and a level is left. Returns whether
+    /// it did.
     #[inline(always)]
     pub(crate) fn descend_here(&mut self, bracket: u8) -> bool {
         match (self.rest, self.levels.checked_sub(1)) {
@@ -142,7 +143,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Enters an array whose first element is an object, without whitespace between their brackets. Returns whether it did.
+    /// Enters an array whose first element is an object, without whitespace between their brackets. Returns whether it
+    /// did.
     #[inline(always)]
     pub(crate) fn enter_objects(&mut self) -> bool {
         match (self.rest, self.levels.checked_sub(1)) {
@@ -154,8 +156,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// At the bracket of an object, or after a member: passes that bracket or the comma and returns
-    /// `true`, or consumes the closing brace and returns `false`.
+    /// At the bracket of an object, or after a member: passes the bracket or the comma and returns `true`, or consumes
+    /// the closing brace and returns `false`.
     #[inline(always)]
     pub(crate) fn more_after(&mut self, before: Before) -> Result<bool, JsonError> {
         if before == Before::Comma {
@@ -214,10 +216,9 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Returns the first four bytes after the opening quote of the next name, which include the closing quote and the
-    /// colon of a short name. `before` is not passed yet either. Returns 0 if
-    /// bytes other than these come, or if the end is too near: then use
-    /// [`more_after`](Steps::more_after) and [`name`](Steps::name).
+    /// Returns the tag of the next name: the first four bytes after its opening quote, which include the closing quote
+    /// and the colon of a short name. `before` must not be passed yet. Returns 0 if the next bytes are not `before`, or
+    /// if the end is too near: then use [`more_after`](Steps::more_after) and [`name`](Steps::name).
     #[inline(always)]
     pub(crate) fn tag(&self, before: Before) -> u32 {
         let Some(eight) = self.rest.first_chunk() else { return 0 };
@@ -230,8 +231,8 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Skips the name whose [`tag`](Steps::tag) matched, with the byte before it and its colon, if `end` follows the four
-    /// bytes of the tag: the rest of the name, its quote and the colon. Returns whether it did.
+    /// Skips the name whose [`tag`](Steps::tag) matched, with the byte before it and its colon, if the bytes after the
+    /// tag are `end`: the rest of the name, its quote and the colon. Returns whether it did.
     #[inline(always)]
     pub(crate) fn took(&mut self, end: &[u8]) -> bool {
         let after = self.rest.get(6..).and_then(|rest| rest.strip_prefix(end));
@@ -242,7 +243,7 @@ impl<'a> Steps<'a> {
         after.is_some()
     }
 
-    /// Skips these bytes, if they come next. Returns whether they did.
+    /// Skips these bytes, if they come next. Returns whether it did.
     #[inline(always)]
     pub(crate) fn take(&mut self, bytes: &[u8]) -> bool {
         let after = self.rest.strip_prefix(bytes);
@@ -253,7 +254,7 @@ impl<'a> Steps<'a> {
         after.is_some()
     }
 
-    /// Skips a digit, and returns its number.
+    /// Skips a digit, and returns its value.
     #[inline(always)]
     pub(crate) fn digit(&mut self) -> Option<u32> {
         let (digit, rest) = self.rest.split_first().filter(|(byte, _)| byte.is_ascii_digit())?;
@@ -261,8 +262,8 @@ impl<'a> Steps<'a> {
         Some(u32::from(digit & 15))
     }
 
-    /// Skips a number of ten digits, directly followed by a comma or bracket: a time in seconds has as many until the year 2286.
-    /// Returns whether one came.
+    /// Skips a number of ten digits, directly followed by a comma or bracket. Times in seconds have ten digits until
+    /// the year 2286. Returns whether it did.
     #[inline(always)]
     pub(crate) fn ten_digits(&mut self) -> bool {
         let Some((&[a, b, c, d, e, f, g, h, tens, ones], rest)) = self.rest.split_first_chunk::<10>() else {
@@ -280,7 +281,7 @@ impl<'a> Steps<'a> {
         is_number
     }
 
-    /// Returns the next name, still escaped, and what its bytes may contain. Its value follows.
+    /// Skips the next name and its colon. Returns the name, still escaped, and what its bytes may contain.
     #[inline(always)]
     pub(crate) fn name(&mut self) -> Result<(&'a [u8], TextFlags), JsonError> {
         self.peek();
@@ -319,7 +320,7 @@ impl<'a> Steps<'a> {
         Ok(read)
     }
 
-    /// Skips a string of [`PLAIN`](TextFlags::PLAIN) bytes that ends soon. Returns whether one came.
+    /// Skips a string of [`PLAIN`](TextFlags::PLAIN) bytes that ends soon. Returns whether it did.
     #[inline(always)]
     pub(crate) fn plain_string(&mut self) -> bool {
         let [b'"', inner @ ..] = self.rest else { return false };
@@ -328,7 +329,7 @@ impl<'a> Steps<'a> {
         true
     }
 
-    /// Does what [`plain_string`](Steps::plain_string) does, for a string that is not near the end: brief enough to be
+    /// Does what [`plain_string`](Steps::plain_string) does, for a string that is not near the end. Short enough to be
     /// inlined in many places.
     #[inline(always)]
     pub(crate) fn plain_string_before_end(&mut self) -> bool {
@@ -351,7 +352,7 @@ impl<'a> Steps<'a> {
         self.any_value().ok()
     }
 
-    /// Skips `null`. Returns whether it came.
+    /// Skips `null`. Returns whether it did.
     #[inline(always)]
     pub(crate) fn null(&mut self) -> bool {
         match self.rest.split_first_chunk::<4>() {
@@ -382,8 +383,9 @@ impl<'a> Steps<'a> {
         Some(Skipped { start, end: start.wrapping_add(len), kind: ValueKinds::NUMBER, flags: TextFlags::PLAIN })
     }
 
-    /// Skips a member with this name, which is ASCII without escapes, if its value is a number of 1 to 19 digits, with a space
-    /// before it at most and a comma or a brace behind it. Returns the number, or `None`, with no effect, for anything else.
+    /// Skips a member with this name, which is ASCII without escapes, if its value is a number of 1 to 19 digits, with
+    /// at most a space before it and a comma or a brace after it. Returns the number. Returns `None`, with no effect,
+    /// for anything else.
     #[inline(always)]
     pub(crate) fn count_named(&mut self, name: &str) -> Option<u64> {
         let digits = self.rest.strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\":")?;

@@ -1,4 +1,4 @@
-//! Tests of the steps of a reader through JSON.
+//! Tests of the steps of reading JSON.
 #![allow(clippy::unwrap_used)]
 
 use super::kind::ValueKinds;
@@ -62,7 +62,7 @@ fn counts_with_a_name_take_the_fast_path() {
     ] {
         let mut steps = steps(bytes);
         assert_eq!(steps.count_named("n"), count, "{bytes}");
-        // It stands before what follows, or where it stood.
+        // The position is before the last byte, or unchanged.
         assert_eq!(steps.offset(), count.map_or(0, |_| bytes.len() - 1), "{bytes}");
     }
 }

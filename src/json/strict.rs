@@ -15,9 +15,9 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 /// an error. Containers may nest `max_depth` levels deep. The check does not recurse.
 ///
 /// # Errors
-/// The first error and its offset. If `max_depth` exceeds [`Limits::MAX_DEPTH`](crate::Limits::MAX_DEPTH), that is `TooDeep`
-/// at offset 0, whatever the bytes. The offset of `IllFormedUtf8` is where the ill-formed sequence begins, that of
-/// `BadEscape` is its backslash.
+/// The first error and its offset. If `max_depth` exceeds [`Limits::MAX_DEPTH`](crate::Limits::MAX_DEPTH), that is
+/// `TooDeep` at offset 0, whatever the bytes. The offset of `IllFormedUtf8` is where the ill-formed sequence begins,
+/// that of `BadEscape` is its backslash.
 ///
 /// ```
 /// use deltawire::json::{validate, JsonErrorKind};
@@ -53,8 +53,8 @@ pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize
                 }
                 rest = significant_of(inner);
                 match rest.split_first() {
-                    Some((byte, behind)) if *byte == first + 2 => {
-                        rest = behind;
+                    Some((byte, after)) if *byte == first + 2 => {
+                        rest = after;
                         levels.pop();
                     }
                     _ => {
@@ -67,7 +67,7 @@ pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize
             }
             b'-' | b'0'..=b'9' => {
                 rest = match number::short(rest) {
-                    Some(behind) => behind,
+                    Some(after) => after,
                     None => bytes.get(number::end(bytes, offset(rest))?..).unwrap_or_default(),
                 };
             }
@@ -82,11 +82,11 @@ pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize
                 return Ok(offset(rest));
             }
             rest = significant_of(rest);
-            let Some((byte, behind)) = rest.split_first() else {
+            let Some((byte, after)) = rest.split_first() else {
                 return Err(JsonErrorKind::UnexpectedEnd.at(bytes.len()));
             };
             if *byte == b',' {
-                rest = significant_of(behind);
+                rest = significant_of(after);
                 if !levels.list {
                     rest = member_name(bytes, rest)?;
                 }
@@ -96,18 +96,18 @@ pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize
                 return Err(JsonErrorKind::UnexpectedByte.at(offset(rest)));
             }
             levels.pop();
-            rest = behind;
+            rest = after;
         }
     }
 }
 
 /// The open containers.
 pub(super) struct Levels {
-    /// Whether the innermost one is an array.
+    /// Whether the innermost container is an array.
     pub(super) list: bool,
-    /// The same of up to 64 around it, of the next one in the lowest bit.
+    /// The same for up to 64 containers around it, one bit each. The lowest bit is for the next outer container.
     around: u64,
-    /// The same of those around these.
+    /// The same for the containers around those.
     words: [u64; MAX_DEPTH as usize / 64],
     pub(super) depth: u32,
     max: u32,
@@ -154,17 +154,17 @@ fn member_name<'a>(bytes: &'a [u8], rest: &'a [u8]) -> Result<&'a [u8], JsonErro
     Ok(significant_of(expect(b':', bytes, rest)?))
 }
 
-/// Returns the bytes behind `expected`, which `rest` must begin with.
+/// Returns the bytes after `expected`, which `rest` must begin with.
 #[inline(always)]
 fn expect<'a>(expected: u8, bytes: &[u8], rest: &'a [u8]) -> Result<&'a [u8], JsonError> {
     match rest.split_first() {
-        Some((byte, behind)) if *byte == expected => Ok(behind),
+        Some((byte, after)) if *byte == expected => Ok(after),
         Some(_) => Err(JsonErrorKind::UnexpectedByte.at(bytes.len().wrapping_sub(rest.len()))),
         None => Err(JsonErrorKind::UnexpectedEnd.at(bytes.len())),
     }
 }
 
-/// Returns the bytes behind the string whose bytes after the opening quote are `inner`, the end of `bytes`.
+/// Returns the bytes after the string whose bytes after the opening quote are `inner`, a suffix of `bytes`.
 #[inline(always)]
 fn string<'a>(bytes: &'a [u8], inner: &'a [u8]) -> Result<&'a [u8], JsonError> {
     match string::plain_before_end(inner) {

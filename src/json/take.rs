@@ -4,11 +4,11 @@ use super::fragments::{Fragment, Fragments};
 use super::text::{copy_fitting, Text};
 use crate::scan::unescape;
 
-/// A buffer smaller than this is filled piece by piece.
+/// A buffer smaller than this is filled fragment by fragment.
 const LEAST: usize = 16;
 
-/// How many bytes one piece looks at: more than the longest escape. A bound, so that a piece of a few bytes costs the same
-/// however large the buffer is.
+/// How many bytes of the text are looked at for one fragment, which is more than the longest escape. The bound keeps
+/// the cost of a fragment of a few bytes small, whatever the size of the buffer.
 const NEAR: usize = 64;
 
 impl Text<'_> {
@@ -37,8 +37,8 @@ impl Text<'_> {
     }
 }
 
-/// Takes the first fragment of a text, or as much of a run as fits, and returns how many bytes it wrote. Returns 0, and takes
-/// nothing, if not even one code point fits.
+/// Takes the first fragment of a text, or as much of a run as fits, and returns how many bytes it wrote. Returns 0, and
+/// takes nothing, if not even one code point fits.
 fn piece(text: &mut Text<'_>, room: &mut [u8]) -> usize {
     let near = text.raw().get(..NEAR).unwrap_or(text.raw());
     let mut fragments = Fragments::new(near, text.half(), text.is_verbatim());

@@ -38,12 +38,12 @@ fn faults_of_the_cursor() {
     }
     assert_eq!(value(b" [ 1 , ] "), Ok(&b"[ 1 , ]"[..]), "only balance is checked");
 
-    // Inside a container, where the grammar matters.
+    // Inside a container the grammar is checked.
     let members = |bytes: &'static [u8]| {
         let value = Value::from_span(bytes, TextFlags::PLAIN);
         let mut members = value.members().chain(core::iter::empty());
         let fault = members.find_map(Result::err);
-        assert!(members.next().is_none(), "it ends after an error");
+        assert!(members.next().is_none(), "the iterator ends after an error");
         assert_eq!(value.get("no such").err(), fault);
         fault
     };
@@ -71,7 +71,7 @@ fn faults_of_the_cursor() {
     assert_eq!(elements(b"[1,]"), fault(UnexpectedByte, 3));
     assert_eq!(elements(b"[1 2]"), fault(UnexpectedByte, 3));
     assert_eq!(elements(b"[1}"), fault(UnexpectedByte, 2));
-    assert_eq!(elements(b"[[}]"), None, "brackets are not distinguished where nothing is entered");
+    assert_eq!(elements(b"[[}]"), None, "brackets and braces are not distinguished in skipped containers");
     assert_eq!(elements(b"[1,"), fault(UnexpectedEnd, 3));
 
     // The cursor checks that a value can begin here before it reads one.
@@ -110,7 +110,7 @@ fn offsets_of_the_cursor() {
 }
 
 #[test]
-fn a_cursor_ends_with_its_first_fault() {
+fn a_cursor_repeats_its_first_error() {
     for (bytes, fault) in [
         (&b"[1 2, 3]"[..], JsonErrorKind::UnexpectedByte.at(3)),
         (b"[1, x, 3]", JsonErrorKind::UnexpectedByte.at(4)),
@@ -121,7 +121,7 @@ fn a_cursor_ends_with_its_first_fault() {
         cursor.begin_array().unwrap();
         while cursor.next_element() == Ok(true) && cursor.value().is_ok() {}
         for _ in 0..2 {
-            // The error is all that is returned after it, although some of the rest is valid.
+            // Every later call returns the error, although some of the rest is valid.
             assert_eq!((cursor.peek(), cursor.end(), cursor.begin_array()), (Err(fault), Err(fault), Err(fault)));
             assert_eq!((cursor.value().err(), cursor.next_member().err()), (Some(fault), Some(fault)));
             assert_eq!(cursor.next_element(), Err(fault));
@@ -150,7 +150,7 @@ fn members_and_elements_by_offset() {
             let mut at = 0;
             for element in value.elements().map_while(Result::ok) {
                 assert_eq!(value.element_at(&mut at).unwrap().raw(), element.raw());
-                assert!(value.raw()[..at].ends_with(element.raw()), "it is kept as an offset");
+                assert!(value.raw()[..at].ends_with(element.raw()), "the position is the offset one past the element");
             }
             assert!(value.element_at(&mut at).is_none() && value.element_at(&mut at).is_none());
             let mut at = 0;
@@ -161,7 +161,7 @@ fn members_and_elements_by_offset() {
             assert!(value.member_at(&mut at).is_none() && value.member_at(&mut at).is_none());
         }
     }
-    // An offset does not depend on the kind of container.
+    // An offset into an array finds no member.
     assert!(parse_lazy(b"[1,2]").unwrap().member_at(&mut 2).is_none());
     assert!(parse_lazy(br#"{"a":1,"b":2}"#).unwrap().element_at(&mut 6).is_none());
 }
@@ -180,7 +180,7 @@ fn values() {
     assert!(text.as_number().is_none() && text.as_bool().is_none() && !text.is_null());
     let again = Value::from_span(text.raw(), TextFlags::from_bits(text.flags().bits()));
     assert_eq!(again.as_text(), text.as_text());
-    // Bytes that are no value, as a caller might pass by mistake.
+    // Bytes that are not a value, as a caller might pass by mistake.
     for raw in [&b""[..], b"\"", b"-", b"x"] {
         let value = Value::from_span(raw, TextFlags::UNKNOWN);
         assert!(value.as_text().is_none() && value.as_bool().is_none() && value.members().count() == 0);

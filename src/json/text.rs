@@ -8,7 +8,7 @@ use crate::visits::visit;
 use crate::QuirkSet;
 use core::fmt::{self, Write};
 
-/// More bytes than the longest word that is compared with.
+/// Longer than every word that texts are compared with.
 pub(crate) const LONGEST_WORD: usize = 64;
 
 /// What a string's bytes may contain. A set bit means "may contain it", a clear bit "does not contain it".
@@ -24,9 +24,9 @@ impl TextFlags {
     pub(crate) const NON_ASCII: TextFlags = TextFlags(2);
     /// May contain a raw control character.
     pub(crate) const CONTROL: TextFlags = TextFlags(4);
-    /// Not a JSON string: backslashes and control characters stand for themselves.
+    /// Not a JSON string: backslashes and control characters decode to themselves.
     pub(crate) const VERBATIM: TextFlags = TextFlags(8);
-    /// A high surrogate was removed from its end, so a further one at the new end is not pending.
+    /// A high surrogate was removed from the end of the text, so a high surrogate at the new end is not pending.
     const HELD: TextFlags = TextFlags(16);
     /// Nothing is known about the string.
     pub(crate) const UNKNOWN: TextFlags = TextFlags(7);
@@ -125,8 +125,8 @@ impl<'a> Text<'a> {
     }
 
     /// Whether a short look shows that the text is short, decodes without a quirk, and does not end in half a surrogate
-    /// pair. A text for which it returns `false` may still be all of that. `each` gets the decoded bytes; in the place of a
-    /// `\\u` escape beyond ASCII, it gets a byte that is not ASCII.
+    /// pair. A text for which this returns `false` may still have all of these properties. `each` gets the decoded
+    /// bytes. For a `\\u` escape beyond ASCII it gets some byte that is not ASCII.
     #[inline(always)]
     pub(crate) fn is_sound(&self, mut each: impl FnMut(u8)) -> bool {
         let unusual = TextFlags::CONTROL.with(TextFlags::VERBATIM).with(TextFlags::HELD);
@@ -135,21 +135,21 @@ impl<'a> Text<'a> {
         }
         visit!(self.raw.len());
         let mut rest = self.raw;
-        while let [byte, behind @ ..] = rest {
-            let (byte, behind) = match (byte, behind) {
-                (b'\\', [b'u', a, b, c, d, behind @ ..]) => match super::fragments::unit(&[*a, *b, *c, *d]) {
+        while let [byte, after @ ..] = rest {
+            let (byte, after) = match (byte, after) {
+                (b'\\', [b'u', a, b, c, d, after @ ..]) => match super::fragments::unit(&[*a, *b, *c, *d]) {
                     None | Some(0xd800..0xe000) => return false,
-                    Some(unit) => (unit.min(0x80) as u8, behind),
+                    Some(unit) => (unit.min(0x80) as u8, after),
                 },
-                (b'\\', [kind, behind @ ..]) => match super::fragments::simple(*kind) {
+                (b'\\', [kind, after @ ..]) => match super::fragments::simple(*kind) {
                     0 => return false,
-                    byte => (byte, behind),
+                    byte => (byte, after),
                 },
                 (b'\\', []) => return false,
-                (byte, behind) => (*byte, behind),
+                (byte, after) => (*byte, after),
             };
             each(byte);
-            rest = behind;
+            rest = after;
         }
         !self.may(TextFlags::NON_ASCII) || utf8::to_str(self.raw).is_some()
     }
@@ -162,7 +162,7 @@ impl<'a> Text<'a> {
     }
 
     /// Returns the text preceded by a high surrogate (0xD800 to 0xDBFF) that ended the previous text. If the text
-    /// begins with an escaped low surrogate the two join; otherwise U+FFFD precedes the text.
+    /// begins with an escaped low surrogate, the two join; otherwise U+FFFD precedes the text.
     #[inline]
     pub(crate) fn with_lead(self, half: u16) -> Self {
         Text { lead: half, ..self }
@@ -223,7 +223,8 @@ impl<'a> Text<'a> {
         self.copy_fragments(progress, buffer)
     }
 
-    /// Does what [`copy_to`](Self::copy_to) does, for a text that has no escapes, or begins with the second half of a character.
+    /// Does what [`copy_to`](Self::copy_to) does, for a text without escapes, or one that is preceded by a pending high
+    /// surrogate.
     #[inline(never)]
     fn copy_unescaped(&self, buffer: &mut [u8]) -> Copied {
         match self.copy_plain(buffer) {
@@ -232,8 +233,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Copies the text behind what `before` says was copied. Apart, so that the usual [`copy_to`](Self::copy_to) saves few
-    /// registers.
+    /// Copies the rest of a text after the bytes that `before` counts. A function of its own, so that the usual
+    /// [`copy_to`](Self::copy_to) saves few registers.
     #[inline(never)]
     fn copy_fragments(&self, before: Decoded, buffer: &mut [u8]) -> Copied {
         let rest = if before.took > 0 { self.behind(before.took) } else { *self };
@@ -251,7 +252,8 @@ impl<'a> Text<'a> {
         Copied { written, complete, quirks: before.quirks | fragments.quirks() }
     }
 
-    /// Returns the bytes of a word, decoded. If it has escapes and is longer than any known word, returns the first of its bytes.
+    /// Returns the bytes of a word, decoded. Of a word that has escapes and is longer than any known word, returns only
+    /// the first bytes.
     #[inline(never)]
     pub(crate) fn word<'b>(&self, buffer: &'b mut [u8; LONGEST_WORD]) -> &'b [u8]
     where
@@ -287,13 +289,13 @@ impl<'a> Text<'a> {
         self.lead
     }
 
-    /// Whether backslashes stand for themselves.
+    /// Whether backslashes decode to themselves.
     #[inline]
     pub(super) fn is_verbatim(&self) -> bool {
         self.may(TextFlags::VERBATIM)
     }
 
-    /// Returns the flags and the pending high surrogate, to be stored beside the offset of the text.
+    /// Returns the flags and the pending high surrogate, to store them together with the offset of the text.
     #[inline]
     pub(crate) fn parts(&self) -> (TextFlags, u16) {
         (self.flags, self.lead)
@@ -347,8 +349,8 @@ impl<'a> Text<'a> {
         self.lead == 0 && self.flags == TextFlags::PLAIN
     }
 
-    /// Whether this equals `word`, which is ASCII. Inlines the usual case, for walks that compare each name with several
-    /// words.
+    /// Whether the text equals `word`, which is ASCII. The usual case is inlined, for walks that compare each name with
+    /// several words.
     #[inline(always)]
     pub(crate) fn is_word(&self, word: &str) -> bool {
         if self.is_plain() {
@@ -357,8 +359,8 @@ impl<'a> Text<'a> {
         *self == *word
     }
 
-    /// Whether this is one of `words`, which are separated by spaces. In a list, each word would take 40 bytes more of a
-    /// shared library: a slice, and its relocation.
+    /// Whether the text is one of `words`, which are separated by spaces. In a list of slices, each word would take 40
+    /// bytes more in a shared library, for the slice and its relocation.
     #[inline(never)]
     pub(crate) fn is_one_of(&self, words: &str) -> bool {
         words.split(' ').any(|word| self.is_word(word))
@@ -394,8 +396,8 @@ impl<'a> Text<'a> {
     #[cold]
     fn fragments_to(&self, text: &mut alloc::string::String) -> QuirkSet {
         let mut fragments = self.fragments();
-        // Nearly always enough: an escape is longer than its character, only a replacement can be longer than its
-        // bytes.
+        // This is nearly always enough: an escape is longer than its character, and only a replacement can be longer
+        // than its bytes.
         text.reserve(self.raw.len());
         for fragment in fragments.by_ref() {
             match fragment {
@@ -442,11 +444,12 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Copies the longest beginning of `text` that fits into `room` and ends between two code points. Returns its length in bytes.
+/// Copies the longest prefix of `text` that fits into `room` and ends between two code points. Returns its length in
+/// bytes.
 #[inline]
 pub(super) fn copy_fitting(text: &str, room: &mut [u8]) -> usize {
     let mut len = room.len().min(text.len());
-    // Three steps at most: a code point has at most four bytes.
+    // At most three steps, because a code point has at most four bytes.
     while !text.is_char_boundary(len) {
         len = len.saturating_sub(1);
     }
@@ -461,7 +464,7 @@ impl PartialEq<str> for Text<'_> {
     #[inline(never)]
     fn eq(&self, other: &str) -> bool {
         if self.is_literal() {
-            // If the bytes differ, only ill-formed ones can still decode to the same text.
+            // If the bytes differ, the text can only be equal if ill-formed bytes decode to U+FFFD.
             return self.raw == other.as_bytes() || self.may(TextFlags::NON_ASCII) && self.eq_decoded(other);
         }
         self.eq_decoded(other)

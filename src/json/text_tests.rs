@@ -1,4 +1,4 @@
-//! Tests of texts, read in every possible way, against a naive decoder.
+//! Compares texts, read in every possible way, with a naive decoder.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 extern crate std;
@@ -243,7 +243,7 @@ const TOKENS: &[&[u8]] = &[
 ];
 
 #[test]
-fn text_against_the_naive_twin() {
+fn texts_against_the_naive_decoder() {
     let mut random = Random(21);
     for round in 0..6000 {
         let mut raw = Vec::new();
@@ -296,7 +296,7 @@ fn halves_join_across_texts() {
         let first = left_text.without_trailing_half();
         assert_eq!(format!("{first}{right_text}"), whole, "{left:?} {right:?}");
         assert_eq!(first.quirks() | right_text.quirks(), quirks);
-        assert_eq!(first.trailing_half(), None, "it is taken once");
+        assert_eq!(first.trailing_half(), None, "the half is taken only once");
     }
     assert!(joined > 100, "{joined}");
 }
@@ -318,7 +318,7 @@ fn trailing_halves() {
     assert_eq!(text.trailing_half(), Some(0xd83d));
     assert_eq!(text.without_trailing_half(), "\u{fffd}");
     assert!(Text::from_raw(br"\ud83d", TextFlags::ESCAPED).without_trailing_half().is_empty());
-    // A pending value that is no high surrogate is replaced and does not join.
+    // A pending value that is not a high surrogate is replaced and does not join.
     assert_eq!(Text::from_raw(br"\ude00", TextFlags::ESCAPED).with_lead(0xde00), "\u{fffd}\u{fffd}");
 }
 
@@ -362,7 +362,7 @@ fn texts_compare_decoded() {
 }
 
 #[test]
-fn a_short_look_finds_what_is_sound() {
+fn is_sound_accepts_only_sound_texts() {
     let both = TextFlags::ESCAPED.with(TextFlags::NON_ASCII);
     let sound = |raw: &[u8], flags: TextFlags| Text::from_raw(raw, flags).is_sound(|_| ());
     for raw in [&b""[..], b"a", br#"\n\"\\\/"#, br"\u00e9\u0000\uffff", "é日🙂".as_bytes(), &[b'a'; 48]] {

@@ -8,8 +8,8 @@ use core::fmt;
 
 /// A JSON value, not parsed yet. Borrows its bytes.
 ///
-/// Contents that [`Cursor::value`](super::Cursor::value) did not check are still unchecked; their errors appear when
-/// they are read.
+/// Only the parts that [`Cursor::value`](super::Cursor::value) checks are checked; errors in other parts appear when
+/// these are read.
 ///
 /// ```
 /// let value = deltawire::json::parse_lazy(br#"{"a": [1, "two", null]}"#)?;
@@ -35,7 +35,7 @@ impl<'a> Value<'a> {
         Value { raw, flags }
     }
 
-    /// Returns what the search for the string's end found in its bytes.
+    /// Returns the flags that the search for the string's end found.
     #[cfg(test)]
     pub(crate) fn flags(&self) -> TextFlags {
         self.flags
@@ -100,7 +100,7 @@ impl<'a> Value<'a> {
         Value::from_span(raw, TextFlags::UNKNOWN)
     }
 
-    /// Wraps a payload: the value without whitespace around it. Out of line, because many places ask for it.
+    /// Wraps a payload, without the whitespace around it. Out of line, because many places call it.
     #[inline(never)]
     pub(crate) fn of_payload(payload: &'a [u8]) -> Self {
         Value::from_raw(payload.trim_ascii())

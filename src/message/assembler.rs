@@ -1,4 +1,4 @@
-//! The assembler: events in, a completion out.
+//! The assembler on the heap: makes a completion of the events of a stream.
 
 use super::completion::Completion;
 use super::error::{AssembleError, LogError};
@@ -31,7 +31,7 @@ impl Room {
 type HeapTracker = TrackerOf<Heap<Option<ChoiceRow>, Option<CallRow>>>;
 type HeapLog = MessageLogOf<Heap<Slot, CallSlot>>;
 
-/// Length of the first buffer in bytes.
+/// Length of the initial buffer in bytes.
 const LEAST: usize = 2048;
 
 /// Assembles the message from the deltas of one stream.
@@ -66,7 +66,7 @@ const LEAST: usize = 2048;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With push, the assembler is a [`Handler`], and the parser's own tracker tracks the deltas.
+/// The assembler is also a [`Handler`] for push. The parser's own tracker then tracks the deltas.
 ///
 /// ```
 /// use deltawire::{message::Assembler, Growing, Parser};
@@ -81,19 +81,19 @@ const LEAST: usize = 2048;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A handler of your own that has an assembler passes [`chunk`](Handler::chunk), [`update`](Handler::update) and
-/// [`limit`](Handler::limit) on to it. A chunk cannot leave the handler, so the assembler runs where the parser does: with updates
-/// alone, such as those that came through a channel, the message has no ID, no model and, of other protocols than chat completions,
-/// no usage; [`error`](Assembler::error) is then [`AssembleError::NoChunk`].
+/// A handler of your own that has an assembler must pass [`chunk`](Handler::chunk), [`update`](Handler::update) and
+/// [`limit`](Handler::limit) on to it. A chunk cannot leave the handler, so the assembler must run in the parser's
+/// thread. With updates alone, such as those that came through a channel, the message has no ID, no model and, in other
+/// protocols than chat completions, no usage; [`error`](Assembler::error) is then [`AssembleError::NoChunk`].
 ///
 /// # Memory
 ///
-/// The assembler itself takes some 200 bytes, and nothing from the heap before there is something to keep. Then it allocates
-/// the state of the choices (37 KB with the default [room](Assembler::with_room); 15 KB if a parser pushes to it) and a
-/// [`MessageLog`], which [`Limits::max_message_len`] bounds: all texts and all raw JSON count, in bytes. A piece that does
-/// not continue the text before it, because it belongs to another choice or call, takes 12 bytes more. The log is never
-/// longer than four times the limit plus 64 KiB. Each completion is a copy. If memory runs out, that is an error; nothing
-/// aborts.
+/// The assembler itself takes about 200 bytes. With the first update it allocates the state of the choices (37 KB with
+/// the default [room](Assembler::with_room); 15 KB if a parser pushes to it) and a [`MessageLog`].
+/// [`Limits::max_message_len`] bounds the log: all texts and all raw JSON count, in bytes. A piece that does not
+/// continue the previous text, because it belongs to another choice or call, takes 12 bytes more. The log is never
+/// longer than four times the limit plus 64 KiB. Each completion is a copy. If memory runs out, the assembler returns
+/// an error and does not abort.
 #[derive(Clone)]
 pub struct Assembler {
     /// Empty until deltas are pulled. Then it has one element.
@@ -120,7 +120,7 @@ impl core::fmt::Debug for Assembler {
 /// A log whose buffer grows.
 #[derive(Clone, Debug)]
 pub(super) struct Growable {
-    /// Empty until there is something to keep. Then it has one element.
+    /// Empty before the first update. Then it has one element.
     pub(super) log: Vec<HeapLog>,
     pub(super) buffer: Vec<u8>,
     /// The limit in bytes. A log is at most 4 GiB long.
@@ -140,7 +140,7 @@ impl Assembler {
         Assembler::with_limits(Limits::DEFAULT)
     }
 
-    /// Creates an assembler with the given limits, of which only [`Limits::max_message_len`] applies.
+    /// Creates an assembler with the given limits. Only [`Limits::max_message_len`] applies.
     pub const fn with_limits(limits: Limits) -> Self {
         let len = limits.max_message_len();
         let limit = if len > u32::MAX as usize { u32::MAX } else { len as u32 };
@@ -149,27 +149,27 @@ impl Assembler {
         Assembler { tracker: Vec::new(), kept, drops_repeats: false, has_chunk: false, quirks, error: None }
     }
 
-    /// Makes the assembler drop arguments of a call that repeat the whole arguments before them, and `{}` before the
-    /// arguments. Otherwise it keeps the arguments as they were sent.
+    /// Makes the assembler drop arguments of a call that repeat all of its previous arguments, and `{}` before the
+    /// arguments. By default it keeps the arguments as they were sent.
     #[must_use]
     pub fn drop_repeated_arguments(mut self) -> Self {
         self.drops_repeats = true;
         self
     }
 
-    /// Sets the room: for how many choices, and for how many tool calls of all choices together. The default is 128 and 256.
-    /// Call this before something was kept. A parser that pushes to the assembler has a [`Tracker`](crate::track::Tracker)
-    /// of its own, whose room limits the message, too.
+    /// Sets how many choices, and how many tool calls of all choices together, the assembler has room for. The default
+    /// is 128 and 256. Call this before the first update. If a parser pushes to the assembler, the room of the parser's
+    /// [`Tracker`](crate::track::Tracker) also limits the message.
     pub fn with_room(mut self, choices: u16, calls: u16) -> Self {
         self.kept.room = Room { choices, calls };
         self
     }
 
-    /// Adds an event to the message. Only chunks contain something to keep.
+    /// Adds an event to the message. Events other than chunks add nothing.
     ///
     /// # Errors
     ///
-    /// Returns the first thing that could not be kept. Everything else of the event was kept, and the next event can be
+    /// Returns why the first part of the event was left out. All other parts were added, and the next event can be
     /// added.
     pub fn add(&mut self, event: &Event<'_>) -> Result<(), AssembleError> {
         match event {
@@ -178,7 +178,7 @@ impl Assembler {
         }
     }
 
-    /// Ends the stream: half a surrogate pair that still waits for its other half becomes U+FFFD.
+    /// Ends the stream: a pending half of a surrogate pair becomes U+FFFD.
     ///
     /// # Errors
     ///
@@ -223,8 +223,8 @@ impl Assembler {
         Ok(message)
     }
 
-    /// Returns the message so far as JSON, as [`MessageLog::json`] writes it. Unlike `Serialize` (feature `serde`), it
-    /// writes numbers as they came: `-0`, `1e400`, integers of any length.
+    /// Returns the message so far as JSON, as [`MessageLog::json`] writes it. Unlike `Serialize` (feature `serde`),
+    /// this writes numbers as they were sent: `-0`, `1e400`, integers of any length.
     ///
     /// # Errors
     ///
@@ -258,13 +258,14 @@ impl Assembler {
         self.message()
     }
 
-    /// Returns the first thing that could not be kept.
+    /// Returns why the first part of the message was left out, or `None` if nothing was.
     pub fn error(&self) -> Option<AssembleError> {
         self.error
     }
 
-    /// Returns how many deltas had `quirk`, in a text or given the deltas before. The [`Parser`](crate::Parser) counts the
-    /// quirks of framing and shape and, if it is fed with the assembler as its handler, of most texts.
+    /// Returns how many deltas had `quirk`, in a text or because of the deltas before them. The
+    /// [`Parser`](crate::Parser) counts the quirks of framing and shape and, if the assembler is its handler, of most
+    /// texts.
     pub fn quirk_count(&self, quirk: Quirk) -> u32 {
         self.quirks.get(quirk as usize).copied().unwrap_or(0)
     }
@@ -326,7 +327,7 @@ impl Assembler {
         self.conclude(done)
     }
 
-    /// Counts the quirks of texts that no tracker read, and notes the first error.
+    /// Counts the quirks of texts that no tracker reads, and notes the first error.
     #[inline]
     fn conclude(&mut self, done: Result<(), AssembleError>) -> Result<(), AssembleError> {
         let quirks = self.kept.log.first().map_or(QuirkSet::EMPTY, |log| log.state.quirks);
@@ -354,9 +355,9 @@ impl Assembler {
     }
 }
 
-/// Stores what could not be kept in [`error`](Assembler::error). The parser does not stop for that.
+/// Stores the first error in [`error`](Assembler::error), and does not stop the parser.
 impl Handler for Assembler {
-    /// Keeps the chunk's own members: ID, model, usage, and arguments that come by path.
+    /// Adds the chunk's own members: ID, model, usage, and arguments that come by path.
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
         self.has_chunk = true;
         let done = self.kept.chunk(chunk);
@@ -364,7 +365,7 @@ impl Handler for Assembler {
         Flow::Continue(())
     }
 
-    /// Keeps a delta. Its chunk must have come before.
+    /// Adds a delta. Its chunk must have come before.
     #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         let chunk = if self.has_chunk { Ok(()) } else { Err(AssembleError::NoChunk) };
@@ -380,7 +381,7 @@ impl Handler for Assembler {
     }
 }
 
-/// Returns the error for what a tracker left out because of a limit.
+/// Returns the error if a tracker left out a delta because of a limit.
 fn limit(error: &Error) -> Result<(), AssembleError> {
     LogError::of(error).map_or(Ok(()), |error| Err(error.into()))
 }
@@ -420,7 +421,7 @@ impl Growable {
         }
     }
 
-    /// Takes in the members of a chunk's top level.
+    /// Adds the members of a chunk's top level.
     #[inline]
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
         if self.log.is_empty() && is_empty(chunk) {
@@ -429,14 +430,14 @@ impl Growable {
         self.write(|log, buffer| log.chunk(buffer, chunk))
     }
 
-    /// Takes in an update.
+    /// Adds an update.
     #[inline]
     fn put(&mut self, choice: u32, update: &Update<'_>) -> Result<(), AssembleError> {
         self.write(|log, buffer| log.put(buffer, choice, update))
     }
 }
 
-/// Returns all that `write` writes. `write` itself returns how many bytes that are.
+/// Returns everything that `write` writes. `write` itself returns the length of that.
 fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError> {
     let mut bytes = Vec::new();
     let len = write(&mut []);
@@ -446,7 +447,7 @@ fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError>
     Ok(bytes)
 }
 
-/// Whether a chunk has nothing to keep but its deltas.
+/// Whether a chunk adds nothing to a message except its deltas.
 fn is_empty(chunk: &Chunk<'_>) -> bool {
     let has_text = chunk.id().is_some() || chunk.model().is_some();
     !has_text
@@ -467,15 +468,15 @@ fn grow(buffer: &mut Vec<u8>, need: usize) -> bool {
     has_memory
 }
 
-/// Drops repetitions of the whole arguments behind these, and `{}` before an object.
+/// Drops repetitions of the whole arguments, and `{}` before an object.
 fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     let Some(all) = arguments else { return Ok(()) };
-    let Some((mut first, mut behind)) = split_value(all) else { return Ok(()) };
+    let Some((mut first, mut after)) = split_value(all) else { return Ok(()) };
     let is_object = |text: &str| text.trim_start().starts_with('{');
-    while let Some((next, rest)) = split_value(behind).filter(|_| is_empty_object(first) && is_object(behind)) {
-        (first, behind) = (next, rest);
+    while let Some((next, rest)) = split_value(after).filter(|_| is_empty_object(first) && is_object(after)) {
+        (first, after) = (next, rest);
     }
-    let mut rest = behind;
+    let mut rest = after;
     while let Some(after) = rest.trim_start().strip_prefix(first.trim_start()) {
         rest = after;
     }

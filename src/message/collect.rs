@@ -66,8 +66,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         })
     }
 
-    /// Reads what only a message of another protocol has: usage under two sets of names, and arguments that came without a
-    /// text.
+    /// Reads the parts that only a message of another protocol has: usage under two sets of names, and arguments that
+    /// came without a text.
     fn native(&self, buffer: &[u8], completion: &mut Completion) -> Done {
         completion.is_native = true;
         let raw = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| RawJson::of(&bytes)).transpose();
@@ -88,7 +88,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Ok(())
     }
 
-    /// Sets what a choice has apart from texts. Its calls come in the order in which they are listed.
+    /// Sets the fields of a choice that are not texts, and adds its calls in the order in which they are listed.
     fn begin_choice(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
         choice.function_call = slot.has(flag::FUNCTION).then(FunctionCall::default);
         choice.logprobs = slot.has(flag::LOGPROBS).then(Logprobs::default);
@@ -112,7 +112,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
-/// Returns all that `write` puts.
+/// Returns everything that `write` puts.
 fn collected(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Result<Vec<u8>, AssembleError> {
     let (mut bytes, mut done) = (Vec::new(), Ok(()));
     write(&mut |piece| {
@@ -129,7 +129,7 @@ fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&
     let owner = Owner::from_number(entry.owner.into())?;
     match owner {
         Owner::Chunk => return Some(&mut completion.members),
-        // Usage is merged as a whole.
+        // Merged usage is read as a whole.
         Owner::Usage => return None,
         _ => {}
     }
@@ -201,7 +201,7 @@ fn add_to_choice(choice: &mut Choice, record: &LogRecord<'_>) -> Done {
 /// Adds a record of a call to that call.
 fn add_to_call(choice: &mut Choice, record: &LogRecord<'_>) -> Done {
     let number = record.key.call();
-    // This is nearly always the call that was opened last.
+    // Search from the end, because records nearly always belong to the call that was opened last.
     let Some(call) = choice.tool_calls.iter_mut().rfind(|call| call.number == number) else { return Ok(()) };
     match record.key.kind() {
         kind::CALL_CUSTOM => {
@@ -224,7 +224,7 @@ fn reserve_more<T>(list: &mut Vec<T>, len: usize) -> Done {
     list.try_reserve(len).map_err(|_| AssembleError::OutOfMemory)
 }
 
-/// Appends a piece. A piece is never empty, and is valid UTF-8.
+/// Appends a piece, which must not be empty and must be valid UTF-8.
 fn append(text: &mut Option<String>, piece: &[u8]) -> Done {
     let Ok(piece) = core::str::from_utf8(piece) else { return Ok(()) };
     let mut fresh = String::new();

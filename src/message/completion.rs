@@ -6,10 +6,10 @@ use crate::chat::LISTS;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The result of a stream: the completion that the API would have sent in one piece.
+/// The message of a stream: the completion that the API would have sent without streaming.
 ///
-/// If a member of the top level comes several times, the first value that is not empty counts. Of `usage` the last one
-/// counts, of errors the first. Texts are never `Some("")`.
+/// If a member of the top level is sent several times, the first value that is not empty counts. The last `usage` and
+/// the first error count. Texts are never `Some("")`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
@@ -29,7 +29,7 @@ pub struct Completion {
     pub provider: Option<String>,
     /// The choices, by ascending index.
     pub choices: Vec<Choice>,
-    /// `usage`: the last that was not empty, never a sum. For another protocol, its counts under the names of chat
+    /// `usage`: the last that was not empty, never a sum. The counts of another protocol have the names of chat
     /// completions.
     pub usage: Option<RawJson>,
     /// Whether the message is of another protocol than chat completions.
@@ -38,19 +38,19 @@ pub struct Completion {
     pub native_usage: Option<RawJson>,
     /// The first error that the API reported.
     pub error: Option<Failure>,
-    /// Members of the top level that no other field has: `citations`, `timings`, …
+    /// Members of the top level that have no field: `citations`, `timings`, …
     pub members: Vec<Member>,
-    /// The first thing that was left out, or `None` if the message is all that came.
+    /// Why the first part was left out, or `None` if the message is complete so far.
     pub left_out: Option<AssembleError>,
 }
 
-/// A member that a provider added. If it comes several times, the last value that is not null counts.
+/// A member that a provider added. If it is sent several times, the last value that is not null counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// Its value, as it came.
+    /// Its value, as sent.
     pub value: RawJson,
 }
 
@@ -76,15 +76,14 @@ pub struct Choice {
     pub refusal: Option<String>,
     /// Its reasoning.
     pub reasoning: Option<String>,
-    /// The name of the member that its first reasoning was in: `reasoning_content`, `reasoning`, `thinking`, `thought` or
-    /// `reasoning_text`;
-    /// `None` if reasoning only came in other ways. `Completion::extended` (feature `serde`) writes the reasoning under this
-    /// name.
+    /// The name of the member that contained its first reasoning: `reasoning_content`, `reasoning`, `thinking`,
+    /// `thought` or `reasoning_text`. `None` if only `reasoning_details` or parts of the content contained reasoning.
+    /// `Completion::extended` (feature `serde`) writes the reasoning under this name.
     pub reasoning_name: Option<String>,
     /// The function that it calls (deprecated form).
     pub function_call: Option<FunctionCall>,
-    /// The tools that it calls, by ascending index, or in order of appearance if two calls have one index or the protocol is not
-    /// chat completions.
+    /// Its tool calls, by ascending index, or in order of appearance if two calls have the same index or the protocol
+    /// is not chat completions.
     pub tool_calls: Vec<ToolCall>,
     /// Its audio.
     pub audio: Option<Audio>,
@@ -92,25 +91,26 @@ pub struct Choice {
     pub annotations: RawList,
     /// For another protocol, the signatures of reasoning and the encrypted reasoning, as strings.
     pub signatures: RawList,
-    /// For another protocol, the parts that no other field has, as strict JSON: tools that the server ran, their results,
-    /// media.
+    /// For another protocol, the parts that no other field contains, as strict JSON: tools that the server ran, their
+    /// results, media.
     pub native_content: RawList,
-    /// The entries of `reasoning_details`, as strict JSON. Consecutive entries of equal type and index are one: their `text`
-    /// and `summary` are joined, and of any other member the last value that is not null counts. An entry with `data` stays
-    /// as it is, and so does one without an index.
+    /// The entries of `reasoning_details`, as strict JSON. Consecutive entries of equal type and index become one
+    /// entry: their `text` and `summary` are joined, and for every other member the last value that is not null counts.
+    /// Entries with `data` and entries without an index stay as they are.
     pub reasoning_details: RawList,
-    /// Why it finished, as sent; the last reason counts. For another protocol, in the words of chat completions, if they
-    /// have one.
+    /// Why it finished, as sent; the last reason counts. A reason of another protocol is in the words of chat
+    /// completions, if these have a word for it.
     pub finish_reason: Option<String>,
-    /// The finish reason of the model's own provider. For another protocol, the reason as sent.
+    /// The finish reason of the model's own provider (`native_finish_reason` of OpenRouter). For another protocol, the
+    /// reason as sent.
     pub native_finish_reason: Option<String>,
     /// Log probabilities.
     pub logprobs: Option<Logprobs>,
-    /// The first error of this choice alone.
+    /// The first error that belongs to this choice.
     pub error: Option<Failure>,
-    /// Members of the choice that no other field has.
+    /// Members of the choice that have no field.
     pub members: Vec<Member>,
-    /// Members of its deltas, or of its `message`, that no other field has.
+    /// Members of its deltas, or of its `message`, that have no field.
     pub message_members: Vec<Member>,
 }
 
@@ -120,7 +120,7 @@ pub struct Choice {
 pub struct FunctionCall {
     /// The name of the function.
     pub name: Option<String>,
-    /// Its arguments: the text that was sent, JSON if the model was right.
+    /// Its arguments as the model wrote them. They should be JSON.
     pub arguments: Option<String>,
 }
 
@@ -128,7 +128,7 @@ pub struct FunctionCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// Its index, as sent or as understood. In a whole `message`, its position.
+    /// Its index, as sent, or as the parser assigned it. In a whole `message`, its position.
     pub index: u32,
     /// Its ID.
     pub id: Option<String>,
@@ -138,11 +138,11 @@ pub struct ToolCall {
     pub custom: bool,
     /// The name of the function or tool.
     pub name: Option<String>,
-    /// Its arguments: the text that was sent, JSON if the model was right.
+    /// Its arguments as the model wrote them. They should be JSON.
     pub arguments: Option<String>,
-    /// Its members that no other field has, such as `extra_content` with the signature of a thought.
+    /// Members of the call that have no field, such as `extra_content` with the signature of a thought.
     pub members: Vec<Member>,
-    /// Members of its `function`, or of its `custom` tool, that no other field has.
+    /// Members of its `function`, or of its `custom` tool, that have no field.
     pub function_members: Vec<Member>,
     /// Its number in order of appearance.
     pub(super) number: u32,
@@ -154,12 +154,12 @@ pub struct ToolCall {
 pub struct Audio {
     /// Its ID.
     pub id: Option<String>,
-    /// The pieces that came, as strings of base64. Each may be encoded by itself, with padding at its end: decode each, then
-    /// join the bytes.
+    /// The pieces as sent, strings of base64. A piece may have padding at its end, so decode each piece, then join the
+    /// bytes.
     pub data: RawList,
     /// Its transcript.
     pub transcript: Option<String>,
-    /// Until when it can be referred to, in seconds since 1970.
+    /// When it expires, in seconds since 1970: until then a request can refer to it.
     pub expires_at: Option<u64>,
 }
 
@@ -181,7 +181,7 @@ pub struct Logprobs {
     pub text_offset: Option<RawList>,
 }
 
-/// An error that the API reported, as it came.
+/// An error that the API reported, as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// JSON, usually an object.

@@ -1,4 +1,4 @@
-//! `reasoning_details`: entries that belong together are joined when they are read.
+//! `reasoning_details`: reading them joins the entries that are fragments of one.
 
 use super::log::MessageLogOf;
 use super::record::{kind, LogRecords, RecordKey};
@@ -11,12 +11,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.listed(buffer, RecordKey::new(kind::DETAILS, place, 0)).next().is_some()
     }
 
-    /// Returns the items of a list that is never replaced.
+    /// Returns the items of a list whose records are never replaced.
     pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: RecordKey) -> Listed<'b> {
         Listed::of(self.records(buffer), key)
     }
 
-    /// Puts the entries of `reasoning_details` with commas between them. It joins those that belong together.
+    /// Puts the entries of `reasoning_details`, joined, with commas between them.
     pub(super) fn put_details(&self, buffer: &[u8], place: u16, mut put: impl FnMut(&[u8])) {
         let mut details = self.listed(buffer, RecordKey::new(kind::DETAILS, place, 0));
         let mut group = Group::at(details.clone());
@@ -48,7 +48,7 @@ pub(super) struct Listed<'b> {
     key: RecordKey,
     /// The items of the current record: strict JSON with commas between them.
     items: &'b [u8],
-    /// How far they were read.
+    /// Offset of the next item.
     at: usize,
 }
 
@@ -73,11 +73,11 @@ const NAMES: usize = 16;
 
 /// Entries that are written as one: consecutive entries of equal type and index without `data`, or a single entry.
 struct Group<'b> {
-    /// The entries of the group, and those behind them.
+    /// The entries of the group, and all entries after them.
     entries: Listed<'b>,
     /// How many entries the group has.
     len: usize,
-    /// The members of the entries. Each has its last value that is not null, or null if all were.
+    /// The members of the entries, each with its last value that is not null, or null if all are.
     members: [Option<(Text<'b>, Value<'b>)>; NAMES],
 }
 
@@ -117,7 +117,7 @@ impl<'b> Group<'b> {
         true
     }
 
-    /// Writes the group as one object, or a single entry as it came.
+    /// Writes the group as one object, or a single entry unchanged.
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
         let all = || self.entries.clone().take(self.len);
         if self.len == 1 {

@@ -1,22 +1,22 @@
-//! Why something was not kept.
+//! The reasons for which a message leaves out an update.
 
 use crate::Error;
 use core::fmt;
 
-/// Why a log did not take in something.
+/// Why a log did not add an update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The buffer is too small, and nothing was taken in. Repeat the call with a buffer that begins with the first
-    /// [`len`](super::MessageLog::len) bytes of this one.
+    /// The buffer is too small, and nothing was added. Repeat the call with a larger buffer that begins with the first
+    /// [`len`](super::MessageLog::len) bytes of this buffer.
     NeedStorage {
-        /// The length in bytes that the buffer needs: enough for this call and, if the log may be that long, at least half
-        /// as much again as it has.
+        /// The length in bytes that the buffer needs: enough for this call, and at least 1.5 times its length now,
+        /// unless the log must not become that long.
         need: usize,
     },
-    /// The message would be longer than its limit, its log longer than 4 GiB, or its members of providers more than 256. The
-    /// update was left out. Unless it was a member, no update that appends to a text is taken in from here on, so that no
-    /// text has a gap.
+    /// The message would be longer than its limit, its log longer than 4 GiB, or its members of providers more than
+    /// 256. The update was left out. Unless it was a member, the log adds no further update that appends to a text, so
+    /// that no text has a gap.
     TooLong,
     /// There are more choices than the log has room for. The update was left out.
     TooManyChoices,
@@ -27,7 +27,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// Returns why a tracker left something out, or `None` if the error is no limit.
+    /// Returns why a tracker left out a delta, or `None` if the error is not a limit.
     pub(super) fn of(error: &Error) -> Option<LogError> {
         match error {
             Error::TooManyChoices { .. } => Some(LogError::TooManyChoices),
@@ -52,13 +52,13 @@ impl fmt::Display for LogError {
 
 impl core::error::Error for LogError {}
 
-/// Why an assembler did not keep something. The message has everything that came before, with no gap in a text.
+/// Why an assembler left out an update. The message has everything before it, with no gap in a text.
 #[cfg(feature = "alloc")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AssembleError {
-    /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len), and no update that
-    /// appends to a text is kept from here on; or it would have more than 256 members of providers.
+    /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len), and the assembler
+    /// adds no further update that appends to a text; or the message would have more than 256 members of providers.
     TooLong,
     /// There are more choices than the assembler has [room](super::Assembler::with_room) for.
     TooManyChoices,
@@ -68,9 +68,9 @@ pub enum AssembleError {
     BadIndex,
     /// The allocator had no memory.
     OutOfMemory,
-    /// Updates came before any chunk: the handler that has the assembler does not pass
-    /// [`Handler::chunk`](crate::Handler::chunk) on. The message has no ID and no model; of other protocols than chat
-    /// completions it lacks usage and arguments.
+    /// Updates came before any chunk, because the handler that has the assembler does not pass
+    /// [`Handler::chunk`](crate::Handler::chunk) on. The message has no ID and no model; in other protocols than chat
+    /// completions it also lacks usage and arguments.
     NoChunk,
 }
 
@@ -91,7 +91,7 @@ impl fmt::Display for AssembleError {
 #[cfg(feature = "alloc")]
 impl core::error::Error for AssembleError {}
 
-/// A buffer that is still too small could not grow, because there was no memory.
+/// `NeedStorage` becomes `OutOfMemory`, because a buffer stays too small only if there is no memory.
 #[cfg(feature = "alloc")]
 impl From<LogError> for AssembleError {
     fn from(error: LogError) -> Self {

@@ -16,26 +16,26 @@ pub enum Detail {
     #[default]
     Standard,
     /// Also the members that only gateways and providers send: `provider`, the `native_finish_reason` of a choice,
-    /// `reasoning_details`, and any other [member](MessageLogOf::members) of the chunks, of a choice and of its deltas. The
-    /// reasoning is under the name that it came by ([`Field::ReasoningName`](super::Field::ReasoningName)), and `data` of
-    /// audio is an array of its pieces.
+    /// `reasoning_details`, and any other [member](MessageLogOf::members) of the chunks, of a choice and of its deltas.
+    /// The reasoning is under its name in the stream ([`Field::ReasoningName`](super::Field::ReasoningName)), and
+    /// `data` of audio is an array of its pieces.
     Extended,
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Writes the message as JSON without whitespace, and returns its length in bytes. It writes as much as `out` has room
-    /// for: call it with an empty `out` first, then with one of the returned length.
+    /// Writes the message as JSON without whitespace, and returns its length in bytes. Writes only as much as `out` has
+    /// room for: call it with an empty `out` first, then with an `out` of the returned length.
     ///
-    /// The message is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members are left
-    /// out, `message.content` is null if there is none, `reasoning_content` is the reasoning, and `object` is
-    /// `chat.completion` whatever was streamed. A tool call keeps its other members (`extra_content`), because whoever sends
-    /// the call back has to send them. [`Detail::Extended`] adds what only gateways and providers send.
+    /// The message is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members are
+    /// left out, `message.content` is null if there is none, `reasoning_content` is the reasoning, and `object` is
+    /// `chat.completion` whatever was streamed. A tool call keeps its other members (`extra_content`), which must be
+    /// sent back with the call. [`Detail::Extended`] adds what only gateways and providers send.
     ///
-    /// The output is always one strict JSON value. Raw JSON (usage, errors, annotations, log probabilities) is written as it
-    /// came if it is strict. Otherwise it is written without whitespace, each container up to its first fault, with null for
-    /// what nests deeper than 1024 levels. The log is read once for each text.
+    /// The output is always one strict JSON value. Raw JSON (usage, errors, annotations, log probabilities) is written
+    /// as sent if it is strict. Otherwise it is written without whitespace, each container up to its first fault, with
+    /// null for values that nest deeper than 1024 levels. The log is read once for each text.
     ///
-    /// `buffer` is the one that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
+    /// `buffer` is the buffer that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes.
     pub fn json(&self, buffer: &[u8], detail: Detail, out: &mut [u8]) -> usize {
         self.json_with(buffer, detail, &[], out)
     }
@@ -60,7 +60,7 @@ struct Json<'l, 'o, T: Rows + ?Sized> {
     /// Texts that replace those of the log.
     texts: &'l [(RecordKey, &'l str)],
     out: Out<'o>,
-    /// Whether the current container already has an element.
+    /// Whether the current container already has an element, so that the next one needs a comma.
     comma: bool,
 }
 
@@ -279,7 +279,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// Returns the kinds of the live records for whose key `of` is true.
+    /// Returns the kinds of the live records whose keys satisfy `of`.
     fn kinds(&self, of: impl Fn(RecordKey) -> bool) -> RecordKinds {
         let table = &self.log.state.table;
         let records = self.log.records(self.buffer).filter(|record| of(record.key) && table.is_live(record));
@@ -296,14 +296,14 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.comma = true;
     }
 
-    /// Begins an element: writes the comma before it, unless it is the first.
+    /// Begins an element: writes the comma before it, unless it is the first element.
     fn element(&mut self) {
         if core::mem::replace(&mut self.comma, true) {
             self.out.put(b",");
         }
     }
 
-    /// Begins a member. No name that is passed needs an escape.
+    /// Begins a member. `name` must not need an escape.
     fn name(&mut self, name: &str) {
         self.element();
         self.out.put(b"\"");
@@ -311,7 +311,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.out.put(b"\":");
     }
 
-    /// Writes a member whose text is known and needs no escape.
+    /// Writes a text member. `text` must not need an escape.
     fn known(&mut self, name: &str, text: &str) {
         self.name(name);
         self.out.put(b"\"");
@@ -345,7 +345,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// Writes a text, which is empty if there is none.
+    /// Writes a text, or an empty string if there is none.
     fn string(&mut self, key: RecordKey) {
         let Json { log, buffer, texts, out, .. } = self;
         out.put(b"\"");

@@ -1,4 +1,4 @@
-//! What counts towards the length of a message, and what the message leaves out over a limit.
+//! Tests what counts towards the length of a message, and what the message leaves out over a limit.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 extern crate std;
@@ -14,7 +14,7 @@ fn used(assembler: &Assembler) -> usize {
     assembler.kept.log.first().map_or(0, |log| log.state.live)
 }
 
-/// Returns how many bytes are in use: all texts and raw JSON, counted anew.
+/// Returns how many bytes are in use, counted in the message: all texts and raw JSON.
 fn kept(assembler: &Assembler) -> usize {
     let message = assembler.message().unwrap();
     let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
@@ -51,7 +51,7 @@ fn kept(assembler: &Assembler) -> usize {
 }
 
 #[test]
-fn messages_are_charged_for_what_they_keep() {
+fn the_length_counts_texts_and_raw_json() {
     let members = [
         r#""content":"content""#,
         r#""reasoning":"reasoning""#,
@@ -96,7 +96,7 @@ fn a_message_over_the_limit_has_no_gap() {
 }
 
 #[test]
-fn the_budget_fits_whatever_the_limit() {
+fn the_length_is_exact_at_every_limit() {
     let payloads = [
         r#"{"id":"i1","model":"m","choices":[{"index":0,"message":{"role":"r","content":"abc","annotations":[1,2]}}]}"#,
         r#"{"choices":[{"index":0,"message":{"content":"abcdef","tool_calls":[{"id":"x","function":{"name":"f"}}]}}]}"#,
@@ -127,7 +127,7 @@ fn the_budget_fits_whatever_the_limit() {
 }
 
 #[test]
-fn a_reset_forgets_everything() {
+fn a_reset_empties_the_message() {
     let limits = Limits { max_message_len: 5, ..Limits::DEFAULT };
     let (mut assembler, _) = fed(
         Assembler::with_limits(limits),
@@ -145,7 +145,7 @@ fn a_reset_forgets_everything() {
 }
 
 /// Adds `chunks` to a message that has 60 members of `len` bytes. Returns the length of the chunks, how many bytes the
-/// message looks at for them, and the length of its log.
+/// message reads for them, and the length of its log.
 fn work_of_members(len: usize, chunks: &[String]) -> (usize, u64, usize) {
     let text = "x".repeat(len);
     let members: Vec<String> = (0..60).map(|n| format!(r#""m{n}":"{text}""#)).collect();
@@ -162,7 +162,7 @@ fn work_of_members(len: usize, chunks: &[String]) -> (usize, u64, usize) {
 }
 
 #[test]
-fn members_that_change_cost_their_own_bytes() {
+fn replacing_members_takes_linear_time() {
     let changed = |n: usize, m: usize| format!(r#""m{m}":"{n}{}""#, "y".repeat(n % 40));
     let chunk = |members: &[String]| format!(r#"{{"choices":[],{}}}"#, members.join(","));
     let one: Vec<String> = (0..3000).map(|n| chunk(&[changed(n, n % 60)])).collect();
@@ -172,7 +172,7 @@ fn members_that_change_cost_their_own_bytes() {
             let (bytes, visits, kept) = work_of_members(len, &chunks);
             let each = visits as f64 / bytes as f64;
             std::println!("{name} of 60 members of {len} bytes change: {each:.1} visits a byte, {kept} bytes are kept");
-            // Removed records are read once more, at most as often as the log doubles.
+            // Each removal of records reads the log once more, at most as often as the log doubles.
             assert!(visits <= 80 * bytes as u64 + 4 * 61 * len as u64, "{name}, {len}: {each:.1}");
             assert!(kept <= 2 * (61 * len + 60 * 100) + 4096, "{name}, {len}: {kept} bytes");
         }

@@ -1,4 +1,4 @@
-//! The assembler without a heap: it appends updates to a log in a block of memory that the caller gives.
+//! The assembler without a heap. It appends updates to a log in the caller's memory.
 
 use super::error::LogError;
 use super::record::{kind, Source};
@@ -14,11 +14,11 @@ use crate::Error;
 
 /// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
-/// The decoded texts lie in a buffer, in a log to which each update is appended. This type is the state beside that buffer:
-/// plain data of fixed size (1.4 KB) without pointers. The caller passes the buffer to each call, and may move it at any
-/// time, as long as it keeps its first [`len`](Self::len) bytes.
+/// The log is a buffer to which the decoded text of each update is appended. This type is the state of the log without
+/// its buffer: plain data of fixed size (1.4 KB) without pointers. The caller passes the buffer to each call. Between
+/// calls it may move the buffer, if it keeps the first [`len`](Self::len) bytes.
 ///
-/// The updates are those of a [`Tracker`]: [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk with one, and
+/// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
 /// [`LogSink`](super::LogSink) takes the deltas that an [`Emitter`](crate::stream::Emitter) tracked.
 ///
 /// ```
@@ -32,7 +32,7 @@ use crate::Error;
 /// data: [DONE]
 ///
 /// "#;
-/// // An event longer than this is skipped: Event::TooLong, and the answer is not complete.
+/// // A longer event is skipped: Event::TooLong, and the response is not complete.
 /// let mut parser = Parser::new([0; 4096]);
 /// let mut tracker: Tracker = Tracker::new();
 /// let mut log: MessageLog = MessageLog::new();
@@ -44,7 +44,7 @@ use crate::Error;
 ///         buffer.resize(need, 0);
 ///     }
 /// }
-/// // Half a surrogate pair may still wait for its other half.
+/// // Half a surrogate pair may still be pending.
 /// for (choice, update) in tracker.finish() {
 ///     while let Err(LogError::NeedStorage { need }) = log.put(&mut buffer, choice, &update) {
 ///         buffer.resize(need, 0);
@@ -64,25 +64,25 @@ use crate::Error;
 ///
 /// # Memory
 ///
-/// A piece that continues the text before it takes its own bytes, any other piece 12 bytes more. Records that were replaced
-/// (usage that comes with each chunk, a message that comes anew) are removed once the log is longer than twice its length
-/// after the last removal plus 1 KiB.
+/// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more. Records that were
+/// replaced (usage with each chunk, a message that is sent again) are removed once the log is longer than twice its
+/// length after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<Slot, CallSlot, CHOICES, CALLS>>;
 
 /// A [`MessageLog`] whose tables of choices and calls may lie elsewhere.
 #[derive(Clone)]
 pub struct MessageLogOf<T: Rows + ?Sized> {
-    /// How many bytes of texts and raw JSON may be kept.
+    /// The most bytes of texts and raw JSON.
     limit: usize,
-    /// Whether an update that appends was left out.
+    /// Whether an update that appends to a text or a list was left out.
     is_cut: bool,
-    /// The first thing that was left out.
+    /// Why the first update was left out.
     left_out: Option<LogError>,
     pub(super) state: LogState<T>,
 }
 
-/// Prints the length, the limit, and the first thing that was left out.
+/// Prints the length, the limit, and why the first update was left out.
 impl<T: Rows + ?Sized> core::fmt::Debug for MessageLogOf<T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("MessageLog")
@@ -99,12 +99,12 @@ impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, C
     }
 }
 
-/// Positions are kept in 32 bits.
+/// Positions in the log have 32 bits.
 const MAX_LEN: usize = u32::MAX as usize;
 
-/// Returns an upper limit to the bytes that an update adds to the log if it takes in `weight` bytes of its payload. A byte
-/// that is not UTF-8 becomes three, a control character in raw JSON six, and a header takes no more than the name of the
-/// member that it stands for.
+/// Returns an upper bound of the bytes that an update adds to the log, if its values take `weight` bytes of the
+/// payload. A byte that is not UTF-8 becomes three bytes, a control character in raw JSON six, and a header takes at
+/// most as many as the name of its member.
 #[inline]
 fn bound(weight: usize) -> usize {
     weight.saturating_mul(8).saturating_add(256)
@@ -126,13 +126,13 @@ fn call_of(update: &Update<'_>) -> u32 {
 }
 
 impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
-    /// Creates a log at the start of a stream, bounded by its buffer alone.
+    /// Creates an empty log, bounded only by its buffer.
     pub const fn new() -> Self {
         MessageLog::with_limit(usize::MAX)
     }
 
-    /// Creates a log that keeps at most `limit` bytes of texts and raw JSON. It asks for a buffer of at most four times that
-    /// plus 64 KiB.
+    /// Creates an empty log that keeps at most `limit` bytes of texts and raw JSON. It needs a buffer of at most four
+    /// times that plus 64 KiB.
     pub const fn with_limit(limit: usize) -> Self {
         MessageLogOf::with_tables(Arrays { choices: [Slot::EMPTY; CHOICES], calls: [CallSlot::EMPTY; CALLS] }, limit)
     }
@@ -147,19 +147,19 @@ impl<T: Rows> MessageLogOf<T> {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in no more updates that append to a text, because one was left out.
+    /// Makes the log leave out all further updates that append to a text, because one was left out.
     #[cfg(feature = "alloc")]
     pub(super) fn cut(&mut self) {
         self.is_cut = true;
     }
 
-    /// Returns to the start of a stream. The buffer may then hold anything.
+    /// Empties the log, for a new stream.
     pub fn reset(&mut self) {
         (self.is_cut, self.left_out) = (false, None);
         self.state.reset();
     }
 
-    /// Returns how many bytes of the buffer are in use, from its beginning. Copy these when the buffer moves.
+    /// Returns how many bytes at the start of the buffer are in use. Copy these when the buffer moves.
     pub fn len(&self) -> usize {
         self.state.fill.len
     }
@@ -169,17 +169,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.fill.len == 0
     }
 
-    /// Returns the first thing that was left out of the message.
+    /// Returns why the first update was left out of the message, or `None` if none was.
     pub fn left_out(&self) -> Option<LogError> {
         self.left_out
     }
 
-    /// Takes in a tracked update. The time is linear in its length, apart from the occasional removal of replaced records.
+    /// Adds a tracked update. Takes time linear in its length, apart from the occasional removal of replaced records.
     ///
     /// # Errors
     ///
-    /// If an error is returned, nothing of the update was taken in; see [`LogError`]. After
-    /// [`NeedStorage`](LogError::NeedStorage), pass the update once more; after any other error, go on with the next.
+    /// After an error, nothing of the update was added; see [`LogError`]. After [`NeedStorage`](LogError::NeedStorage),
+    /// pass the same update again; after any other error, continue with the next.
     #[inline(always)]
     pub fn put(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         match AppendedText::of(update) {
@@ -188,11 +188,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// Appends a text to the last record if it continues that record and fits, which it nearly always does. Returns `false`,
-    /// with nothing written, if not. Whatever else a first piece changes was changed when the record began.
+    /// Appends a text to the last record if it continues that record and fits, which it nearly always does. Otherwise
+    /// returns `false`, with no effect. State that only the first piece of a text changes was changed when the record
+    /// began.
     #[inline(always)]
     fn extend(&mut self, buffer: &mut [u8], choice: u32, piece: &AppendedText<'_>) -> bool {
-        // The buffer and the limit bound how much may still be written.
+        // The buffer and the limit both bound how much may be written.
         let LogState { fill, live, table, .. } = &mut self.state;
         let room = self.limit.saturating_sub(*live);
         let end = fill.len.saturating_add(room).min(buffer.len()).min(MAX_LEN);
@@ -202,7 +203,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Does what [`extend`](Self::extend) does, with decoded bytes of a source that was noted (`note_source`).
+    /// Does what [`extend`](Self::extend) does, with decoded bytes of the source that was noted (`note_source`).
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
         let LogState { fill, live, .. } = &mut self.state;
@@ -215,8 +216,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Does what [`extend_verbatim`](Self::extend_verbatim) does, in a new record: the last one is of something else, such as log
-    /// probabilities, which come with each token.
+    /// Does what [`extend_verbatim`](Self::extend_verbatim) does, in a new record, because the last record has another
+    /// key, such as log probabilities, which come with each token.
     #[inline(never)]
     pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
         let LogState { fill, live, .. } = &mut self.state;
@@ -229,7 +230,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Whether [`head`](Self::head) would take in nothing.
+    /// Whether [`head`](Self::head) would add nothing.
     #[inline]
     pub fn has_head(&self) -> bool {
         let table = &self.state.table;
@@ -259,8 +260,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.write(buffer, choice, call, appends, |mut log| log.put(choice, update))
     }
 
-    /// Writes to the log by `write`, and undoes that if it does not fit. `write` may change only this choice and this call of
-    /// it. If it `appends` to a text or a list and does not fit, everything that appends is left out from here on.
+    /// Writes an update to the log with `write`, and undoes that if it does not fit. `write` may change only this
+    /// choice and this call of it. If the update `appends` to a text or a list and does not fit, all further updates
+    /// that append are left out.
     fn write(
         &mut self,
         buffer: &mut [u8],
@@ -285,11 +287,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in those members of a chunk's top level that are the same in each chunk. The first that is not empty counts.
+    /// Adds the members of a chunk's top level that are the same in each chunk. The first value that is not empty
+    /// counts.
     ///
     /// # Errors
     ///
-    /// The same as those of [`put`](Self::put). A repeated call takes in nothing twice.
+    /// The same as those of [`put`](Self::put). A repeated call adds nothing twice.
     #[inline]
     pub fn head(
         &mut self,
@@ -307,8 +310,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         id.and(put(self, buffer, kind::MODEL, model))
     }
 
-    /// Takes in the members of a chunk, but not its deltas: [`head`](Self::head), the members of its top level that are
-    /// updates of kind [`Meta`](crate::delta::Kind::Meta) elsewhere, and its [`other_members`](Chunk::other_members).
+    /// Adds the members of a chunk, but not its deltas: those of [`head`](Self::head), the members of its top level
+    /// that other sinks get as updates of kind [`Meta`](crate::delta::Kind::Meta), and its
+    /// [`other_members`](Chunk::other_members).
     ///
     /// # Errors
     ///
@@ -339,7 +343,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in the members of providers one by one, which may be done twice without harm, and then `reasoning_details`.
+    /// Adds the members of providers one by one, and then `reasoning_details`. If the buffer is full, a repeated call
+    /// may add the same members again, which changes nothing.
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
@@ -350,7 +355,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done.and(unless_full(self.details_of_all(buffer, chunk.other_members().filter(is_details)))?)
     }
 
-    /// Takes in a member that came as an update of its own.
+    /// Adds a member that is an update of its own.
     #[cold]
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
@@ -363,7 +368,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// Takes in usage whose members replace those of the usage before, if there is room for all of them.
+    /// Adds usage whose members replace those of the previous usage, if there is room for all of them.
     #[cold]
     #[inline(never)]
     fn merge_usage(&mut self, buffer: &mut [u8], usage: &Usage<'_>) -> Result<(), LogError> {
@@ -384,8 +389,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Takes in the `reasoning_details` of a chunk, all or none. Those of a whole `message` count only if the choice has
-    /// none yet.
+    /// Adds the `reasoning_details` of a chunk, either all or none. Those of a whole `message` count only if the choice
+    /// has none yet.
     #[cold]
     #[inline(never)]
     fn details_of_all<'a>(
@@ -408,20 +413,20 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         })
     }
 
-    /// Takes in a chunk that was pulled, with its deltas, which it tracks with `tracker`.
+    /// Adds a pulled chunk with its deltas, which it tracks with `tracker`.
     ///
     /// # Errors
     ///
-    /// Returns [`NeedStorage`](LogError::NeedStorage) if nothing was taken in, because the buffer might be too small: it
-    /// asks for more than any chunk of this length takes. Any other error is that of the first thing that was left out;
-    /// everything else of the chunk was taken in.
+    /// Returns [`NeedStorage`](LogError::NeedStorage) if nothing was added, because the buffer might be too small: the
+    /// method requires as much as any chunk of this length could take. Any other error says why the first update was
+    /// left out; all other updates of the chunk were added.
     pub fn add_chunk<const TRACKED: usize, const TRACKED_CALLS: usize>(
         &mut self,
         buffer: &mut [u8],
         tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
         chunk: &Chunk<'_>,
     ) -> Result<(), LogError> {
-        // Half a surrogate pair may be pending in each channel and call, and be emitted now.
+        // A half of a surrogate pair may be pending in each channel and call, and may be emitted now.
         let halves = TRACKED.saturating_mul(4).saturating_add(TRACKED_CALLS).saturating_mul(16);
         let need = self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves);
         if need > buffer.len() && need <= MAX_LEN {
@@ -438,11 +443,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// Notes what a tracker left out.
+    /// Notes that a tracker left out a delta.
     ///
     /// # Errors
     ///
-    /// Always returns one, unless `error` is no limit.
+    /// Returns an error unless `error` is not a limit.
     pub fn limit(&mut self, error: &Error) -> Result<(), LogError> {
         LogError::of(error).map_or(Ok(()), |error| Err(self.leave_out(error)))
     }
@@ -452,7 +457,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         top.created = top.created.or(created.filter(|&created| created > 0));
     }
 
-    /// Takes in the first text of its kind.
+    /// Adds the first text of its kind.
     #[inline(never)]
     fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
         self.write(buffer, 0, 0, false, |mut log| log.first(kind, text))
@@ -465,7 +470,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             && self.state.live.saturating_add(bound) <= self.limit
     }
 
-    /// Checks that the log may be `need` bytes long, of which `live` bytes are texts and raw JSON that were not replaced.
+    /// Checks that the log may be `need` bytes long, with `live` bytes of texts and raw JSON that were not replaced.
     pub(super) fn fits(&mut self, buffer: &[u8], need: usize, live: usize) -> Result<(), LogError> {
         if live <= self.limit && need <= buffer.len().min(MAX_LEN) {
             return Ok(());
@@ -477,7 +482,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Err(need_storage(need, buffer, max_len))
     }
 
-    /// Notes that something was left out. The first error stays.
+    /// Notes that an update was left out. The first error stays.
     #[inline(never)]
     pub(super) fn leave_out(&mut self, error: LogError) -> LogError {
         self.left_out.get_or_insert(error);
@@ -485,7 +490,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
-/// Returns the outcome of a write. The outer error is that the buffer is full: then nothing more must be written.
+/// Splits the result of a write. The outer error says that the buffer is full, and nothing more must be written.
 fn unless_full(put: Result<(), LogError>) -> Result<Result<(), LogError>, LogError> {
     match put {
         Err(full @ LogError::NeedStorage { .. }) => Err(full),
@@ -493,7 +498,8 @@ fn unless_full(put: Result<(), LogError>) -> Result<Result<(), LogError>, LogErr
     }
 }
 
-/// Asks for at least `need` bytes. Asks for more, up to `max_len`, so that the buffer seldom moves.
+/// Returns the error for a buffer that needs `need` bytes. Asks for more than that, up to `max_len`, so that the buffer
+/// seldom moves.
 fn need_storage(need: usize, buffer: &[u8], max_len: usize) -> LogError {
     LogError::NeedStorage { need: need.max(buffer.len().saturating_add(buffer.len() / 2).min(max_len)) }
 }

@@ -1,9 +1,9 @@
 //! The members of a message that have no field of their own, such as those that providers add.
 //!
-//! Each is a record of its own, whatever its owner is: a chunk, a choice, its deltas, a tool call, or the function of one.
-//! The records are linked in the order in which their names came first. A value that changes is appended as a new record,
-//! which takes the place of the old one among the links. The old record is dead, and is removed together with all other
-//! replaced records.
+//! Each member is a record of its own, whatever its owner is: a chunk, a choice, its deltas, a tool call, or the
+//! function of a call. The records are linked in the order in which their names came first. A new value of a member is
+//! appended as a new record, which replaces the old one among the links. The old record is then dead, and is removed
+//! together with all other replaced records.
 
 use super::error::LogError;
 use super::log::MessageLogOf;
@@ -14,17 +14,17 @@ use crate::chat::{OtherMember, Owner};
 use crate::json::{Text, Value};
 use crate::visits::visit;
 
-/// How many members with different names a message keeps.
+/// The most members with different names that a message keeps.
 const MAX_MEMBERS: usize = 256;
 
-/// Length of the bytes before the name: where the next member's record begins, the owner, the choice, the call, the length
-/// of the name.
+/// Length of the bytes before the name: the offset of the next member's record, the owner, the choice, the call, and
+/// the length of the name.
 const HEAD: usize = 17;
 
 /// The record of a member.
 pub(super) struct Entry<'b> {
     at: u32,
-    /// How many names came before its own.
+    /// How many other names came before its name.
     rank: u32,
     /// Where the record of the next member begins, or [`NOWHERE`].
     next: u32,
@@ -35,7 +35,7 @@ pub(super) struct Entry<'b> {
     /// The number of the call.
     pub(super) call: u32,
     pub(super) name: &'b str,
-    /// The value as it came.
+    /// The value as sent.
     pub(super) value: &'b [u8],
 }
 
@@ -72,7 +72,7 @@ impl<'b> Entry<'b> {
     }
 }
 
-/// Makes the member at `to` the next one behind the member at `at`.
+/// Links the member at `to` after the member at `at`.
 fn link(buffer: &mut [u8], at: u32, to: u32) {
     let at = (at as usize).saturating_add(HEADER);
     copy(buffer.get_mut(at..at.saturating_add(4)).unwrap_or_default(), &to.to_le_bytes());
@@ -97,8 +97,8 @@ impl<T: Rows + ?Sized> LogState<T> {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in a member, which replaces the last one of its name. It ignores the members of a call that was left out. The
-    /// members of a call that is still to open are listed once it does.
+    /// Adds a member, which replaces the previous one of its name. Ignores members of a call that was left out. Members
+    /// of a call that is not open yet are listed once it opens.
     pub(super) fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         let OtherMember { owner, choice, call, name, value, .. } = *member;
         if owner.is_call() && !self.state.table.may_have_call(choice, call) {
@@ -107,8 +107,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner != Owner::Chunk && choice == u32::MAX {
             return Err(self.leave_out(LogError::BadIndex));
         }
-        // Find the member of this name, the member before it (or the last of all), and the position of its name among the
-        // others.
+        // Find the member of this name, the member before it (or the last of all), and the rank of its name.
         let (mut before, mut old, mut rank) = (None, None, 0);
         for entry in self.entries(buffer) {
             rank = entry.rank;
@@ -128,7 +127,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let replaced = old.as_ref().map_or(0, Entry::len);
         let live = self.state.live.saturating_sub(replaced).saturating_add(len);
         self.fits(buffer, self.len().saturating_add(HEADER).saturating_add(len), live)?;
-        // The choice is listed even if it has nothing else.
+        // List the choice even if it has nothing else.
         if owner != Owner::Chunk && self.state.table.place_or_new(choice).is_none() {
             return Err(self.leave_out(LogError::TooManyChoices));
         }
@@ -161,10 +160,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
     }
 
-    /// Returns the names and the values, as they came, of an owner's members that have no field of their own, as those of
-    /// providers. If a member comes several times, the last value that is not null counts. `choice` is the index of the choice,
-    /// or 0 for the members of the chunk. `call` is the position of a call in the choice's list, and is ignored where it
-    /// does not matter.
+    /// Returns the names and values, as sent, of an owner's members that have no field, such as those of providers. If
+    /// a member is sent several times, the last value that is not null counts. `choice` is the index of the choice, or
+    /// 0 for the members of the chunk. `call` is the position of a call in the choice's list, and is ignored for other
+    /// owners.
     pub fn members<'b>(
         &self,
         buffer: &'b [u8],

@@ -1,9 +1,9 @@
 //! Assembles the whole message from deltas.
 //!
-//! [`MessageLog`] puts the updates of a stream together without a heap, in a block of memory that the caller gives, and
-//! writes the message as JSON. [`LogSink`] feeds it from an [`Emitter`](crate::stream::Emitter). `Assembler` (feature
-//! `alloc`) keeps a log on the heap and reads a `Completion` from it: the message that the API would have sent in one piece.
-//! With feature `serde`, a `Completion` serializes in the shape of a `chat.completion`.
+//! [`MessageLog`] assembles the updates of a stream without a heap, in the caller's memory, and writes the message as
+//! JSON. [`LogSink`] feeds it from an [`Emitter`](crate::stream::Emitter). `Assembler` (feature `alloc`) keeps a log on
+//! the heap and reads a `Completion` from it: the message that the API would have sent without streaming. With feature
+//! `serde`, a `Completion` serializes in the shape of a `chat.completion`.
 
 #[cfg(feature = "alloc")]
 mod assembler;

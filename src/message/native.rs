@@ -1,4 +1,5 @@
-//! What only a message of another protocol than chat completions has: its own usage, and arguments that came by path.
+//! The parts that only messages of other protocols than chat completions have: their own usage, and arguments that came
+//! by path.
 
 use super::log::MessageLogOf;
 use super::record::{kind, RecordKey};
@@ -20,8 +21,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.table.top.is_native |= is_native;
     }
 
-    /// Puts the usage of another protocol under its own names: the last one, or the merged one. Returns `false` if there is
-    /// none.
+    /// Puts the usage of another protocol under its own names: the last usage, or all usages merged. Returns `false` if
+    /// there is none.
     pub(super) fn put_native_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
         if let Some(raw) = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
             json::rewrite(raw, put);
@@ -57,7 +58,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         counts.canonical(protocol).map(TokenCounts::of)
     }
 
-    /// Puts the token counts of another protocol under the names of chat completions. Returns `false` if there are none.
+    /// Puts the token counts of another protocol under the names of chat completions. Returns `false` if there are
+    /// none.
     pub(super) fn put_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
         let Some(TokenCounts { has, counts }) = self.native_counts(buffer) else { return false };
         let [prompt, completion, total, reasoning, cached, ..] = counts;
@@ -81,15 +83,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Whether this is the key of arguments that came without a text. [`put_arguments`](Self::put_arguments) writes such
-    /// arguments.
+    /// Whether this is the key of arguments that came without a text, which [`put_arguments`](Self::put_arguments)
+    /// writes.
     pub(super) fn lacks_text(&self, buffer: &[u8], key: RecordKey) -> bool {
         let custom = RecordKey::new(kind::CALL_CUSTOM, key.choice(), key.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
         self.is_native() && key.kind() == kind::CALL_ARGUMENTS && !has(key) && !has(custom)
     }
 
-    /// Puts arguments that came without a text, as an object: its members came by path, or there are none.
+    /// Puts arguments that came without a text, as an object. Its members came by path; it is empty if none came.
     pub(super) fn put_arguments(&self, buffer: &[u8], key: RecordKey, put: &mut dyn FnMut(&[u8])) {
         let pieces = self.listed(buffer, RecordKey::new(kind::CALL_PARTIALS, key.choice(), key.call()));
         let mut paths = Paths { last: None, goes_on: false };
@@ -116,8 +118,8 @@ pub(super) fn put_number(number: u64, put: &mut dyn FnMut(&[u8])) {
     put(digits.get(from..).unwrap_or_default());
 }
 
-/// Writes an object from values with their paths (`$.a.b[0]`), in the order in which they come. A path that comes again
-/// after another one opens its containers again.
+/// Writes an object from values with their paths (`$.a.b[0]`), in the order of the values. If a container of an earlier
+/// path was closed, a later path opens it again.
 struct Paths<'a> {
     /// The path of the last value, without its `$`.
     last: Option<&'a [u8]>,
@@ -125,8 +127,8 @@ struct Paths<'a> {
     goes_on: bool,
 }
 
-/// Returns the first key of a path (a name, or an index in brackets), whether it is an index, and the rest. Returns `None`
-/// if there is no more.
+/// Returns the first key of a path (a name, or an index in brackets), whether it is an index, and the rest of the path.
+/// Returns `None` for an empty path.
 fn key(path: &[u8]) -> Option<(&[u8], bool, &[u8])> {
     match path {
         [b'[', b'\'', rest @ ..] => {
@@ -153,7 +155,7 @@ fn keys(path: &[u8]) -> impl Iterator<Item = (&[u8], bool, &[u8])> {
     core::iter::successors(key(path), |(_, _, rest)| key(rest))
 }
 
-/// How many keys a path may have. A value deeper in the arguments is left out, because usual readers of JSON take no more.
+/// The most keys of a path. Values deeper in the arguments are left out, because usual JSON readers do not read them.
 const MAX_KEYS: usize = 127;
 
 /// Whether the first key of a path is an index.
@@ -204,11 +206,11 @@ impl<'a> Paths<'a> {
         self.last = Some(path);
     }
 
-    /// Closes the containers that the path is not in, and opens those that it is in.
+    /// Closes the open containers that are not in the path, and opens those of the path that are not open.
     fn open(&mut self, path: &'a [u8], put: &mut dyn FnMut(&[u8])) {
         self.close_text(put);
         let (mut old, mut new) = (self.last.unwrap_or_default(), path);
-        // Skip the containers that both paths are in.
+        // Skip the containers that both paths have.
         while let (Some((left, a, old_rest)), Some((right, b, new_rest))) = (key(old), key(new)) {
             if (left, a) != (right, b) || key(old_rest).is_none() || key(new_rest).is_none() {
                 break;
@@ -244,7 +246,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Closes the containers inside the first key of a path of at most [`MAX_KEYS`], the innermost first.
+/// Closes the containers inside the first key of a path of at most [`MAX_KEYS`] keys, the innermost first.
 fn close(path: &[u8], put: &mut dyn FnMut(&[u8])) {
     let (mut count, mut elements) = (0u32, 0u128);
     for (_, is_element, _) in keys(path) {

@@ -5,7 +5,7 @@ use crate::json::{Elements, Value};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A JSON value, as the bytes that came.
+/// A JSON value, as the bytes that were sent.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RawJson {
     bytes: Vec<u8>,
@@ -24,7 +24,7 @@ impl RawJson {
         &self.bytes
     }
 
-    /// Returns the value, to look into.
+    /// Returns the value, to read it.
     pub fn value(&self) -> Value<'_> {
         Value::from_raw(&self.bytes)
     }
@@ -36,7 +36,7 @@ impl fmt::Debug for RawJson {
     }
 }
 
-/// JSON values in order, in one piece of memory. Each is strict JSON: as it came if it was strict, otherwise without
+/// JSON values in order, in one piece of memory. Each is strict JSON: as sent if it was strict, otherwise without
 /// whitespace, and each container up to its first fault.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RawList {
@@ -47,7 +47,7 @@ pub struct RawList {
 impl RawList {
     /// Appends items with commas between them.
     pub(super) fn append(&mut self, items: &[u8]) -> Result<(), AssembleError> {
-        // One byte is for the comma or bracket before the items, one for the bracket behind.
+        // One byte is for the comma or bracket before the items, one for the bracket after them.
         self.array.try_reserve(items.len().saturating_add(2)).map_err(|_| AssembleError::OutOfMemory)?;
         // The comma replaces the closing bracket.
         match self.array.last_mut() {
@@ -59,7 +59,7 @@ impl RawList {
         Ok(())
     }
 
-    /// Returns how many items there are. It reads all of them.
+    /// Returns how many items there are. Reads all of them.
     pub fn len(&self) -> usize {
         self.iter().count()
     }

@@ -6,11 +6,11 @@ use super::table::{flag, Rows, Slot};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
 
-/// Defines [`Field`] from one table of names, numbers in the C interface, and kinds of records. For an error, the kind is that
-/// of raw JSON.
+/// Defines [`Field`] from one table of names, numbers in the C interface, and kinds of records. The kind of an error is
+/// that of raw JSON.
 macro_rules! fields {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $kind:ident;)*) => {
-        /// A text of a message, to be asked for with [`MessageLog::text`](super::MessageLog::text).
+        /// A text of a message, for [`MessageLog::text`](super::MessageLog::text).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Field {
@@ -49,14 +49,14 @@ fields! {
     ServiceTier = 4, SERVICE_TIER;
     /// `provider` (OpenRouter).
     Provider = 5, PROVIDER;
-    /// `usage` as raw JSON: the last that was not empty. For another protocol than chat completions, its counts under the
-    /// names of chat completions.
+    /// `usage` as raw JSON: the last that was not empty. The counts of another protocol have the names of chat
+    /// completions.
     Usage = 6, USAGE;
     /// For another protocol, its usage under its own names, as raw JSON.
     NativeUsage = 32, USAGE;
     /// The first error that the API reported: raw JSON, or plain text.
     Error = 7, ERROR_JSON;
-    /// The message of that error: what happened, in words.
+    /// The message of that error, for people to read.
     ErrorMessage = 8, ERROR_JSON;
     /// The code of that error.
     ErrorCode = 9, ERROR_JSON;
@@ -71,24 +71,25 @@ fields! {
     Refusal = 13, REFUSAL;
     /// A choice's reasoning.
     Reasoning = 14, REASONING;
-    /// The name of the member that a choice's first reasoning was in: `reasoning_content`, `reasoning`, `thinking`,
-    /// `thought` or `reasoning_text`. Reasoning in `reasoning_details` or in parts of the content has none.
+    /// The name of the member that contained a choice's first reasoning: `reasoning_content`, `reasoning`, `thinking`,
+    /// `thought` or `reasoning_text`. Reasoning in `reasoning_details` or in parts of the content has no such name.
     ReasoningName = 31, REASONING_NAME;
-    /// A choice's `reasoning_details`, an array. Consecutive entries of equal type and index are one: their `text` and
-    /// `summary` are joined, and of any other member the last value that is not null counts. An entry with `data` stays as
-    /// it is, and so does one without an index.
+    /// A choice's `reasoning_details`, an array. Consecutive entries of equal type and index become one entry: their
+    /// `text` and `summary` are joined, and for every other member the last value that is not null counts. Entries with
+    /// `data` and entries without an index stay as they are.
     ReasoningDetails = 30, DETAILS;
     /// Why a choice finished. The last reason counts.
     FinishReason = 15, FINISH_REASON;
-    /// A choice's finish reason from the model's own provider. For another protocol, the reason as sent.
+    /// A choice's finish reason from the model's own provider (`native_finish_reason` of OpenRouter). For another
+    /// protocol, the reason as sent.
     NativeFinishReason = 16, NATIVE_FINISH_REASON;
     /// For another protocol, an array of a choice's signatures and its encrypted reasoning.
     Signatures = 33, SIGNATURES;
-    /// For another protocol, an array of the parts of a choice that no other field has.
+    /// For another protocol, an array of the parts of a choice that no other field contains.
     NativeContent = 34, PARTS;
-    /// The first error of a choice alone: raw JSON, or plain text.
+    /// The first error that belongs to a choice: raw JSON, or plain text.
     ChoiceError = 17, CHOICE_ERROR_JSON;
-    /// The message of a choice's error: what happened, in words.
+    /// The message of a choice's error, for people to read.
     ChoiceErrorMessage = 18, CHOICE_ERROR_JSON;
     /// The code of a choice's error.
     ChoiceErrorCode = 19, CHOICE_ERROR_JSON;
@@ -100,8 +101,8 @@ fields! {
     FunctionArguments = 22, FUNCTION_ARGUMENTS;
     /// The ID of a choice's audio.
     AudioId = 23, AUDIO_ID;
-    /// A choice's audio: an array of the pieces that came, each base64. Each may be encoded by itself, with padding at its
-    /// end: decode each, then join the bytes.
+    /// A choice's audio: an array of the pieces as sent, each in base64. A piece may have padding at its end, so decode
+    /// each piece, then join the bytes.
     AudioData = 24, AUDIO_DATA;
     /// The transcript of a choice's audio.
     AudioTranscript = 25, AUDIO_TRANSCRIPT;
@@ -133,18 +134,18 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             .nth(nth)
     }
 
-    /// Returns how many tool calls are listed of the choice with this index, or 0 if there is no such choice.
+    /// Returns how many tool calls the choice with this index has, or 0 if there is no such choice.
     pub fn calls(&self, choice: u32) -> u32 {
         self.slot(choice).map_or(0, |(_, slot)| slot.calls)
     }
 
-    /// Whether a call (by its position in the list, from 0) calls a custom tool.
+    /// Whether a call, given by its position in the choice's list, calls a custom tool.
     pub fn is_custom(&self, buffer: &[u8], choice: u32, call: u32) -> bool {
         let key = self.slot(choice).and_then(|(place, _)| self.call_key(kind::CALL_CUSTOM, place, call));
         key.is_some_and(|key| self.pieces(buffer, key).next().is_some())
     }
 
-    /// Returns until when the audio of the choice with this index can be referred to, in seconds since 1970.
+    /// Returns when the audio of the choice with this index expires, in seconds since 1970.
     pub fn audio_expires_at(&self, choice: u32) -> Option<u64> {
         self.slot(choice).filter(|(_, slot)| slot.has(flag::AUDIO_EXPIRES)).map(|(_, slot)| slot.expires_at)
     }
@@ -154,14 +155,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.error(buffer, kind::ERROR_JSON, 0).map(|error| error.is_ok())
     }
 
-    /// Returns the length of a text in bytes of UTF-8 (or of the raw JSON as it came), and writes the text to `out` if there
-    /// is room for all of it; otherwise it writes nothing. Returns `None` if there is no such text. A text is never empty,
-    /// except for an error in plain text without any.
+    /// Returns the length of a text in bytes of UTF-8 (or of raw JSON as sent), and writes the text to `out` if there
+    /// is room for all of it; otherwise writes nothing. Returns `None` if there is no such text. A text is never empty,
+    /// except for an error in plain text that was sent empty.
     ///
-    /// `buffer` is the one that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice` is the
-    /// index of a choice and `call` the position of a call in its list, from 0: by ascending index, or in order of appearance
-    /// if two calls have one index or the protocol is not chat completions. Both are ignored where they do not matter. The log
-    /// is read once to measure the text, and once more to write it.
+    /// `buffer` is the buffer that [`put`](Self::put) was given last, or its first [`len`](Self::len) bytes. `choice`
+    /// is the index of a choice and `call` the position of a call in its list, from 0. Calls are listed by ascending
+    /// index, or in order of appearance if two calls have the same index or the protocol is not chat completions.
+    /// `choice` and `call` are ignored for fields that do not belong to one. The log is read once to measure the text,
+    /// and once more to write it.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
         let kind = field.kind();
         let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
@@ -243,7 +245,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.records(buffer).filter(move |record| record.key == key && record.at >= begin).map(|record| record.body)
     }
 
-    /// Returns U+FFFD if the text ends in a high surrogate whose other half did not come so far, otherwise nothing.
+    /// Returns U+FFFD if the text ends in a high surrogate whose other half did not come yet, otherwise nothing.
     pub(super) fn lone_half(&self, key: RecordKey) -> &'static str {
         let slot = self.state.table.slot(key.choice());
         let ends_in_half = |slot: &Slot| slot.transcript_half.is_some() || slot.has(flag::LONE_HALF);
@@ -269,7 +271,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 }
 
-/// Where bytes are written: they are counted, and written as long as there is room.
+/// Output memory: counts all bytes, and writes as many as there is room for.
 pub(super) struct Out<'o> {
     pub(super) bytes: &'o mut [u8],
     pub(super) len: usize,

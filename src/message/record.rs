@@ -1,4 +1,4 @@
-//! The records of a log, which lie one behind the other: each has a header and a body.
+//! The records of a log, which lie one after the other. Each has a header and a body.
 
 use crate::json::Text;
 use crate::scan::utf8;
@@ -9,7 +9,7 @@ use crate::visits::visit;
 pub(super) mod kind {
     use crate::delta::Meta;
 
-    // Up to `MODEL`: texts of the top level. One that is a `Meta` has the number of that `Meta`.
+    // Up to `MODEL`: texts of the top level. If the text is a `Meta`, the kind has the number of that `Meta`.
     pub(in crate::message) const ID: u8 = 0;
     pub(in crate::message) const OBJECT: u8 = Meta::Object as u8;
     pub(in crate::message) const SYSTEM_FINGERPRINT: u8 = Meta::SystemFingerprint as u8;
@@ -34,7 +34,8 @@ pub(super) mod kind {
     pub(in crate::message) const CHOICE_ERROR_TEXT: u8 = 15;
     /// A list. Each list is strict JSON with commas between the items.
     pub(in crate::message) const ANNOTATIONS: u8 = 16;
-    /// The list of the entries of `reasoning_details`. A half of a surrogate pair in it waits for its other half.
+    /// The list of the entries of `reasoning_details`. It may contain halves of surrogate pairs, which join when it is
+    /// read.
     pub(in crate::message) const DETAILS: u8 = 17;
     /// The list of the pieces of audio, which are strings.
     pub(in crate::message) const AUDIO_DATA: u8 = 18;
@@ -53,7 +54,7 @@ pub(super) mod kind {
     pub(in crate::message) const FUNCTION_ARGUMENTS: u8 = 31;
     pub(in crate::message) const AUDIO_ID: u8 = 32;
     pub(in crate::message) const AUDIO_TRANSCRIPT: u8 = 33;
-    /// The name of the member that the first reasoning is in.
+    /// The name of the member that contains the first reasoning.
     pub(in crate::message) const REASONING_NAME: u8 = 34;
 
     /// An empty record, which marks the call as one of a custom tool.
@@ -75,13 +76,14 @@ pub(super) mod kind {
     }
 }
 
-/// What a record holds, and which choice or call it belongs to. Records of one key are pieces of one text or list.
+/// The kind of a record, and the choice or call that it belongs to. Records with the same key are pieces of one text or
+/// list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordKey(u64);
 
 impl RecordKey {
-    /// Creates a key. `choice` is a place in the table of choices, and `call` the number of a call. Each is 0 if there is
-    /// none.
+    /// Creates a key. `choice` is a place in the table of choices, and `call` the number of a call; each is 0 if the
+    /// record belongs to none.
     #[inline]
     pub(super) fn new(kind: u8, choice: u16, call: u32) -> Self {
         RecordKey(u64::from(kind) | u64::from(choice) << 16 | u64::from(call) << 32)
@@ -111,17 +113,17 @@ impl RecordKey {
 /// Length of a header in bytes: the key, and the length of the body.
 pub(super) const HEADER: usize = 12;
 
-/// How far the buffer is filled. Bytes that do not fit are counted all the same: then `len` is more than the buffer has, and
-/// the writer has to roll back.
+/// How far the buffer is filled. Bytes that do not fit are counted, too. Then `len` exceeds the length of the buffer,
+/// and the writer must roll back.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) len: usize,
-    /// A running count of the bytes written to bodies, without the commas between items, modulo 2^32. An update wrote as many as
-    /// the count grew by.
+    /// A running count, modulo 2^32, of the bytes written to bodies, without the commas between items. The difference
+    /// of two counts is how many bytes an update wrote.
     pub(super) texts: u32,
     /// The source that was noted last.
     noted: Source,
-    /// The key of its records.
+    /// The key of the records of that source.
     noted_key: RecordKey,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
@@ -130,14 +132,15 @@ pub(super) struct Fill {
 #[derive(Clone, Copy, Debug)]
 struct Tail {
     key: RecordKey,
-    /// Length of its body in bytes, which ends where the buffer is filled to.
+    /// Length of its body in bytes. The body ends where the filled part of the buffer ends.
     len: u32,
-    /// Whether deltas of the source that was noted last continue the record.
+    /// Whether deltas of the noted source continue the record.
     is_noted: bool,
 }
 
 impl Tail {
-    /// Writes its length to its header. `end`: where its body ends. A record that does not fit stays as it was: the writer rolls back.
+    /// Writes its length to its header. `end` is where its body ends. Does nothing for a record that does not fit,
+    /// because the writer will roll back.
     #[inline(always)]
     fn settle(&self, buffer: &mut [u8], end: usize) -> Option<()> {
         let (before, _) = buffer.get_mut(..end)?.split_at_mut_checked(end.checked_sub(self.len as usize)?)?;
@@ -146,7 +149,7 @@ impl Tail {
     }
 }
 
-/// Where a text comes from: the kind of its delta, as a number, and the choice and the call that it belongs to.
+/// The source of a text: the kind of its delta, as a number, and the choice and the call that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) kind: u16,
@@ -187,8 +190,8 @@ impl Fill {
         self.tail = Some(Tail { key, len: 0, is_noted: false });
     }
 
-    /// Appends a text, decoded, to the last record, if that record has this key and all of the text fits before `end`. Returns
-    /// how many bytes it appended.
+    /// Appends a text, decoded, to the last record, if that record has this key and all of the text fits before `end`.
+    /// Returns how many bytes it appended.
     #[inline]
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: RecordKey, text: Text<'_>) -> Option<usize> {
         self.tail.as_ref().filter(|tail| tail.key == key)?;
@@ -210,7 +213,7 @@ impl Fill {
         }
     }
 
-    /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8 and of the source that was noted.
+    /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8 and of the noted source.
     #[inline(always)]
     pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
         let tail = self.tail.as_mut().filter(|tail| tail.is_noted && self.noted == source)?;
@@ -219,14 +222,14 @@ impl Fill {
         if !utf8::copy(bytes, room) {
             return None;
         }
-        // All of this lies in the buffer, so the sums do not overflow.
+        // All of these bytes lie in the buffer, so the sums do not overflow.
         self.len = self.len.wrapping_add(len);
         tail.len = tail.len.wrapping_add(len as u32);
         tail.settle(buffer, self.len)
     }
 
-    /// Begins a record for a text of the source that was noted last, whose records are not the last one. Returns `None`, with no
-    /// effect, if the text is of another source, does not fit, or is not valid UTF-8.
+    /// Begins a new record for a text of the noted source, after records of other keys. Returns `None`, with no effect,
+    /// if the text is of another source, does not fit, or is not valid UTF-8.
     #[inline(always)]
     pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
         let key = self.noted_key;
@@ -284,7 +287,7 @@ impl Fill {
         u32::try_from(self.len).unwrap_or(u32::MAX)
     }
 
-    /// Drops the records that are not `live`, and joins pieces that become neighbours.
+    /// Removes the records that are not `live`, and joins pieces that become neighbors.
     pub(super) fn pack(&mut self, buffer: &mut [u8], live: impl Fn(&LogRecord<'_>) -> bool) {
         self.settle(buffer);
         let (end, mut from) = (self.len, 0);
@@ -296,8 +299,7 @@ impl Fill {
             if !keep {
                 continue;
             }
-            // A header or a comma takes no more bytes than the header that was there, so nothing is overwritten before it is
-            // read.
+            // A header or a comma takes no more bytes than the old header, so nothing is overwritten before it is read.
             self.begin(buffer, key);
             let (mut source, mut left) = (body, len);
             let gap = source.saturating_sub(self.len);
@@ -307,8 +309,8 @@ impl Fill {
             }
             while left > 0 {
                 let step = left.min(gap);
-                let Some((before, behind)) = buffer.split_at_mut_checked(source) else { return };
-                self.put(before, behind.get(..step).unwrap_or_default());
+                let Some((before, after)) = buffer.split_at_mut_checked(source) else { return };
+                self.put(before, after.get(..step).unwrap_or_default());
                 source = source.saturating_add(step);
                 left = left.saturating_sub(step);
             }
@@ -317,7 +319,7 @@ impl Fill {
     }
 }
 
-/// Copies as much as both have room for.
+/// Copies as many bytes as both slices have.
 #[inline]
 pub(super) fn copy(to: &mut [u8], from: &[u8]) {
     let len = to.len().min(from.len());
@@ -329,7 +331,7 @@ pub(super) fn copy(to: &mut [u8], from: &[u8]) {
 /// A record.
 #[derive(Clone, Copy)]
 pub(super) struct LogRecord<'b> {
-    /// Where it begins.
+    /// The offset at which it begins.
     pub(super) at: u32,
     pub(super) key: RecordKey,
     pub(super) body: &'b [u8],

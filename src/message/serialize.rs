@@ -1,4 +1,4 @@
-//! `Serialize` for a completion, in the shape of a `chat.completion` that was not streamed, and for JSON as it came.
+//! `Serialize` for a completion, in the shape of a `chat.completion` that was not streamed, and for raw JSON.
 
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
 use super::{RawJson, RawList};
@@ -6,18 +6,18 @@ use crate::json::{Text, Value, ValueKind};
 use core::fmt;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// How deep a value is followed, which is as deep as [`Limits::max_depth`](crate::Limits::max_depth) lets a payload nest.
-/// What lies deeper is written as null.
+/// The deepest nesting that is written, which is the most that [`Limits::max_depth`](crate::Limits::max_depth) allows
+/// in a payload. A deeper container is written as null.
 const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 
-/// Writes the object of the API's reference. Absent members are left out, and `message.content` is null if there is none.
-/// `reasoning` is written as `reasoning_content`. `object` is `chat.completion` whatever was streamed, because that is the
-/// shape. A tool call keeps its other members, because whoever sends the call back has to send them. Other members that only
-/// gateways add are left out; [`Completion::extended`] has them.
+/// Writes the object of the API's reference. Absent members are left out, and `message.content` is null if there is
+/// none. `reasoning` is written as `reasoning_content`. `object` is always `chat.completion`, because the output has
+/// that shape. A tool call keeps its other members, which must be sent back with the call. Members that only gateways
+/// and providers add are left out; [`Completion::extended`] has them.
 ///
-/// Numbers in usage, errors, log probabilities and other raw JSON may change, because serde cannot pass a number as text to
-/// any serializer. Numbers that neither `u64` nor `i64` holds, and `-0`, are written as the nearest `f64`.
-/// [`Assembler::json`](super::Assembler::json) writes them as they came.
+/// Numbers in usage, errors, log probabilities and other raw JSON may change, because serde cannot pass a number to
+/// every serializer as text. Numbers that fit neither `u64` nor `i64`, and `-0`, are written as the nearest `f64`.
+/// [`Assembler::json`](super::Assembler::json) writes them as sent.
 impl Serialize for Completion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shaped { of: self, extended: self.is_native }.serialize(serializer)
@@ -25,16 +25,16 @@ impl Serialize for Completion {
 }
 
 impl Completion {
-    /// Returns the completion with what only gateways and providers add: `provider`, the `native_finish_reason` of a choice,
-    /// `reasoning_details`, and members that no field of a completion has. The reasoning is under the name that it came by
-    /// ([`Choice::reasoning_name`]), and `data` of audio is an array of its pieces. Numbers are written as by
-    /// [`Serialize`](Self#impl-Serialize-for-Completion).
+    /// Returns the completion with the members that only gateways and providers add: `provider`, the
+    /// `native_finish_reason` of a choice, `reasoning_details`, and members that have no field in a completion. The
+    /// reasoning is under its name in the stream ([`Choice::reasoning_name`]), and `data` of audio is an array of its
+    /// pieces. Numbers are written as by [`Serialize`](Self#impl-Serialize-for-Completion).
     pub fn extended(&self) -> impl Serialize + '_ {
         Shaped { of: self, extended: true }
     }
 }
 
-/// A value to write, with or without what only gateways and providers add.
+/// A value to write, with or without the members that only gateways and providers add.
 struct Shaped<'m, T: ?Sized> {
     of: &'m T,
     extended: bool,
@@ -158,7 +158,7 @@ impl Serialize for FunctionCall {
     }
 }
 
-/// The name of what is called, and its input. Both are always written; an absent one is an empty text.
+/// The name of a called function or tool, and its input. Both are always written, as an empty text if absent.
 struct SerializedCall<'m> {
     name: &'m Option<alloc::string::String>,
     input: &'static str,
@@ -176,7 +176,7 @@ impl Serialize for SerializedCall<'_> {
     }
 }
 
-/// Writes `data` as one string, in which the pieces follow one another. That is base64 if no piece but the last has padding.
+/// Writes `data` as one string of all pieces. That is valid base64 only if no piece before the last has padding.
 impl Serialize for Audio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Shaped { of: self, extended: false }.serialize(serializer)
@@ -199,7 +199,7 @@ impl Serialize for Shaped<'_, Audio> {
     }
 }
 
-/// The texts of a list, which are written as one.
+/// The texts of a list, which are written as one string.
 struct Joined<'m>(&'m RawList);
 
 impl Serialize for Joined<'_> {
@@ -248,9 +248,9 @@ impl Serialize for RawList {
     }
 }
 
-/// Writes the value that the JSON is. Integers are `u64` or `i64` if they fit; other numbers and `-0` are the nearest `f64`,
-/// while [`Assembler::json`](super::Assembler::json) and [`MessageLog::json`](super::MessageLog::json) write them as they
-/// came. A container that has a fault ends there.
+/// Writes the value. Integers are written as `u64` or `i64` if they fit; other numbers and `-0` as the nearest `f64`,
+/// while [`Assembler::json`](super::Assembler::json) and [`MessageLog::json`](super::MessageLog::json) write them as
+/// sent. A container with a fault ends at the fault.
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Nested { value: *self, levels: MAX_DEPTH }.serialize(serializer)
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_the_value_that_it_is() {
+    fn json_serializes_as_its_value() {
         for json in [
             "null",
             "[true,false,null,[],{}]",

@@ -21,7 +21,7 @@ use crate::Error;
 ///
 /// let input = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
 /// let (mut machine, mut emitter) = (Machine::new(Config::default()), Emitter::new());
-/// // An event longer than this memory is skipped.
+/// // A longer event is skipped.
 /// let (mut memory, mut tracker) = ([0; 512], Tracker::<8, 32>::new());
 /// let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), Vec::new());
 /// let mut rest = &input[..];
@@ -54,8 +54,8 @@ impl<T: Rows + ?Sized> core::fmt::Debug for LogSink<'_, T> {
 }
 
 impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
-    /// Creates a sink for a log and its buffer, which begins with the first [`len`](MessageLogOf::len) bytes of the buffer
-    /// before.
+    /// Creates a sink for a log and its buffer. A new buffer must begin with the first [`len`](MessageLogOf::len) bytes
+    /// of the previous one.
     pub fn new(log: &'l mut MessageLogOf<T>, buffer: &'l mut [u8]) -> Self {
         LogSink { log, buffer, need: 0 }
     }
@@ -65,7 +65,8 @@ impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
         self.need
     }
 
-    /// Answers the emitter, which only a full buffer stops. [`MessageLogOf::left_out`] returns what was left out.
+    /// Returns the answer to the emitter. Only a full buffer stops it; [`MessageLogOf::left_out`] reports updates that
+    /// were left out.
     #[inline]
     fn answer(&mut self, done: Result<(), LogError>) -> Put {
         if let Err(LogError::NeedStorage { need }) = done {
@@ -83,8 +84,9 @@ impl<'l, T: Rows + ?Sized> LogSink<'l, T> {
 }
 
 impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
-    /// Excludes the members of the top level: the log reads each of them from the chunks until it has one. A choice's native
-    /// finish reason and the name of its reasoning are emitted nevertheless, because they are deltas of the choice.
+    /// Excludes the members of the top level, because the log reads each of them from the chunks until it has a value.
+    /// The emitter still emits a choice's native finish reason and the name of its reasoning, because these are deltas
+    /// of the choice.
     #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
         Kind::MESSAGE & !Kind::Meta.bit() & kind.bit() != 0
@@ -107,22 +109,23 @@ impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
     }
 }
 
-/// Whether pieces of a record of this kind can be put one by one. Any other record must be put whole: pieces of raw JSON and of
-/// signatures ([`FLAG_MORE`](crate::delta::FLAG_MORE)) have to be joined first.
+/// Whether pieces of a record of this kind can be added one by one. Pieces of other records, which are raw JSON or
+/// signatures ([`FLAG_MORE`](crate::delta::FLAG_MORE)), must be joined first.
 pub const fn appends_pieces(kind: Kind) -> bool {
     matches!(kind, Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments)
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Takes in a record of a batch as nearly all texts are: one that continues the record of the log that was written last.
-    /// Returns `false`, with no effect, for any other, which [`put_record`](Self::put_record) takes.
+    /// Fast path for a record of a batch that continues the last record of the log, as nearly all texts do. Returns
+    /// `false`, with no effect, for any other record, which [`put_record`](Self::put_record) takes.
     #[doc(hidden)]
     #[inline(always)]
     pub fn put_usual_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
         self.extend_verbatim(buffer, source_of(record), text)
     }
 
-    /// Takes in a record of a batch. `text` and `aux` are the bytes of its first and its second text: raw JSON, or decoded.
+    /// Adds a record of a batch. `text` and `aux` are the bytes of its first and its second text, which are raw JSON or
+    /// decoded.
     ///
     /// # Errors
     ///

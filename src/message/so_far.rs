@@ -1,5 +1,5 @@
-//! Finds what is new in a value that repeats everything so far: audio and `reasoning_details` of whole messages, and log
-//! probabilities beside them.
+//! Finds the new part of a value that repeats everything sent so far: audio and `reasoning_details` of whole messages,
+//! and their log probabilities.
 
 use super::details::Listed;
 use super::record::{kind, LogRecords, RecordKey};
@@ -14,15 +14,16 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         LogRecords::of(self.buffer.get(..self.state.fill.len).unwrap_or_default())
     }
 
-    /// Whether these `reasoning_details` are new. Those of a whole `message` are not if the choice has any.
+    /// Whether these `reasoning_details` are new. Those of a whole `message` are not new if the choice already has
+    /// some.
     pub(super) fn is_new_of_details(&mut self, member: &OtherMember<'_>) -> bool {
         let place = self.state.table.place(member.choice).filter(|_| member.in_message);
         let has_any = |place| Listed::of(self.records(), RecordKey::new(kind::DETAILS, place, 0)).next().is_some();
         !place.is_some_and(has_any)
     }
 
-    /// Returns the offset in `array` behind the elements that the log already has. Returns 0 if the array does not begin
-    /// with these, because then its elements are others.
+    /// Returns the offset in `array` after the elements that the log already has. Returns 0 if the array does not begin
+    /// with these elements, because then all of its elements are new.
     #[cold]
     #[inline(never)]
     pub(super) fn known_of_list(&mut self, key: RecordKey, array: Value<'_>) -> usize {
@@ -43,29 +44,33 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         at
     }
 
-    /// Returns what is new in the data of a choice's audio: all of it if it does not begin with what the log has.
+    /// Returns the new part of the data of a choice's audio, which is all of it if it does not begin with the data in
+    /// the log.
     #[cold]
     #[inline(never)]
     pub(super) fn new_in_data<'t>(&mut self, place: u16, data: Text<'t>) -> Text<'t> {
         let pieces = Listed::of(self.records(), RecordKey::new(kind::AUDIO_DATA, place, 0));
-        behind(data, pieces.filter_map(|piece| piece.as_text())).unwrap_or(data)
+        strip_known(data, pieces.filter_map(|piece| piece.as_text())).unwrap_or(data)
     }
 
-    /// Returns what is new in the transcript of a choice's audio: all of it if it does not begin with what the log has.
+    /// Returns the new part of the transcript of a choice's audio, which is all of it if it does not begin with the
+    /// transcript in the log.
     #[cold]
     #[inline(never)]
     pub(super) fn new_in_transcript<'t>(&mut self, place: u16, slot: &mut Slot, transcript: Text<'t>) -> Text<'t> {
         let key = RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0);
         let pieces = self.records().filter(|record| record.key == key);
-        let Some(new) = behind(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else { return transcript };
-        // The transcript contains the pending half of a surrogate pair again.
+        let Some(new) = strip_known(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else {
+            return transcript;
+        };
+        // The transcript repeats the half of a surrogate pair that was pending.
         slot.transcript_half = None;
         new
     }
 }
 
-/// Returns the rest of a text behind the `known` ones. Returns `None` if the text does not begin with them.
-fn behind<'t, 'k>(mut text: Text<'t>, known: impl Iterator<Item = Text<'k>>) -> Option<Text<'t>> {
+/// Returns the rest of a text after the `known` texts. Returns `None` if the text does not begin with them.
+fn strip_known<'t, 'k>(mut text: Text<'t>, known: impl Iterator<Item = Text<'k>>) -> Option<Text<'t>> {
     for mut known in known {
         while !known.is_empty() {
             let (mut expected, mut found) = ([0; 64], [0; 64]);

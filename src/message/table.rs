@@ -1,14 +1,14 @@
-//! The state of a log's choices and calls. It contains no texts, but knows where their live records begin.
+//! The state of a log's choices and calls. It contains no texts, but the offsets at which their live records begin.
 
 use super::record::{kind, LogRecord, RecordKey};
 use crate::dialect::Protocol;
 use crate::tables::Tables;
 use core::fmt;
 
-/// Flags of a choice: what it has, and what was noted of it.
+/// Flags of a choice.
 pub(super) mod flag {
-    /// Its calls are listed in the order in which they came: two have one index, or the message is of another protocol than chat
-    /// completions, where the responses of a stream number their calls anew.
+    /// Its calls are listed in order of appearance, because two have the same index, or because the message is of
+    /// another protocol than chat completions, where each response of a stream numbers its calls from 0.
     pub(in crate::message) const AS_THEY_CAME: u16 = 1;
     pub(in crate::message) const FUNCTION: u16 = 2;
     pub(in crate::message) const AUDIO: u16 = 4;
@@ -23,10 +23,10 @@ pub(super) mod flag {
     pub(in crate::message) const LONE_HALF: u16 = 128 << 7;
 }
 
-/// The live records of something that may be replaced. Records of its kind that lie before them were replaced.
+/// The live records of a text that may be replaced. Earlier records of its kind were replaced.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Live {
-    /// Where they begin.
+    /// The offset at which they begin.
     pub(super) begin: u32,
     /// Length of their bodies in bytes.
     pub(super) len: u32,
@@ -57,7 +57,7 @@ pub struct Slot {
     pub(super) role: Live,
     pub(super) finish_reason: Live,
     pub(super) native_finish_reason: Live,
-    /// Until when its audio can be referred to, in seconds since 1970.
+    /// When its audio expires, in seconds since 1970.
     pub(super) expires_at: u64,
     /// The pending high surrogate at the end of its audio's transcript.
     pub(super) transcript_half: Option<u16>,
@@ -89,8 +89,9 @@ impl Slot {
         had
     }
 
-    /// Returns the rank of the choice's call with this index and number: calls are listed by ascending index, or in order of
-    /// appearance ([`flag::AS_THEY_CAME`]). The second item is the number.
+    /// Returns the rank of the choice's call with this index and number. Calls are listed by ascending rank, which is
+    /// the pair of index and number. With [`flag::AS_THEY_CAME`] the index counts as 0, so that the number, the order
+    /// of appearance, decides alone.
     pub(super) fn rank(&self, index: u32, number: u32) -> (u32, u32) {
         (if self.has(flag::AS_THEY_CAME) { 0 } else { index }, number)
     }
@@ -116,17 +117,18 @@ impl CallSlot {
     }
 }
 
-/// The offset that stands for no record.
+/// The offset that means no record.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// The state that belongs to no choice, and how much of the tables is in use.
+/// The state of the top level, and how much of the tables is in use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Top {
     choice_count: u32,
     call_count: u32,
     /// The place of the call that was looked up last.
     last_call: usize,
-    /// Which members of the top level are known, one bit for each kind. The bit of [`kind::ERROR_JSON`] is for any error.
+    /// Which members of the top level are known, one bit for each kind. The bit of [`kind::ERROR_JSON`] is for any
+    /// error.
     known: u16,
     /// Where the record of the first member begins, or [`NOWHERE`].
     pub(super) members: u32,
@@ -159,7 +161,7 @@ pub(super) struct Table<T: Rows + ?Sized> {
     rows: T,
 }
 
-/// Prints the rows in use, because the rest is arbitrary.
+/// Prints only the rows in use, because the others have arbitrary contents.
 impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Table { top, .. } = self;
@@ -173,7 +175,7 @@ impl<T: Rows> Table<T> {
     }
 }
 
-/// All that one update can change of a table.
+/// Everything in a table that one update can change.
 pub(super) struct Saved {
     top: Top,
     slot: Option<(u16, Slot)>,
@@ -186,7 +188,7 @@ impl<T: Rows + ?Sized> Table<T> {
         self.top = Top::EMPTY;
     }
 
-    /// Saves what an update of this choice, and of this call of it, can change.
+    /// Saves everything that an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Saved {
         let slot = self.place(choice).and_then(|place| Some((place, *self.slot(place)?)));
         let place = slot.and_then(|(place, _)| self.calls().iter().position(|slot| slot.is(place, call)));
@@ -218,7 +220,7 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Returns the kinds of texts of the top level that are not known yet, one bit each.
     #[inline]
     pub(super) fn missing(&self) -> u16 {
-        // The kinds before `USAGE` are those texts.
+        // The kinds before `USAGE` are the texts of the top level.
         const TEXTS: u16 = (1 << kind::USAGE) - 1;
         TEXTS & !self.top.known
     }
@@ -230,7 +232,8 @@ impl<T: Rows + ?Sized> Table<T> {
         had
     }
 
-    /// Ends the transcripts. Returns how many of them ended in half a surrogate pair and were not ended before.
+    /// Ends the transcripts. Returns how many of them end in half a surrogate pair, without those that were ended
+    /// before.
     #[cfg(feature = "alloc")]
     pub(super) fn end_transcripts(&mut self) -> usize {
         let ended = |slot: &mut Slot| slot.transcript_half.take().is_some() && !slot.set(flag::LONE_HALF);
@@ -270,7 +273,8 @@ impl<T: Rows + ?Sized> Table<T> {
         u16::try_from(self.slots().iter().position(|slot| slot.index == index)?).ok()
     }
 
-    /// Returns the place of the choice with this index, which it adds if it is new. Returns `None` if there is no room.
+    /// Returns the place of the choice with this index. Adds the choice if it is new. Returns `None` if there is no
+    /// room.
     #[inline]
     pub(super) fn place_or_new(&mut self, index: u32) -> Option<u16> {
         self.place(index).or_else(|| self.new_place(index))
@@ -293,7 +297,7 @@ impl<T: Rows + ?Sized> Table<T> {
         Some(())
     }
 
-    /// Whether the choice with this index has a call of this number, or there is room for it to open.
+    /// Whether the choice with this index has a call of this number, or room for it.
     pub(super) fn may_have_call(&self, index: u32, number: u32) -> bool {
         let is_it = |place| self.calls().iter().any(|call| call.is(place, number));
         (self.top.call_count as usize) < self.rows.calls().len() || self.place(index).is_some_and(is_it)
@@ -301,7 +305,7 @@ impl<T: Rows + ?Sized> Table<T> {
 
     #[inline]
     pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallSlot> {
-        // This is nearly always the call that was looked up last.
+        // Nearly always, this is the call that was looked up last.
         if !self.calls().get(self.top.last_call).is_some_and(|call| call.is(choice, number)) {
             self.top.last_call = self.calls().iter().position(|call| call.is(choice, number))?;
         }
@@ -314,7 +318,7 @@ impl<T: Rows + ?Sized> Table<T> {
         indexes.filter(|&index| after.is_none_or(|after| index > after)).min()
     }
 
-    /// Returns the rank of the call that is listed next after the one of this rank.
+    /// Returns the lowest rank of a call that is higher than `after`.
     pub(super) fn next_call(&self, choice: u16, after: Option<(u32, u32)>) -> Option<(u32, u32)> {
         let slot = self.slot(choice)?;
         let calls = self.calls().iter().filter(|call| call.choice == choice);
@@ -341,12 +345,12 @@ impl<T: Rows + ?Sized> Table<T> {
         }
     }
 
-    /// Whether a record was not replaced.
+    /// Whether a record is live, that is, was not replaced.
     pub(super) fn is_live(&self, record: &LogRecord<'_>) -> bool {
         record.at >= self.begin(record.key) && record.key.kind() != kind::DEAD
     }
 
-    /// Notes that all records in the log are live, after the others were removed.
+    /// Notes that all records in the log are live, after the replaced ones were removed.
     pub(super) fn all_live(&mut self) {
         self.top.usage.begin = 0;
         for slot in self.rows.choices_mut() {

@@ -51,7 +51,7 @@ fn the_first_that_is_not_empty_counts() {
 }
 
 #[test]
-fn nothing_is_allocated_before_a_delta() {
+fn nothing_is_allocated_before_the_first_delta() {
     let (assembler, _) =
         fed(Assembler::new(), &["[DONE]", r#"{"choices":[]}"#, r#"{"choices":[{"index":0,"delta":{}}]}"#]);
     assert_eq!(assembler.allocated(), 0);
@@ -72,7 +72,7 @@ fn the_state_of_the_choices_is_as_large_as_documented() {
 }
 
 #[test]
-fn choices_stand_by_index() {
+fn choices_are_listed_by_index() {
     let message = message(&[
         r#"{"choices":[{"index":7,"delta":{"content":"h"}},{"index":1,"delta":{"content":"x"}}]}"#,
         r#"{"choices":[{"index":0,"delta":{"content":"a"}},{"index":7,"delta":{"content":"i"}}]}"#,
@@ -85,7 +85,7 @@ fn choices_stand_by_index() {
 }
 
 #[test]
-fn every_channel_is_kept() {
+fn every_kind_of_delta_is_added() {
     let choice = choice(&[
         r#""delta":{"role":"assistant","content":"","reasoning_content":"th"}"#,
         r#""delta":{"role":"assistant","reasoning":"ink","annotations":[{"a":1},2]}"#,
@@ -144,7 +144,7 @@ fn repeated_arguments_are_dropped_on_demand() {
         (&["{}", "x"], "{}x", "{}x"),
         (&["{}", "{"], "{}{", "{}{"),
         (&["{}", "{}"], "{}{}", "{}"),
-        // The cuts do not matter.
+        // Repetitions are found wherever the fragments were cut.
         (&[r#"{"a":"}"}{"a":"}"} {"a":"}"}"#, "\n"], "{\"a\":\"}\"}{\"a\":\"}\"} {\"a\":\"}\"}\n", whole),
         (&[r#"{"a":"}"}{"a":"}"}{"b"#, r#"":1}"#], r#"{"a":"}"}{"a":"}"}{"b":1}"#, r#"{"a":"}"}{"b":1}"#),
     ] {
@@ -154,7 +154,7 @@ fn repeated_arguments_are_dropped_on_demand() {
 }
 
 #[test]
-fn a_message_has_all_that_deltas_have() {
+fn a_whole_message_is_added_like_its_deltas() {
     let first = r#""message":{"role":"a","content":"c","reasoning":"r","refusal":"n","annotations":[1,2],
         "function_call":{"name":"fun","arguments":"args"},"audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":7},
         "tool_calls":[{"index":3,"id":"x","type":"function","function":{"name":"f","arguments":"{}"}},
@@ -172,7 +172,7 @@ fn a_message_has_all_that_deltas_have() {
     let calls: Vec<_> = whole.tool_calls.iter().map(|call| (call.name.as_deref().unwrap(), call.custom)).collect();
     assert_eq!(calls, [("f", false), ("g", true)]);
 
-    // A message that comes again is kept once.
+    // A message that is sent twice is added once.
     let again = choice(&[first, first]);
     assert_eq!((again.content.as_deref(), again.annotations.len(), again.tool_calls.len()), (Some("c"), 2, 2));
     assert_eq!(again.audio.unwrap().data.value().raw(), br#"["QQ=="]"#);
@@ -203,7 +203,7 @@ fn errors_are_displayed_in_words() {
 }
 
 #[test]
-fn raw_json_is_shown_as_it_came() {
+fn debug_prints_raw_json_as_sent() {
     let message = message(&[r#"{"choices":[{"index":0,"delta":{"annotations":["ann"]}}],"usage":{"tok":1}}"#]);
     assert!(format!("{:?}", message.usage.unwrap()).contains("tok"));
     assert!(format!("{:?}", message.choices[0].annotations).contains("ann"));
@@ -246,7 +246,7 @@ fn logprobs_are_appended() {
     assert_eq!(logprobs.content.as_ref().unwrap().value().raw(), br#"[{"token":"a"},{"token":"b"},{"token":"c"}]"#);
     assert_eq!(logprobs.refusal.as_ref().map(|list| list.len()), Some(0));
     assert_eq!(logprobs.tokens, None);
-    // If a list is there twice, the last one counts.
+    // If a list is sent twice in one object, the last one counts.
     let twice = choice(&[
         r#""delta":{"content":"a"},"logprobs":{"content":[1],"refusal":[1],"content":[2,3],"refusal":null}"#,
         r#""delta":{"content":"b"},"logprobs":{"other":[1],"content":7,"tokens":[{"#,
@@ -298,7 +298,7 @@ fn quirks_are_counted_once_a_delta() {
     assert_eq!(assembler.quirk_count(Quirk::DeltaAfterFinish), 1);
 }
 
-/// What a handler of a user's own passes on to an assembler: chunks or not.
+/// A handler that passes updates on to an assembler, with or without their chunks.
 struct PassesOn {
     chunks: bool,
     message: Assembler,
@@ -319,7 +319,7 @@ impl crate::Handler for PassesOn {
 
 #[test]
 fn updates_without_their_chunk_are_an_error() {
-    // The first chunk has nothing to keep but its deltas.
+    // The first chunk has only deltas.
     let stream = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: {\"id\":\"a\",\"choices\":[]}\n\n";
     for chunks in [true, false] {
         let (mut parser, mut handler) = (Parser::new(Growing::new()), PassesOn { chunks, message: Assembler::new() });

@@ -1,12 +1,12 @@
-//! Log probabilities as nearly every event has them: compared with the bytes that they are usually made of, which takes a third
-//! of the work of a walk.
+//! A fast path for log probabilities of the shape that nearly every event has. It compares them with the bytes of that
+//! shape, which takes a third of the work of a walk.
 
 use crate::json;
 
 /// Returns the items of `content`, and how many commas are between them, if the log probabilities of a choice are
-/// `{"content":[…],"refusal":null}`, with or without `refusal`, and each item is one that [`rewrite`](json::rewrite) would leave
-/// unchanged: a token, its probability, its bytes and the tokens that were likely in its place, without whitespace. Returns
-/// `None` for any other log probabilities, which have to be walked.
+/// `{"content":[…],"refusal":null}`, with or without `refusal`, and [`rewrite`](json::rewrite) would leave each item
+/// unchanged. An item is a token, its log probability, its bytes and the most likely tokens at its place, without
+/// whitespace. Returns `None` for any other log probabilities, which the caller must walk.
 pub(super) fn usual_items(logprobs: &[u8]) -> Option<(&[u8], u32)> {
     let items = logprobs.strip_prefix(b"{\"content\":[")?;
     let (mut rest, mut commas, mut in_top) = (items.strip_prefix(b"{")?, 0u32, false);
@@ -19,19 +19,19 @@ pub(super) fn usual_items(logprobs: &[u8]) -> Option<(&[u8], u32)> {
             }
             rest = rest.strip_prefix(b",\"top_logprobs\":[]").unwrap_or(rest);
         }
-        // The token ends here, and with it perhaps the list and the token that it belongs to.
+        // The token ends here, and perhaps also the list of likely tokens and the token that this list belongs to.
         rest = match rest {
-            [b'}', b']', b'}', behind @ ..] if in_top => behind,
-            [b'}', b',', b'{', behind @ ..] if in_top => {
-                rest = behind;
+            [b'}', b']', b'}', after @ ..] if in_top => after,
+            [b'}', b',', b'{', after @ ..] if in_top => {
+                rest = after;
                 continue;
             }
-            [b'}', behind @ ..] if !in_top => behind,
+            [b'}', after @ ..] if !in_top => after,
             _ => return None,
         };
         in_top = false;
         match rest {
-            [b',', b'{', behind @ ..] => (rest, commas) = (behind, commas.wrapping_add(1)),
+            [b',', b'{', after @ ..] => (rest, commas) = (after, commas.wrapping_add(1)),
             b"]}" | b"],\"refusal\":null}" => {
                 return Some((items.get(..items.len().wrapping_sub(rest.len()))?, commas))
             }
@@ -40,30 +40,32 @@ pub(super) fn usual_items(logprobs: &[u8]) -> Option<(&[u8], u32)> {
     }
 }
 
-/// Returns the bytes behind text, probability and bytes of a token, whose bytes after the opening brace are `rest`.
+/// Skips text, log probability and bytes of a token. `rest` begins after its opening brace. Returns the bytes after
+/// them.
 #[inline(always)]
 fn token(rest: &[u8]) -> Option<&[u8]> {
-    let rest = json::behind_string(rest.strip_prefix(b"\"token\":\"")?)?;
-    let rest = json::behind_number(rest.strip_prefix(b",\"logprob\":")?)?;
+    let rest = json::skip_string(rest.strip_prefix(b"\"token\":\"")?)?;
+    let rest = json::skip_number(rest.strip_prefix(b",\"logprob\":")?)?;
     match rest.strip_prefix(b",\"bytes\":")? {
         [b'[', bytes @ ..] => numbers(bytes),
         rest => rest.strip_prefix(b"null"),
     }
 }
 
-/// Returns the bytes behind a list of numbers of up to three digits, whose bytes after the opening bracket are `rest`.
+/// Skips a list of numbers of up to three digits. `rest` begins after its opening bracket. Returns the bytes after the
+/// list.
 #[inline(always)]
 fn numbers(mut rest: &[u8]) -> Option<&[u8]> {
     loop {
         rest = match rest {
-            [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9', behind @ ..]
-            | [b'1'..=b'9', b'0'..=b'9', behind @ ..]
-            | [b'0'..=b'9', behind @ ..] => behind,
+            [b'1'..=b'9', b'0'..=b'9', b'0'..=b'9', after @ ..]
+            | [b'1'..=b'9', b'0'..=b'9', after @ ..]
+            | [b'0'..=b'9', after @ ..] => after,
             _ => return None,
         };
         match rest {
-            [b',', behind @ ..] => rest = behind,
-            [b']', behind @ ..] => return Some(behind),
+            [b',', after @ ..] => rest = after,
+            [b']', after @ ..] => return Some(after),
             _ => return None,
         }
     }
@@ -87,7 +89,7 @@ mod tests {
     );
     const THREE: &str = r#"{"token":"ä","logprob":-9999.0,"bytes":[195,164]}"#;
 
-    /// Returns the items of `content` if a walk finds no other list and would leave them as they are.
+    /// Returns the items of `content` if a walk finds no other list and leaves the items unchanged.
     fn walked(raw: &[u8]) -> Option<Vec<&[u8]>> {
         let value = json::Cursor::new(raw).value().ok().filter(|value| value.raw() == raw)?;
         let [Some(content), None, None, None, None, None] = Logprobs::of(value).lists().known else { return None };
@@ -98,7 +100,7 @@ mod tests {
         Some(items)
     }
 
-    /// Compares with a walk. Returns whether the log probabilities are usual.
+    /// Compares the fast path with a walk. Returns whether the fast path took the log probabilities.
     fn check(raw: &[u8]) -> bool {
         let usual = usual_items(raw);
         if let Some((items, commas)) = usual {
@@ -110,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn usual_items_are_those_of_a_walk() {
+    fn the_fast_path_returns_the_items_of_a_walk() {
         let mut random = Random(11);
         let (mut usual, mut other) = (0, 0);
         for items in [ONE.into(), TWO.into(), THREE.into(), [ONE, TWO].join(","), [THREE, ONE, TWO].join(",")] {
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn other_items_are_walked() {
+    fn the_fast_path_refuses_other_items() {
         for raw in [
             r#"{"content":[{"token":"\ud83d","logprob":-1.0,"bytes":[1]}]}"#,
             r#"{"content":[{"token": "a","logprob":-1.0,"bytes":[1]}]}"#,

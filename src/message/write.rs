@@ -16,24 +16,24 @@ type RewriteFn = fn(&[u8], &mut dyn FnMut(&[u8]));
 /// How many bytes the log may grow by, beyond twice its packed length, before replaced records are removed.
 const SLACK: usize = 1024;
 
-/// The state of a log beside its buffer.
+/// The state of a log without its buffer.
 #[derive(Clone, Debug)]
 pub(super) struct LogState<T: Rows + ?Sized> {
     pub(super) fill: Fill,
     /// Length in bytes of the texts and raw JSON that were not replaced.
     pub(super) live: usize,
-    /// Whether something in the log was replaced.
+    /// Whether a record in the log was replaced.
     pub(super) stale: bool,
-    /// How long the log was when it was packed last.
+    /// Length of the log after it was packed last.
     packed: usize,
-    /// Quirks of the texts that no tracker read, since the caller last took them.
+    /// Quirks of texts that no tracker reads, since the caller last took them.
     pub(super) quirks: QuirkSet,
     /// Why the current update was left out.
     fault: Option<LogError>,
     pub(super) table: Table<T>,
 }
 
-/// All that one update can change of a state.
+/// Everything in a state that one update can change.
 pub(super) struct Rollback {
     fill: Fill,
     table: Saved,
@@ -56,7 +56,7 @@ impl<T: Rows + ?Sized> LogState<T> {
         self.table.reset();
     }
 
-    /// Completes the log behind an update that was written. Returns the reason if the update was left out.
+    /// Completes the log after an update was written. Returns the reason if the update was left out.
     #[inline]
     pub(super) fn settle(&mut self, buffer: &mut [u8]) -> Result<(), LogError> {
         self.fill.settle(buffer);
@@ -66,7 +66,7 @@ impl<T: Rows + ?Sized> LogState<T> {
         self.fault.take().map_or(Ok(()), Err)
     }
 
-    /// Saves what an update of this choice, and of this call of it, can change.
+    /// Saves everything that an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Rollback {
         let LogState { fill, live, stale, quirks, .. } = *self;
         Rollback { fill, table: self.table.save(choice, call), live, stale, quirks }
@@ -81,7 +81,8 @@ impl<T: Rows + ?Sized> LogState<T> {
         self.fill.settle(buffer);
     }
 
-    /// Removes replaced records once the log is twice as long as after the last time, so that the time stays linear.
+    /// Removes replaced records once the log is twice as long as after the last removal, so that the total time stays
+    /// linear.
     #[inline(never)]
     fn pack(&mut self, buffer: &mut [u8]) {
         if self.fill.len <= self.packed.saturating_mul(2).saturating_add(SLACK) {
@@ -120,14 +121,14 @@ impl<'a> AppendedText<'a> {
         Some(AppendedText { kind, call, text })
     }
 
-    /// Returns the key of its records. `place` is that of its choice.
+    /// Returns the key of its records. `place` is the place of its choice.
     #[inline(always)]
     pub(super) fn key(&self, place: u16) -> RecordKey {
         RecordKey::new(self.kind, place, self.call)
     }
 }
 
-/// Returns how many bytes of its payload an update takes in.
+/// Returns how many bytes of the payload the values of an update take.
 #[inline]
 pub(super) fn weight(update: &Update<'_>) -> usize {
     match update {
@@ -160,8 +161,8 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
     }
 }
 
-/// Whether an update appends to a text or a list. If such an update is left out, later ones must be left out, too, so that no
-/// text has a gap.
+/// Whether an update appends to a text or a list. If such an update is left out, later ones must be left out, too, so
+/// that no text has a gap.
 pub(super) fn appends(update: &Update<'_>) -> bool {
     match update {
         Update::CallName { piece, .. } | Update::FunctionName { piece, .. } => *piece == NamePiece::Appends,
@@ -191,7 +192,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         self.state.fault.get_or_insert(fault);
     }
 
-    /// Counts what `write` appends to the log. Returns how many bytes of text it wrote.
+    /// Appends with `write`, and counts the bytes as live. Returns how many bytes of text it wrote.
     #[inline]
     fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8])) -> usize {
         let LogState { fill, live, .. } = &mut *self.state;
@@ -213,13 +214,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// Appends a text that no tracker reads, so that its quirks are counted here.
+    /// Appends a text that no tracker reads, and counts its quirks.
     fn untracked(&mut self, key: RecordKey, text: Text<'_>) -> usize {
         self.state.quirks |= text.quirks();
         self.text(key, text)
     }
 
-    /// Appends a value as it came.
+    /// Appends a value as sent.
     fn raw(&mut self, key: RecordKey, value: Value<'_>) -> usize {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
@@ -227,7 +228,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// Appends the elements of an array, rewritten. A value that is no array is one item.
+    /// Appends the elements of an array, rewritten. A value that is not an array becomes one item.
     fn list(&mut self, key: RecordKey, array: Value<'_>, rewrite: RewriteFn) {
         if array.kind() == json::ValueKind::Array {
             self.list_from(0, key, array, rewrite);
@@ -236,7 +237,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// Appends the elements behind offset `at`, which is 0 or the end of an element.
+    /// Appends the elements after offset `at`, which is 0 or the end of an element.
     fn list_from(&mut self, mut at: usize, key: RecordKey, array: Value<'_>, rewrite: RewriteFn) -> usize {
         self.append(|fill, buffer| {
             while let Some((item, is_strict)) = json::element_at(array, &mut at) {
@@ -277,7 +278,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// Notes that the live records of a text are replaced. Returns where those that replace them begin.
+    /// Notes that the live records of a text are replaced. Returns the new live records, which are empty yet.
     fn replace(&mut self, old: Live) -> Live {
         self.state.stale |= old.len > 0;
         self.state.live = self.state.live.saturating_sub(usize::try_from(old.len).unwrap_or(usize::MAX));
@@ -297,7 +298,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// Appends the entries of `reasoning_details`, or one that is in no array.
+    /// Appends the entries of `reasoning_details`, or a single entry that is not in an array.
     pub(super) fn details(&mut self, member: &OtherMember<'_>) {
         if member.choice == u32::MAX {
             return self.fail(LogError::BadIndex);
@@ -322,7 +323,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.failure(kind::ERROR_JSON, 0, error);
                 }
             }
-            // The contents of a whole message come as deltas, too.
+            // The parts of a whole message also come as deltas.
             Update::Message(_) => {}
             Update::Meta(meta, text) if Meta::ONCE.contains(meta) => self.first(*meta as u8, *text),
             _ => {
@@ -349,7 +350,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
         let key = |kind: u8| RecordKey::new(kind, place, 0);
         match update {
-            // Other protocols send other words, such as `model`.
+            // The roles of other protocols have other names, such as `model`.
             Update::Role(_) if self.state.table.top.is_native => {
                 self.replace_text(&mut slot.role, key(kind::ROLE), Text::verbatim(b"assistant"));
             }
@@ -357,7 +358,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             Update::Finish(reason) if reason.is_native() => {
                 let word = reason.kind().word().map_or(reason.text(), |word| Text::verbatim(word.as_bytes()));
                 self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), word);
-                // The reason why a prompt was refused is in the feedback to it, not in a finish reason.
+                // Why a prompt was refused is in the feedback on the prompt, which is not a finish reason.
                 if !reason.is_of_prompt() {
                     let native = key(kind::NATIVE_FINISH_REASON);
                     self.replace_text(&mut slot.native_finish_reason, native, reason.text());
@@ -394,7 +395,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 self.text(key(kind::FUNCTION_ARGUMENTS), *text);
             }
             Update::Call(call) => self.call(place, slot, call),
-            // Nothing is kept of a call that was left out.
+            // Ignore updates of a call that was left out.
             Update::CallName { call: number, text, piece } => {
                 let Some(mut live) = self.state.table.call_mut(place, *number).map(|call| call.name) else { return };
                 self.name(&mut live, RecordKey::new(kind::CALL_NAME, place, *number), *text, *piece);
@@ -435,7 +436,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 slot.set(flag::AS_THEY_CAME);
             }
         }
-        // Nothing is kept of a call that was left out.
+        // Ignore updates of a call that was left out.
         if self.state.table.call_mut(place, number).is_none() {
             return;
         }

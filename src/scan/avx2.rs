@@ -1,7 +1,8 @@
 //! The kernel for x86-64 with AVX2, BMI and LZCNT, chosen at run time ([`level`](super::level)).
 //!
-//! A function compiled for more than the target guarantees is not inlined into one that is not. So a whole [`Task`] runs
-//! in such a function, [`run`], and everything of this kernel but [`Narrow`] is used only there.
+//! The compiler does not inline a function that is compiled for more than the target guarantees into a function that is
+//! not. So a whole [`Task`] runs in such a function, [`run`], and everything of this kernel except [`Narrow`] is used
+//! only there.
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel, Sum, Task, Utf8};
@@ -14,13 +15,13 @@ use core::arch::x86_64::{
     _mm256_testz_si256, _mm256_xor_si256,
 };
 
-/// See the module.
+/// The kernel for AVX2.
 pub(crate) struct Avx2;
 
 /// Runs a task with this kernel.
 ///
 /// # Safety
-/// The processor has the features named here: [`has_avx2`](super::level::has_avx2).
+/// The processor has the features named in the attribute, which [`has_avx2`](super::level::has_avx2) checks.
 #[inline(never)]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) unsafe fn run<T: Task>(task: T) -> T::Out {
@@ -40,14 +41,14 @@ impl Kernel for Avx2 {
             return sse2::same(a, b);
         };
         let (a, b) = (a.as_ptr(), b.as_ptr());
-        // SAFETY: `at` is at most `last`, so that 32 bytes from there on are in both slices. The loads need no alignment.
-        // AVX2 as in `Wide256`.
+        // SAFETY: `at` is at most `last`, so both slices have 32 bytes from `at` on. The loads need no alignment. AVX2
+        // as in `Wide256`.
         let differ = |at: usize| unsafe {
             _mm256_xor_si256(_mm256_loadu_si256(a.add(at).cast()), _mm256_loadu_si256(b.add(at).cast()))
         };
         // SAFETY: AVX2 as in `Wide256`.
         let or = |a, b| unsafe { _mm256_or_si256(a, b) };
-        // The last 32 bytes, of which some may be compared again.
+        // The last 32 bytes, some of which the loop below may compare again.
         let mut all = differ(last);
         let mut at = 0;
         while at + 32 < last {
@@ -178,10 +179,11 @@ impl Sum for Wide256 {
     fn is_noted(noted: Self) -> bool {
         noted.equal(0).is_high()
     }
-    /// One look-up by the lower half of a byte gives the one line end that the byte may be.
+    /// A table lookup by the lower half of a byte returns the only line end with that lower half. The byte is a line
+    /// end if it equals the result.
     #[inline(always)]
     fn line_ends(self) -> Self {
-        // Where no line end has this half, a byte that has another.
+        // For a lower half that no line end has, the entry is a byte with another lower half, so nothing equals it.
         let mut ends = [0_u8; 16];
         (ends[0], ends[0x0a], ends[0x0d]) = (1, b'\n', b'\r');
         let Wide256([low, high]) = self;
@@ -191,11 +193,11 @@ impl Sum for Wide256 {
 }
 
 /// The UTF-8 check by tables (Keiser and Lemire, "Validating UTF-8 in less than one instruction per byte"): three
-/// tables, of a byte's halves and of the upper half of the byte after it, each with one bit for each fault that it
-/// allows. A fault that all three allow is there.
+/// tables, for the two halves of a byte and for the upper half of the byte after it. An entry has one bit for each
+/// fault that the half allows. A fault is present if all three entries have its bit.
 #[derive(Clone, Copy)]
 pub(crate) struct Lookup {
-    /// The last vector of the last block that was looked up. Behind it lies ASCII, if anything.
+    /// The last vector of the last block that was looked up. Only blocks of ASCII came after it.
     before: __m256i,
     /// The top bits of the previous block: 0 if that was ASCII.
     high: i32,
@@ -210,8 +212,8 @@ impl Default for Lookup {
 }
 
 impl Utf8<Wide256> for Lookup {
-    /// ASCII behind a block of ASCII needs no look. Behind another block it may cut a character; and where a text mixes both,
-    /// to guess at each block whether it is ASCII would often fail.
+    /// A block of ASCII after a block of ASCII needs no lookup. After any other block it does, because it may cut a
+    /// character. In a text that mixes both, a branch for each block would often be mispredicted.
     #[inline(always)]
     fn see(&mut self, block: Wide256) -> bool {
         let Wide256([low, high]) = block;
@@ -226,7 +228,7 @@ impl Utf8<Wide256> for Lookup {
             _mm256_testz_si256(faults, faults) == 0
         }
     }
-    /// One of the last three bytes may be a lead byte of a character that goes on behind them.
+    /// The last three bytes may contain the lead byte of a character that continues after them.
     #[inline(always)]
     fn is_complete(&self) -> bool {
         let last = -1;
@@ -244,7 +246,7 @@ impl Utf8<Wide256> for Lookup {
     }
 }
 
-/// Where the bytes, which follow `before`, are ill-formed: not zero.
+/// Returns a vector that is not zero where `bytes`, which follow `before`, are ill-formed.
 #[inline(always)]
 fn faults(bytes: __m256i, before: __m256i) -> __m256i {
     const TOO_SHORT: u8 = 1 << 0;
@@ -253,11 +255,11 @@ fn faults(bytes: __m256i, before: __m256i) -> __m256i {
     const TOO_LARGE: u8 = 1 << 3;
     const SURROGATE: u8 = 1 << 4;
     const OVERLONG_2: u8 = 1 << 5;
-    // Of F4 to FF followed by 80 to 8F, and of F0 followed by the same.
+    // Two faults share a bit: F4 to FF followed by 80 to 8F is too large, and F0 followed by 80 to 8F is overlong.
     const TOO_LARGE_8: u8 = 1 << 6;
     const OVERLONG_4: u8 = 1 << 6;
     const TWO_CONTINUATIONS: u8 = 1 << 7;
-    /// Faults that the lower half of the first byte does not matter to.
+    /// Faults that do not depend on the lower half of the first byte.
     const ANY: u8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
     const F: u8 = ANY | TOO_LARGE | TOO_LARGE_8;
 
@@ -327,7 +329,7 @@ fn faults(bytes: __m256i, before: __m256i) -> __m256i {
             ),
             look_up(second_upper, upper(bytes)),
         );
-        // Continuation bytes that are the third or fourth of a character follow another, as they must.
+        // The third and fourth byte of a character follow another continuation byte, which is not a fault.
         let third = _mm256_subs_epu8(_mm256_alignr_epi8::<14>(bytes, between), splat(0xe0 - 0x80));
         let fourth = _mm256_subs_epu8(_mm256_alignr_epi8::<13>(bytes, between), splat(0xf0 - 0x80));
         _mm256_xor_si256(_mm256_and_si256(_mm256_or_si256(third, fourth), splat(0x80)), found)
@@ -344,7 +346,7 @@ fn upper(bytes: __m256i) -> __m256i {
 /// Returns the entry of the table for the lower half of each byte, or 0 for a byte of at least 0x80.
 #[inline(always)]
 fn look_up(table: [u8; 16], at: __m256i) -> __m256i {
-    // A constant: it lies in memory as it is loaded.
+    // A constant, which the compiler stores in the form in which it is loaded.
     let twice = [table, table];
     // SAFETY: 32 bytes are readable, and the load needs no alignment. AVX2 as in `Wide256`.
     unsafe { _mm256_shuffle_epi8(_mm256_loadu_si256(twice.as_ptr().cast()), at) }

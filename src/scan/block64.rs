@@ -1,9 +1,9 @@
-//! Blocks of bytes that answer each question with a mask: bit `i` is about byte `i`.
+//! Blocks of bytes whose methods return masks: bit `i` of a mask is about byte `i`.
 
 use super::fixed;
 use crate::visits::visit;
 
-/// A loaded block of `N` bytes, at most 64. Computes a mask only when asked for it.
+/// A loaded block of `N` bytes, at most 64. Each method computes one mask.
 pub(crate) trait Block<const N: usize>: Copy {
     /// Loads the block.
     fn load(bytes: &[u8; N]) -> Self;
@@ -50,18 +50,20 @@ pub(crate) trait Block<const N: usize>: Copy {
     }
 }
 
-/// A block that takes part in sums: what is only asked of all blocks at their end needs no mask of each.
+/// A block that can be combined with others. Properties of all blocks together, such as "some byte is high", then need
+/// no mask of each block.
 pub(crate) trait Sum: Block<64> {
     /// Returns a block with the top bit set where this one has `byte`.
     fn equal(self, byte: u8) -> Self;
     /// Bitwise OR.
     fn or(self, other: Self) -> Self;
-    /// Returns a block with a control character if one of the two has one.
+    /// Returns a block that has a control character if either of the two blocks has one.
     fn lesser(self, other: Self) -> Self;
     /// Whether any byte is at least 0x80.
     fn is_high(self) -> bool;
-    /// Notes in `noted`, which is blank at first, whether this block has `byte`. Vectors do it without a comparison, which the
-    /// compiler would share with another one, as bits that it spreads out again.
+    /// Notes in `noted`, which is blank at first, whether this block has `byte`. Vector kernels use XOR and minimum
+    /// instead of a comparison. The compiler would merge the comparison with the one for a mask, and then expand that
+    /// mask to a vector again.
     #[inline(always)]
     fn note(self, byte: u8, noted: Self) -> Self {
         noted.or(self.equal(byte))
@@ -84,7 +86,7 @@ pub(crate) trait Sum: Block<64> {
     }
 }
 
-/// What is in blocks of a string, of which none has its end.
+/// What the blocks in the middle of a string contain.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<B> {
     backslash: B,
@@ -106,26 +108,27 @@ impl<B: Sum> Seen<B> {
         self.high = self.high.or(block);
         self.least = self.least.lesser(block);
     }
-    /// Whether there was a backslash, a byte of at least 0x80, a control character.
+    /// Returns whether a block had a backslash, whether one had a byte of at least 0x80, and whether one had a control
+    /// character.
     #[inline(always)]
     pub(crate) fn what(self) -> (bool, bool, bool) {
         (B::is_noted(self.backslash), self.high.is_high(), self.least.is_control())
     }
 }
 
-/// Work that runs with one kernel from its beginning to its end, so that it is compiled as a whole for the processor
-/// that has it.
+/// Work that runs with one kernel from start to end, so that all of it is compiled for the processors of that kernel.
 pub(crate) trait Task {
     /// The result.
     type Out;
-    /// Does the work. Always inlined, and so must be what it does with `K::Wide` and `K::same`.
+    /// Does the work. This function, and all functions that it calls with `K::Wide` and `K::same`, must always be
+    /// inlined.
     fn run<K: Kernel>(self) -> Self::Out;
 }
 
-/// A UTF-8 check, block after block.
+/// A UTF-8 check that takes block after block.
 pub(crate) trait Utf8<B>: Default {
-    /// Checks the next block. Returns whether a sequence in it, or one that began before it, is ill-formed. One that the
-    /// block cuts is judged with the next block, or by [`is_complete`](Utf8::is_complete).
+    /// Checks the next block. Returns whether a sequence in it, or one that began before it, is ill-formed. If the
+    /// block cuts a sequence, the next block or [`is_complete`](Utf8::is_complete) decides.
     fn see(&mut self, block: B) -> bool;
     /// Whether the last sequence is complete.
     fn is_complete(&self) -> bool;
@@ -133,7 +136,7 @@ pub(crate) trait Utf8<B>: Default {
 
 /// The vector operations of a target.
 pub(crate) trait Kernel: Sized {
-    /// 16 bytes: the first look, because most strings end within it.
+    /// 16 bytes, for the first look at a string: most strings end within them.
     type Narrow: Block<16>;
     /// 64 bytes.
     type Wide: Sum;
@@ -143,7 +146,8 @@ pub(crate) trait Kernel: Sized {
     const MASKED_UTF8: bool;
     /// Whether a look at 16 bytes takes so few instructions that common fast paths may inline it.
     const IS_BRIEF: bool;
-    /// Whether the searches one [byte](super::bytes) at a time are no slower here, and shorter.
+    /// Whether searches look at one [byte](super::bytes) at a time, because that is no slower on this target, and takes
+    /// less code.
     const BY_BYTES: bool = false;
 
     /// Whether both slices are equal.
@@ -163,7 +167,7 @@ pub(crate) trait Kernel: Sized {
     }
 }
 
-/// Runs a task with this kernel.
+/// Runs a task with this kernel, out of line.
 #[inline(never)]
 pub(super) fn aside<K: Kernel, T: Task>(task: T) -> T::Out {
     task.run::<K>()
@@ -177,7 +181,7 @@ pub(crate) struct Escapes {
 }
 
 impl Escapes {
-    /// Before the byte at `base`, in a string of which `bytes` has all from offset `from` on.
+    /// Returns the state before the byte at `base`, in a string that begins at offset `from` of `bytes`.
     #[inline(always)]
     pub(crate) fn before(bytes: &[u8], from: usize, base: usize) -> Self {
         let is_behind = base > from && bytes.get(base.wrapping_sub(1)) == Some(&b'\\');
@@ -230,7 +234,7 @@ pub(crate) fn below_lowest(bits: u64) -> u64 {
     bits.wrapping_sub(1) & !bits
 }
 
-/// A search that advances block by block.
+/// A search that looks at block after block.
 pub(crate) trait Look<K: Kernel> {
     /// The result of the search.
     type Found;
@@ -256,7 +260,7 @@ pub(crate) fn walk<K: Kernel, L: Look<K>>(bytes: &[u8], from: usize, looker: &mu
     }
     visit!(rest.len());
     let shift = 64 - rest.len() as u32;
-    // Load the tail with the bytes before it; only inputs shorter than 64 bytes need a copy.
+    // Load the tail together with the bytes before it. Only inputs shorter than 64 bytes need a copy.
     let block = match bytes.last_chunk::<64>() {
         Some(block) => K::Wide::load(block),
         None => K::Wide::load(&at_end(rest)),

@@ -1,5 +1,6 @@
-//! Searches that look at one byte at a time. A processor of 32 bits without a vector unit uses them: a mask of 64 bits would save it
-//! no instructions, and take several times the code. Tests compare the searches by blocks with them.
+//! Searches that look at one byte at a time. Processors of 32 bits without a vector unit use them: masks of 64 bits
+//! would save them no instructions, and take several times the code. Tests compare the searches by blocks with these
+//! searches.
 
 use crate::visits::visit;
 
@@ -27,7 +28,7 @@ pub(crate) struct RunEnd {
     pub(crate) control: bool,
 }
 
-/// Why no end was found.
+/// Why a search found no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unbalanced {
     /// The bracket at this offset exceeds the depth limit.
@@ -82,7 +83,7 @@ pub(super) fn run(bytes: &[u8], from: usize, strict: bool) -> RunEnd {
     end
 }
 
-/// See [`container::end`](super::container::end). `in_line`: gives up at a line end.
+/// See [`container::end`](super::container::end). If `in_line`, gives up at a line end.
 #[inline(never)]
 pub(super) fn container_end(
     bytes: &[u8],
@@ -99,7 +100,8 @@ pub(super) fn container_end(
             break;
         }
         if core::mem::take(&mut is_escaped) {
-            // JSON has no backslash outside of strings: as in the search by blocks, it hides a quote there, but no bracket.
+            // A backslash outside of strings is not JSON. As in the search by blocks, it hides a quote after it, but
+            // not a bracket.
             if is_inside || matches!(byte, b'"' | b'\\') {
                 continue;
             }
@@ -129,13 +131,13 @@ pub(super) fn container_end(
 #[inline(never)]
 pub(super) fn plain(inner: &[u8]) -> Option<(usize, &[u8])> {
     let mut rest = inner;
-    // As far as the search by blocks looks.
+    // The search by blocks looks no further.
     for len in 0..64 {
         visit!(1);
         match rest {
             [b'"', rest @ ..] => return Some((len, rest)),
             [b'\\' | ..=0x1f | 0x80.., ..] | [] => return None,
-            [_, behind @ ..] => rest = behind,
+            [_, after @ ..] => rest = after,
         }
     }
     None

@@ -5,14 +5,15 @@ use super::bytes;
 pub(crate) use super::bytes::{ContainerEnd, Unbalanced};
 use super::target::Target;
 
-/// Returns the end of the container at offset `from`, which has depth 1. Skips strings. Counts both kinds of brackets alike
-/// and checks nothing else: a backslash outside strings, invalid in JSON, hides a quote after it.
+/// Returns the end of the container at offset `from`, which has depth 1. Skips strings. Does not tell brackets from
+/// braces, and checks nothing else: a backslash outside strings, which is invalid in JSON, hides a quote after it.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize, max_depth: u32) -> Result<ContainerEnd, Unbalanced> {
     end_with::<Target>(bytes, from, max_depth)
 }
 
-/// [`end`] of a container at the front of the bytes, if it lies in one line. Looks at most 63 bytes beyond that line.
+/// Returns the [`end`] of a container at the front of the bytes, if it lies in one line. Looks at most 63 bytes beyond
+/// that line.
 #[inline]
 pub(crate) fn end_in_line(bytes: &[u8], max_depth: u32) -> Option<usize> {
     let end = Target::best(EndSearch { bytes, from: 0, max_depth, in_line: true });
@@ -25,12 +26,12 @@ pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize, max_depth: u32) -> 
     K::best(EndSearch { bytes, from, max_depth, in_line: false })
 }
 
-/// See [`end`].
+/// The task of [`end`].
 struct EndSearch<'b> {
     bytes: &'b [u8],
     from: usize,
     max_depth: u32,
-    /// To give up behind a block with a line end.
+    /// Whether to give up after a block with a line end.
     in_line: bool,
 }
 
@@ -68,7 +69,7 @@ struct Brackets<B> {
 }
 
 impl<B: Sum> Brackets<B> {
-    /// Goes on behind a block without the end, unless the container had to end in its line.
+    /// Continues after a block without the end, unless the container must end in its line and the block ends that line.
     #[inline(always)]
     fn go_on(&mut self, block: B) -> Option<Result<ContainerEnd, Unbalanced>> {
         self.line_ends = self.line_ends.or(block.line_ends());
@@ -87,7 +88,8 @@ impl<K: Kernel> Look<K> for Brackets<K::Wide> {
         let open = block.open() >> shift & !inside;
         let close = block.close() >> shift & !inside;
 
-        // With fewer closing brackets than open levels, and room for all opening ones, their order does not matter.
+        // If the block has fewer closing brackets than there are open levels, and the depth limit has room for all
+        // opening ones, their order does not matter.
         let deepest = self.depth.saturating_add(open.count_ones());
         if close.count_ones() < self.depth && deepest <= self.max_depth {
             self.depth = deepest - close.count_ones();

@@ -9,7 +9,7 @@ pub(crate) struct Escape {
     pub(crate) char: char,
     /// Length of the escape in bytes, never 0.
     pub(crate) len: usize,
-    /// The quirk, if strict JSON forbids the escape. For `BadEscape` only the backslash is consumed, and stands for
+    /// The quirk, if strict JSON forbids the escape. For `BadEscape` only the backslash is consumed, and decodes to
     /// itself.
     pub(crate) fault: Option<Quirk>,
 }
@@ -44,13 +44,13 @@ fn unicode(digits: &[u8]) -> Escape {
     }
 }
 
-/// Encodes a character. Out of line, because all that decodes ends in it.
+/// Encodes a character. Out of line, because every path that decodes an escape calls it.
 #[inline(never)]
 pub(crate) fn encode(char: char, buffer: &mut [u8; 4]) -> &str {
     char.encode_utf8(buffer)
 }
 
-/// Decodes an escape as [`read`] does. Returns its character as UTF-8, too, and the length of that. Out of line, because few
+/// Decodes an escape as [`read`] does. Also returns its character in UTF-8, with its length. Out of line, because few
 /// escapes are not simple.
 #[inline(never)]
 pub(crate) fn decode(bytes: &[u8]) -> (Escape, [u8; 4], usize) {
@@ -68,7 +68,7 @@ pub(crate) fn simple(kind: u8) -> u8 {
 
 static SIMPLE: [u8; 256] = table(0, b"\"\"\\\\//b\x08f\x0cn\nr\rt\t");
 
-/// Builds a table from pairs of an index and its value; `default` everywhere else.
+/// Builds a table from pairs of an index and its value. All other entries are `default`.
 const fn table(default: u8, mut pairs: &[u8]) -> [u8; 256] {
     let mut table = [default; 256];
     while let [kind, byte, rest @ ..] = pairs {

@@ -1,7 +1,7 @@
 //! Finds the first of one or two byte values, with memchr's vector searchers.
 //!
-//! The searcher is chosen at compile time. memchr's own functions choose at run time, which needs a writable pointer in
-//! the data segment; the features that the target guarantees are enough.
+//! The searcher is chosen at compile time, among the features that the target guarantees. memchr's own functions choose
+//! at run time, which needs a writable pointer in the data segment.
 
 use super::block64::{Block, Kernel, Sum, Task};
 use super::target::Target;
@@ -39,13 +39,13 @@ mod vector {
     }
 }
 
-/// Behind so many bytes without a line end, more than most events have, pairs of blocks are searched.
+/// After this many bytes without a line end, more than most events have, the search looks at pairs of blocks.
 const FAR: usize = 512;
 
-/// Two blocks.
+/// The length of two blocks.
 const PAIR: usize = 128;
 
-/// Below this length setting up a searcher does not pay.
+/// Below this length, setting up a searcher costs more than it saves.
 const SHORT: usize = 8;
 
 /// Returns the offset of the first CR or LF.
@@ -67,7 +67,7 @@ fn search_line_end(bytes: &[u8]) -> Option<usize> {
     let near = bytes.get(..FAR).unwrap_or(bytes);
     let from = match first_line_end(near) {
         Some(found) => return Some(found),
-        None => near.len().saturating_sub(behind_plain(near).len()),
+        None => near.len().saturating_sub(skip_plain(near).len()),
     };
     match vector::Two::new(b'\r', b'\n') {
         Some(searcher) => near.get(from..).and_then(|rest| searcher.find(rest)).map_or_else(
@@ -77,12 +77,12 @@ fn search_line_end(bytes: &[u8]) -> Option<usize> {
             },
             |at| Some(from.wrapping_add(at)),
         ),
-        // Not reached: this module is compiled only if the target has the vector unit.
+        // Not reached, because this searcher is compiled only if the target has the vector unit.
         None => bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n'),
     }
 }
 
-/// Returns the offset of a line end in the first 16 bytes.
+/// Returns the offset of the first line end in the first 16 bytes.
 #[inline(always)]
 fn first_line_end(bytes: &[u8]) -> Option<usize> {
     let first = bytes.first_chunk::<16>().filter(|_| Target::IS_BRIEF)?;
@@ -91,10 +91,10 @@ fn first_line_end(bytes: &[u8]) -> Option<usize> {
     (ends != 0).then(|| ends.trailing_zeros() as usize)
 }
 
-/// Returns the bytes behind blocks that have no control character, in which therefore no line ends. A slice inside of an
-/// event is passed so without a search.
+/// Skips the blocks at the front that have no control character, and so no line end. A slice inside an event then needs
+/// no search.
 #[inline(always)]
-fn behind_plain(bytes: &[u8]) -> &[u8] {
+fn skip_plain(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes;
     if !Target::IS_BRIEF {
         return rest;
@@ -105,15 +105,16 @@ fn behind_plain(bytes: &[u8]) -> &[u8] {
         }
         rest = after;
     }
-    // What is left is less than a block: look at the last of all bytes.
+    // Less than a block is left. Look at the last 64 of all bytes instead.
     match bytes.last_chunk::<64>() {
         Some(block) if !rest.is_empty() && !<Target as Kernel>::Wide::load(block).is_control() => &[],
         _ => rest,
     }
 }
 
-/// Returns an offset behind the first [`FAR`] bytes, less than two [`PAIR`]s before the first line end or before the end of the
-/// bytes; `None` if there are no more than those.
+/// Returns an offset from which a search finds the first line end after the first [`FAR`] bytes. The offset lies less
+/// than two [`PAIR`]s before that line end, or before the end of the bytes. Returns `None` if there are no more than
+/// [`FAR`] bytes.
 #[inline(always)]
 fn far(bytes: &[u8]) -> Option<usize> {
     (bytes.len() > FAR).then(|| aside(bytes))
@@ -124,7 +125,7 @@ fn aside(bytes: &[u8]) -> usize {
     Target::best(FarLineEnd(bytes))
 }
 
-/// [`far`] of more than [`FAR`] bytes.
+/// The task of [`far`], for more than [`FAR`] bytes.
 struct FarLineEnd<'b>(&'b [u8]);
 
 impl Task for FarLineEnd<'_> {
@@ -145,13 +146,13 @@ impl Task for FarLineEnd<'_> {
     }
 }
 
-/// [`line_end`] with the best kernel that the processor has: for lines of some hundred bytes that are passed over.
+/// [`line_end`] with the best kernel that the processor has, for skipping lines of some hundred bytes.
 #[inline(always)]
 pub(crate) fn best_line_end(bytes: &[u8]) -> Option<usize> {
     Target::best(BestLineEnd(bytes))
 }
 
-/// See [`best_line_end`].
+/// The task of [`best_line_end`].
 struct BestLineEnd<'b>(&'b [u8]);
 
 impl Task for BestLineEnd<'_> {
@@ -188,7 +189,7 @@ pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
     found
 }
 
-/// Number of bytes that a search loads: 16 first, then 64 at a time, and those again where something is.
+/// The number of bytes that a search loads: the first 16, then 64 at a time, and the block with the result twice.
 #[cfg(test)]
 fn looked_at(bytes: &[u8], found: Option<usize>) -> usize {
     let ahead = |at: usize| at + if at < 16 { 16 } else { 128 };

@@ -1,4 +1,4 @@
-//! Compares the fixed parts of similar events with the bytes at hand.
+//! Compares the fixed parts of similar events with the bytes of an event.
 
 /// Whether both slices are equal, compared by words, 16 bytes at a time.
 #[inline(always)]
@@ -9,14 +9,14 @@ pub(super) fn same_by_words(a: &[u8], b: &[u8]) -> bool {
         alike &= same_of_row(x, y);
         (front, other) = (rest, others);
     }
-    // The last 16 bytes, of which some may be compared already.
+    // The last 16 bytes, some of which may have been compared already.
     match (a.last_chunk::<16>(), b.last_chunk::<16>()) {
         (Some(x), Some(y)) => alike & same_of_row(x, y),
         _ => alike && same_of_row(a, b),
     }
 }
 
-/// The same, not inlined.
+/// Does what [`same_by_words`] does, not inlined.
 #[inline(never)]
 pub(super) fn same_aside(a: &[u8], b: &[u8]) -> bool {
     same_by_words(a, b)

@@ -1,7 +1,7 @@
 //! Which instructions the processor has beyond those that the target guarantees.
 //!
-//! The only state that the library shares between parsers: one byte, which every thread sets to the same value. It is
-//! found without the standard library, and never changes once it is found.
+//! The result is the only state that the library shares between parsers: one byte, which every thread sets to the same
+//! value, and which never changes afterwards. Detecting it needs no standard library.
 #![allow(unsafe_code)]
 
 use core::arch::x86_64::{__cpuid_count, _xgetbv};
@@ -11,18 +11,18 @@ const UNKNOWN: u8 = 0;
 const SSE2: u8 = 1;
 const AVX2: u8 = 2;
 
-/// In `.bss`: it needs no initialisation and holds no pointer.
+/// The result. It lies in `.bss`, because it starts as 0 and holds no pointer.
 static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
 
-/// Whether the processor and the operating system support what [`avx2`](super::avx2) is compiled for. With `--cfg
-/// deltawire_sse2` the answer is no.
+/// Whether the processor and the operating system support the features that [`avx2`](super::avx2) is compiled for.
+/// Always `false` with `--cfg deltawire_sse2`.
 #[inline(always)]
 pub(super) fn has_avx2() -> bool {
     #[cfg(test)]
     if let Some(forced) = forced::get() {
         return forced;
     }
-    // An interpreter of Rust knows no `cpuid`.
+    // Miri does not support `cpuid`.
     if cfg!(any(deltawire_sse2, miri)) {
         return false;
     }
@@ -30,7 +30,7 @@ pub(super) fn has_avx2() -> bool {
     level == AVX2 || level == UNKNOWN && detect()
 }
 
-/// Asks the processor, once.
+/// Asks the processor, and stores the result.
 #[cold]
 #[inline(never)]
 pub(super) fn detect() -> bool {
@@ -48,10 +48,10 @@ fn ask() -> bool {
     /// LZCNT.
     const EXTENDED: u32 = 1 << 5;
     const LAST_EXTENDED: u32 = 0x8000_0000;
-    /// The operating system keeps the registers of SSE and of AVX.
+    /// The operating system saves the registers of SSE and of AVX.
     const KEPT: u64 = 6;
 
-    // SAFETY: every 64-bit processor has `cpuid`, and the highest leaf is asked for first.
+    // SAFETY: every 64-bit processor has `cpuid`, and each leaf is used only if the highest leaf shows that it exists.
     unsafe {
         if __cpuid_count(0, 0).eax < 7
             || __cpuid_count(1, 0).ecx & FIRST != FIRST
@@ -66,11 +66,12 @@ fn ask() -> bool {
     unsafe { _xgetbv(0) & KEPT == KEPT }
 }
 
-/// Uses AVX2 from here on, if `avx2` and the processor has it, and SSE2 otherwise. Only fuzzers, which have one thread, force a level.
+/// Uses AVX2 from here on, if `avx2` and the processor has it, and SSE2 otherwise. Only fuzzers, which have one thread,
+/// force a level.
 #[cfg(fuzzing)]
 pub(crate) fn force(avx2: bool) {
     static BEST: AtomicU8 = AtomicU8::new(UNKNOWN);
-    // To ask a processor that is emulated takes as long as to read a stream.
+    // Asking an emulated processor takes as long as reading a stream.
     if BEST.load(Ordering::Relaxed) == UNKNOWN {
         detect();
         BEST.store(LEVEL.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -78,7 +79,7 @@ pub(crate) fn force(avx2: bool) {
     LEVEL.store(if avx2 { BEST.load(Ordering::Relaxed) } else { SSE2 }, Ordering::Relaxed);
 }
 
-/// Tests force a level, each on its own thread.
+/// Lets a test force a level for its own thread.
 #[cfg(test)]
 pub(crate) mod forced {
     extern crate std;

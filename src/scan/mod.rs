@@ -1,10 +1,10 @@
 //! Byte searches. All `unsafe` code of the library is here.
 //!
-//! Each search is written once, over [`block64::Block`]: a block of bytes that answers with one bit for each byte. A
-//! kernel provides the blocks: SSE2 on x86-64, and AVX2 where the processor has it, NEON on 64-bit Arm, `simd128` on
-//! WebAssembly where the target has it, and 64-bit words elsewhere (`portable`). Where words have 32 bits, the long searches
-//! look at one byte at a time ([`bytes`]). Tests compare the target's kernels, the portable one and the bytes with one another.
-//! See `docs/kernels.md`.
+//! Each search is written once, over [`block64::Block`], a block of bytes whose methods return masks of one bit for
+//! each byte. A kernel provides the blocks: SSE2 on x86-64, and AVX2 if the processor has it, NEON on 64-bit Arm,
+//! `simd128` on WebAssembly if the target has it, and 64-bit words elsewhere (`portable`). On processors of 32 bits,
+//! the long searches look at one byte at a time ([`bytes`]). Tests compare the target's kernels, the portable kernel
+//! and the searches by bytes with one another. See `docs/kernels.md`.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod avx2;

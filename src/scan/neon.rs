@@ -1,5 +1,5 @@
-//! The kernel for 64-bit Arm: NEON, which every such target with hardware floats has. As with SSE2, nothing is detected
-//! at run time, and no function needs a target feature attribute.
+//! The kernel for 64-bit Arm: NEON, which every such target with hardware floats has. As with SSE2, there is no
+//! detection at run time, and no function needs a target feature attribute.
 #![allow(unsafe_code)]
 
 use super::block64::Kernel;
@@ -10,7 +10,7 @@ use core::arch::aarch64::{
     vld1q_u8, vminq_u8, vorrq_u8, vpaddq_u8, vreinterpretq_s8_u8, vreinterpretq_u64_u8,
 };
 
-/// See the module.
+/// The kernel for NEON.
 pub(crate) struct Neon;
 
 impl Kernel for Neon {
@@ -21,8 +21,9 @@ impl Kernel for Neon {
     const IS_BRIEF: bool = true;
 }
 
-/// Returns one bit for each byte; each byte is all ones or all zeros. NEON has no instruction for that: each byte keeps
-/// the bit of its position in a group of eight, and three rounds of pairwise sums gather a group into one byte.
+/// Returns one bit for each byte; each byte must be all ones or all zeros. NEON has no instruction for that. Instead,
+/// each byte keeps the bit of its position in a group of eight, and three rounds of pairwise sums gather a group into
+/// one byte.
 #[inline(always)]
 fn gather(parts: [uint8x16_t; 4]) -> u64 {
     const PLACES: [u8; 16] = [1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128];

@@ -4,7 +4,7 @@
 use super::block64::{Block, Kernel, Sum};
 use super::utf8_masks::Check;
 
-/// See the module.
+/// The portable kernel.
 pub(crate) struct Portable;
 
 impl Kernel for Portable {
@@ -29,7 +29,7 @@ const fn splat(byte: u8) -> u64 {
     LOW * byte as u64
 }
 
-/// Sets the top bit of each zero byte. Exact: no borrow crosses a byte.
+/// Sets the top bit of each zero byte, and no other bit. No borrow crosses a byte.
 #[inline(always)]
 const fn zero(word: u64) -> u64 {
     !(((word & !HIGH) + !HIGH) | word) & HIGH
@@ -78,7 +78,7 @@ impl<const N: usize> Words<N> {
     #[inline(always)]
     fn at_least(self, bound: u8) -> u64 {
         self.masks(|word| {
-            // Compare the low seven bits of those that have the top bit.
+            // Compare the low seven bits of the bytes that have the top bit.
             HIGH & word & (word | HIGH).wrapping_sub(splat(bound & 0x7f))
         })
     }
@@ -113,7 +113,7 @@ impl Sum for Words<8> {
     }
     #[inline(always)]
     fn lesser(self, other: Self) -> Self {
-        // Zero where the other has a control character.
+        // Set a byte to zero where `other` has a control character.
         self.both(other, |word, other| word & !(zero(other & splat(0xe0)) >> 7).wrapping_mul(0xff))
     }
     #[inline(always)]

@@ -1,5 +1,5 @@
-//! Vectors of 16 bytes on x86-64: SSE2, which every such target with hardware floats has. No function of it needs a target
-//! feature attribute, so that everything inlines.
+//! Vectors of 16 bytes on x86-64: SSE2, which every such target with hardware floats has. No function needs a target
+//! feature attribute, so everything can be inlined.
 #![allow(unsafe_code)]
 
 use super::fixed;
@@ -16,11 +16,11 @@ pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
         return fixed::same_of_row(a, b);
     };
     let (a, b) = (a.as_ptr(), b.as_ptr());
-    // SAFETY: `at` is at most `last`, so that 16 bytes from there on are in both slices. Unaligned loads are allowed. SSE2
-    // as in `splat`.
+    // SAFETY: `at` is at most `last`, so both slices have 16 bytes from `at` on. Unaligned loads are allowed. SSE2 as
+    // in `splat`.
     let row =
         |at: usize| unsafe { _mm_cmpeq_epi8(_mm_loadu_si128(a.add(at).cast()), _mm_loadu_si128(b.add(at).cast())) };
-    // The last 16 bytes, of which some may be compared again.
+    // The last 16 bytes, some of which the loop below may compare again.
     let mut all = row(last);
     let mut at = 0;
     while at + 16 < last {

@@ -8,7 +8,7 @@ use crate::visits::visit;
 
 /// Fast path for short plain strings: returns the length of the string that `inner` begins in and the bytes after its
 /// closing quote. `None` decides nothing: the first quote is far, or the bytes before it are not all printable ASCII
-/// without a backslash. `inner` is the end of `bytes`.
+/// without a backslash. `inner` must be a suffix of `bytes`.
 #[inline(always)]
 pub(crate) fn plain<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
     if Target::IS_BRIEF {
@@ -23,7 +23,7 @@ fn plain_aside<'a>(bytes: &[u8], inner: &'a [u8]) -> Option<(usize, &'a [u8])> {
     plain_with::<Target>(bytes, inner)
 }
 
-/// [`plain`] for a string whose end is not among the last 16 bytes: brief enough to be inlined in many places.
+/// [`plain`] for a string that ends before the last 16 bytes. Short enough to be inlined in many places.
 #[inline(always)]
 pub(crate) fn plain_before_end(inner: &[u8]) -> Option<&[u8]> {
     if !Target::IS_BRIEF {
@@ -47,8 +47,8 @@ pub(crate) fn plain_before_end(inner: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Returns the offset of the closing quote of the string that `bytes` begins in, if one look at 16 bytes finds it behind
-/// nothing but printable ASCII: most texts of a stream are one token long.
+/// Returns the offset of the closing quote of the string that `bytes` begins in, if one look at 16 bytes finds it after
+/// printable ASCII alone. That is enough for most texts of a stream, which are one token long.
 #[inline(always)]
 pub(crate) fn brief_end<K: Kernel>(bytes: &[u8]) -> Option<usize> {
     let first = bytes.first_chunk::<16>().filter(|_| !K::BY_BYTES)?;
@@ -80,7 +80,7 @@ pub(super) fn plain_with<'a, K: Kernel>(bytes: &[u8], inner: &'a [u8]) -> Option
         rest = after;
         len += 16;
     }
-    // Load the tail with the bytes before it.
+    // Load the tail together with the bytes before it.
     visit!(rest.len());
     let stops = K::Narrow::load(bytes.last_chunk::<16>()?).stops() >> (16 - rest.len() as u32);
     if stops == 0 {
@@ -98,8 +98,8 @@ fn quote_at(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
     }
 }
 
-/// Returns the first unescaped quote at or after offset `from`, which is inside a string. `None` if the bytes end
-/// before.
+/// Returns the first unescaped quote at or after offset `from`, which must be inside a string. Returns `None` if there
+/// is none.
 #[inline]
 pub(crate) fn end(bytes: &[u8], from: usize) -> Option<StringEnd> {
     end_with::<Target>(bytes, from)
@@ -130,7 +130,7 @@ pub(super) fn end_with<K: Kernel>(bytes: &[u8], from: usize) -> Option<StringEnd
     K::best(WideEnd { bytes, from })
 }
 
-/// [`end_with`] for strings that are long or near the end of the bytes.
+/// The task of [`end_with`], for strings that are long or near the end of the bytes.
 struct WideEnd<'b> {
     bytes: &'b [u8],
     from: usize,
@@ -156,8 +156,9 @@ struct Quote<'b, K: Kernel> {
 impl<K: Kernel> Look<K> for Quote<'_, K> {
     type Found = StringEnd;
 
-    /// Most blocks of a long string have no quote. Whether a quote is escaped is looked up where there is one: the
-    /// backslashes before a block are counted back from it, none twice, since the quote before lies behind them.
+    /// Most blocks of a long string have no quote, so escapes are computed only for a block with one. For that the
+    /// backslashes before the block are counted backwards. None is counted twice, because the count ends at the
+    /// previous quote at the latest.
     #[inline(always)]
     fn look(&mut self, block: K::Wide, base: usize, shift: u32) -> Option<StringEnd> {
         if !block.equal(b'"').is_high() {
@@ -222,13 +223,13 @@ pub(super) fn run_with<K: Kernel, const STRICT: bool>(bytes: &[u8], from: usize)
     K::best(WideRun::<STRICT> { bytes, from })
 }
 
-/// [`run_with`] for less than 16 bytes: most strings of a stream are a token, a few bytes long.
+/// [`run_with`] for less than 16 bytes, because most strings of a stream are a token of a few bytes.
 #[inline(always)]
 fn run_short<K: Kernel, const STRICT: bool>(rest: &[u8], from: usize) -> RunEnd {
     visit!(rest.len());
     let block = K::Narrow::load(&short(rest));
     let (stop, control) = stops::<16, STRICT>(block);
-    // The zeros after the bytes are not part of them: a stop there means that the run extends to the end.
+    // The block has zeros after the bytes. A stop there means that the run extends to the end of the bytes.
     let stop = stop | 1u64.wrapping_shl(rest.len() as u32);
     let before = below_lowest(stop);
     RunEnd {
@@ -258,7 +259,7 @@ pub(super) fn short(bytes: &[u8]) -> [u8; 16] {
     word.to_le_bytes()
 }
 
-/// [`run_with`] for runs that are long.
+/// The task of [`run_with`], for long runs.
 struct WideRun<'b, const STRICT: bool> {
     bytes: &'b [u8],
     from: usize,

@@ -1,4 +1,4 @@
-//! Compares every search, with every kernel, with the one that looks at one byte at a time.
+//! Compares every search, with every kernel, with the search that looks at one byte at a time.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::{below_lowest, prefix_xor, Block, Escapes, Kernel, Seen, Sum, Task};
@@ -12,14 +12,14 @@ use std::string::String;
 use std::vec::Vec;
 extern crate std;
 
-/// Returns the step of exhaustive loops: `n` if `DELTAWIRE_EMULATED=n`, because an emulated processor is slow, and so is code
-/// under AddressSanitizer that is not optimised; otherwise 1.
+/// Returns the step of exhaustive loops: 1, or `n` if `DELTAWIRE_EMULATED=n`. Emulated processors, and code under
+/// AddressSanitizer that is not optimized, are slow.
 pub(super) fn every() -> usize {
     let given = std::env::var("DELTAWIRE_EMULATED").map(|given| given.parse().expect("DELTAWIRE_EMULATED is a number"));
     given.unwrap_or(1)
 }
 
-/// Runs a test with each kernel that [`Kernel::best`] may choose on this processor.
+/// Runs a test with every kernel that [`Kernel::best`] may choose on this processor.
 pub(super) fn at_each_level(test: impl FnMut()) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     super::level::forced::each(test);
@@ -27,7 +27,7 @@ pub(super) fn at_each_level(test: impl FnMut()) {
     core::iter::once(test).for_each(|mut test| test());
 }
 
-/// Xorshift: the same bytes in every run.
+/// A xorshift generator, which gives the same bytes in every run.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -64,7 +64,7 @@ pub(super) fn check_container(bytes: &[u8], from: usize, max_depth: u32) {
     assert_eq!(container::end_with::<Portable>(bytes, from, max_depth), expected, "portable, {bytes:?}, {max_depth}");
 }
 
-/// The same of one that lies in a line.
+/// Checks the search for a container that lies in one line.
 fn check_container_in_line(bytes: &[u8], max_depth: u32) {
     let found = bytes::container_end(bytes, 0, max_depth, false);
     let expected = found.ok().filter(|end| !end.breaks).map(|end| end.at);
@@ -107,7 +107,8 @@ fn check_block<const N: usize>(block: impl Block<N>, bytes: &[u8; N]) {
     }
 }
 
-/// What blocks have together: a block of all values, and blocks of plain text of which one byte may be odd.
+/// Checks the properties of several blocks together: a block of all values, and blocks of plain text with at most one
+/// odd byte.
 fn check_sums<K: Kernel>(bytes: &[u8; 64], random: &mut Random) {
     let block = K::Wide::load(bytes);
     let mask = |of: &dyn Fn(u8) -> bool| (0..64).fold(0u64, |mask, i| mask | u64::from(of(bytes[i])) << i);
@@ -134,7 +135,7 @@ fn check_sums<K: Kernel>(bytes: &[u8; 64], random: &mut Random) {
     );
 }
 
-/// [`check_kernel`] with the kernel that is chosen.
+/// Runs [`check_kernel`] with the chosen kernel.
 struct CheckKernel;
 
 impl Task for CheckKernel {
@@ -195,7 +196,7 @@ fn escapes_prefix_and_lowest() {
     assert_eq!((below_lowest(0), below_lowest(1), below_lowest(0b1000)), (u64::MAX, 0, 0b111));
 }
 
-/// The searches by bytes, which the others are compared with, by hand.
+/// Compares the searches by bytes, with which the others are compared, with results written by hand.
 #[test]
 fn searches_by_bytes() {
     let string =
@@ -203,7 +204,7 @@ fn searches_by_bytes() {
     assert_eq!(string(r#"ab","c""#), Some((2, false, true, false)));
     assert_eq!(string(r#"a\"b\\" c"#), Some((6, true, true, false)));
     assert_eq!(string("é\n\" \u{1}\""), Some((3, false, false, true)));
-    assert_eq!(string("a\\\u{1}\""), Some((3, true, true, true)), "an escaped control character is one, too");
+    assert_eq!(string("a\\\u{1}\""), Some((3, true, true, true)), "an escaped control character also counts");
     assert_eq!([string(""), string("ab"), string(r#"a\""#)], [None; 3]);
     assert_eq!(bytes::string_end(b"\"", 2), None);
 
@@ -223,7 +224,7 @@ fn searches_by_bytes() {
     assert_eq!(
         container(r#":[\"]\]"#, 9),
         Ok((5, false)),
-        "outside of strings a backslash hides a quote, but no bracket"
+        "outside of strings a backslash hides a quote, but not a bracket"
     );
     assert_eq!(bytes::container_end(b"[\n]", 0, 1, true), Err(Unbalanced::UnexpectedEnd));
     assert_eq!(bytes::plain(b"ab\"c"), Some((2, &b"c"[..])));
@@ -233,7 +234,7 @@ fn searches_by_bytes() {
 #[test]
 fn line_ends_far_away() {
     assert_eq!(find::line_end(b"data: x\r\n"), Some(7));
-    // Behind the first bytes pairs of blocks are searched.
+    // After the first bytes the search looks at pairs of blocks.
     at_each_level(|| {
         for len in [513, 639, 640, 641, 768, 900] {
             let mut bytes: Vec<u8> = (0..len).map(|i| b" aJMjmz\x1a\x1d\x8a\x8d"[i % 11]).collect();
@@ -249,7 +250,7 @@ fn line_ends_far_away() {
 }
 
 #[test]
-fn strings_at_every_start_and_with_bytes_behind() {
+fn strings_at_every_start_and_with_bytes_after() {
     at_each_level(|| {
         let mut random = Random(11);
         for round in 0..40_000 / every() {
@@ -403,8 +404,8 @@ fn plain_runs() {
     assert_eq!((run.run, run.control, run.rest), (Ok(""), false, &b"\\"[..]));
 }
 
-/// If the fast path returns a result, the full search returns the same. Returns whether it did; it must for plain
-/// strings with a near end.
+/// Checks that the full search returns the same as the fast path, if that returns a result. Returns whether it did; for
+/// plain strings with a near end it must.
 fn check_plain<K: Kernel>(bytes: &[u8], from: usize) -> bool {
     let inner = &bytes[from..];
     let plain = bytes::string_end(bytes, from).filter(|end| end.ascii && !end.control && !end.escaped);
@@ -441,11 +442,11 @@ fn plain_strings() {
     for len in (0..100).step_by(every().min(11)) {
         for odd in [b'a', b'"', b'\\', 0x80, 0x1f, 0x7f, 0] {
             for place in 0..len {
-                for behind in 0..20 {
+                for after in 0..20 {
                     let mut bytes = std::vec![b'a'; len];
                     bytes[place] = odd;
                     bytes.push(b'"');
-                    bytes.resize(len + 1 + behind, b'x');
+                    bytes.resize(len + 1 + after, b'x');
                     check_plain::<Target>(&bytes, 0);
                     check_plain::<Portable>(&bytes, 0);
                 }
@@ -464,7 +465,7 @@ fn ascii_is_appended() {
             let bytes: Vec<u8> = (0..len).map(|i| b'a' + i % 26).collect();
             assert!(utf8::append_ascii(&bytes, &mut text));
             assert_eq!(text.as_bytes(), [b"=", &bytes[..]].concat());
-            // With one byte of at least 0x80, or two.
+            // Replace one byte, or two, by bytes of at least 0x80.
             for (place, other) in
                 (0..bytes.len()).flat_map(|place| (place..bytes.len()).map(move |other| (place, other)))
             {

@@ -1,5 +1,5 @@
-//! Compares the kernels with the searches that look at one byte at a time, for every length, alignment and position of a byte up
-//! to 256 bytes.
+//! Compares the kernels with the searches that look at one byte at a time, for every length, alignment and position of
+//! a byte up to 256 bytes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::{Kernel, Task};
@@ -49,7 +49,7 @@ fn strings_and_runs() {
         everywhere(0..=LONGEST, |bytes, place| {
             check_string(bytes, 0);
             check_string(bytes, place.min(bytes.len()));
-            // With a quote behind the odd byte, so that there is an end to find.
+            // Add a quote after the odd byte, so that there is an end to find.
             check_string(&[bytes, b"\""].concat(), 0);
         });
     });
@@ -61,7 +61,7 @@ fn containers() {
         everywhere(0..=LONGEST, |bytes, place| {
             check_container(bytes, 0, 1);
             check_container(bytes, 0, 2);
-            // In a closed container.
+            // Check the bytes inside a closed container.
             if place % ALIGNMENTS == 0 {
                 check_container(&[b"{", bytes, b"\"]}}"].concat(), 0, 9);
             }
@@ -109,7 +109,7 @@ fn brief_texts() {
     });
 }
 
-/// [`Kernel::same`] with the kernel that is chosen.
+/// Runs [`Kernel::same`] with the chosen kernel.
 struct Same<'b>(&'b [u8], &'b [u8]);
 
 impl Task for Same<'_> {
@@ -125,7 +125,7 @@ impl Task for Same<'_> {
 fn fixed_parts() {
     at_each_level(|| {
         everywhere(0..=LONGEST, |bytes, place| {
-            // Bytes around them would match or differ, but must not be read.
+            // The bytes before and after match or differ, but must not be read.
             let mut memory = [&b"?"[..], bytes, b"?"].concat();
             for (change, same) in [(0, true), (0x20, place >= bytes.len())] {
                 if let Some(byte) = memory[1..=bytes.len()].get_mut(place) {

@@ -1,5 +1,5 @@
-//! Decodes the bytes of a JSON string into a given buffer: copies whole blocks, then overwrites their escapes with the
-//! characters they stand for.
+//! Decodes the bytes of a JSON string into a given buffer: copies whole blocks, then overwrites each escape with its
+//! character.
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel, Sum, Task, Utf8};
@@ -12,13 +12,13 @@ use crate::{Quirk, QuirkSet};
 use core::mem::MaybeUninit;
 use core::num::NonZeroU64;
 
-/// How far the decoding got. It stops before the first ill-formed sequence, and before a character or escape that may
-/// not fit.
+/// How far the decoding got. Decoding stops before the first ill-formed sequence, and before a character or escape that
+/// may not fit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Decoded {
-    /// Bytes of the string that are decoded: whole characters and whole escapes.
+    /// How many bytes of the string are decoded: whole characters and whole escapes.
     pub(crate) took: usize,
-    /// Bytes written.
+    /// How many bytes were written.
     pub(crate) wrote: usize,
     /// What strict JSON forbids in the decoded bytes.
     pub(crate) quirks: QuirkSet,
@@ -34,7 +34,7 @@ pub(crate) fn append(raw: &[u8], text: &mut alloc::string::String) -> Decoded {
     let bytes = unsafe { text.as_mut_vec() };
     let progress = decode::<Target>(raw, Destination { room: bytes.spare_capacity_mut(), len: 0, offsets: usize::MAX });
     let len = bytes.len().saturating_add(progress.wrote).min(bytes.capacity());
-    // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialised and UTF-8:
+    // SAFETY: `len` is within the capacity. The first `wrote` bytes of the spare capacity are initialized and UTF-8:
     // checked runs, cut between characters, and encoded characters.
     unsafe { bytes.set_len(len) };
     progress
@@ -50,7 +50,7 @@ pub(crate) fn copy(raw: &[u8], buffer: &mut [u8]) -> Decoded {
 pub(super) fn copy_with<K: Kernel>(raw: &[u8], buffer: &mut [u8]) -> Decoded {
     let room: *mut [u8] = buffer;
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, the borrow is exclusive and ends with this function, and only
-    // initialised bytes are written.
+    // initialized bytes are written.
     let room = unsafe { &mut *(room as *mut [MaybeUninit<u8>]) };
     decode::<K>(raw, Destination { room, len: 0, offsets: usize::MAX })
 }
@@ -66,26 +66,26 @@ pub(super) fn measure_with<K: Kernel>(raw: &[u8]) -> Decoded {
     decode::<K>(raw, Destination { room: &mut [MaybeUninit::uninit(); WINDOW], len: 0, offsets: 0 })
 }
 
-/// Destination of decoded bytes. If they are kept, the first `len` bytes of `room` are initialised. Otherwise they are only
-/// counted, and every page is the same memory, of [`WINDOW`] bytes. No constant says which, and measuring writes as decoding
-/// does: the code is there once.
+/// The destination of decoded bytes. If the bytes are kept, the first `len` bytes of `room` are initialized. Otherwise
+/// they are only counted, and every page is the same memory, of [`WINDOW`] bytes. A run-time value says which, and
+/// measuring writes as decoding does, so that the code is compiled only once.
 struct Destination<'b> {
     room: &'b mut [MaybeUninit<u8>],
     /// The number of bytes decoded so far.
     len: usize,
-    /// The bits of an offset that count: all if the bytes are kept, none if not.
+    /// A mask for offsets in `room`: all ones if the bytes are kept, otherwise 0.
     offsets: usize,
 }
 
 impl Destination<'_> {
-    /// Returns the next `N` bytes of the destination, or `None` if there are fewer. They may be written ahead and in any
-    /// order; those after the final end are ignored.
+    /// Returns a page, the next `N` bytes of the destination, or `None` if there are fewer. The caller may write them
+    /// ahead and in any order; bytes after the final end are ignored.
     #[inline(always)]
     fn page<const N: usize>(&mut self) -> Option<&mut [MaybeUninit<u8>; N]> {
         self.room.get_mut(self.len & self.offsets..)?.first_chunk_mut()
     }
 
-    /// Commits the first `len` bytes of the page, which must be written.
+    /// Commits the first `len` bytes of the page, which must be initialized.
     #[inline(always)]
     fn pass(&mut self, len: usize) {
         self.len = self.len.wrapping_add(len);
@@ -118,14 +118,14 @@ fn put<const SIZE: usize, const N: usize>(page: &mut [MaybeUninit<u8>; SIZE], at
     }
 }
 
-/// Copies directly: `map(MaybeUninit::new)` would copy by way of the stack.
+/// Copies `bytes`. `map(MaybeUninit::new)` would copy them to the stack first.
 #[inline(always)]
 fn write<const N: usize>(bytes: &[u8; N], to: &mut [MaybeUninit<u8>; N]) {
     // SAFETY: `MaybeUninit<u8>` has the layout of `u8`, so `to` is `N` writable bytes.
     unsafe { to.as_mut_ptr().cast::<[u8; N]>().write(*bytes) };
 }
 
-/// A block and as many bytes after it, which may be read and written ahead.
+/// The length of a block and of the bytes after it, as many again, that may be read and written ahead.
 const WINDOW: usize = 128;
 
 /// Decodes `raw`. Returns how far the decoding got.
@@ -140,7 +140,8 @@ fn decode<K: Kernel>(raw: &[u8], mut out: Destination<'_>) -> Decoded {
     K::best(Long { raw, out })
 }
 
-/// [`decode`] for strings that are long, ill-formed, or have little room, and for all where the kernel looks at bytes.
+/// [`decode`] for strings that are long, ill-formed, or have little room, and for all strings if the kernel looks at
+/// one byte at a time.
 struct Long<'r, 'b> {
     raw: &'r [u8],
     out: Destination<'b>,
@@ -154,7 +155,7 @@ impl Task for Long<'_, '_> {
         let Long { raw, mut out } = self;
         let mut quirks = QuirkSet::EMPTY;
         let mut took = if K::BY_BYTES { 0 } else { blocks::<K>(raw, &mut out, &mut quirks) };
-        // The rest is ill-formed, or the destination is nearly full, or nothing is decoded by blocks.
+        // The rest is ill-formed, or the destination is nearly full, or the kernel does not decode by blocks.
         while let Some(rest) = raw.get(took..).filter(|rest| !rest.is_empty()) {
             let (len, complete) = careful(rest, &mut out, &mut quirks);
             took = took.wrapping_add(len);
@@ -176,7 +177,7 @@ fn tiny<K: Kernel>(raw: &[u8], out: &mut Destination<'_>) -> Option<Decoded> {
     visit!(len);
     let block = K::Narrow::load(&bytes);
     if block.high() != 0 {
-        // A cut character has a zero after it.
+        // The check sees a zero after a cut character, which makes it ill-formed.
         let ill_formed = if K::MASKED_UTF8 { Check::default().look(block) } else { core::str::from_utf8(raw).is_err() };
         if ill_formed {
             return None;
@@ -219,7 +220,7 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSe
         let (window, mut len) = match rest.first_chunk::<WINDOW>() {
             Some(window) => (window, 64),
             None => {
-                // A cut character has a space after it.
+                // The check sees a space after a cut character, which makes it ill-formed.
                 padded = [b' '; WINDOW];
                 if let Some(padded) = padded.get_mut(..rest.len()) {
                     padded.copy_from_slice(rest);
@@ -230,8 +231,8 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSe
         let Some(bytes) = window.first_chunk::<64>() else { break };
         visit!(64);
         let block = K::Wide::load(bytes);
-        // The end of an escape may lie between two blocks. Then the first block ends with ASCII, and carries nothing into
-        // the next.
+        // If an escape crosses the end of the block, the next block begins after the escape. This block then ends with
+        // ASCII, so the check carries nothing over.
         if K::MASKED_UTF8 {
             if check.see(block) {
                 break;
@@ -245,7 +246,8 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSe
         }
         least = least.lesser(block);
         put(page, 0, bytes);
-        // No block begins inside an escape. The input before `at` is decoded into the page, `saved` bytes shorter.
+        // No block begins inside an escape. The bytes of the block before `at` are decoded in the page, where they take
+        // `saved` bytes less.
         let (mut at, mut saved) = (0usize, 0usize);
         if let Some(backslash) = NonZeroU64::new(block.backslash()) {
             (at, saved) = match few(window, page, backslash) {
@@ -253,7 +255,7 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSe
                 None => many(rest, window, page, backslash.get(), quirks),
             };
         }
-        let Some(after) = (if at <= 64 { rest.get(len..) } else { behind(rest, at) }) else { break };
+        let Some(after) = (if at <= 64 { rest.get(len..) } else { skip_escape(rest, at) }) else { break };
         out.pass(rest.len().wrapping_sub(after.len()).wrapping_sub(saved));
         rest = after;
     }
@@ -266,28 +268,30 @@ fn blocks<K: Kernel>(raw: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSe
     took.wrapping_sub(begun)
 }
 
-/// Apart, so that this is a jump that is foreseen: a place that is computed from the escapes would be known too late, since
-/// the next block waits for it.
+/// Skips an escape that crosses the end of the block. A function of its own, so that the compiler emits a branch, which
+/// the processor predicts. With a conditional move, loading the next block would have to wait until the escapes are
+/// decoded.
 #[cold]
 #[inline(never)]
-fn behind(rest: &[u8], at: usize) -> Option<&[u8]> {
+fn skip_escape(rest: &[u8], at: usize) -> Option<&[u8]> {
     rest.get(at..)
 }
 
-/// Decodes the escapes of a block that has one or two, both simple: the rest of the block is copied behind each, however long
-/// it is, since a guess at how many there are, or how far apart, would often fail. Of a single one the second step repeats the
-/// first. Returns where the last escape ends, and how many bytes are saved; `None` if the block has others, or more.
+/// Decodes the escapes of a block that has one or two, both simple. Copies the rest of the block after each, whatever
+/// its length, because branches on the number of escapes, or on their distance, would often be mispredicted. If there
+/// is only one, the second step repeats the first. Returns where the last escape ends, and how many bytes are saved.
+/// Returns `None` if the block has more escapes or one that is not simple.
 #[inline(always)]
 fn few(window: &[u8; WINDOW], page: &mut [MaybeUninit<u8>; WINDOW], backslash: NonZeroU64) -> Option<(usize, usize)> {
-    // Both bytes of the escape at `start` aside.
-    let behind = |start: u32, mask: u64| mask & !(3 << start);
+    // Clears both bytes of the escape at `start`.
+    let without = |start: u32, mask: u64| mask & !(3 << start);
     let start = backslash.trailing_zeros();
-    let more = NonZeroU64::new(behind(start, backslash.get()));
+    let more = NonZeroU64::new(without(start, backslash.get()));
     let last = more.unwrap_or(backslash).trailing_zeros();
     let (at, saved) = (last as usize, usize::from(more.is_some()));
     let places = [(start as usize, start as usize), (at, at.wrapping_sub(saved) & 63)];
     let bytes = places.map(|(from, _)| window.get(from.wrapping_add(1)).map_or(0, |kind| escape::simple(*kind)));
-    if behind(last, more.map_or(0, NonZeroU64::get)) != 0 || bytes.contains(&0) {
+    if without(last, more.map_or(0, NonZeroU64::get)) != 0 || bytes.contains(&0) {
         return None;
     }
     for ((from, to), byte) in places.into_iter().zip(bytes) {
@@ -300,8 +304,8 @@ fn few(window: &[u8; WINDOW], page: &mut [MaybeUninit<u8>; WINDOW], backslash: N
     Some((at.wrapping_add(2), saved.wrapping_add(1)))
 }
 
-/// Decodes the escapes of a block, one after the other. `rest` begins with the window, unless that is the end, padded. Returns
-/// the same as [`few`].
+/// Decodes the escapes of a block, one after the other. `rest` begins with the window, unless the window is the padded
+/// end of the string. Returns the same as [`few`].
 #[inline(never)]
 fn many(
     rest: &[u8],
@@ -321,7 +325,7 @@ fn many(
             break;
         }
         starts &= u64::MAX << at;
-        // Copy the run after the escape, written ahead. Both offsets are below 64.
+        // Copy the bytes after the escape, more than the run has. Both offsets are below 64.
         let (from, to) = (at & 63, at.wrapping_sub(saved) & 63);
         if let Some((first, more)) = window.get(from..).and_then(|run| run.split_first_chunk::<16>()) {
             visit!(16);
@@ -336,8 +340,8 @@ fn many(
     (at, saved)
 }
 
-/// Writes the character of the escape at `start`, whose second byte is `kind`, to position `to`; both are below 64. Returns the
-/// length of the escape and that of the character.
+/// Writes the character of the escape at `start`, whose second byte is `kind`, to position `to`; both are below 64.
+/// Returns the length of the escape and that of the character.
 #[inline(always)]
 fn escape<const SIZE: usize>(
     bytes: &[u8],
@@ -347,7 +351,7 @@ fn escape<const SIZE: usize>(
     to: usize,
     quirks: &mut QuirkSet,
 ) -> (usize, usize) {
-    // Escapes begin in the first half of a page. The mask says so to the compiler.
+    // Escapes begin in the first half of a page. The mask tells the compiler so, which then needs no bounds check.
     let to = to & (SIZE / 2).wrapping_sub(1);
     let byte = escape::simple(kind);
     if byte != 0 {
@@ -362,7 +366,8 @@ fn escape<const SIZE: usize>(
     (escape.len, len)
 }
 
-/// Returns how many bytes at the end of well-formed bytes begin a character that continues after them.
+/// Returns how many of the last bytes belong to a character that continues after them. The bytes must be well-formed
+/// otherwise.
 #[inline]
 fn begun(bytes: &[u8]) -> usize {
     if bytes.last().is_some_and(u8::is_ascii) {
@@ -388,8 +393,9 @@ fn from(at: usize) -> u64 {
     }
 }
 
-/// Decodes up to 64 bytes and the escape that they end in. Writes nothing beyond what they decode to. Returns the number of bytes
-/// decoded, and whether it goes on behind them: not before an ill-formed run, or where there is no more room. `rest` is not empty.
+/// Decodes up to 64 bytes and the escape that they end in, without writing more than they decode to. Returns the number
+/// of bytes decoded, and whether decoding can continue after them: it cannot before an ill-formed run, or without more
+/// room. `rest` must not be empty.
 #[inline(never)]
 fn careful(rest: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSet) -> (usize, bool) {
     let window = whole(rest, rest.get(..64).unwrap_or(rest));
@@ -420,7 +426,7 @@ fn careful(rest: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSet) -> (us
     (at, true)
 }
 
-/// Shortens `bytes`, a prefix of `rest`, to end with a whole character if they are well-formed.
+/// Shortens `bytes`, a prefix of `rest`, so that they end with a whole character if they are well-formed.
 #[inline]
 fn whole<'a>(rest: &[u8], bytes: &'a [u8]) -> &'a [u8] {
     let cut =
@@ -444,7 +450,7 @@ fn copy_short(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
     }
 }
 
-/// Copies chunk by chunk; the last chunk overlaps the one before it.
+/// Copies chunk by chunk; the last chunk may overlap the previous one.
 #[inline(always)]
 fn chunks<const N: usize>(bytes: &[u8], to: &mut [MaybeUninit<u8>]) {
     if let (Some(last), Some(to)) = (bytes.last_chunk::<N>(), to.last_chunk_mut::<N>()) {

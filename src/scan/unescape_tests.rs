@@ -60,7 +60,7 @@ fn naive_unescape(raw: &str) -> (String, QuirkSet) {
     (text, quirks)
 }
 
-/// The portable kernel as it is where words have 32 bits.
+/// The portable kernel as on processors of 32 bits.
 struct ByBytes;
 
 impl Kernel for ByBytes {
@@ -92,7 +92,7 @@ fn check_unescape<K: Kernel>(raw: &[u8], room: usize) -> Decoded {
 }
 
 #[test]
-fn texts_are_unescaped_as_the_naive_twin_does() {
+fn texts_against_the_naive_decoder() {
     at_each_level(|| {
         let tokens: &[&[u8]] = &[
             b"a",
@@ -236,14 +236,14 @@ fn decoding_looks_at_few_bytes_twice() {
         };
         for len in 0..16 {
             assert_eq!(looks(&b"a".repeat(len)), len, "a token");
-            let behind = [&b"a".repeat(len)[..], b"\"", &b"b".repeat(99)].concat();
-            let (end, visits) = visits::during(|| string::brief_end::<Target>(&behind));
+            let string = [&b"a".repeat(len)[..], b"\"", &b"b".repeat(99)].concat();
+            let (end, visits) = visits::during(|| string::brief_end::<Target>(&string));
             assert_eq!((end, visits), (Some(len), 16));
         }
         for len in [16, 63, 64, 65, 1000, 4096] {
             assert_eq!(looks(&b"a".repeat(len)), len.next_multiple_of(64), "blocks");
-            // Bytes after an escape are loaded again: 16 bytes, and 48 more if there are more; twice 64 in a block with one
-            // or two escapes.
+            // Bytes after an escape are loaded again: 16 bytes, and 48 more if there are more; twice 64 in a block with
+            // one or two escapes.
             let escapes = [b"\\n", &b"a".repeat(16)[..]].concat().repeat(len);
             assert!(looks(&escapes) <= 3 * escapes.len() + 64, "{}", looks(&escapes));
         }

@@ -23,7 +23,8 @@ pub(crate) fn to_str(bytes: &[u8]) -> Option<&str> {
     to_str_other(bytes)
 }
 
-/// [`to_str`] of bytes that are long or not ASCII. Apart, so that the usual call saves no registers.
+/// [`to_str`] of bytes that are long or not ASCII. A function of its own, so that the usual call need not save
+/// registers.
 #[inline(never)]
 fn to_str_other(bytes: &[u8]) -> Option<&str> {
     if bytes.len() < LONG {
@@ -36,10 +37,12 @@ fn to_str_other(bytes: &[u8]) -> Option<&str> {
     to_str_long::<Target>(bytes)
 }
 
-/// Copies the bytes to as many, and returns whether they are valid UTF-8. If they are not, what is written is arbitrary.
+/// Copies the bytes to `to`, which has the same length, and returns whether they are valid UTF-8. If they are not, the
+/// bytes written are arbitrary.
 #[inline(always)]
 pub(crate) fn copy(bytes: &[u8], to: &mut [u8]) -> bool {
-    // Nearly all texts of a stream are short and ASCII: then the words that are copied are those that are checked.
+    // Nearly all texts of a stream are short and ASCII. For these, the words that are copied are also the words that
+    // are checked.
     let all = match bytes.len() {
         8..=16 => copy_ends(bytes, to).map(|(first, last)| u64::from_ne_bytes(first) | u64::from_ne_bytes(last)),
         4..=7 => {
@@ -64,7 +67,7 @@ fn copy_ends<const N: usize>(bytes: &[u8], to: &mut [u8]) -> Option<([u8; N], [u
     Some((first, last))
 }
 
-/// [`copy`] of any bytes. Apart, so that the usual call is short.
+/// [`copy`] of any bytes. A function of its own, so that the usual call stays short.
 #[inline(never)]
 fn copy_any(bytes: &[u8], to: &mut [u8]) -> bool {
     visit!(bytes.len());
@@ -75,8 +78,8 @@ fn copy_any(bytes: &[u8], to: &mut [u8]) -> bool {
     is_text
 }
 
-/// Appends the bytes if they are valid UTF-8, and returns whether they are. For up to 16 bytes it accepts only ASCII;
-/// the caller decodes others in another way.
+/// Appends the bytes if they are valid UTF-8, and returns whether it did. Accepts only ASCII if there are at most 16
+/// bytes; the caller must decode others in another way.
 #[cfg(feature = "alloc")]
 #[inline]
 pub(crate) fn append_ascii(bytes: &[u8], text: &mut alloc::string::String) -> bool {
@@ -195,7 +198,7 @@ pub(super) fn is_valid<K: Kernel>(bytes: &[u8]) -> bool {
     K::best(IsValid(bytes))
 }
 
-/// See [`is_valid`].
+/// The task of [`is_valid`].
 struct IsValid<'b>(&'b [u8]);
 
 impl Task for IsValid<'_> {

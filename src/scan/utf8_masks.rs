@@ -9,11 +9,11 @@ pub(crate) struct Check {
     continuations: u64,
     /// Bit 0: the last byte was 0xE0, which requires 0xA0 or more next.
     e0: u64,
-    /// The same for 0xED: less than 0xA0.
+    /// Bit 0: the last byte was 0xED, which requires less than 0xA0 next.
     ed: u64,
-    /// The same for 0xF0: 0x90 or more.
+    /// Bit 0: the last byte was 0xF0, which requires 0x90 or more next.
     f0: u64,
-    /// The same for 0xF4: less than 0x90.
+    /// Bit 0: the last byte was 0xF4, which requires less than 0x90 next.
     f4: u64,
 }
 
@@ -65,8 +65,8 @@ impl Check {
         faults | (expected ^ continuation) & inside != 0
     }
 
-    /// [`look`](Check::look) at 64 bytes. Out of line where another kernel has a check of its own: three searches need it, and
-    /// it is large.
+    /// [`look`](Check::look) at 64 bytes. Out of line on x86-64, because it is large, three searches need it, and the
+    /// kernel for AVX2 has a check of its own.
     #[cfg_attr(target_arch = "x86_64", inline(never))]
     #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn look_wide(&mut self, block: impl Block<64>) -> bool {

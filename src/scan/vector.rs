@@ -61,7 +61,7 @@ impl<V: Vector> Wide<V> {
         Wide([of(a, e), of(b, f), of(c, g), of(d, h)])
     }
 
-    /// Returns one vector with what any of the four has.
+    /// Combines the four vectors into one.
     #[inline(always)]
     fn fold(self, of: impl Fn(V, V) -> V) -> V {
         let Wide([a, b, c, d]) = self;

@@ -1,5 +1,4 @@
-//! The kernel for WebAssembly with `simd128`. The feature applies to a whole module, so a target that has it has it
-//! everywhere.
+//! The kernel for WebAssembly with `simd128`. The feature applies to a whole module, so no function needs an attribute.
 #![allow(unsafe_code)]
 
 use super::block64::Kernel;
@@ -10,7 +9,7 @@ use core::arch::wasm32::{
     v128_or, v128_xor,
 };
 
-/// See the module.
+/// The kernel for `simd128`.
 pub(crate) struct Wasm;
 
 impl Kernel for Wasm {

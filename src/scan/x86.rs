@@ -1,4 +1,4 @@
-//! The kernel for x86-64: SSE2, and AVX2's kernel for long work where the processor has it.
+//! The kernel for x86-64: SSE2, and for long work the kernel for AVX2 if the processor has it.
 #![allow(unsafe_code)]
 
 use super::block64::{aside, Kernel, Task};
@@ -7,7 +7,7 @@ use super::vector::{Narrow, Wide};
 use super::{avx2, level, sse2};
 use core::arch::x86_64::__m128i;
 
-/// See the module.
+/// The kernel for x86-64.
 pub(crate) struct X86;
 
 impl Kernel for X86 {

@@ -1,16 +1,16 @@
-//! State of the event being read: its data, its name and the ID, as far as they came; and the layout of its bytes in the storage.
+//! State of the event being read: its data, its name and the ID so far, and the layout of these bytes in the storage.
 //!
 //! ```text
 //! | ID slot | ID slot | data, grows → | staged value → |   free   | next name, next ID | event name |
 //! ```
 //!
 //! One slot holds the committed ID, the other slot holds the ID that the block's blank line will commit. Slots only
-//! grow, and at least double, so the data behind them rarely moves. A stored event name lies at the far end, where
-//! growing data does not run into it. An event name, ID or comment that a slice cut is staged behind the data; data
-//! cannot grow while that line lasts. Name and ID from lines behind a whole value lie below the event name: see
-//! [`NextFields`].
+//! grow, and at least double, so the data after them rarely moves. A stored event name lies at the far end, out of the
+//! way of growing data. If a slice cut the line of an event name, an ID or a comment, the bytes so far are staged after
+//! the data; data cannot grow during that line. Name and ID from lines after a whole JSON value lie before the event
+//! name: see [`NextFields`].
 //!
-//! Data and name may also lie in the input. The limits count them as if they were stored, because the verdict must not
+//! Data and name may also lie in the input. The limits count them as if they were stored, so that the result does not
 //! depend on where the input was cut.
 
 use super::Piece;
@@ -27,7 +27,8 @@ pub use span::{Place, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NoRoom;
 
-/// State of the event being read, a block of lines. Its bytes are in the storage, which the caller passes to each call.
+/// State of the event being read, a block of lines. Its bytes are in the storage, which the caller passes to each
+/// method.
 #[derive(Clone, Debug)]
 pub(crate) struct EventBuffer {
     max_event: u32,
@@ -44,7 +45,7 @@ pub(crate) struct EventBuffer {
     data: Option<Span>,
     name: Span,
     next: NextFields,
-    /// Length in bytes of the part of a cut line that is staged behind the data.
+    /// Length in bytes of the staged part of a cut line.
     staged: u32,
 }
 
@@ -81,7 +82,7 @@ impl EventBuffer {
         self.id_len = 0;
     }
 
-    /// Whether nothing is kept but IDs.
+    /// Whether the block has no bytes yet: at most IDs are stored.
     pub(crate) fn is_empty(&self) -> bool {
         self.data.is_none() && self.name.len == 0 && self.staged == 0
     }
@@ -102,7 +103,7 @@ impl EventBuffer {
         Some(start.saturating_add(len))
     }
 
-    /// Counts `by` more bytes that the caller put behind the data.
+    /// Counts `by` more bytes that the caller wrote after the data.
     #[inline(always)]
     pub(crate) fn lengthen(&mut self, by: usize) {
         if let Some(data) = &mut self.data {
@@ -143,8 +144,9 @@ impl EventBuffer {
         storage.get(start..start.saturating_add(self.id_len as usize)).unwrap_or(&[])
     }
 
-    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. A name and
-    /// an ID from lines behind a whole value are kept for the next value, unless [`adopt`](EventBuffer::adopt) was called.
+    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. Keeps
+    /// a name and an ID from lines after a whole JSON value for the next value, unless [`adopt`](EventBuffer::adopt)
+    /// was called.
     pub(crate) fn end(&mut self) -> Option<(Span, Span)> {
         if let Some(len) = self.pending {
             self.second = !self.second;
@@ -156,12 +158,12 @@ impl EventBuffer {
         event
     }
 
-    /// Whether lines behind a whole value set a name or an ID.
+    /// Whether lines after a whole JSON value set a name or an ID.
     pub(crate) fn has_next(&self) -> bool {
         self.next.is_set()
     }
 
-    /// Gives the block the name and the ID from the lines behind a whole value.
+    /// Gives the block the name and the ID from the lines after a whole JSON value.
     pub(crate) fn adopt<S: Storage + ?Sized>(&mut self, storage: &mut S) {
         let next = core::mem::replace(&mut self.next, NextFields::NONE);
         if let Some(id) = next.id() {
@@ -180,7 +182,8 @@ impl EventBuffer {
         self.staged > 0
     }
 
-    /// Adds a piece of the value of a data line, the `first` of its line or another. `start` is its offset in the input.
+    /// Adds a piece of the value of a data line. `first` is whether it is the first piece of its line, `start` its
+    /// offset in the input.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -203,8 +206,7 @@ impl EventBuffer {
         self.append_growing(storage, value)
     }
 
-    /// Adds a piece of an event line. The first piece discards the previous name, because this line replaces it however it
-    /// ends.
+    /// Adds a piece of an event line. The first piece discards the previous name, which this line replaces in any case.
     pub(crate) fn name<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -228,8 +230,8 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// Adds a piece of an event line behind a whole value. The caller must have [saved](EventBuffer::save) the block. The last
-    /// piece moves stored bytes, so a step that may be taken back must end there.
+    /// Adds a piece of an event line after a whole JSON value. The caller must have [saved](EventBuffer::save) the
+    /// block. The last piece moves stored bytes, so a step that may be taken back must end there.
     pub(crate) fn next_name<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
@@ -261,8 +263,8 @@ impl EventBuffer {
     }
 
     /// Adds a piece of an ID line. An ID that contains a NUL or does not fit is ignored, and the previous ID stays. The
-    /// first piece that does not fit returns `NoRoom`; a NUL is no error. `is_next` is whether the line comes behind a whole
-    /// value, as in [`next_name`](EventBuffer::next_name).
+    /// first piece that does not fit returns `NoRoom`; a NUL is not an error. `is_next` is whether the line comes after
+    /// a whole JSON value, as in [`next_name`](EventBuffer::next_name).
     pub(crate) fn identify<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -275,9 +277,10 @@ impl EventBuffer {
         }
         let mut result = Ok(());
         if self.id_sound {
-            // Look for a NUL only in what fits: the first of NUL and excess byte decides.
-            let beside = self.lasting().saturating_add(self.event_len());
-            let room = (self.max_id as usize).min(storage.max_len().saturating_sub(beside));
+            // Look for a NUL only in the bytes that fit, because whichever comes first, a NUL or an excess byte,
+            // decides.
+            let in_use = self.lasting().saturating_add(self.event_len());
+            let room = (self.max_id as usize).min(storage.max_len().saturating_sub(in_use));
             let room = room.saturating_sub(self.staged as usize);
             let inside = piece.value.get(..room).unwrap_or(piece.value);
             visit!(inside.len());
@@ -294,7 +297,7 @@ impl EventBuffer {
         result
     }
 
-    /// Adds a piece of an ID line that fulfils all conditions so far. The last piece makes it the pending ID.
+    /// Adds a piece of an ID line that can still become an ID. The last piece makes it the pending ID.
     fn take_id<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -305,9 +308,10 @@ impl EventBuffer {
         if len > self.max_id as usize {
             return Err(NoRoom);
         }
-        // Count the value as staged even if the line lies whole in the input: the verdict must not depend on cuts.
-        let beside = self.event_len().saturating_add(len);
-        if self.lasting().saturating_add(beside) > storage.max_len() {
+        // Count the value as staged even if the line lies whole in the input, so that the result does not depend on
+        // cuts.
+        let in_use = self.event_len().saturating_add(len);
+        if self.lasting().saturating_add(in_use) > storage.max_len() {
             return Err(NoRoom);
         }
         let whole = piece.first && piece.last && !is_next;
@@ -319,7 +323,7 @@ impl EventBuffer {
         }
         if len > self.slot() {
             let slot = self.slot().saturating_mul(2).min(self.max_id as usize).max(len);
-            if slot.saturating_mul(2).saturating_add(beside) > storage.max_len() {
+            if slot.saturating_mul(2).saturating_add(in_use) > storage.max_len() {
                 return Err(NoRoom);
             }
             self.grow_slots(storage, slot)?;

@@ -5,7 +5,7 @@ use super::{LineKind, Lines, Lossy, Piece};
 use crate::shown::{shown, Bytes};
 use crate::{Limits, Storage};
 
-/// How much of the input is read at a time: offsets in it have 32 bits.
+/// The most bytes of input that are read at a time, because offsets in the input have 32 bits.
 const WINDOW: usize = i32::MAX as usize;
 
 /// An event, borrowed from the input, or from the decoder's storage if a slice cut it.
@@ -69,7 +69,8 @@ impl<'a> Event<'a> {
 pub enum Item<'a> {
     /// A block that has data.
     Event(Event<'a>),
-    /// A comment, without its colon and at most one space. Reported when its line ends, even inside a block.
+    /// A comment, without its colon and the one space that may follow. Reported when its line ends, even inside a
+    /// block.
     Comment(&'a [u8]),
     /// The reconnection time in milliseconds that the server asks for, at most `u64::MAX`. Reported when its line ends,
     /// even inside a block.
@@ -107,15 +108,15 @@ impl core::fmt::Debug for Item<'_> {
 ///
 /// The limits depend only on the bytes of the stream, not on where the stream was cut.
 ///
-/// - *An event* may be as long as [`Limits::max_event_len`], or as the storage allows beside the IDs (see below) if
+/// - *An event* may be as long as [`Limits::max_event_len`], or as the storage allows after the IDs (see below) if
 ///   that is less. Its length counts data values, the LFs that join them, and the event name. The first byte beyond the
 ///   limit makes the decoder return [`Item::TooLong`], once, and skip the rest of the block, including its ID. Comments
 ///   and reconnection times in that block are still reported.
-/// - *A comment* may be as long as the bytes that the event around it leaves. [`Item::TooLong`] reports a longer one;
+/// - *A comment* may be as long as the room that the event around it leaves. [`Item::TooLong`] reports a longer one;
 ///   the event continues.
-/// - *An ID* longer than [`Limits::max_id_len`] is ignored. So is one for which the storage has no room: it may have to
-///   hold the ID in force, the next ID and the ID being read, beside the event so far. Two slots as long as the longest
-///   ID so far stay reserved; a slot that grows at least doubles.
+/// - *An ID* longer than [`Limits::max_id_len`] is ignored. So is an ID for which the storage has no room. The storage
+///   may have to hold the ID in force, the next ID and the ID being read, in addition to the event so far. Two slots as
+///   long as the longest ID so far stay reserved; a slot that grows at least doubles.
 ///
 /// # Examples
 ///
@@ -175,7 +176,7 @@ impl<S: Storage> Decoder<S> {
         self.next_of(input, WINDOW)
     }
 
-    /// [`next`](Self::next), by windows of at most `most` bytes.
+    /// [`next`](Self::next), in windows of at most `most` bytes.
     fn next_of<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8], most: usize) -> Option<Item<'a>> {
         let (window, found) = loop {
             let whole: &'i [u8] = input;
@@ -194,7 +195,7 @@ impl<S: Storage> Decoder<S> {
     ///
     /// The standard discards a block without a blank line. This method returns it: a line cut by the end of the stream
     /// counts as ended, and the block as if its blank line had come, which also commits its ID. For the standard's
-    /// behaviour, do not call this method.
+    /// behavior, do not call this method.
     pub fn finish(&mut self) -> Option<Item<'_>> {
         let found = self.reader.finish(&mut self.storage)?;
         Some(self.view(found, &[]))
@@ -259,8 +260,8 @@ struct DecoderState {
     retry: Option<u64>,
     /// Whether the `retry` line has a digit.
     digits: bool,
-    /// Offset of a block that the storage could not hold. This was noticed while another item was returned, so `TooLong` is
-    /// still pending.
+    /// Offset of a block that the storage could not hold, if `TooLong` is still pending because the decoder noticed
+    /// that while it returned another item.
     unreported: Option<u64>,
 }
 
@@ -301,7 +302,8 @@ impl DecoderState {
                 break;
             };
             let taken = window.len().saturating_sub(input.len());
-            // The input is consumed up to the end of the piece, and past the byte that ended its line, if one did.
+            // The input is consumed up to the end of the piece, including the byte that ended its line if it is the
+            // last piece.
             let start = taken.saturating_sub(piece.value.len()).saturating_sub(usize::from(piece.last));
             found = self.take(storage, window, &piece, start);
         }
@@ -435,7 +437,7 @@ mod tests {
     use super::*;
     use crate::Growing;
 
-    /// An input of more than one window has the same items.
+    /// Splitting the input into windows does not change the items.
     #[test]
     fn windows_do_not_matter() {
         let input = b": c\nevent: e\nid: 1\ndata: one\ndata: two\n\nretry: 7\n\ndata: last\n\n";

@@ -1,7 +1,7 @@
 //! Splits an event stream into pieces of lines (WHATWG HTML 9.2.5 and 9.2.6).
 //!
-//! The input may cut a line anywhere and any number of times, since the machine itself holds at most eight bytes. Pieces are
-//! borrowed from the input. The search for a line end reads each byte of input once.
+//! The input may cut a line anywhere and any number of times, since the machine itself holds at most eight bytes.
+//! Pieces are borrowed from the input. The search for a line end reads each byte of input once.
 
 use crate::scan::find::line_end;
 use crate::shown::{shown, Bytes};
@@ -9,7 +9,7 @@ use crate::visits::visit;
 
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// How many bytes are held of a line whose field is not known yet. The longest known name has five.
+/// How many bytes of a line are held while its field is not known. The longest known name has five bytes.
 const HEAD: usize = 8;
 
 /// The field of a line. Names are compared byte for byte: `Data` is not `data`.
@@ -48,8 +48,8 @@ impl LineKind {
         [&b"data"[..], b"event", b"id", b"retry"].iter().any(|known| known.starts_with(name))
     }
 
-    /// Returns the field whose name and colon `line` starts with, and the bytes after the colon. Returns `None` if there is
-    /// no such field, or not yet.
+    /// Returns the field whose name and colon `line` starts with, and the bytes after the colon. Returns `None` if
+    /// there is no such field, or not yet.
     #[inline]
     fn of(line: &[u8]) -> Option<(LineKind, &[u8])> {
         match line {
@@ -72,11 +72,11 @@ pub struct Piece<'a> {
     pub first: bool,
     /// Whether it is the last piece of its line.
     pub last: bool,
-    /// Bytes of the value: after the colon and at most one space. For [`LineKind::Unknown`], bytes of the whole line,
-    /// including name and colon. Never contains CR or LF.
+    /// Bytes of the value, which begins after the colon and at most one space. For [`LineKind::Unknown`], bytes of the
+    /// whole line, including name and colon. Never contains CR or LF.
     pub value: &'a [u8],
-    /// Bytes from earlier slices that precede `value`, in the first piece of an [`LineKind::Unknown`] line. Empty in any
-    /// other piece.
+    /// Bytes from earlier slices that precede `value`, in the first piece of an [`LineKind::Unknown`] line. Empty in
+    /// any other piece.
     pub held: Held,
 }
 
@@ -117,7 +117,7 @@ enum Position {
     Mark,
     /// At the start of a line.
     Start,
-    /// In a line of which `head` holds all bytes so far: a prefix of a known name.
+    /// In a line whose bytes so far, a prefix of a known name, are all in `head`.
     Name,
     /// After the colon of `field`, where one space may follow.
     Colon,
@@ -125,7 +125,7 @@ enum Position {
     Value,
 }
 
-/// How the previous line ended, as far as that is known: an LF may follow a CR.
+/// How the previous line ended. After a CR that is not certain until the next byte, because an LF may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// By an LF alone, or no line ended yet.
@@ -177,8 +177,8 @@ impl Ended {
 /// order mark is dropped. A line that the input contains whole is one piece, found with one search; a cut line is one
 /// piece for each slice. A line without a colon is a field name with an empty value.
 ///
-/// A line becomes [`LineKind::Unknown`] as soon as its name is no prefix of a known name, so `held` is at most a prefix of
-/// a known name or of a byte order mark.
+/// A line becomes [`LineKind::Unknown`] as soon as its name is not a prefix of a known name, so `held` has at most a
+/// prefix of a known name or of a byte order mark.
 ///
 /// ```
 /// use deltawire::sse::{LineKind, Lines};
@@ -301,8 +301,8 @@ impl Lines {
         }
     }
 
-    /// Moves back into the middle of an unknown line, because the caller passes the rest of the last piece to the machine
-    /// again. `before` is how the line before this one ended.
+    /// Moves back into the middle of an unknown line, because the caller will pass the rest of the last piece to the
+    /// machine again. `before` is how the line before this one ended.
     #[inline]
     pub(crate) fn stay_in_unknown(&mut self, before: Ended) {
         self.begin(LineKind::Unknown, Position::Value);
@@ -315,8 +315,8 @@ impl Lines {
         self.ended
     }
 
-    /// Expects an LF behind the line that just ended, if it is a frame of its own and ended in a CR. Expects none if a CR
-    /// alone ended the line before.
+    /// Expects an LF after the line that just ended, which is a frame of its own, if it ended in a CR. Expects none if
+    /// the line before it ended in a CR alone.
     #[inline]
     pub(crate) fn expect_lf(&mut self) {
         if self.ended == Ended::Cr {
@@ -340,16 +340,16 @@ impl Lines {
         self.at == Position::Start
     }
 
-    /// Moves into the value of a `data` line whose first piece the caller took. `after_lf` is whether the LF of a CRLF was
-    /// consumed before that line.
+    /// Moves into the value of a `data` line whose first piece the caller took. `after_lf` is whether the LF of a CRLF
+    /// was consumed before that line.
     #[inline]
     pub(crate) fn start_data(&mut self, after_lf: bool) {
         self.begin(LineKind::Data, Position::Value);
         (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
-    /// Takes the next byte of a `data` line of which only the name, the colon or the space came so far, if it continues
-    /// these. Returns `false`, with no effect, if it does not, or if there is not exactly one byte.
+    /// Takes the next byte of a `data` line if the line so far is at most its name, colon and space, and the byte
+    /// continues these. Returns `false`, with no effect, if it does not, or if there is not exactly one byte.
     #[inline]
     pub(crate) fn go_on_in_head(&mut self, bytes: &[u8]) -> bool {
         let [byte] = bytes else { return false };
@@ -368,7 +368,7 @@ impl Lines {
         true
     }
 
-    /// Whether the machine is at the start of the value of a `data` line, behind the space.
+    /// Whether the machine is at the start of the value of a `data` line, after the space.
     #[inline]
     pub(crate) fn is_before_data(&self) -> bool {
         self.at == Position::Value && self.field == LineKind::Data && self.fresh
@@ -386,7 +386,7 @@ impl Lines {
         self.ended.is_cr()
     }
 
-    /// Whether a CR ended the previous line and an LF is expected behind it.
+    /// Whether a CR ended the previous line and an LF is expected to follow.
     #[inline]
     pub(crate) fn expects_lf(&self) -> bool {
         self.ended == Ended::CrBehindCrLf
@@ -456,7 +456,7 @@ impl Lines {
         }
     }
 
-    /// Continues a line of which `head` holds all bytes so far.
+    /// Continues a line whose bytes so far are all in `head`.
     fn name<'a>(&mut self, input: &mut &'a [u8]) -> Option<Piece<'a>> {
         let window: &'a [u8] = input;
         let before = self.head;

@@ -118,6 +118,6 @@ mod tests {
     }
 
     fn bytes_as_str(bytes: &[u8]) -> &str {
-        core::str::from_utf8(bytes).unwrap_or("no text at all")
+        core::str::from_utf8(bytes).unwrap_or("not UTF-8")
     }
 }

@@ -1,5 +1,5 @@
-//! Event streams (WHATWG HTML 9.2), without any knowledge of the payloads. The module is usable alone, for any protocol that
-//! sends event streams.
+//! Event streams (WHATWG HTML 9.2), whatever the payloads. The module is usable alone, for any protocol that sends
+//! event streams.
 //!
 //! [`Lines`] splits bytes into pieces of lines. [`Decoder`] interprets the lines as the standard prescribes and returns
 //! events.

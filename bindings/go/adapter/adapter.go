@@ -1,9 +1,9 @@
 /*
 Package adapter fits the reader of deltawire into packages that let their users replace the reader of event streams. It
-imports none of them.
+imports none of these packages.
 
 openai-go, and other clients with the same package ssestream, have a decoder for each content type. Up to v3.52.0 openai-go
-compares the whole content type, so register each that your servers send; it reads others with its own decoder, without a sign:
+compares the whole content type, and silently uses its own decoder for others, so register each that your servers send:
 
 	for _, contentType := range []string{"text/event-stream", "text/event-stream; charset=utf-8"} {
 		ssestream.RegisterDecoder(contentType, func(body io.ReadCloser) ssestream.Decoder {
@@ -19,11 +19,11 @@ The gateway Bifrost has a hook in core/providers/utils, which makes a reader of 
 		NewEventReader: func(body io.Reader) utils.SSEEventReader { return adapter.NewEventReader(body) },
 	}
 
-Both deliver each payload as it was sent, of any protocol, with the name of its event, even if it is no JSON. They skip
-comments and the events ping and keepalive, and end at [DONE]. They report what a scanner of lines loses: a stream that was
-cut, a page of HTML instead of a stream, an error of the API in plain text or as {"detail": …}, an event over the limit; the
-last two end the reading. Another error in JSON is a payload like others, which the caller has to recognise. With
-[deltawire.WithSSE] they deliver every event, and [DONE] is one.
+[Decoder] and [EventReader] deliver each payload as it was sent, of any protocol, with the name of its event, even if it is
+not JSON. They skip comments and the events ping and keepalive, and end at [DONE]. They report errors that a scanner of lines
+misses: a stream that was cut, HTML instead of a stream, an error of the API in plain text or as {"detail": …}, and an event
+over the limit. After either of the last two they deliver nothing more. Any other error in JSON is a payload, which the
+caller must recognize. With [deltawire.WithSSE] they deliver every event, including [DONE].
 */
 package adapter
 
@@ -40,8 +40,8 @@ import (
 type EventReader struct {
 	r       *deltawire.Reader
 	src     source
-	payload []byte // that was read, but whose event was not
-	failed  bool   // the payload is an error as a whole
+	payload []byte // of the chunk whose KindChunk comes next
+	failed  bool   // the whole payload is an error
 	given   bool   // the payload of the last chunk was delivered
 	start   uint64 // of that chunk
 	done    bool
@@ -73,9 +73,9 @@ func (s *source) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadEvent returns the name of the next event, "" if it has none, and its data, which belongs to the caller. The error is io.EOF
-// at [DONE], whatever came before it, and at the end of a whole stream without it; otherwise it says what was wrong
-// ([deltawire.Reader.Err]).
+// ReadEvent returns the name of the next event, "" if it has none, and its data, which belongs to the caller. The error
+// is io.EOF at [DONE], whatever came before it, and at the end of a whole stream without [DONE]. Other errors are those
+// of [deltawire.Reader.Err].
 func (d *EventReader) ReadEvent() (name string, data []byte, err error) {
 	if d.err == nil {
 		name, data, d.err = d.next()
@@ -91,7 +91,7 @@ func (d *EventReader) next() (string, []byte, error) {
 		case deltawire.KindChunk:
 			name := string(e.EventName())
 			d.start = e.Start
-			// Plain text, and a field "error", are no JSON that a client knows: they come as the error that they are.
+			// A client does not know an error in plain text or in a field "error" as JSON, so it gets an error instead.
 			if d.given = name != "" && json.Valid(d.payload) || !d.failed; d.given {
 				return name, d.payload, nil
 			}
@@ -121,9 +121,9 @@ func (d *EventReader) next() (string, []byte, error) {
 	return "", nil, err
 }
 
-// ReadDataLine returns the next payload, as [EventReader.ReadEvent] does. But if the source ends with io.EOF in the middle of a
-// stream, so does this, because Bifrost expects it: it then looks for a finish reason, and asks [EventReader.SawDoneMarker].
-// Without such a check, call ReadEvent.
+// ReadDataLine returns the next payload, as [EventReader.ReadEvent] does. But if the source ends with io.EOF in the
+// middle of a stream, ReadDataLine returns io.EOF, too, because Bifrost expects it and then looks for a finish reason
+// and calls [EventReader.SawDoneMarker]. A caller that makes no such check must use ReadEvent.
 func (d *EventReader) ReadDataLine() ([]byte, error) {
 	_, data, err := d.ReadEvent()
 	if errors.Is(err, io.ErrUnexpectedEOF) && d.src.err == io.EOF {
@@ -132,8 +132,8 @@ func (d *EventReader) ReadDataLine() ([]byte, error) {
 	return data, err
 }
 
-// SawDoneMarker reports whether the stream ended at [DONE]. Many protocols, and some servers of chat completions, send none.
-// With [deltawire.WithSSE], where [DONE] is an event, the answer is false.
+// SawDoneMarker reports whether the stream ended at [DONE]. Many protocols, and some servers of chat completions, do
+// not send it. With [deltawire.WithSSE], where [DONE] is an event like others, SawDoneMarker returns false.
 func (d *EventReader) SawDoneMarker() bool { return d.done }
 
 // Decoder reads events as the decoders of package ssestream do. Its type parameter is that package's Event.
@@ -171,7 +171,7 @@ func (d *Decoder[E]) Next() bool {
 // Event returns the event that [Decoder.Next] advanced to. Its data belongs to the caller.
 func (d *Decoder[E]) Event() E { return d.event }
 
-// Err returns nil after [DONE] and at the end of a whole stream; otherwise what was wrong.
+// Err returns nil after [DONE] and at the end of a whole stream; otherwise the error of [EventReader.ReadEvent].
 func (d *Decoder[E]) Err() error {
 	if d.events.err == io.EOF {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"deltawire.dev/go/adapter"
 )
 
-// What the other packages declare, by signature: github.com/openai/openai-go/v3/packages/ssestream, and
-// github.com/maximhq/bifrost/core/providers/utils.
+// Copies of the declarations of github.com/openai/openai-go/v3/packages/ssestream and
+// github.com/maximhq/bifrost/core/providers/utils that the adapter must fit.
 type (
 	ssestreamEvent struct {
 		Type string
@@ -72,7 +72,7 @@ const (
 var streams = []struct {
 	name, input string
 	want        []string // name and data
-	err         error    // of the decoder; nil: none
+	err         error    // the decoder's; nil: none
 	done        bool
 }{
 	{"whole", "data: " + chunk + "\n\ndata: " + last + "\n\ndata: [DONE]\n\ndata: more\n\n", []string{" " + chunk, " " + last}, nil, true},
@@ -94,7 +94,7 @@ var streams = []struct {
 	{"too long", "data: " + chunk + "\n\ndata: \"" + strings.Repeat("x", 2<<20) + "\"\n\n", []string{" " + chunk}, deltawire.ErrIncomplete, false},
 }
 
-// check compares what was read of a stream.
+// check compares the events of a stream and the error at its end.
 func check(t *testing.T, name string, got, want []string, err, wantErr error) {
 	t.Helper()
 	if fmt.Sprintf("%.200q", got) != fmt.Sprintf("%.200q", want) {
@@ -121,7 +121,7 @@ func TestDecoder(t *testing.T) {
 			for d.Next() {
 				kept = append(kept, d.Event())
 			}
-			for _, e := range kept { // what belongs to the caller does not change
+			for _, e := range kept { // the events belong to the caller, so they must not change
 				got = append(got, e.Type+" "+string(e.Data))
 			}
 			check(t, s.name, got, s.want, d.Err(), s.err)
@@ -153,7 +153,7 @@ func TestEventReader(t *testing.T) {
 		}
 
 		if errors.Is(want, io.ErrUnexpectedEOF) {
-			want = io.EOF // a cut stream ends there like another
+			want = io.EOF // ReadDataLine ends a cut stream like a whole one
 		}
 		lines := factory.NewDataReader(strings.NewReader(s.input))
 		var data2 []string
@@ -173,7 +173,7 @@ func TestEventReader(t *testing.T) {
 	}
 }
 
-// A source that fails is no source that ends.
+// A failure of the source is not reported as its end.
 func TestFault(t *testing.T) {
 	fault := errors.New("connection reset by peer")
 	for _, c := range []struct{ source, want error }{{fault, fault}, {io.ErrUnexpectedEOF, io.ErrUnexpectedEOF}, {io.EOF, io.EOF}} {
@@ -187,7 +187,7 @@ func TestFault(t *testing.T) {
 	}
 }
 
-// Any event stream, and a source that fails.
+// WithSSE delivers any event stream, and a wrong option is an error.
 func TestOptions(t *testing.T) {
 	fault := errors.New("the line is dead")
 	src := io.MultiReader(strings.NewReader("event: add\ndata: 1\n\ndata: hello\n\ndata: [DONE]\n\n"), iotest.ErrReader(fault))
@@ -198,7 +198,7 @@ func TestOptions(t *testing.T) {
 	}
 	check(t, "any stream", got, []string{"add 1", " hello", " [DONE]"}, d.Err(), fault)
 	if e := adapter.NewEventReader(strings.NewReader(""), nil); func() error { _, _, err := e.ReadEvent(); return err }() == io.EOF {
-		t.Error("a wrong option is no error")
+		t.Error("a wrong option is not an error")
 	}
 }
 

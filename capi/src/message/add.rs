@@ -1,4 +1,4 @@
-//! Adds to a message: by callbacks, or from the events of a batch.
+//! Adds events to a message: from callbacks, or from a batch.
 
 use super::{enter, look, size_for, MessageState};
 use crate::block::slide;
@@ -15,15 +15,16 @@ use deltawire::message::{appends_pieces, LogError};
 use deltawire::stream::{Protocol, Record};
 use deltawire::Update;
 
-/// Whether an assembler adds pieces of a text of this kind one by one. The pieces of a name are appended to the first.
+/// Whether an assembler adds the pieces of a text of this kind one by one. The log appends each
+/// later piece of a name to the first.
 fn takes_pieces(kind: u16) -> bool {
     let kind = Kind::from_number(u32::from(kind));
     kind.is_some_and(|kind| appends_pieces(kind) || matches!(kind, Kind::ToolName | Kind::FunctionName))
 }
 
 impl MessageState {
-    /// Returns the status for the log's answer. `beside` bytes of the buffer are in use, but do not belong to the log. What the
-    /// log leaves out is no error here: the log notes it.
+    /// Returns the status for the log's answer. `beside` bytes of the buffer are in use but do not belong to the log.
+    /// An event that the log leaves out is not an error here, because the log notes that itself.
     fn conclude(&mut self, added: Result<(), LogError>, beside: usize) -> deltawire_status {
         let Err(LogError::NeedStorage { need }) = added else {
             self.note_fit();
@@ -33,20 +34,20 @@ impl MessageState {
         DELTAWIRE_NEED_STORAGE
     }
 
-    /// Notes that the last event fitted.
+    /// Notes that the last event did fit.
     #[inline(always)]
     fn note_fit(&mut self) {
         (self.full, self.need) = (false, 0);
     }
 
-    /// Takes in a text that continues the last one, as nearly every text does. Returns `false`, with nothing changed, if it
-    /// does not.
+    /// Adds a text that continues the previous one, as nearly every text does. Returns `false`, with nothing changed,
+    /// for any other text.
     #[inline(always)]
     fn put_usual(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
         self.staged == 0 && self.log.put_usual_record(buffer, record, text)
     }
 
-    /// Takes in an event of a batch, or the event of a callback as a record.
+    /// Adds an event of a batch, or an event of a callback, converted to a record.
     #[inline(never)]
     fn add(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> deltawire_status {
         let more = u32::from(record.flags) & DELTAWIRE_EVF_MORE != 0;
@@ -57,7 +58,7 @@ impl MessageState {
         self.add_piece(buffer, record, text, more)
     }
 
-    /// Adds a piece of a text that the log takes in only whole.
+    /// Stages a piece of a text that the log takes only whole. With the last piece, adds the text.
     #[inline(never)]
     fn add_piece(&mut self, buffer: &mut [u8], record: &Record, piece: &[u8], more: bool) -> deltawire_status {
         let start = self.log.len();
@@ -74,7 +75,7 @@ impl MessageState {
             self.staged = staged;
             return self.conclude(Ok(()), 0);
         }
-        // The text is whole. It moves to the end of the buffer, so that the log can write before it.
+        // The text is whole. It moves to the end of the buffer, to make room for the log's new record before it.
         let end = buffer.len().saturating_sub(staged);
         slide(buffer, start, end, staged);
         let (log, text) = buffer.split_at_mut_checked(end).unwrap_or_default();
@@ -230,28 +231,29 @@ static CALLBACKS: deltawire_callbacks = deltawire_callbacks {
 };
 
 /// Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
-/// m, &consumed)`. When the block is full they return `DELTAWIRE_AGAIN`. The feed then answers
+/// m, &consumed)`. When the block is full, they return `DELTAWIRE_AGAIN`. The feed then answers
 /// PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
-/// `deltawire_message_need` bytes and go on. The table is static. Your own callbacks may call its
-/// functions with the assembler as `user`, and return their results.
+/// `deltawire_message_need` bytes and resume the feed. The table is static. Your own callbacks may
+/// call its functions with the assembler as `user`, and return their results.
 #[no_mangle]
 pub extern "C" fn deltawire_message_callbacks() -> *const deltawire_callbacks {
     &CALLBACKS
 }
 
-/// 1: the last event did not fit into the block. 0: it did, or this is not an assembler.
+/// Returns 1 if the last event did not fit into the block; 0 if it did, or if `m` is not an
+/// assembler.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_is_full(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| u32::from(state.full))
 }
 
-/// Adds the `n` events of a batch. The config's `events` must contain `DELTAWIRE_MESSAGE_EVENTS`:
-/// the message lacks what is not among them. The function skips other kinds. `data` and `scratch`
-/// are those of the batch. `*taken`, unless NULL, is written on every path: how many events were
-/// added. After NEED_STORAGE move the message, and give the other events again. Events beyond a
-/// limit are left out (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN,
-/// E_STATE, E_RANGE (`n`).
+/// Adds the `n` events of a batch; `data` and `scratch` are those of the batch. The parser's config
+/// must have all of `DELTAWIRE_MESSAGE_EVENTS` in `events`: the message lacks the kinds that it does
+/// not have. The function skips kinds that a message does not need. `*taken`, unless NULL, is
+/// written on every path: how many events were added. After NEED_STORAGE, move the message, and call
+/// again with the events that were not added. The function leaves out events beyond a limit
+/// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_add(
     m: *mut deltawire_message,
@@ -261,7 +263,7 @@ pub unsafe extern "C" fn deltawire_message_add(
     scratch: *const c_void,
     taken: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises: the texts of the events lie in `data` and `scratch`. An event is
+    // SAFETY: the caller promises valid pointers: the texts of the events lie in `data` and `scratch`. An event is
     // a record.
     unsafe {
         put_out(taken, 0);
@@ -286,7 +288,8 @@ pub unsafe extern "C" fn deltawire_message_add(
             let kind = u32::from(record.kind);
             let lies_in_scratch = |flag| u32::from(record.flags) & flag != 0;
             if kind == DELTAWIRE_EV_CHUNK && state.log.has_head() {
-                // Nearly every chunk. Nothing in it is new, so its texts are not read. None comes between pieces of a text.
+                // A chunk after the first has nothing new for the log, so its texts are not read. No chunk comes
+                // between pieces of a text.
                 continue;
             }
             status = match bytes_of(record.text_off, record.text_len, lies_in_scratch(DELTAWIRE_EVF_TEXT_SCRATCH)) {
@@ -301,7 +304,7 @@ pub unsafe extern "C" fn deltawire_message_add(
                 Err(status) => status,
             };
             if status != DELTAWIRE_OK {
-                // This one was not added.
+                // The current event was not added.
                 added = added.saturating_sub(rest.len()).saturating_sub(1);
                 break;
             }

@@ -7,22 +7,22 @@ use core::ffi::c_char;
 use deltawire::chat::Owner;
 use deltawire::message::{Detail, Field, LogError};
 
-/// How many choices the message has; 0 if this is not an assembler.
+/// How many choices the message has; 0 if `m` is not an assembler.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_choices(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.choices() as u32)
 }
 
-/// The index of the `n`th choice; choices are in ascending order of their indexes. Answers OK,
-/// ABSENT, E_NULL, E_ALIGN, E_STATE.
+/// Returns the index of the `n`th choice; choices are in ascending order of their indexes. Answers
+/// OK, ABSENT, E_NULL, E_ALIGN, E_STATE.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_choice_index(
     m: *const deltawire_message,
     n: u32,
     out: *mut u32,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let (state, _) = ok!(look(m));
         answer(out, || state.log.choice_index(n as usize).ok_or(DELTAWIRE_ABSENT))
@@ -36,7 +36,8 @@ pub unsafe extern "C" fn deltawire_message_calls(m: *const deltawire_message, ch
     unsafe { look(m) }.map_or(0, |(state, _)| state.log.calls(choice))
 }
 
-/// Why something was left out of the message first, as `DELTAWIRE_LIMIT_*`; 0 if nothing was.
+/// Why the assembler first left something out of the message, as `DELTAWIRE_LIMIT_*`; 0 if it left
+/// out nothing.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) -> u32 {
     // SAFETY: a block, as the caller promises.
@@ -50,12 +51,13 @@ pub unsafe extern "C" fn deltawire_message_limit(m: *const deltawire_message) ->
     }
 }
 
-/// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice,
-/// `call` the position of a call among that choice's calls in the finished message, which lists
-/// those of chat completions by index: it may differ from `call` of an event. Give 0 where the
-/// field needs neither. `*need`, unless NULL, receives the length. The text is not ended by NUL;
-/// fields that are JSON are copied as they were sent. Each call reads the log once. Answers OK,
-/// ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was written to `buf`).
+/// Copies a text of the message (`DELTAWIRE_M_*`) into `buf`. `choice` is the index of a choice, and
+/// `call` the position of a call among that choice's calls in the finished message. It may differ
+/// from `call` of an event, because the message lists the calls of chat completions by index. Give 0
+/// where the field needs no choice or no call. `*need`, unless NULL, receives the length. The text
+/// is not ended by NUL; fields that are JSON are copied as they were sent. Each call reads the log
+/// once. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`field`), E_SMALL (nothing was
+/// written to `buf`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_text(
     m: *const deltawire_message,
@@ -66,7 +68,7 @@ pub unsafe extern "C" fn deltawire_message_text(
     cap: usize,
     need: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let (state, buffer) = ok!(look(m));
         let Some(field) = Field::from_number(field) else { return DELTAWIRE_E_RANGE };
@@ -77,11 +79,11 @@ pub unsafe extern "C" fn deltawire_message_text(
     }
 }
 
-/// Copies the whole message as JSON: a `chat.completion`, as the API sends it without streaming.
-/// It has what came, also of a stream that was cut or was none: ask `complete` of `deltawire_end`
-/// and `deltawire_message_limit` first. Errors of the API are members `error` of the message and of
-/// a choice. `flags`: `DELTAWIRE_JSON_*`. As `deltawire_message_text`. Answers OK, E_NULL, E_ALIGN,
-/// E_STATE, E_RANGE (`flags`), E_SMALL.
+/// Copies the whole message as JSON, as `deltawire_message_text` copies a text: a `chat.completion`,
+/// as the API sends it without streaming. After a cut stream, or one with nothing of a message, the
+/// JSON contains only what came: check `complete` of `deltawire_end` and `deltawire_message_limit`
+/// first. An error of the API is a member `error` of the message or of a choice. `flags`:
+/// `DELTAWIRE_JSON_*`. Answers OK, E_NULL, E_ALIGN, E_STATE, E_RANGE (`flags`), E_SMALL.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_json(
     m: *const deltawire_message,
@@ -90,7 +92,7 @@ pub unsafe extern "C" fn deltawire_message_json(
     cap: usize,
     need: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let (state, buffer) = ok!(look(m));
         if flags & !DELTAWIRE_JSON_EXTENDED != 0 {
@@ -104,11 +106,12 @@ pub unsafe extern "C" fn deltawire_message_json(
     }
 }
 
-/// A member that no field has, those of providers (`citations`, `timings`), into `buf`: raw JSON,
-/// the last value that was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the
-/// choice, 0 for a member of the chunks; `call` is the position of the call, as in
-/// `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes. As `deltawire_message_text`.
-/// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
+/// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`,
+/// into `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that
+/// was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member
+/// of the chunks; `call` is the position of the call, as in `deltawire_message_text`; `name` is
+/// UTF-8 of `name_len` bytes. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
+/// `name_len`), E_SMALL.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_member(
     m: *const deltawire_message,
@@ -121,7 +124,7 @@ pub unsafe extern "C" fn deltawire_message_member(
     cap: usize,
     need: *mut usize,
 ) -> deltawire_status {
-    // SAFETY: what the pointers are, the caller promises.
+    // SAFETY: the caller promises valid pointers.
     unsafe {
         let (state, buffer) = ok!(look(m));
         let Some(owner) = Owner::from_number(owner) else { return DELTAWIRE_E_RANGE };

@@ -3,8 +3,8 @@
 use super::{deltawire_chunk, deltawire_str, deltawire_value};
 use core::ffi::{c_char, c_void};
 
-/// What a callback is called for, and where that lies in the stream. The library fills the struct;
-/// later versions may add members at its end. It is valid until the callback returns.
+/// The delta or event that a callback is called for, and its place in the stream. The library fills
+/// the struct; later versions may add members at its end. It is valid until the callback returns.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_at {
@@ -24,7 +24,7 @@ pub struct deltawire_at {
     pub number: u64,
     /// Where the event begins: the stream offset of its first byte.
     pub start: u64,
-    /// Where the event ends: the stream offset behind its last byte.
+    /// Where the event ends: the stream offset one past its last byte.
     pub end: u64,
     /// The chunk that contains the delta; NULL outside of a chunk.
     pub chunk: *const deltawire_chunk,
@@ -45,10 +45,10 @@ pub type deltawire_text_fn =
 /// and its bytes are valid until the callback returns.
 pub type deltawire_value_fn =
     Option<unsafe extern "C" fn(user: *mut c_void, at: *const deltawire_at, value: *const deltawire_value) -> i32>;
-/// A callback for a tool call that opens, or whose ID or type arrives later. If this event is the
-/// first to contain them, `id` and `type` are strings, or a number or boolean as it was sent, which
-/// `deltawire_value_text` reads all the same. Else they are of type `DELTAWIRE_T_NONE`, and so is
-/// the `type` of other protocols than chat completions. Both are valid until the callback returns.
+/// A callback for a tool call that opens, or whose ID or type arrives later. `id` and `type` are of
+/// type `DELTAWIRE_T_NONE` unless this event is the first to contain them, and `type` is so in every
+/// protocol but chat completions. Otherwise each is a string, or a number or boolean as sent;
+/// `deltawire_value_text` reads all of these. Both are valid until the callback returns.
 pub type deltawire_call_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -58,7 +58,7 @@ pub type deltawire_call_fn = Option<
     ) -> i32,
 >;
 /// A callback for an event of any event stream: its type (`message` if it has no name), its data
-/// lines joined by LF, and the last event ID. All are any bytes, valid until the callback returns.
+/// lines joined by LF, and the last event ID. All three are bytes, valid until the callback returns.
 pub type deltawire_sse_fn = Option<
     unsafe extern "C" fn(
         user: *mut c_void,
@@ -78,7 +78,7 @@ pub type deltawire_sse_fn = Option<
 pub struct deltawire_callbacks {
     /// `sizeof(deltawire_callbacks)`; `DELTAWIRE_CALLBACKS_INIT` sets it.
     pub size: u32,
-    /// Mode SSE: an event. Mode USAGE: one that was skipped.
+    /// Mode SSE: an event. Mode USAGE: a skipped event.
     pub on_sse: deltawire_sse_fn,
     /// A comment: bytes.
     pub on_comment: deltawire_text_fn,
@@ -90,8 +90,8 @@ pub struct deltawire_callbacks {
     pub on_last_event_id: deltawire_text_fn,
     /// A chunk (`at->chunk`). The callbacks for its deltas follow.
     pub on_chunk: deltawire_at_fn,
-    /// The role, once for each choice. Append it: a long one comes in pieces
-    /// (`DELTAWIRE_EVF_MORE`), as any text here does.
+    /// The role, once for each choice. Append the pieces: like every text here, a long role comes in
+    /// several (`DELTAWIRE_EVF_MORE`).
     pub on_role: deltawire_text_fn,
     /// Content.
     pub on_content: deltawire_text_fn,
@@ -101,11 +101,11 @@ pub struct deltawire_callbacks {
     pub on_refusal: deltawire_text_fn,
     /// A tool call opens, or its ID or type arrives later.
     pub on_tool_call: deltawire_call_fn,
-    /// The name of a tool call, or a piece of it: append it, unless it has the flag
-    /// `DELTAWIRE_EVF_REPLACES`.
+    /// The name of a tool call, or a piece of it: append the text to the name so far, unless the
+    /// flag `DELTAWIRE_EVF_REPLACES` says to replace it.
     pub on_tool_name: deltawire_text_fn,
-    /// A fragment of a tool call's arguments. Those of Gemini come as the server wrote them,
-    /// with its whitespace and line breaks.
+    /// A fragment of a tool call's arguments. Gemini's arguments are as the server wrote them, with
+    /// its whitespace and line breaks.
     pub on_tool_arguments: deltawire_text_fn,
     /// The name of a `function_call`, or a piece of it.
     pub on_function_name: deltawire_text_fn,
@@ -115,10 +115,10 @@ pub struct deltawire_callbacks {
     pub on_audio: deltawire_value_fn,
     /// Log probabilities.
     pub on_logprobs: deltawire_value_fn,
-    /// The whole message so far; its new contents are given to the other callbacks, too.
+    /// The whole message so far. Its new parts are given to the other callbacks, too.
     pub on_message: deltawire_value_fn,
-    /// A choice finished: the finish reason. `at->code` says in one number what it means. A long
-    /// text comes in pieces (`DELTAWIRE_EVF_MORE`), so that this is called once for each.
+    /// A choice finished: the finish reason. `at->code` is its meaning, `DELTAWIRE_FINISH_*`. A long
+    /// reason comes in pieces (`DELTAWIRE_EVF_MORE`), one call for each.
     pub on_finish: deltawire_text_fn,
     /// A choice failed: its error.
     pub on_choice_error: deltawire_value_fn,
@@ -132,8 +132,8 @@ pub struct deltawire_callbacks {
     pub on_too_long: deltawire_at_fn,
     /// A comment over the limit was dropped.
     pub on_comment_too_long: deltawire_at_fn,
-    /// The chunk has a choice or tool call that there is no room for, or a bad index; its deltas
-    /// were left out.
+    /// The parser left out deltas of the chunk: it had no room for a choice or a tool call, or an
+    /// index was bad.
     pub on_limit: deltawire_at_fn,
     /// A quirk of the event.
     pub on_quirk: deltawire_at_fn,
@@ -149,6 +149,6 @@ pub struct deltawire_callbacks {
     pub on_signature: deltawire_text_fn,
     /// An image or another medium.
     pub on_media: deltawire_value_fn,
-    /// A part of the response that no other callback is for.
+    /// A part of the response that no other callback covers.
     pub on_native: deltawire_value_fn,
 }

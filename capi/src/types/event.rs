@@ -2,10 +2,10 @@
 
 /// No event.
 pub const DELTAWIRE_EV_NONE: u32 = 0;
-/// Mode SSE: an event; mode USAGE: one that was skipped. Text: its data. Aux: its type. Extra:
-/// the last event ID. Bytes.
+/// Mode SSE: an event. Mode USAGE: a skipped event. Text: its data. Aux: its type. Extra: the last
+/// event ID. All three are bytes.
 pub const DELTAWIRE_EV_SSE: u32 = 1;
-/// A comment, without its colon and at most one space. Text: bytes.
+/// A comment, without its colon and the one space that may follow the colon. Text: bytes.
 pub const DELTAWIRE_EV_COMMENT: u32 = 2;
 /// A payload that only keeps the connection alive. Text: bytes.
 pub const DELTAWIRE_EV_KEEP_ALIVE: u32 = 3;
@@ -19,24 +19,25 @@ pub const DELTAWIRE_EV_LAST_EVENT_ID: u32 = 5;
 pub const DELTAWIRE_EV_CHUNK: u32 = 6;
 /// The role, once for each choice. Text.
 pub const DELTAWIRE_EV_ROLE: u32 = 7;
-/// Content. Text. The message of a body that was not streamed comes as content, and as the kinds
-/// below, too. `number` of other protocols than chat completions: the slot of the text, which tells
-/// the parts of an output apart.
+/// Content. Text. The message of a body that was not streamed is emitted as this kind and the kinds
+/// below, too. `number`, in other protocols than chat completions: the slot of the text, a number
+/// that tells the parts of an output apart.
 pub const DELTAWIRE_EV_CONTENT: u32 = 8;
 /// Reasoning. Text. `number`: as in `DELTAWIRE_EV_CONTENT`. `code` 1: a summary (Responses).
 pub const DELTAWIRE_EV_REASONING: u32 = 9;
 /// A refusal. Text.
 pub const DELTAWIRE_EV_REFUSAL: u32 = 10;
-/// A tool call opens (`DELTAWIRE_EVF_OPENS`), or its ID or type arrives later. Text: its ID. Aux:
-/// its type. `number`: its index, as sent, or as the parser assigned it.
+/// A tool call opens (`DELTAWIRE_EVF_OPENS`), or the ID or type of an open call arrives. Text: its
+/// ID. Aux: its type. `number`: its index, as sent, or as the parser assigned it.
 pub const DELTAWIRE_EV_TOOL_CALL: u32 = 11;
-/// The name of a tool call, whole (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
+/// The whole name of a tool call (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
 /// far. Text.
 pub const DELTAWIRE_EV_TOOL_NAME: u32 = 12;
-/// A fragment of a tool call's arguments; for a custom tool, of its input. Text. A call without
-/// arguments has no fragment: take them as `{}`. Arguments that Gemini sends by path (`partialArgs`)
-/// are no fragments either: an assembler joins them, `DELTAWIRE_META_CALL_MEMBER` has them as sent,
-/// and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the events that have them.
+/// A fragment of a tool call's arguments or, for a custom tool, of its input. Text. A call without
+/// arguments has no fragment: take its arguments as `{}`. Arguments that Gemini sends by path
+/// (`partialArgs`) are not emitted as fragments: an assembler joins them,
+/// `DELTAWIRE_META_CALL_MEMBER` has them as sent, and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the
+/// events that contain them.
 pub const DELTAWIRE_EV_TOOL_ARGUMENTS: u32 = 13;
 /// The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
 pub const DELTAWIRE_EV_FUNCTION_NAME: u32 = 14;
@@ -46,31 +47,33 @@ pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
 pub const DELTAWIRE_EV_AUDIO: u32 = 16;
 /// Log probabilities of more tokens. Text: JSON.
 pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
-/// The whole message so far, where a server sends that instead of deltas: of a body that was not
-/// streamed, and of dialects without deltas. Text: JSON, an object with `role`, `content`,
+/// The whole message so far, where a server sends that instead of deltas: in a body that was not
+/// streamed, and in dialects without deltas. Text: JSON, an object with `role`, `content`,
 /// `tool_calls`, …. Off unless `events` or a callback asks for it. With the flag
-/// `DELTAWIRE_EVF_WHOLE` what is new in it follows as events of the same choice: read one of the
-/// two. Without the flag the message does not continue the one before, and nothing of it follows.
+/// `DELTAWIRE_EVF_WHOLE`, the new parts of the message follow as events of the same choice: read
+/// either the message or those events. Without the flag, the message does not continue the previous
+/// message, and no events of its parts follow.
 pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
-/// A choice finished. Text: the finish reason, which a callback may get in pieces
-/// (`DELTAWIRE_EVF_MORE`), a batch not. `code`: `DELTAWIRE_FINISH_*`. A choice may finish twice; the
-/// last finish reason counts.
+/// A choice finished. Text: the finish reason. A callback may receive it in pieces
+/// (`DELTAWIRE_EVF_MORE`); a batch has it whole. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
+/// twice; the last finish reason counts.
 pub const DELTAWIRE_EV_FINISH: u32 = 19;
 /// A choice failed. Text: JSON.
 pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
-/// Usage, as this event reports it. Text: JSON, of which `deltawire_value_usage` reads the counts:
-/// of the value in a callback, of `deltawire_value_open` of the text in a batch. Never add them up:
-/// each is the count so far. One event may not have all counts (Anthropic sends the prompt at the
-/// beginning, and often only the completion at the end): `deltawire_last_usage` has them merged,
-/// once the call that emitted the event has returned.
+/// Usage, as this event reports it. Text: JSON. `deltawire_value_usage` reads the counts from the
+/// value that a callback receives, or from the value that `deltawire_value_open` makes of a batch's
+/// text. Never add up the counts of several events: each is the count so far. One event may lack
+/// some counts (Anthropic sends the prompt at the beginning, and often only the completion at the
+/// end). After the call that emitted the event returned, `deltawire_last_usage` has all counts,
+/// merged.
 pub const DELTAWIRE_EV_USAGE: u32 = 21;
-/// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` plain text, any
-/// bytes.
+/// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` bytes of plain
+/// text.
 pub const DELTAWIRE_EV_ERROR: u32 = 22;
-/// A payload that is not a JSON object, or bytes that follow one; the stream goes on. A broken value
-/// inside a member that is not read is found only with `DELTAWIRE_CFG_STRICT_JSON`. Text: bytes.
-/// Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the offset of the fault in the
-/// text, from its first piece on.
+/// A payload that is not a JSON object, or the bytes that follow the object; the stream goes on.
+/// Only with `DELTAWIRE_CFG_STRICT_JSON` does the parser find a broken value inside a member that it
+/// does not read. Text: bytes. Extra: the `event` field. `code`: `DELTAWIRE_FAULT_*`. `number`: the
+/// offset of the fault, counted from the start of the text's first piece.
 pub const DELTAWIRE_EV_MALFORMED: u32 = 23;
 /// An event over the limit: the parser drops the rest of it, and the stream goes on. `start` and
 /// `end` are where the event began: its length is not known yet.
@@ -78,53 +81,55 @@ pub const DELTAWIRE_EV_TOO_LONG: u32 = 24;
 /// A comment over the limit was dropped. `start` and `end` are where it began. If it lies inside an
 /// event, that event goes on.
 pub const DELTAWIRE_EV_COMMENT_TOO_LONG: u32 = 25;
-/// Deltas of the chunk were left out. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of their
-/// choice; 2^32 - 1 if the choice has no valid index. At most one for each event, the first, behind
-/// the event's deltas.
+/// The parser left out deltas of the chunk. `code`: `DELTAWIRE_LIMIT_*`. `choice`: the index of
+/// their choice; 2^32 - 1 if the choice has no valid index. Emitted at most once for each event, for
+/// the first delta left out, after the event's other deltas.
 pub const DELTAWIRE_EV_LIMIT: u32 = 26;
-/// A quirk of the event, behind all its other events. `code`: the number of the quirk.
+/// A quirk of the event, after everything else that the event emits. `code`: the number of the
+/// quirk.
 pub const DELTAWIRE_EV_QUIRK: u32 = 27;
-/// `[DONE]`: the response is complete. More events may follow all the same. Responses, Anthropic and
-/// Gemini end without it: `deltawire_end_of` says whether the response is complete.
+/// `[DONE]`: the response is complete. Some servers send more events after it. Responses, Anthropic
+/// and Gemini end without `[DONE]`: `deltawire_end_of` says whether the response is complete.
 pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or
 /// with the flag `DELTAWIRE_EVF_PLAIN` the plain text of an error event. `code`: 1 if the event's
 /// name makes the whole payload an error. Only a batch emits it: a callback has `at->chunk`.
 pub const DELTAWIRE_EV_PAYLOAD: u32 = 29;
-/// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Emitted once for a
-/// stream, `DELTAWIRE_META_REASONING_NAME` once for a choice, before its first reasoning;
-/// `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
-/// (`DELTAWIRE_META_*MEMBER`) as often as they are sent. Off unless `events` or a callback asks for
-/// it.
+/// A member that describes the response. Text. `code`: `DELTAWIRE_META_*`. Most members are emitted
+/// once for a stream. `DELTAWIRE_META_REASONING_NAME` is emitted once for a choice, before its first
+/// reasoning. `DELTAWIRE_META_NATIVE_FINISH_REASON`, which belongs to a choice, and unknown members
+/// (`DELTAWIRE_META_*MEMBER`) are emitted as often as they are sent. Off unless `events` or a
+/// callback asks for it.
 pub const DELTAWIRE_EV_META: u32 = 30;
-/// Annotations of the content, such as citations. Text: JSON, an array; of other protocols than
-/// chat completions, and of a message so far that has more than the one before, each that is new, in
-/// an event of its own. Off unless `events` or a callback asks for it.
+/// Annotations of the content, such as citations. Text: JSON. In chat completions it is an array; in
+/// other protocols, and for a message so far that has more annotations than the previous message,
+/// each new annotation is an event of its own. Off unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_ANNOTATION: u32 = 31;
-/// A signature of reasoning, or the encrypted reasoning of Responses (that of Anthropic,
-/// `redacted_thinking`, is `DELTAWIRE_EV_NATIVE`). Text. `number`: as in `DELTAWIRE_EV_CONTENT`. Off
-/// unless `events` or a callback asks for it.
+/// A signature of reasoning, or the encrypted reasoning of Responses. (Encrypted reasoning of
+/// Anthropic, `redacted_thinking`, is a `DELTAWIRE_EV_NATIVE`.) Text. `number`: as in
+/// `DELTAWIRE_EV_CONTENT`. Off unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_SIGNATURE: u32 = 34;
 /// An image or another medium (other protocols). Text: JSON. Off unless `events` or a callback asks
 /// for it.
 pub const DELTAWIRE_EV_MEDIA: u32 = 35;
-/// A part of the response that no other kind is for (other protocols): a tool that the server ran,
-/// its result, a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
+/// A part of the response that no other kind covers (other protocols): a tool that the server ran,
+/// its result, or a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_NATIVE: u32 = 38;
-/// A frame ended: the bytes `start` to `end` of the stream, whatever the reads were. Each byte of
-/// the stream lies in exactly one frame, and frames are in order. A comment inside an event belongs
-/// to the event's frame; a comment between events is a frame of its own. If lines end in CR, a frame
-/// may be reported one byte later, or at the end of the stream. JSON outside of fields has the end
-/// of its line in its frame, unless more JSON follows on that line. `code`: how many
-/// choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the kinds of
-/// events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
+/// A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.
+/// Each byte of the stream lies in exactly one frame, and frames are in order. A comment inside an
+/// event belongs to the event's frame; a comment between events is a frame of its own. If lines end
+/// in CR, a frame may be reported one byte later, or at the end of the stream. The frame of JSON
+/// outside of fields includes the end of its line, unless more JSON follows on that line. `code`:
+/// how many choices the frame's chunk has (0: usage only, a comment, `[DONE]`, …). `number`: the
+/// kinds of events in the frame, `DELTAWIRE_MASK(kind)` or-ed, whether the mask asks for them or not
 /// (without `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD` and `DELTAWIRE_EV_META`).
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
-/// Every kind of this version is below this. Not every number below it is a kind.
+/// Every kind of this version is below this number. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-/// All from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` but `DELTAWIRE_EV_MESSAGE`, and
-/// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
+/// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` except
+/// `DELTAWIRE_EV_MESSAGE`, and `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA`
+/// and `_NATIVE`.
 pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0x4c_c47b_ffc0;
 
 /// `code` of a `DELTAWIRE_EV_META`: `object`.
@@ -135,26 +140,30 @@ pub const DELTAWIRE_META_SYSTEM_FINGERPRINT: u32 = 2;
 pub const DELTAWIRE_META_SERVICE_TIER: u32 = 3;
 /// `code` of a `DELTAWIRE_EV_META`: `provider`.
 pub const DELTAWIRE_META_PROVIDER: u32 = 4;
-/// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the reason that the model's
-/// own provider gave.
+/// `code` of a `DELTAWIRE_EV_META`: `native_finish_reason` of a choice, the finish reason of the
+/// provider behind a gateway.
 pub const DELTAWIRE_META_NATIVE_FINISH_REASON: u32 = 5;
-/// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time. Raw
-/// JSON, as in an object: `"name":value`, which `deltawire_value_open_member` takes apart.
+/// `code` of a `DELTAWIRE_EV_META`: another member of the top level that is not null, each time it
+/// is sent. Raw JSON, as in an object: `"name":value`, which `deltawire_value_open_member` splits.
 pub const DELTAWIRE_META_MEMBER: u32 = 6;
-/// `code` of a `DELTAWIRE_EV_META`: another member of a choice, likewise.
+/// `code` of a `DELTAWIRE_EV_META`: another member of a choice, as
+/// `DELTAWIRE_META_MEMBER`.
 pub const DELTAWIRE_META_CHOICE_MEMBER: u32 = 7;
-/// `code` of a `DELTAWIRE_EV_META`: another member of a delta, likewise; `reasoning_details` too.
+/// `code` of a `DELTAWIRE_EV_META`: another member of a delta, as
+/// `DELTAWIRE_META_MEMBER`; also `reasoning_details`.
 pub const DELTAWIRE_META_DELTA_MEMBER: u32 = 8;
-/// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, likewise.
+/// `code` of a `DELTAWIRE_EV_META`: another member of a `message`, as
+/// `DELTAWIRE_META_MEMBER`.
 pub const DELTAWIRE_META_MESSAGE_MEMBER: u32 = 9;
-/// `code` of a `DELTAWIRE_EV_META`: the name of the member that the first reasoning of a choice is
-/// in: `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`.
+/// `code` of a `DELTAWIRE_EV_META`: the name of the member that contains the first reasoning of a
+/// choice: `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`.
 pub const DELTAWIRE_META_REASONING_NAME: u32 = 10;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the tool call `call`, such as `extra_content`,
-/// each time, behind its arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`. The call may open later.
+/// each time it is sent, after the call's arguments. Raw JSON, as `DELTAWIRE_META_MEMBER`. The call
+/// may open later.
 pub const DELTAWIRE_META_CALL_MEMBER: u32 = 11;
 /// `code` of a `DELTAWIRE_EV_META`: another member of the `function` of the tool call `call`, or of
-/// its `custom` tool, likewise.
+/// its `custom` tool, as `DELTAWIRE_META_CALL_MEMBER`.
 pub const DELTAWIRE_META_FUNCTION_MEMBER: u32 = 12;
 
 /// The text lies in the scratch, not in the input.
@@ -164,16 +173,16 @@ pub const DELTAWIRE_EVF_AUX_SCRATCH: u32 = 2;
 /// The third text lies in the scratch, not in the input.
 pub const DELTAWIRE_EVF_EXTRA_SCRATCH: u32 = 4;
 /// Another piece of this text follows, in an event that is otherwise the same. A piece of a text
-/// never ends inside a code point; a piece of JSON or of bytes may. In a batch only content,
-/// reasoning, refusals, arguments, signatures, JSON and bytes come in pieces. A callback may receive
-/// any text that has to be decoded in pieces of up to 1 KiB: a role, a name and a finish reason,
-/// too, so that `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
+/// never ends inside a code point; a piece of JSON or of bytes may. In a batch, only content,
+/// reasoning, refusals, arguments, signatures, JSON and bytes come in pieces. A callback receives
+/// any text that must be decoded in pieces of up to 1 KiB. Roles, names and finish reasons are such
+/// texts, too: `on_finish` may be called twice for one reason. A `deltawire_value` is never cut.
 pub const DELTAWIRE_EVF_MORE: u32 = 8;
 /// The tool call opens.
 pub const DELTAWIRE_EVF_OPENS: u32 = 16;
 /// The tool call opens under the index of an earlier call.
 pub const DELTAWIRE_EVF_REUSES: u32 = 32;
-/// The tool call is one of a custom tool.
+/// The tool call calls a custom tool.
 pub const DELTAWIRE_EVF_CUSTOM: u32 = 64;
 /// The name replaces the name so far. If a callback receives a name in pieces, only the first piece
 /// has this flag: append the others.
@@ -182,18 +191,19 @@ pub const DELTAWIRE_EVF_REPLACES: u32 = 128;
 pub const DELTAWIRE_EVF_PLAIN: u32 = 256;
 /// `number` is set, even if it is 0.
 pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
-/// With `DELTAWIRE_EV_MESSAGE`: its new contents follow, up to the end of this choice. With
-/// `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: those of a whole message, so all that there is
-/// so far, not the next fragment. An assembler takes what is new in them.
+/// With `DELTAWIRE_EV_MESSAGE`: the new parts of the message follow, up to the end of this choice.
+/// With `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: the text has all audio or log
+/// probabilities of the message so far, not the next fragment. An assembler adds only the new part.
 pub const DELTAWIRE_EVF_WHOLE: u32 = 1024;
 /// The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
-/// in the words of that, `code` is what it means. With `DELTAWIRE_EV_USAGE`: the names are those of
-/// that, `code` is its `DELTAWIRE_PROTOCOL_*`; `deltawire_value_usage` reads them all the same.
+/// the protocol's own word, and `code` is its meaning. With `DELTAWIRE_EV_USAGE`: the members have
+/// the protocol's own names, which `deltawire_value_usage` reads, and `code` is the
+/// `DELTAWIRE_PROTOCOL_*`.
 pub const DELTAWIRE_EVF_NATIVE: u32 = 4096;
-/// With `DELTAWIRE_EV_FINISH`: the prompt was refused, and the text is why.
+/// With `DELTAWIRE_EV_FINISH`: the provider refused the prompt, and the text is the reason.
 pub const DELTAWIRE_EVF_PROMPT: u32 = 8192;
 
-/// Finish reason: any other; see the text.
+/// Finish reason: any other; the text of the event has it.
 pub const DELTAWIRE_FINISH_OTHER: u32 = 1;
 /// Finish reason `stop`.
 pub const DELTAWIRE_FINISH_STOP: u32 = 2;
@@ -212,9 +222,9 @@ pub const DELTAWIRE_FINISH_ERROR: u32 = 7;
 pub const DELTAWIRE_LIMIT_CHOICES: u32 = 1;
 /// Limit: more tool calls than `max_tool_calls` of the config.
 pub const DELTAWIRE_LIMIT_TOOL_CALLS: u32 = 2;
-/// Limit: an index that is a number, but not a whole one, or 2^32 - 1 or more. (Not this limit, but
-/// only the quirk `DELTAWIRE_QUIRK_ODD_INDEX`: a negative index counts as 0, digits in a string as
-/// their number, and a value of another type as no index.)
+/// Limit: an index is a fraction, or 2^32 - 1 or more. (Other odd indexes are only the quirk
+/// `DELTAWIRE_QUIRK_ODD_INDEX`: a negative index counts as 0, digits in a string as their number,
+/// and a value of another type as no index.)
 pub const DELTAWIRE_LIMIT_INDEX: u32 = 3;
 /// Limit of an assembler: the message would be longer than 4 GiB, or have more than 256 members of
 /// providers.
@@ -239,10 +249,10 @@ pub const DELTAWIRE_FAULT_RAW_CONTROL: u32 = 8;
 /// Fault: ill-formed UTF-8.
 pub const DELTAWIRE_FAULT_ILL_FORMED_UTF8: u32 = 9;
 
-/// An event of a batch. Its size is 64 bytes in every version; it holds no pointers. Offsets count
-/// from the start of `data` (in direct reading: of the block), or from the start of the scratch if
-/// the flag for that text is set. They are valid until the next call on the parser, as long as input
-/// and scratch are unchanged. An absent text has length 0.
+/// An event of a batch. Its size is 64 bytes in every version, and it holds no pointers. Offsets
+/// count from the start of `data` (in direct reading: of the block), or from the start of the
+/// scratch if the flag for that text is set. They are valid until the next call on the parser, while
+/// input and scratch are unchanged. An absent text has length 0.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_event {
@@ -272,22 +282,23 @@ pub struct deltawire_event {
     pub extra_len: u32,
     /// Where the event begins: the stream offset of its first byte.
     pub start: u64,
-    /// Where the event ends: the stream offset behind its last byte.
+    /// Where the event ends: the stream offset one past its last byte.
     pub end: u64,
 }
 
-/// The result of a batch. It is written whatever the call returns, unless `out` itself is NULL.
+/// The result of a batch. Every call writes it, whatever the status, unless `out` is NULL.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_batch_result {
-    /// How many bytes of `data` are consumed. 0 in direct reading, where the parser keeps count.
+    /// How many bytes of `data` are consumed. 0 in direct reading, where the parser counts the
+    /// consumed bytes itself.
     pub consumed: usize,
     /// How many events were written.
     pub events: usize,
     /// How many bytes of the scratch were written.
     pub scratch_used: usize,
-    /// If not 0, the next event has texts that are never split: give a scratch of at least this many
-    /// bytes.
+    /// If not 0: the next event has texts that are never split, and needs a scratch of at least this
+    /// many bytes.
     pub scratch_need: usize,
 }
 
@@ -312,7 +323,7 @@ pub const DELTAWIRE_HAS_REJECTED_PREDICTION: u32 = 256;
 /// Bit of `deltawire_usage.has`: `cache_write` was sent.
 pub const DELTAWIRE_HAS_CACHE_WRITE: u32 = 512;
 
-/// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes the
+/// Token counts. The caller sets `size`: the library writes no more bytes than that, and zeroes
 /// members that it does not know.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
@@ -342,7 +353,8 @@ pub struct deltawire_usage {
     pub accepted_prediction: u64,
     /// `completion_tokens_details.rejected_prediction_tokens`.
     pub rejected_prediction: u64,
-    /// `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens`, beside it
-    /// (Qwen) or of the usage itself (Vercel). OpenAI counts them in `prompt`, too; gateways differ.
+    /// `prompt_tokens_details.cache_write_tokens`, or else `cache_creation_input_tokens` of the same
+    /// object (Qwen) or of the usage itself (Vercel). OpenAI includes these tokens in `prompt`;
+    /// gateways differ.
     pub cache_write: u64,
 }

@@ -12,8 +12,8 @@ pub const DELTAWIRE_M_SYSTEM_FINGERPRINT: u32 = 3;
 pub const DELTAWIRE_M_SERVICE_TIER: u32 = 4;
 /// Field of a message: `provider`.
 pub const DELTAWIRE_M_PROVIDER: u32 = 5;
-/// Field of a message: the last `usage`, JSON; of another protocol than chat completions its counts
-/// under the names of those.
+/// Field of a message: the last `usage`, JSON. The counts of other protocols have the names of chat
+/// completions.
 pub const DELTAWIRE_M_USAGE: u32 = 6;
 /// Field of a message: the first error, JSON or plain text.
 pub const DELTAWIRE_M_ERROR: u32 = 7;
@@ -31,13 +31,14 @@ pub const DELTAWIRE_M_CONTENT: u32 = 12;
 pub const DELTAWIRE_M_REFUSAL: u32 = 13;
 /// Field of a choice: its reasoning.
 pub const DELTAWIRE_M_REASONING: u32 = 14;
-/// Field of a choice: the last finish reason. Of another protocol than chat completions it is what
-/// that reason means in the words of chat completions.
+/// Field of a choice: the last finish reason, in the words of chat completions, whatever the
+/// protocol.
 pub const DELTAWIRE_M_FINISH: u32 = 15;
-/// Field of a choice: the finish reason as the protocol has it, if that is not chat completions; of
-/// chat completions what OpenRouter says of the model's own provider (`native_finish_reason`).
+/// Field of a choice: in other protocols than chat completions, the finish reason as sent; in chat
+/// completions, `native_finish_reason`, OpenRouter's member for the reason of the model's own
+/// provider.
 pub const DELTAWIRE_M_NATIVE_FINISH: u32 = 16;
-/// Field of a choice: the first error of this choice alone, JSON.
+/// Field of a choice: the first error that belongs to this choice, JSON.
 pub const DELTAWIRE_M_CHOICE_ERROR: u32 = 17;
 /// Field of a choice: the message of that error.
 pub const DELTAWIRE_M_CHOICE_ERROR_MESSAGE: u32 = 18;
@@ -51,33 +52,33 @@ pub const DELTAWIRE_M_FUNCTION_NAME: u32 = 21;
 pub const DELTAWIRE_M_FUNCTION_ARGUMENTS: u32 = 22;
 /// Field of a choice: the ID of its audio.
 pub const DELTAWIRE_M_AUDIO_ID: u32 = 23;
-/// Field of a choice: its audio, JSON: an array of the pieces that came, each in base64. Each may be
-/// encoded by itself, with padding at its end: decode each, then join the bytes.
+/// Field of a choice: its audio, JSON: an array of the pieces as sent, each in base64. A piece may
+/// have padding at its end, so decode each piece, then join the bytes.
 pub const DELTAWIRE_M_AUDIO_DATA: u32 = 24;
 /// Field of a choice: the transcript of its audio.
 pub const DELTAWIRE_M_AUDIO_TRANSCRIPT: u32 = 25;
 /// Field of a call: its ID.
 pub const DELTAWIRE_M_CALL_ID: u32 = 26;
-/// Field of a call: its type, as sent. Absent in other protocols than chat completions, whose events
-/// tell by `DELTAWIRE_EVF_CUSTOM`.
+/// Field of a call: its type, as sent. Absent in other protocols than chat completions, where the
+/// flag `DELTAWIRE_EVF_CUSTOM` of the call's event tells custom tools from functions.
 pub const DELTAWIRE_M_CALL_TYPE: u32 = 27;
 /// Field of a call: its name.
 pub const DELTAWIRE_M_CALL_NAME: u32 = 28;
-/// Field of a call: its arguments, or the input of a custom tool. Those of Gemini are an object, as
-/// the server wrote it, with its whitespace and line breaks.
+/// Field of a call: its arguments, or the input of a custom tool. Gemini's arguments are an object
+/// as the server wrote it, with its whitespace and line breaks.
 pub const DELTAWIRE_M_CALL_ARGUMENTS: u32 = 29;
-/// Field of a choice: `reasoning_details`, JSON: entries that belong together are joined.
+/// Field of a choice: `reasoning_details`, JSON, with the fragments of each entry joined.
 pub const DELTAWIRE_M_REASONING_DETAILS: u32 = 30;
-/// Field of a choice: the name of the member that its first reasoning was in: `reasoning_content`,
-/// `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if reasoning came in
-/// `reasoning_details` or in parts of the content alone.
+/// Field of a choice: the name of the member that contained its first reasoning:
+/// `reasoning_content`, `reasoning`, `thinking`, `thought` or `reasoning_text`. Absent if only
+/// `reasoning_details` or parts of the content contained reasoning.
 pub const DELTAWIRE_M_REASONING_NAME: u32 = 31;
 /// Field of a message of another protocol than chat completions: its usage under its own names,
 /// JSON.
 pub const DELTAWIRE_M_NATIVE_USAGE: u32 = 32;
 /// Field of a choice of another protocol: its signatures, JSON: an array.
 pub const DELTAWIRE_M_SIGNATURES: u32 = 33;
-/// Field of a choice of another protocol: the parts that no other field has, JSON: an array.
+/// Field of a choice of another protocol: the parts that no other field contains, JSON: an array.
 pub const DELTAWIRE_M_NATIVE_CONTENT: u32 = 34;
 
 /// Owner for `deltawire_message_member`: the chunks.
@@ -86,17 +87,16 @@ pub const DELTAWIRE_OWNER_CHUNK: u32 = 0;
 pub const DELTAWIRE_OWNER_CHOICE: u32 = 1;
 /// Owner for `deltawire_message_member`: the deltas of a choice, or its `message`.
 pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
-/// Owner for `deltawire_message_member`: a tool call. Its members (`extra_content` with the
-/// signature of a thought) have to be sent back with it.
+/// Owner for `deltawire_message_member`: a tool call. Send its members (`extra_content` with the
+/// signature of a thought) back with the call.
 pub const DELTAWIRE_OWNER_CALL: u32 = 3;
 /// Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 pub const DELTAWIRE_OWNER_FUNCTION: u32 = 4;
-/// Owner for `deltawire_message_member`: the usage of Anthropic, which is merged from several
-/// events.
+/// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events.
 pub const DELTAWIRE_OWNER_USAGE: u32 = 5;
 
 /// Flag of `deltawire_message_json`: include the members that only gateways and providers send
-/// (`provider`, `native_finish_reason`, `reasoning_details`, and any member that is not known), and
-/// write the reasoning under the name that it came by (`DELTAWIRE_M_REASONING_NAME`) and `data` of
-/// audio as an array of its pieces.
+/// (`provider`, `native_finish_reason`, `reasoning_details`, and every unknown member), write the
+/// reasoning under its name in the stream (`DELTAWIRE_M_REASONING_NAME`), and write `data` of audio
+/// as an array of its pieces.
 pub const DELTAWIRE_JSON_EXTENDED: u32 = 1;

@@ -2,7 +2,7 @@
 
 use core::ffi::c_char;
 
-/// Bytes, not ended by NUL. `{NULL, 0}` stands for an absent text.
+/// Bytes, not ended by NUL. `{NULL, 0}` is an absent text.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_str {
@@ -17,19 +17,20 @@ pub struct deltawire_parser {
     _opaque: [u64; 0],
 }
 
-/// What the parsers of a thread share: the shapes of the events that were read, and the index of the
-/// event at hand. Its address is that of its block: `(deltawire_workspace *)mem`.
+/// Memory that the parsers of a thread share: the shapes of events that were read (their bytes
+/// without the texts that change), and the index of the current event. The address of a workspace is
+/// that of its block: `(deltawire_workspace *)mem`.
 ///
-/// Streams of one upstream have most bytes of their events in common. Parsers that share a workspace
-/// have smaller blocks (`DELTAWIRE_CFG_SHARED`), and keep what they have in common in the
-/// processor's cache, however many they are. Sharing changes the cost, never the events. A
-/// workspace remembers two shapes, so give the streams of each upstream one. It holds no pointers
-/// between calls, and no parser refers to one.
+/// Events from one upstream are the same in most of their bytes. Parsers that share a workspace have
+/// smaller blocks (`DELTAWIRE_CFG_SHARED`), and the shared memory stays in the processor's cache,
+/// however many parsers there are. Sharing changes the cost, never the events. A workspace remembers
+/// two shapes, so use one workspace for each upstream. It holds no pointers between calls, and no
+/// parser points to it.
 ///
 /// One workspace serves one thread, and one trust domain: it contains bytes of the streams that were
-/// read with it, such as names of tools, until they are replaced or `deltawire_workspace_clear`
-/// overwrites them. No parser emits those of another stream, but an event like an earlier one
-/// takes less time, which whoever writes a stream can measure.
+/// read with it, such as names of tools, until other bytes replace them or
+/// `deltawire_workspace_clear` overwrites them. No parser emits bytes of another stream. But an
+/// event whose shape is remembered takes less time, and whoever writes a stream can measure that.
 pub struct deltawire_workspace {
     _opaque: [u64; 0],
 }
@@ -44,9 +45,9 @@ pub struct deltawire_message {
     _opaque: [u64; 0],
 }
 
-/// A JSON value that was not decoded yet: a view of its bytes. It is valid as long as those bytes
-/// are. Make one with `deltawire_value_open`, or use one that a function returned; do not fill the
-/// struct by hand.
+/// A JSON value that is not decoded yet: a view of its bytes, valid while those bytes are. Make a
+/// value with `deltawire_value_open`, or use one that a function returned; do not fill the struct by
+/// hand.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_value {
@@ -54,7 +55,7 @@ pub struct deltawire_value {
     pub ptr: *const c_char,
     /// The number of bytes.
     pub len: usize,
-    /// `DELTAWIRE_T_*`. The first byte of the value decides it.
+    /// `DELTAWIRE_T_*`, which the first byte of the value decides.
     pub r#type: u32,
     /// Always 0.
     pub reserved: u32,
@@ -76,7 +77,7 @@ pub const DELTAWIRE_T_STRING: u32 = 5;
 pub const DELTAWIRE_T_ARRAY: u32 = 6;
 /// An object.
 pub const DELTAWIRE_T_OBJECT: u32 = 7;
-/// Plain text instead of JSON: some servers report errors so.
+/// Plain text instead of JSON, as some servers report errors.
 pub const DELTAWIRE_T_TEXT: u32 = 8;
 
 /// A number: (negative ? -1 : 1) * digits * 10^exp10.
@@ -89,8 +90,8 @@ pub struct deltawire_decimal {
     pub exp10: i32,
     /// 1 if the number is below 0, or is -0.
     pub negative: u8,
-    /// 1 if `digits` and `exp10` are the whole number; 0 if digits other than zero were cut off, or
-    /// the exponent does not fit.
+    /// 1 if `digits` and `exp10` are exactly the number; 0 if digits other than zero were cut off,
+    /// or the exponent does not fit.
     pub exact: u8,
     /// Always 0.
     pub reserved: [u8; 2],
@@ -120,19 +121,19 @@ pub const DELTAWIRE_F_SERVICE_TIER: u32 = 5;
 pub const DELTAWIRE_F_PROVIDER: u32 = 6;
 /// `choices`.
 pub const DELTAWIRE_F_CHOICES: u32 = 7;
-/// `usage`, if it is an object that is not empty. If the provider sends usage under another name,
-/// that member.
+/// `usage`, if it is an object that is not empty; or the member that has the usage, if the provider
+/// sends it under another name.
 pub const DELTAWIRE_F_USAGE: u32 = 8;
-/// The error, wherever and in whatever shape the provider sends it; its type may be
+/// The error, wherever the provider sends it and in whatever shape; its type may be
 /// `DELTAWIRE_T_TEXT`.
 pub const DELTAWIRE_F_ERROR: u32 = 9;
 
-/// Part of an error: the message for a reader.
+/// Part of an error: its message, for people to read.
 pub const DELTAWIRE_ERROR_MESSAGE: u32 = 0;
-/// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number, or
+/// Part of an error: `code`, `status_code`, `statusCode` or `error_code`, a string or a number; or
 /// the code of the first of its `errors`.
 pub const DELTAWIRE_ERROR_CODE: u32 = 1;
-/// Part of an error: `type`, unless that is just `error`, or `error_type`, or `status` in words.
+/// Part of an error: `type` (unless its value is `error`), `error_type`, or a `status` in words.
 pub const DELTAWIRE_ERROR_TYPE: u32 = 2;
 /// Part of an error: `param`.
 pub const DELTAWIRE_ERROR_PARAM: u32 = 3;

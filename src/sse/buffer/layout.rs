@@ -1,4 +1,4 @@
-//! The layout of the block's bytes in the storage: how much room they have, and what moves when something grows.
+//! The layout of the block's bytes in the storage: how much room there is, and which bytes move when others grow.
 
 use super::span::{copy, shift, NextFields, Place, Span};
 use super::{EventBuffer, NoRoom};
@@ -73,11 +73,11 @@ impl EventBuffer {
 
     /// Returns the number of bytes in use at the front.
     pub(super) fn front(&self) -> usize {
-        self.lasting().saturating_add(self.behind_ids())
+        self.lasting().saturating_add(self.after_ids())
     }
 
-    /// Returns the number of bytes in use behind the ID slots: stored data and the staged part of a line.
-    pub(super) fn behind_ids(&self) -> usize {
+    /// Returns the number of bytes in use after the ID slots: stored data and the staged part of a line.
+    pub(super) fn after_ids(&self) -> usize {
         if self.staged > 0 {
             self.data_len().saturating_add(self.staged as usize)
         } else {
@@ -105,8 +105,8 @@ impl EventBuffer {
         true
     }
 
-    /// Adapts the layout to a storage that now has `len` bytes. The storage contains both its old and its new extent. Returns
-    /// `false`, with no effect, if the stored bytes do not fit.
+    /// Adapts the layout to a storage that now has `len` bytes. The storage contains both its old and its new extent.
+    /// Returns `false`, with no effect, if the stored bytes do not fit.
     pub(crate) fn resize(&mut self, storage: &mut [u8], len: usize) -> bool {
         if self.retained() > len {
             return false;
@@ -115,11 +115,11 @@ impl EventBuffer {
         true
     }
 
-    /// Restores the layout of `earlier`, a previous state of this block, since which the ID slots may have grown.
+    /// Restores the layout of `earlier`, a previous state of this block. The ID slots may have grown since then.
     pub(crate) fn undo(&self, earlier: &EventBuffer, storage: &mut [u8]) {
         if self.slot() > earlier.slot() {
             shift(storage, self.slot(), earlier.slot(), earlier.slot());
-            shift(storage, self.lasting(), earlier.lasting(), earlier.behind_ids());
+            shift(storage, self.lasting(), earlier.lasting(), earlier.after_ids());
         }
     }
 
@@ -135,7 +135,7 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// Copies the data from the input to the storage, if it is not there.
+    /// Copies the data from the input to the storage, unless it is stored already.
     pub(super) fn save_data<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         let Some(data) = self.data.filter(|data| data.place == Place::Input) else { return Ok(()) };
         let (start, (_, len)) = (self.lasting(), data.range());
@@ -145,7 +145,7 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// Copies the event name from the input to the far end of the storage, if it is not there.
+    /// Copies the event name from the input to the far end of the storage, unless it is stored already.
     pub(super) fn save_name<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &[u8]) -> Result<(), NoRoom> {
         if self.name.place == Place::Storage {
             return Ok(());
@@ -171,8 +171,8 @@ impl EventBuffer {
 
     /// Returns the longest data allowed now, in bytes.
     pub(crate) fn allowance<S: Storage + ?Sized>(&self, storage: &S) -> usize {
-        let beside = self.event_len().saturating_sub(self.data_len());
-        self.room(storage).saturating_sub(beside)
+        let others = self.event_len().saturating_sub(self.data_len());
+        self.room(storage).saturating_sub(others)
     }
 
     /// Checks that the event, or a comment inside it, may grow by `more` bytes.
@@ -186,8 +186,8 @@ impl EventBuffer {
         }
     }
 
-    /// Makes the first `front` bytes of the storage usable. If the storage grows, moves the bytes at the far end to its new
-    /// end.
+    /// Makes the first `front` bytes of the storage usable. If the storage grows, moves the bytes at the far end to its
+    /// new end.
     #[inline]
     pub(super) fn reserve<S: Storage + ?Sized>(&mut self, storage: &mut S, front: usize) -> Result<(), NoRoom> {
         let need = front.saturating_add(self.tail_len());
@@ -202,12 +202,12 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// Makes each ID slot `slot` bytes long, and moves what lies behind the slots.
+    /// Makes each ID slot `slot` bytes long, and moves the bytes after the slots.
     pub(super) fn grow_slots<S: Storage + ?Sized>(&mut self, storage: &mut S, slot: usize) -> Result<(), NoRoom> {
-        let behind = self.behind_ids();
+        let after = self.after_ids();
         let (from, to) = (self.lasting(), slot.saturating_mul(2));
-        self.reserve(storage, to.saturating_add(behind))?;
-        shift(storage.bytes_mut(), from, to, behind);
+        self.reserve(storage, to.saturating_add(after))?;
+        shift(storage.bytes_mut(), from, to, after);
         shift(storage.bytes_mut(), self.slot(), slot, self.slot());
         self.slot = slot as u32;
         if let Some(Span { place: Place::Storage, start, .. }) = &mut self.data {
@@ -236,7 +236,8 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// Moves the staged line to the far end, as the ID or the name of the next value. It replaces an earlier one.
+    /// Moves the staged line to the far end, as the ID or the name of the next value. An earlier ID or name of the next
+    /// value is replaced.
     pub(super) fn place_next<S: Storage + ?Sized>(&mut self, storage: &mut S, is_id: bool) {
         let NextFields { name, id, id_is_first, .. } = self.next;
         let (old, other) = if is_id { (id, name) } else { (name, id) };
@@ -252,17 +253,17 @@ impl EventBuffer {
         self.staged = 0;
     }
 
-    /// Empties the data, so that the caller can append to it anew in the storage. Returns where the old stored data lies,
-    /// and its length.
+    /// Empties the data, so that the caller can append it again. Returns where in the storage the old data lies, and
+    /// its length.
     pub(crate) fn restart(&mut self) -> (usize, usize) {
         let len = self.data.map_or(0, Span::stored_len);
         self.data = Some(Span::storage(self.lasting(), 0));
         (self.lasting(), len)
     }
 
-    /// Removes the bytes from `from` to `to` from stored data. It reserves room for the longest allowed data first: then the
-    /// step need not be taken back for want of storage, which could not restore the removed bytes. Returns `false`, with no
-    /// effect, if there is no such room or there are no such bytes.
+    /// Removes the bytes from `from` to `to` from stored data. First reserves room for the longest allowed data, so
+    /// that the step is never taken back for want of storage: that could not restore the removed bytes. Returns
+    /// `false`, with no effect, if there is no such room or there are no such bytes.
     pub(crate) fn cut<S: Storage + ?Sized>(&mut self, storage: &mut S, from: usize, to: usize) -> bool {
         let all = self.lasting().saturating_add(self.allowance(storage));
         let len = self.data_len();
@@ -277,9 +278,9 @@ impl EventBuffer {
         true
     }
 
-    /// Copies the beginning of a payload that a slice cut to the storage, if the block has nothing else. Returns how many
-    /// bytes [`append`](EventBuffer::append) may add. Returns `None`, with no effect, if the block has something else, if there is
-    /// no room, or if the storage would have to move.
+    /// Copies the start of a payload that a slice cut to the storage. Returns how many bytes
+    /// [`append`](EventBuffer::append) may add. Returns `None`, with no effect, if the block already has bytes, if
+    /// there is no room, or if the storage would have to move.
     #[inline]
     pub(crate) fn begin_data<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> Option<usize> {
         let left = self.room(storage).checked_sub(bytes.len())?;
@@ -294,23 +295,23 @@ impl EventBuffer {
         Some(left.min(storage.bytes().len().saturating_sub(end)))
     }
 
-    /// Returns how many bytes [`append`](EventBuffer::append) may add to the data, as long as nothing else changes the block or
-    /// moves the storage. Returns 0 if the data is not in the storage.
+    /// Returns how many bytes [`append`](EventBuffer::append) may add to the data, provided that nothing else changes
+    /// the block or moves the storage. Returns 0 if the data is not in the storage.
     #[inline]
     pub(crate) fn appendable<S: Storage + ?Sized>(&self, storage: &S) -> usize {
         match self.data {
             Some(data) if data.place == Place::Storage && self.staged == 0 => {
                 let (start, len) = data.range();
                 let used = start.saturating_add(len).saturating_add(self.tail_len());
-                let beside = storage.bytes().len().saturating_sub(used);
-                self.room(storage).saturating_sub(self.event_len()).min(beside)
+                let free = storage.bytes().len().saturating_sub(used);
+                self.room(storage).saturating_sub(self.event_len()).min(free)
             }
             _ => 0,
         }
     }
 
-    /// Appends at most [`appendable`](EventBuffer::appendable) bytes to data that is in the storage. Returns `false`, with no
-    /// effect, if they do not fit.
+    /// Appends at most [`appendable`](EventBuffer::appendable) bytes to data that is in the storage. Returns `false`,
+    /// with no effect, if they do not fit.
     #[inline(always)]
     pub(crate) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, bytes: &[u8]) -> bool {
         let Some(Span { place: Place::Storage, start, len }) = &mut self.data else { return false };
@@ -320,7 +321,7 @@ impl EventBuffer {
         };
         visit!(bytes.len());
         match (room, bytes) {
-            // A single byte is not worth a call to memcpy.
+            // A call to memcpy would cost more than copying a single byte.
             ([to, ..], [from]) => *to = *from,
             (room, bytes) => match room.get_mut(..bytes.len()) {
                 Some(room) => room.copy_from_slice(bytes),
@@ -331,8 +332,8 @@ impl EventBuffer {
         true
     }
 
-    /// Copies data and name returned by [`end`](EventBuffer::end) from the input to the storage, so that they outlive the
-    /// input.
+    /// Copies data and name returned by [`end`](EventBuffer::end) from the input to the storage, so that they outlive
+    /// the input.
     pub(crate) fn hold<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,

@@ -1,4 +1,4 @@
-//! Where bytes lie, in the input or in the storage, and how they are copied and moved there.
+//! Spans: bytes by their place in the input or in the storage. Also copies and moves bytes within the storage.
 
 use crate::visits::visit;
 use crate::Storage;
@@ -7,38 +7,38 @@ use core::cell::Cell;
 /// Where a span's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In the window that the step was given.
+    /// In the window of input that the step was given.
     Input,
     /// In the storage.
     Storage,
 }
 
-/// Bytes that a step found.
+/// Bytes that a step found, by their place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Where they are.
+    /// Which memory they are in.
     pub place: Place,
-    /// The offset of the first, there.
+    /// The offset of the first byte in that memory.
     pub start: u32,
-    /// How many.
+    /// The number of bytes.
     pub len: u32,
 }
 
 impl Span {
     pub(crate) const EMPTY: Span = Span { place: Place::Input, start: 0, len: 0 };
 
-    /// A span of the input, of which a window has no more than 2 GiB.
+    /// Returns a span of the input. A window has at most 2 GiB, so 32 bits are enough.
     pub(super) fn input(start: usize, len: usize) -> Span {
         Span { place: Place::Input, start: start as u32, len: len as u32 }
     }
 
-    /// A span of the storage, of which events and IDs use less than 4 GiB.
+    /// Returns a span of the storage. Events and IDs use less than 4 GiB of it, so 32 bits are enough.
     pub(super) fn storage(start: usize, len: usize) -> Span {
         Span { place: Place::Storage, start: start as u32, len: len as u32 }
     }
 
-    /// Returns the offset of the first byte in the input, where the window begins at `base`, or `None` if the bytes lie elsewhere, or
-    /// the span is empty.
+    /// Returns the offset of the first byte in the input, in which the window begins at `base`. Returns `None` if the
+    /// bytes lie in the storage, or if the span is empty.
     #[inline]
     pub(crate) fn offset_in_input(self, base: u32) -> Option<u32> {
         (self.place == Place::Input && self.len > 0).then(|| base.saturating_add(self.start))
@@ -55,7 +55,7 @@ impl Span {
         (self.start as usize, self.len as usize)
     }
 
-    /// Returns the bytes of the span, out of the window or the storage, whichever it refers to.
+    /// Returns the bytes of the span. `bytes` must be the window or the storage, whichever the span refers to.
     pub(crate) fn within(self, bytes: &[u8]) -> &[u8] {
         let (start, len) = self.range();
         bytes.get(start..start.saturating_add(len)).unwrap_or(&[])
@@ -78,8 +78,8 @@ impl Span {
         rest.get(..(self.len as usize).saturating_add(more)).unwrap_or(rest)
     }
 
-    /// Returns the bytes of a span of the storage, followed by up to `more` bytes, which it sets to zero first: bytes of a C
-    /// caller's block that were never written must not be read. Nothing else may lie behind the span.
+    /// Returns the bytes of a span of the storage, followed by up to `more` bytes. Sets those to zero first, because
+    /// the bytes of a C caller's block must not be read before they are written. No bytes in use may follow the span.
     pub(crate) fn padded(self, storage: &mut [u8], more: usize) -> &[u8] {
         let rest = storage.get_mut(self.start as usize..).unwrap_or_default();
         rest.iter_mut().skip(self.len as usize).take(more).for_each(|byte| *byte = 0);
@@ -95,8 +95,9 @@ impl Span {
     }
 }
 
-/// Name and ID from the `event` and `id` lines behind a whole value. They belong to the next value if the block contains
-/// one, otherwise to this event. Both lie in the storage, side by side.
+/// Name and ID from the `event` and `id` lines after a whole JSON value, that is, after data that is complete JSON.
+/// They belong to the next JSON value if the block contains one, otherwise to this event. Both lie in the storage, side
+/// by side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NextFields {
     pub(super) start: u32,
@@ -153,7 +154,7 @@ pub(super) fn copy(storage: &mut [u8], at: usize, bytes: &[u8]) {
     }
 }
 
-/// Moves `len` bytes within `storage`; the ranges may overlap. Uses cells, because `copy_within` can panic.
+/// Moves `len` bytes within `storage`; the ranges may overlap. Uses cells instead of `copy_within`, which can panic.
 pub(super) fn shift(storage: &mut [u8], from: usize, to: usize, len: usize) {
     visit!(len);
     let cells = Cell::from_mut(storage).as_slice_of_cells();

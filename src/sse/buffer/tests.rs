@@ -12,7 +12,7 @@ fn id(buffer: &mut EventBuffer, storage: &mut [u8; 200], value: &[u8]) {
     assert_eq!(buffer.identify(storage, &piece(LineKind::Id, true, true, value), false), Ok(()));
 }
 
-/// A later step may have grown the ID slots and moved everything behind them; undoing that step restores the layout.
+/// A later step may have grown the ID slots and moved everything after them; undoing that step restores the layout.
 #[test]
 fn undo_restores_the_layout() {
     // Slots grow to double their size, or to the limit.
@@ -83,7 +83,7 @@ fn stored_data_grows_in_place() {
     assert_eq!(buffer.appendable(&storage), 6);
     assert!(buffer.append(&mut storage, b"c") && buffer.append(&mut storage, b"def"));
     assert_eq!(buffer.appendable(&storage), 2);
-    // A name counts towards the limit, and its bytes lie behind the data; a staged line lies where the data would grow.
+    // A name counts towards the limit, and its bytes lie at the far end; a staged line lies where the data would grow.
     let kept = buffer.clone();
     buffer.name(&mut storage, &piece(LineKind::Event, true, true, b"n"), 0).unwrap();
     assert_eq!(buffer.appendable(&storage), 1);
@@ -124,10 +124,9 @@ fn ids_of_equal_length_reuse_their_slots() {
         .is_err());
 }
 
-/// Name and ID from lines behind a whole value replace each other's predecessors, and those of the event, only when the
-/// buffer adopts them.
+/// Name and ID from lines after a whole JSON value replace those of the event only when the buffer adopts them.
 #[test]
-fn lines_behind_a_value_are_kept_apart() {
+fn lines_after_a_value_are_kept_apart() {
     const VALUES: [&[u8]; 3] = [b"", b"ab", b"vwxyz"];
     let set = |buffer: &mut EventBuffer, storage: &mut [u8; 200], is_id: bool, value: &[u8], cut: usize| {
         let (first, last) = value.split_at(cut.min(value.len()));
@@ -155,7 +154,7 @@ fn lines_behind_a_value_are_kept_apart() {
                 let is_id = lines >> line & 1 == 1;
                 *(if is_id { &mut next_id } else { &mut next_name }) = Some(value);
                 set(&mut buffer, &mut storage, is_id, value, cut);
-                // Any move keeps both.
+                // Moving the bytes keeps the name and the ID.
                 let mut other = [0; 200];
                 assert!(buffer.relocate(&storage, &mut other));
                 storage = other;
@@ -170,7 +169,7 @@ fn lines_behind_a_value_are_kept_apart() {
             assert_eq!(data.of(&[], &bytes), TEXT, "{case:?}");
             assert_eq!(own.of(&[], &bytes), next_name.unwrap_or(VALUES[name]), "{case:?}");
             assert_eq!(one.id(&bytes), next_id.unwrap_or(b"4567"), "{case:?}");
-            // They belong to the next value.
+            // The name and the ID belong to the next value.
             let (_, own) = buffer.end().unwrap();
             assert_eq!((own.of(&[], &storage), buffer.id(&storage)), (VALUES[name], &b"4567"[..]), "{case:?}");
             let mut other = [0; 64];

@@ -143,7 +143,7 @@ fn lines_of_every_kind_at_every_pair_of_cuts() {
 }
 
 #[test]
-fn small_worlds() {
+fn every_short_sequence_of_tokens() {
     // Tokens instead of bytes, so that field names occur.
     let tokens: [&[u8]; 8] = [b"data", b"id", b":", b" ", b"\r", b"\n", b"\xEF\xBB", b"\xBF"];
     let mut worlds = 0;
@@ -174,7 +174,7 @@ fn a_whole_line_is_one_piece() {
 }
 
 #[test]
-fn reports_its_position() {
+fn lines_report_their_position() {
     // The bytes read, whether the machine is then in a `data` value after a first piece, and whether it is after a CR.
     let cases: [(&[u8], bool, bool); 14] = [
         (b"", false, false),

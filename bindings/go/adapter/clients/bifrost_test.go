@@ -21,12 +21,12 @@ import (
 	"github.com/maximhq/bifrost/core/schemas"
 )
 
-// own is a context without a factory: the gateway reads with its own scanners.
+// own returns a context without a factory, with which the gateway uses its own scanners.
 func own() *schemas.BifrostContext {
 	return schemas.NewBifrostContext(context.Background(), schemas.NoDeadline)
 }
 
-// adapted is a context whose factory makes readers of the adapter, and counts them.
+// adapted returns a context whose factory makes readers of the adapter, and counts them.
 func adapted(readers *int) *schemas.BifrostContext {
 	return own().WithValue(schemas.BifrostContextKeySSEReaderFactory, &utils.SSEReaderFactory{
 		NewDataReader: func(body io.Reader) utils.SSEDataReader {
@@ -40,7 +40,7 @@ func adapted(readers *int) *schemas.BifrostContext {
 	})
 }
 
-// quiet is a logger that says nothing.
+// quiet is a logger that writes nothing.
 type quiet struct{ schemas.Logger }
 
 func (quiet) Debug(string, ...any) {}
@@ -48,13 +48,13 @@ func (quiet) Info(string, ...any)  {}
 func (quiet) Warn(string, ...any)  {}
 func (quiet) Error(string, ...any) {}
 
-// gateway is what a provider is told of the server that answers with this body.
+// gateway returns the configuration of a provider whose server answers with this body.
 func gateway(t *testing.T, body string, size int) *schemas.ProviderConfig {
 	t.Helper()
 	return &schemas.ProviderConfig{NetworkConfig: schemas.NetworkConfig{BaseURL: serve(t, body, size)}}
 }
 
-// answer is what the gateway says of a stream.
+// answer is what the gateway returns of a stream.
 type answer struct {
 	content, call, finish, failed string
 	tokens                        int
@@ -154,7 +154,7 @@ func TestBifrostAnthropic(t *testing.T) {
 	}
 }
 
-// What the gateway says of a stream that is wrong, and what it says with its own reader.
+// The gateway's errors for faulty streams, with the adapter and with its own reader.
 func TestBifrostErrors(t *testing.T) {
 	for _, c := range []struct{ name, body, want, own string }{
 		{"an error", begin + "data: {\"error\":{\"message\":\"no\"}}\n\n", "no", "no"},
@@ -182,8 +182,8 @@ func endOf(r utils.SSEDataReader) (err error) {
 	return err
 }
 
-// A stream that the server closed too early ends with io.EOF, as the gateway's readers say it. What tells it from a whole one is
-// the mark, which versions since SSEStreamTerminator ask for.
+// A stream that the server closed too early ends with io.EOF, as with the gateway's own readers. Only SawDoneMarker,
+// which the gateway calls since it has SSEStreamTerminator, tells it from a whole stream.
 func TestBifrostCut(t *testing.T) {
 	for body, done := range map[string]bool{begin: false, begin + end[:30]: false, begin + end: false, begin + end + "data: [DONE]\n\n": true} {
 		readers := 0
@@ -193,7 +193,7 @@ func TestBifrostCut(t *testing.T) {
 			t.Errorf("%.40q…: %v, mark %v", body[max(0, len(body)-40):], err, !done)
 		}
 	}
-	// A connection that broke is an error, with both.
+	// A broken connection is an error with either reader.
 	for _, ctx := range []*schemas.BifrostContext{adapted(new(int)), own()} {
 		r := utils.GetSSEDataReader(ctx, io.MultiReader(strings.NewReader(begin), iotest.ErrReader(io.ErrUnexpectedEOF)))
 		if err := endOf(r); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -202,14 +202,15 @@ func TestBifrostCut(t *testing.T) {
 	}
 }
 
-// alive reports whether a payload only keeps the connection alive: the adapter leaves it out.
+// alive reports whether a payload only keeps the connection alive. The adapter leaves such payloads out.
 func alive(data []byte) bool {
 	var event struct{ Type string }
 	return json.Unmarshal(data, &event) == nil && (event.Type == "ping" || event.Type == "keepalive")
 }
 
-// ended says how a stream ended. The adapter reports a stream that was closed too early, and an error after its payload; the
-// gateway's own readers say io.EOF. No source fails here.
+// ended describes how a stream ended. If the server closed the stream too early, the adapter reports that, and it
+// reports an error after the payload of the error; the gateway's own readers return io.EOF for both. No source fails
+// here.
 func ended(err error) string {
 	var api *deltawire.APIError
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &api) {
@@ -218,14 +219,14 @@ func ended(err error) string {
 	return err.Error()
 }
 
-// Recordings of which the readers do not deliver the same lines, or the same events, and why.
+// The recordings for which the two readers deliver different lines or events, and why.
 var differInBifrost = map[string]string{
 	"gemini-error-mid-stream.sse": "JSON behind the stream: a payload for the adapter, lines for the gateway",
 	"openaiphp-single-lf-1.sse":   "one line end behind each event: the gateway's reader of events makes one of them",
 	"other-ids-1.sse":             "data of several lines: the gateway's reader of lines takes each for a payload",
 }
 
-// All other recorded streams are the same, read with the adapter and with the gateway's own readers.
+// For all other recorded streams the adapter and the gateway's own readers deliver the same.
 func TestBifrostRecordings(t *testing.T) {
 	files := append(recordings(t, "streams"), recordings(t, "protocols")...)
 	for _, file := range files {

@@ -31,7 +31,7 @@ func init() {
 	}
 }
 
-// openaiClient is a client of a server that answers with this body.
+// openaiClient returns a client of a server that answers with this body.
 func openaiClient(t *testing.T, body string, size int) *openai.Client {
 	t.Helper()
 	client := openai.NewClient(option.WithBaseURL(serve(t, body, size)), option.WithAPIKey("none"), option.WithMaxRetries(0))
@@ -67,7 +67,7 @@ func TestOpenAIChat(t *testing.T) {
 	}
 }
 
-// What the client's own decoder takes for the end of a stream, or loses.
+// Streams whose faults the client's own decoder loses, or takes for the end.
 func TestOpenAIErrors(t *testing.T) {
 	var api *deltawire.APIError
 	var stream *ssestream.StreamError
@@ -113,13 +113,13 @@ func TestOpenAIResponses(t *testing.T) {
 	}
 }
 
-// Recordings of which the two decoders do not deliver the same, and why.
+// The recordings for which the two decoders deliver different events, and why.
 var differInOpenAI = map[string]string{
 	"anthropic-messages-1.sse":  "the adapter leaves out what only keeps the connection alive",
 	"openaiphp-single-lf-1.sse": "one line end behind each event: the client's own decoder finds none",
 }
 
-// All other recorded streams are the same, read with the adapter and with the client's own decoder.
+// For all other recorded streams the adapter and the client's own decoder deliver the same.
 func TestOpenAIRecordings(t *testing.T) {
 	files := recordings(t, "streams")
 	for _, file := range files {
@@ -127,7 +127,7 @@ func TestOpenAIRecordings(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// A content type of which no decoder is registered gets the client's own.
+		// The client reads a content type without a registered decoder with its own.
 		var said [2]string
 		for i, contentType := range []string{"text/event-stream", "text/plain"} {
 			response := &http.Response{Header: http.Header{"Content-Type": {contentType}}, Body: io.NopCloser(strings.NewReader(string(bytes)))}

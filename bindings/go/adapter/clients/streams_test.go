@@ -1,6 +1,6 @@
 // Package clients_test runs programs that have a hook for the reader of package adapter: the client of
-// github.com/openai/openai-go, and the gateway github.com/maximhq/bifrost. It is a module of its own, so that who uses the adapter
-// depends on neither.
+// github.com/openai/openai-go, and the gateway github.com/maximhq/bifrost. It is a module of its own, so that users of
+// the adapter depend on neither program.
 package clients_test
 
 import (
