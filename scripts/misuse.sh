@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Misuse of the C library: every function of the header with wrong arguments, in wrong orders, from callbacks, with
-# structs of other versions, and on random walks of an assembler. Each call must return a status that the function's documentation
-# names, and change nothing.
+# Misuses the C library: calls every function of the header with wrong arguments, in wrong orders, from callbacks, with structs of
+# other versions, and on random walks of an assembler. Each call must return a status that the function's documentation names, and
+# change nothing.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
 have gcc || skip "gcc is missing"
@@ -32,7 +32,7 @@ run() {
     pids+=($!)
   done
   for program in "${pids[@]}"; do wait "$program" || fail "it does not compile: ${*:2}"; done
-  # On a crash the program itself reports which case it was.
+  # On a crash the program itself reports the case.
   export ASAN_OPTIONS=handle_segv=0:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   "$out/version-$1" "$version" || fail "the versions differ"
   for program in versions order sizes messages misuse; do "$out/$program-$1" || fail "$program-$1 found faults"; done

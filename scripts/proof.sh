@@ -48,7 +48,7 @@ pass proof-link
 
 # One object of what the exports reach: its defined and its undefined symbols.
 ld -r --gc-sections "${exports[@]/#/--undefined=}" "$lib" -o "$out/partial.o"
-# Without Rust's bitcode, which nm would pass to an LLVM that may be too old for it.
+# Removes Rust's bitcode, which nm would pass to an LLVM that may be too old for it.
 objcopy --remove-section=.llvmbc --remove-section=.llvmcmd "$out/partial.o"
 nm --defined-only --extern-only -j "$out/partial.o" | sort >"$out/exports.txt"
 diff proof/exports.txt "$out/exports.txt" || fail "it exports something else than proof/exports.txt says"
@@ -57,8 +57,8 @@ more=$(comm -13 proof/undefined.txt "$out/undefined.txt")
 [ -z "$more" ] || fail "it needs what proof/undefined.txt does not list: $more"
 pass proof-symbols
 
-# The linked program must compute the same as an ordinary one, also of the inputs that need the most stack: each conformance
-# case, deep and wide values.
+# The linked program must compute the same as an ordinary one, also for the inputs that need the most stack: each conformance case,
+# deep and wide values.
 rm -f "$out/stack.new"
 hosted_sums "$out" 1
 for stream in "${summed[@]}"; do

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
-# sample given on standard input, the second of each language, the third in C and C++ and the fourth in C its tool calls, too;
-# the fourth in C++ passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
-# docs/benchmarks.md.
+# readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a sample that it
+# gets on standard input. The second of each language, the third in C and C++ and the fourth in C must also print its tool calls; the
+# fourth in C++ passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in
+# docs/memory.md and docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
 readme=${1:-docs/languages.md}
 have python3 || skip "python3 is missing"
 out=$TARGET/readme
 mkdir -p "$out"
-# programs LANGUAGE NAME...: the blocks of a language, each by its name; there is no other.
+# programs LANGUAGE NAME...: writes the blocks of a language to files of these names; there must be no other block.
 programs() {
   local language=$1 nth=0 name
   for name in "${@:2}"; do
@@ -42,11 +42,11 @@ got, expected = (open(path, "rb").read() for path in sys.argv[1:])
 sys.exit(not (got.startswith(expected) and len(got) <= len(expected) + 40))
 PY
   done
-  # A last event without its blank line comes with the end. Output and error in one file: the content comes first.
+  # A last event without its blank line comes at the end. Output and error go to one file, and the content must come first.
   printf 'data: {"choices":[{"delta":{"content":"whole"},"finish_reason":"stop"}]}' | "${@:2}" >"$out/$name.txt" 2>&1 ||
     fail "$name on an event without a blank line: $(cat "$out/$name.txt")"
   [ "$(head -c 5 "$out/$name.txt")" = whole ] || fail "$name prints how it ended before the content: $(cat "$out/$name.txt")"
-  # What is not there is reported: the message of an error, and choices beyond the room for them.
+  # Standard error must have the message of an error, and choices without room.
   if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name: an error is no success"; fi
   grep -q "went away" "$out/$name.txt" || fail "$name does not print the message of an error: $(cat "$out/$name.txt")"
   expected samples/error-midstream.expected.json >"$out/expected.txt"
@@ -56,8 +56,8 @@ PY
     fail "$name on nine choices: $(cat "$out/$name.txt" "$out/$name.err")"
   pass "readme-$name"
 }
-# tools NAME COMMAND...: the second program, in pieces of 7 bytes: the content, then a line for each tool call. Of a response
-# that is cut it prints no call.
+# tools NAME COMMAND...: tests the second program, with input in pieces of 7 bytes. It must print the content, then a line for each
+# tool call, but no call of a response that is cut.
 tools() {
   local name=$1 sample
   for sample in content weather parallel-tools multibyte; do
@@ -72,7 +72,7 @@ PY
     "${@:2}" < <(slowly "samples/$sample.sse") >"$out/$name.txt" || fail "$name on $sample: status $?"
     cmp "$out/$name.txt" "$out/expected.txt" || fail "$name on $sample printed something else"
   done
-  # Longer than the assembler's block at first: nothing is printed twice.
+  # Longer than the assembler's first block: nothing may be printed twice.
   python3 - >"$out/long.sse" <<'PY'
 import json
 
@@ -86,7 +86,7 @@ PY
   if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a stream that was cut is no success"; fi
   grep -Eq "Truncated|was cut" "$out/$name.err" || fail "$name does not print that the stream was cut: $(cat "$out/$name.err")"
   ! grep -q get_weather "$out/$name.txt" || fail "$name prints a call of a stream that was cut"
-  # What failed and what was lost is reported.
+  # A failure and a loss must be reported.
   for sample in error-midstream.sse:"went away" error-body.json:"try again"; do
     if "${@:2}" <"samples/${sample%:*}" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: an error is no success"; fi
     grep -Fq "${sample#*:}" "$out/$name.err" || fail "$name does not print the message of an error: $(cat "$out/$name.err")"

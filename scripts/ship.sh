@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C library as its users get it: installed, found by pkg-config and by CMake, linked in every way, uninstalled, and
+# Tests the C library as its users get it: installed, found by pkg-config and by CMake, linked in every way, uninstalled, and
 # unpacked from its archive.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
@@ -55,7 +55,7 @@ writable=$(awk '$0 ~ / WA[LMSI]* / && !/ \.(data\.rel\.ro|got|dynamic)/ && !/ 00
 [ -z "$writable" ] || fail "writable sections: $writable"
 pass ship-files
 
-# Installing builds nothing: no compiler runs, and without a library it says how to make one.
+# Installing builds nothing: no compiler runs, and if there is no library, it says how to make one.
 mkdir "$out/no-tools"
 for tool in cargo rustc gcc cc ld; do
   printf '#!/bin/sh\necho %s >>"%s/ran"\nexit 1\n' $tool "$out" >"$out/no-tools/$tool"
@@ -85,7 +85,7 @@ make -s install PREFIX=/usr LIBDIR=lib/machine DESTDIR="$out/dest"
 if grep -rqF "$out" "$out/dest" "$prefix"; then fail "what is installed knows its path"; fi
 pass ship-install
 
-# For macOS, as far as it shows here: the commands, and what is installed of files of their names.
+# macOS, as far as it can be tested here: the commands, and the installed names.
 DRY=1 UNAME=Darwin bash scripts/capi.sh >"$out/darwin.txt"
 for wanted in '-dynamiclib' '-install_name @rpath/libdeltawire.[0-9.]*.dylib ' '-exported_symbols_list' '-u,_deltawire_feed '; do
   grep -q -- "$wanted" "$out/darwin.txt" || fail "macOS: no $wanted in $(cat "$out/darwin.txt")"
@@ -178,7 +178,7 @@ both() { gcc -std=c99 "${strict[@]}" -I"$prefix/include" "$tests/two.c" "$@" "${
 both "$archive" "$out/libother.a" -o "$out/two"
 both "$out/libother.a" "$archive" -o "$out/two-turned"
 for program in two two-turned; do says "$out/$program"; done
-# And each of them whole, used or not: no name occurs twice.
+# The same with all of each library, used or not: no name occurs twice.
 both -Wl,--whole-archive "$archive" -Wl,--no-whole-archive "$out/libother.a" -o "$out/two-whole"
 says "$out/two-whole"
 pass ship-two-rusts
@@ -236,7 +236,7 @@ root=$(echo "$out"/elsewhere/*)
 if grep -rqF "$out" "$root" || grep -rqF "$PWD" "$root"; then fail "what is packed knows a path"; fi
 [ -e "$root/LICENSE-MIT" ] && [ -e "$root/LICENSE-APACHE" ] || fail "the licences are not packed"
 # shellcheck disable=SC2016  # backquotes of Markdown
-# The instructions of its README: the program, and the commands that compile it.
+# Follows the README of the archive: the program, and the commands that compile it.
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$root/README.md" >"$root/program.c"
 (
   cd "$root"
@@ -259,8 +259,8 @@ if have cmake; then
 fi
 pass ship-dist
 
-# The packed Go package, used by the program of its README in a separate module as that describes, with the same
-# Go as scripts/ffi_go.sh.
+# Uses the packed Go package in a separate module, as its README describes, with the README's program and the same Go as
+# scripts/ffi_go.sh.
 if [ ! -d "$root/go" ]; then
   echo "NOTE there is no Go package"
 elif ! find_go; then
@@ -282,7 +282,7 @@ fi
 
 for file in libdeltawire.a "$SHARED"; do echo "NOTE size of $file $(stat -c %s "$TARGET/capi/$file")"; done
 size "$TARGET/capi/$SHARED" | awk 'NR == 2 { print "NOTE size of code and constants " $1; print "NOTE size of data " $2 + $3 }'
-# Its size after --gc-sections in a program that reads by callbacks, and in one that reads by batch.
+# Prints the size of the library after --gc-sections, in a program that reads by callbacks and in one that reads by batch.
 for way in feed batch; do
   finish=finish
   [ $way = feed ] || finish=batch_finish
