@@ -1,5 +1,5 @@
-//! Reads an event stream of any protocol from standard input, and prints the type of each event and one member of its JSON:
-//! `any_protocol delta text` prints `.delta.text`. It uses only the modules `sse` and `json`.
+//! Reads an event stream of any protocol from standard input, and prints the type of each event and one member of its
+//! JSON: `any_protocol delta text` prints `.delta.text`. It uses only the modules `sse` and `json`.
 
 use deltawire::json::{self, JsonError, Text};
 use deltawire::sse::{Decoder, Item};

@@ -1,5 +1,5 @@
-//! Prints the content of a stream on standard input: `curl -sN … | cargo run --example blocking`. The source may be anything
-//! that implements `Read`: a pipe, a socket, the body of a blocking HTTP client.
+//! Prints the content of a stream on standard input: `curl -sN … | cargo run --example blocking`. The source may be
+//! anything that implements `Read`: a pipe, a socket, the body of a blocking HTTP client.
 
 use deltawire::{End, Growing, Parser, Update};
 use std::io::{Read, Write};

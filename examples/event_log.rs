@@ -1,8 +1,8 @@
 //! Writes the event log (`tests/quirks/README.md`) of streams. Tests in other languages compare their logs with these.
 //!
 //! `event_log FOLDER FILE…` writes for each stream `FOLDER/NAME.log`; `NAME.strict.log` (every quirk is an error),
-//! `NAME.spec.log` (framing exactly as the standard requires, JSON checked), `NAME.short.log` (low limits) and `NAME.small.log`
-//! (little storage); and, with feature `serde`, `NAME.message.json` (the assembled message, extended).
+//! `NAME.spec.log` (framing exactly as the standard requires, JSON checked), `NAME.short.log` (low limits) and
+//! `NAME.small.log` (little storage); and, with feature `serde`, `NAME.message.json` (the assembled message, extended).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/common/mod.rs"]

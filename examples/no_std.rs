@@ -1,5 +1,6 @@
-//! Reads a stream without a heap, without `std`, and in little memory. [`device`] is the code of a microcontroller; `main` uses
-//! standard input as its serial line. Built with `--no-default-features`, the library has no allocator to call.
+//! Reads a stream without a heap, without `std`, and in little memory. [`device`] is the code of a microcontroller;
+//! `main` uses standard input as its serial line. Built with `--no-default-features`, the library has no allocator to
+//! call.
 
 /// Code without `std`.
 mod device {

@@ -1,5 +1,5 @@
-//! Copies a response from standard input to standard output, and prints on standard error its token counts and how it ended:
-//! `curl -N … | usage > response.sse`. For chat completions, Responses, Anthropic Messages and Gemini.
+//! Copies a response from standard input to standard output, and prints on standard error its token counts and how it
+//! ended: `curl -N … | usage > response.sse`. For chat completions, Responses, Anthropic Messages and Gemini.
 
 use deltawire::stream::{Observer, Payload};
 use deltawire::{Config, Flow, Growing, Parser};

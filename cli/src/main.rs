@@ -18,7 +18,8 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are not errors. Wrong usage exits with 1, not with clap's 2, which means an error of the API.
+            // Help and version are not errors. Wrong usage exits with 1, not with clap's 2, which means an error of the
+            // API.
             let wrong = error.use_stderr();
             let printed = error.print();
             return if wrong || printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {

@@ -47,8 +47,8 @@ pub enum Command {
     Events(Events),
     /// Print the events of any event stream, one JSON object a line
     ///
-    /// The stream is read as WHATWG HTML 9.2 requires, whatever protocol it carries. A last block without its blank line
-    /// is dropped, and standard error says so.
+    /// The stream is read as WHATWG HTML 9.2 requires, whatever protocol it carries. A last block without its blank
+    /// line is dropped, and standard error says so.
     #[command(after_help = SSE_EXIT)]
     Sse(Sse),
 }
@@ -76,8 +76,8 @@ pub struct Message {
     /// Drop the arguments of a tool call that are sent a second time, complete and identical
     #[arg(long)]
     pub drop_repeated_arguments: bool,
-    /// Print also what only gateways and providers add: `provider`, `native_finish_reason`, `reasoning_details`, and any
-    /// unknown member. The reasoning has the name under which it came, and `data` of audio is a list of its pieces
+    /// Print also what only gateways and providers add: `provider`, `native_finish_reason`, `reasoning_details`, and
+    /// any unknown member. The reasoning has the name under which it came, and `data` of audio is a list of its pieces
     #[arg(long)]
     pub extended: bool,
     /// How many bytes the texts and the raw JSON of the message may have in total

@@ -92,7 +92,8 @@ fn the_exit_status_follows_the_golden_result() {
         if is_chat(protocol) {
             assert_eq!(ran.status, status(golden), "{file}: {}", ran.err);
         } else {
-            // Streams of other protocols that the library reads are complete here, and so is the stream of chunks that share a block.
+            // Streams of other protocols that the library reads are complete here, and so is the stream of chunks that
+            // share a block.
             let is_read = ["anthropic", "gemini", "responses"].iter().any(|read| protocol == read);
             let expected = if is_read || ran.err.contains("quirk F28") { 0 } else { 4 };
             assert_eq!(ran.status, expected, "{file}: {}", ran.err);

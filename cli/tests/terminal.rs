@@ -4,8 +4,8 @@ mod command;
 
 use command::{file, on_terminal, run, run_with};
 
-/// A line of the command, colour, a title, a cleared screen by C1, a line separator, text turned round: as JSON has them, and
-/// as standard error does.
+/// A line of the command, colour, a title, a cleared screen by C1, a line separator, text turned round: as JSON has
+/// them, and as standard error does.
 const EVIL: &str =
     "x\\ndeltawire: verdict: done\\r\\u001b[31m\\u001b]0;t\\u0007\\u009b2J\\u007f\\u2028\\u202e\\u2066\\ty";
 /// The text on a screen, with line ends and tabs kept.

@@ -37,7 +37,7 @@ fn picture(height: f64, title: &str, body: &str) -> String {
     )
 }
 
-/// The powers of ten in a range, and what they are called.
+/// Returns the powers of ten in a range, with their labels.
 fn decades(least: f64, most: f64) -> Vec<f64> {
     let (first, last) = (least.log10().floor() as i32, most.log10().ceil() as i32);
     (first..=last).map(|power| 10f64.powi(power)).collect()
@@ -51,12 +51,12 @@ fn short(value: f64) -> String {
     }
 }
 
-/// A name without what its lines are found with.
+/// Returns a name without the part that identifies its slices.
 fn short_name(name: &str) -> String {
     name.trim_start_matches("C++: memchr + ").trim_start_matches("lines + ").into()
 }
 
-/// A bar for the geometric mean of each contender, a dot for each input.
+/// Draws a bar for the geometric mean of each contender, and a dot for each input.
 pub fn throughput(results: &Results) -> Option<String> {
     let runs = results.of(&SIX, 16384);
     let first = runs.first()?;
@@ -114,7 +114,7 @@ pub fn throughput(results: &Results) -> Option<String> {
     Some(picture(bottom + 46.0, "Throughput, slices of 16 KiB", &body))
 }
 
-/// Lines, both axes logarithmic.
+/// Draws lines with two logarithmic axes.
 fn lines(
     title: &str,
     under: &str,
@@ -168,7 +168,7 @@ fn lines(
     Some(picture(bottom + 50.0, title, &body))
 }
 
-/// Nanoseconds an event by the size of the slices.
+/// Draws the nanoseconds an event by the size of the slices.
 pub fn by_slice(results: &Results) -> Option<String> {
     let longest = results.run("content", WHOLE)?.bytes as f64 / results.run("content", WHOLE)?.responses as f64;
     let sizes = [(1, 1.0), (64, 64.0), (1448, 1448.0), (16384, 16384.0), (WHOLE, longest)];
@@ -184,7 +184,7 @@ pub fn by_slice(results: &Results) -> Option<String> {
     lines("Cost by the size of the slices, content", "bytes a slice", "ns an event", &ticks, &rows)
 }
 
-/// GB/s by the length of the content.
+/// Draws the GB/s by the length of the content.
 pub fn by_length(results: &Results) -> Option<String> {
     let ticks: Vec<(f64, String)> = LARGE.iter().map(|len| (*len as f64, short(*len as f64))).collect();
     let which = [(PULL, 1448), (PULL, 16384), (PULL, WHOLE), (SIMDJSON, 16384), (TAPE, 16384)];

@@ -1,4 +1,4 @@
-//! What is to be reached, and whether it is.
+//! The targets, and whether they are reached.
 
 use crate::gateway;
 use crate::measure::{mean, Results, Run};
@@ -7,7 +7,7 @@ use deltawire_benches::WHOLE;
 
 pub const FIRST_FOUR: [&str; 4] = ["content", "content-plain", "tools", "vllm-like"];
 pub const OTHER_TWO: [&str; 2] = ["logprobs", "real"];
-/// What means are taken over.
+/// The inputs of the geometric means.
 pub const SIX: [&str; 6] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "real"];
 const ALL: [&str; 7] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "real", "alternate"];
 
@@ -28,7 +28,7 @@ pub fn large(len: usize) -> String {
     format!("content of {len} B")
 }
 
-/// The least of a value over runs, and where it is.
+/// Returns the least value over runs, and its run.
 fn least<'r>(runs: &[&'r Run], value: impl Fn(&Run) -> Option<f64>) -> Option<(f64, &'r str)> {
     let values = runs.iter().map(|run| Some((value(run)?, run.input.as_str()))).collect::<Option<Vec<_>>>()?;
     values.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))
@@ -38,7 +38,7 @@ fn greatest<'r>(runs: &[&'r Run], value: impl Fn(&Run) -> Option<f64>) -> Option
     least(runs, |run| value(run).map(|value| -value)).map(|(value, at)| (-value, at))
 }
 
-/// A row that says how a measured value compares with a bound, or that there is none.
+/// Makes a row that compares a measured value with a bound, or says that there is no value.
 fn row(mode: &'static str, target: &'static str, found: Option<(bool, String)>) -> Row {
     let (reached, measured) = match found {
         Some((reached, measured)) => (Some(reached), measured),
@@ -55,20 +55,20 @@ fn at_most(found: Option<(f64, &str)>, bound: f64, digits: usize) -> Option<(boo
     found.map(|(value, at)| (value <= bound, format!("{value:.digits$} ({at})")))
 }
 
-/// Ratios of this library to another on some inputs.
+/// Returns the ratios of this library to another contender on some inputs.
 fn ratios(runs: &[&Run], own: &str, other: &str) -> Option<Vec<f64>> {
     runs.iter().map(|run| run.ratio(own, other)).collect()
 }
 
 fn mean_at_least(values: Option<Vec<f64>>, expected: usize, bound: f64) -> Option<(bool, String)> {
-    // Without the recorded streams it is another mean.
+    // Without the recorded streams it would be another mean.
     values.filter(|values| values.len() == expected).map(|values| {
         let mean = mean(&values);
         (mean >= bound, format!("{mean:.2}"))
     })
 }
 
-/// The greatest of a value of the seconds in slices of some size and of 16 KiB, and where it is.
+/// Returns the greatest value of the seconds in slices of some size and of 16 KiB, and its run.
 fn beside(results: &Results, size: usize, value: impl Fn(f64, f64, u64) -> f64) -> Option<(f64, &str)> {
     let values = results.sizes.iter().filter(|one| ALL.contains(&one.input.as_str()));
     let values = values.map(|one| Some((one.compare(size, 16384, |a, b| value(a, b, one.bytes))?, one.input.as_str())));
@@ -140,7 +140,7 @@ pub fn rows(results: &Results, gateway: &[gateway::Row]) -> Vec<Row> {
     for (mode, target, size, bound) in [
         ("64 B slices, of the time of 16 KiB", "≤ 5 ×", 64, 5.0),
         ("1448 B slices, of the time of 16 KiB", "≤ 1.5 ×", 1448, 1.5),
-        // What two runs of the same differ by is let pass.
+        // Two runs of the same work differ by this much.
         ("whole, of the time of 16 KiB", "≤ 1.0 ×", WHOLE, 1.005),
     ] {
         let slower = beside(results, size, |time, parse, _| time / parse);
@@ -160,7 +160,7 @@ pub fn rows(results: &Results, gateway: &[gateway::Row]) -> Vec<Row> {
     let json = least(&six, |run| run.ratio(GO, GO_JSON));
     rows.push(row("the same, of encoding/json", "≥ 25 ×", at_least(json, 25.0)));
     let garbage = greatest(&six, |run| Some(run.series(GO)?.allocations? as f64 / run.events as f64));
-    // What the measuring itself allocates is below a hundredth.
+    // The measuring itself allocates less than a hundredth.
     let garbage = garbage.map(|(count, at)| (count < 0.01, format!("{count:.3} ({at})")));
     rows.push(row("the same, allocations an event", "0", garbage));
 

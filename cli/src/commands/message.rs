@@ -106,8 +106,8 @@ impl Assembly {
     }
 }
 
-/// Returns strict JSON with each member and element on a separate line. This works on the text, because parsing and writing
-/// numbers would change them.
+/// Returns strict JSON with each member and element on a separate line. This works on the text, because parsing and
+/// writing numbers would change them.
 fn pretty(json: &str) -> String {
     let mut pretty = String::with_capacity(json.len() + json.len() / 2);
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
@@ -159,8 +159,8 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     assembly.conclude()
 }
 
-/// Prints the response so far at Ctrl-C, and ends the process. A second Ctrl-C, or one after the end of the input (`over`), ends
-/// the process at once.
+/// Prints the response so far at Ctrl-C, and ends the process. A second Ctrl-C, or one after the end of the input
+/// (`over`), ends the process at once.
 fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>) -> io::Result<()> {
     signal_hook::flag::register_conditional_default(SIGINT, over.clone())?;
     let mut signals = signal_hook::iterator::Signals::new([SIGINT])?;
@@ -187,7 +187,8 @@ fn lock(assembly: &Mutex<Assembly>) -> MutexGuard<'_, Assembly> {
     assembly.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the event, if there is one. Without a tracker only quirks can be errors, and the config makes no quirk an error.
+/// Returns the event, if there is one. Without a tracker only quirks can be errors, and the config makes no quirk an
+/// error.
 fn some(event: Result<Option<Event<'_>>, Error>) -> Option<Event<'_>> {
     event.unwrap_or_default()
 }

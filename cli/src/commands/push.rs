@@ -60,7 +60,8 @@ impl Checked {
 /// A handler that writes.
 pub trait Printer: Handler {
     fn output(&mut self) -> &mut Checked;
-    /// Ends the current line of the output on a terminal, before a line goes to standard error and at the end of the stream.
+    /// Ends the current line of the output on a terminal, before a line goes to standard error and at the end of the
+    /// stream.
     fn end_line(&mut self) {}
 }
 

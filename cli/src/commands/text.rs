@@ -91,8 +91,8 @@ impl Printing<'_> {
         })
     }
 
-    /// Reports what was not printed, to explain an empty or a short output: first of the printed choice, then of the others. It
-    /// reports each kind of thing once.
+    /// Reports what was not printed, to explain an empty or a short output: first of the printed choice, then of the
+    /// others. It reports each kind of thing once.
     fn report(&self) {
         let printed = self.options.choice;
         let is_printed = |choice: u32| choice == printed;

@@ -72,7 +72,8 @@ pub fn samples() -> Vec<(String, Value)> {
     samples
 }
 
-/// Runs on a terminal, which gets standard output and standard error. Returns `None` without Python, which makes the terminal.
+/// Runs on a terminal, which gets standard output and standard error. Returns `None` without Python, which makes the
+/// terminal.
 pub fn on_terminal(arguments: &[&str]) -> Option<String> {
     const SPAWN: &str = "import pty, sys; pty.spawn(sys.argv[1:])";
     let mut python = Command::new("python3");

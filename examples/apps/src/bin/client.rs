@@ -1,7 +1,9 @@
-//! `client URL`: prints the content of a streamed answer as it comes, and the names of the tools that it calls. With tokio and reqwest.
+//! `client URL`: prints the content of a streamed answer as it comes, and the names of the tools that it calls. With
+//! tokio and reqwest.
 //!
-//! A task reads the response and sends its updates through a channel, so the receiver is free to wait or to select. To end the task,
-//! and with it the request, drop the receiver. When the response has ended, the task returns the whole message.
+//! A task reads the response and sends its updates through a channel, so the receiver is free to wait or to select. To
+//! end the task, and with it the request, drop the receiver. When the response has ended, the task returns the whole
+//! message.
 
 use deltawire::chat::Chunk;
 use deltawire::message::Assembler;
@@ -26,7 +28,8 @@ impl Handler for Reader {
         self.message.update(choice, update)
     }
 
-    /// Called if the parser has no room, such as for a ninth choice. It continues to read, and the message has `left_out`.
+    /// Called if the parser has no room, such as for a ninth choice. It continues to read, and the message has
+    /// `left_out`.
     fn limit(&mut self, error: &Error) -> Flow {
         self.message.limit(error)
     }

@@ -1,8 +1,8 @@
-//! `gateway UPSTREAM`: forwards each request to `UPSTREAM` and the answer back, unchanged, and prints a line for each response, with
-//! the tokens that it used. With axum and reqwest. Prints its own address first.
+//! `gateway UPSTREAM`: forwards each request to `UPSTREAM` and the answer back, unchanged, and prints a line for each
+//! response, with the tokens that it used. With axum and reqwest. Prints its own address first.
 //!
-//! To keep it short it sends each request as a GET without headers and body. A real request is a POST: forward its method, its
-//! headers (but not `Host` and `Accept-Encoding`) and its body.
+//! To keep it short it sends each request as a GET without headers and body. A real request is a POST: forward its
+//! method, its headers (but not `Host` and `Accept-Encoding`) and its body.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
