@@ -206,7 +206,7 @@ fn main() {
 
     let rows = targets::rows(&results, &gateway);
     out.push_str(
-        "\n### What to reach\n\nB is simdjson On-Demand behind memchr. In brackets: the input on which it is worst.\n",
+        "\n### Targets\n\nB is simdjson On-Demand on lines by memchr. Ratios are of speed unless the row says time. The input in brackets is the worst one.\n",
     );
     out.push_str(&report::targets(&rows));
     out.push_str(&report::extremes(&results));

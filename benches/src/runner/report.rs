@@ -120,7 +120,7 @@ pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> St
 }
 
 pub fn targets(rows: &[Row]) -> String {
-    let mut out = String::from("\n| what | to reach | measured | reached |\n|---|---|---|---|\n");
+    let mut out = String::from("\n| row | target | measured | reached |\n|---|---|---|---|\n");
     for Row { mode, target, measured, reached } in rows {
         let reached = reached.map_or("–", |reached| if reached { "yes" } else { "**no**" });
         let _ = writeln!(out, "| {mode} | {target} | {measured} | {reached} |");
