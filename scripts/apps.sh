@@ -20,12 +20,12 @@ says() {
 tide=$'The tide turns at 6:40.\n\nBring "boots".'
 for program in "$TARGET/debug/examples/blocking" "$out/no_std/debug/examples/no_std"; do
   says "$tide" samples/content.sse "$program"
-  if "$program" <samples/truncated.sse >/dev/null 2>"$out/said.txt"; then fail "$program takes a stream that was cut for a whole one"; fi
+  if "$program" <samples/truncated.sse >/dev/null 2>"$out/said.txt"; then fail "$program reports success for a stream that was cut"; fi
   grep -q truncated "$out/said.txt" || fail "$program does not say that it was cut"
 done
 # An event that is longer than the array of 2 KiB is reported.
 { printf 'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' "$(printf '%3000s' x)"; cat samples/content.sse; } >"$out/long.sse"
-if "$out/no_std/debug/examples/no_std" <"$out/long.sse" >"$out/shown.txt" 2>/dev/null; then fail "no_std: a lost event is not noticed"; fi
+if "$out/no_std/debug/examples/no_std" <"$out/long.sse" >"$out/shown.txt" 2>/dev/null; then fail "no_std reports success for a lost event"; fi
 [ "$(cat "$out/shown.txt")" = "[…]$tide" ] || fail "no_std prints: $(cat "$out/shown.txt")"
 printf 'id: 7\nevent: content_block_delta\ndata: {"delta":{"text":"Hi\\n"}}\n\nevent: ping\ndata: {"type": "ping"}\n\ndata: no\n\n' >"$out/other.sse"
 says $'content_block_delta: Hi\n\nping\nmessage: no JSON: not a literal at byte 1\nlast event ID: 7' "$out/other.sse" \

@@ -43,7 +43,7 @@ if [ "${1:-}" = --sdks ]; then
   else
     echo "SKIP bench-node: npm or the SDKs are missing" >&2
   fi
-  [ ${#sdks[@]} -gt 0 ] || skip "no SDK is here"
+  [ ${#sdks[@]} -gt 0 ] || skip "no SDK is installed"
   # An SDK takes a hundred times as long, so an eighth of the bytes is enough.
   with+=("${sdks[@]}" --bytes 500000 --rounds 9)
 fi

@@ -24,7 +24,7 @@ capi_names
 case $SYSTEM in
   Linux) tools=(gcc ld ar nm objcopy objdump strip flock) ;;
   Darwin) tools=(cc ar nm strip) ;;
-  *) skip "the C library is put together for Linux and macOS only, so far" ;;
+  *) skip "the C library is built only for Linux and macOS so far" ;;
 esac
 mapfile -t exports <capi/exports.txt
 
@@ -66,7 +66,7 @@ if have flock; then
   flock 9
 fi
 
-declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt is not what the header declares (scripts/capi.sh --exports)"
+declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt differs from the header (scripts/capi.sh --exports)"
 # Build only a staticlib: if cargo also builds an rlib, it omits the optimisation across crates.
 cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib --crate-type staticlib \
   "${features[@]}" -- "${codegen[@]}"
@@ -112,12 +112,12 @@ check() {
   local defined=(--defined-only --extern-only) undefined=(--undefined-only) more
   [ "$SYSTEM" != Darwin ] || defined=(-g -U) undefined=(-u)
   names "$1" "${@:2}" "${defined[@]}" >"$work/exports.txt"
-  diff capi/exports.txt "$work/exports.txt" >&2 || fail "${1##*/} exports something else than capi/exports.txt says"
+  diff capi/exports.txt "$work/exports.txt" >&2 || fail "${1##*/} has other exports than capi/exports.txt"
   names "$1" "${@:2}" "${undefined[@]}" >"$work/undefined.txt"
   more=$(comm -13 capi/undefined.txt "$work/undefined.txt")
   [ -z "$more" ] || {
     [ "$SYSTEM" = Darwin ] || panics >&2
-    fail "${1##*/} needs what capi/undefined.txt does not list: $more"
+    fail "${1##*/} needs symbols that capi/undefined.txt does not list: $more"
   }
 }
 check "$work/libdeltawire.a"

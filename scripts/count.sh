@@ -9,7 +9,7 @@ have valgrind || packages valgrind
 have valgrind || skip "valgrind is missing"
 need_crates
 need_capi
-grep -qw avx2 /proc/cpuinfo || skip "memchr takes another way on a processor without AVX2"
+grep -qw avx2 /proc/cpuinfo || skip "memchr takes another path on a processor without AVX2"
 # Versions, besides the library itself, that the numbers depend on.
 versions=("rustc:$(rustc -V)" "memchr:memchr $(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')")
 [ "${1:-}" = --update ] || table_is_of $table "${versions[@]}"
@@ -60,7 +60,7 @@ pass count-table
 
 # Control: slightly more work for each event.
 got=$(each "$count" content slower)
-[ "$(off "$got" "$(sed -n 's/^content //p' $table)")" -gt 300 ] || fail "a slower library is not caught: content takes $got"
+[ "$(off "$got" "$(sed -n 's/^content //p' $table)")" -gt 300 ] || fail "a slower library is not detected: content takes $got"
 pass count-control
 
 # An event twice as long.

@@ -32,5 +32,5 @@ timeout 1200 "${tests[@]}" >"$out/tests.log" 2>&1 || { tail -n 60 "$out/tests.lo
 "llvm-cov-$major" export -format=lcov -instr-profile "$out/all.profdata" "${programs[0]}" "${programs[@]/#/--object=}" \
   --sources "$PWD/src" >"$out/lcov.info" 2>"$out/export.log" || { cat "$out/export.log" && fail "llvm-cov failed"; }
 python3 -B scripts/coverage.py "$out/lcov.info" "$PWD" "$out/uncovered.txt"
-echo "NOTE the lines that were not run: $out/uncovered.txt"
+echo "NOTE the lines that did not run: $out/uncovered.txt"
 pass

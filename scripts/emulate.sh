@@ -4,7 +4,7 @@
 # needs neither std nor a test harness for these processors. `make test-full` also runs the unit tests there, and all tests on 32-bit
 # x86, which needs no QEMU. With TARGETs it runs only the tests on these.
 . "$(dirname "$0")/lib.sh"
-[ "$(uname -sm)" = "Linux x86_64" ] || skip "it compares with x86-64"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the comparison needs x86-64"
 need_crates
 logs=$TARGET/emulate/logs
 mkdir -p "$logs"
@@ -39,7 +39,7 @@ sums() {
   "$cc" -std=c99 -O1 -Wall -Wextra -Werror -static -I "$out" proof/sums.c "$CARGO_TARGET_DIR/$target/release/libdeltawire_proof.a" -o "$out/sums"
   began=$SECONDS
   $runner "$out/sums" "${summed[@]}" >"$out/here.txt"
-  diff "$CARGO_TARGET_DIR/hosted.txt" "$out/here.txt" || fail "on $arch it computes something else"
+  diff "$CARGO_TARGET_DIR/hosted.txt" "$out/here.txt" || fail "the program computes something else on $arch"
   echo "NOTE $arch: ${#summed[@]} streams in $((SECONDS - began)) s"
   pass "$STEP-$arch-sums"
 }
@@ -60,7 +60,7 @@ names() {
 # An emulated processor is thirty times slower.
 export DELTAWIRE_THIN=53 DELTAWIRE_EMULATED=37
 CARGO_TARGET_DIR=$TARGET cargo test --locked -p deltawire --all-features --lib --tests -- --list 2>&1 | names >"$logs/here.txt"
-[ "$(grep -c '^src/lib.rs ' "$logs/here.txt")" -gt 250 ] || fail "only few tests are seen on this machine"
+[ "$(grep -c '^src/lib.rs ' "$logs/here.txt")" -gt 250 ] || fail "the list of tests on this machine is too short"
 std=(-Zbuild-std=std,test,panic_unwind)
 # Optimising the standard library takes longer than running it.
 export CARGO_PROFILE_DEV_OPT_LEVEL=0
@@ -95,7 +95,7 @@ emulate() {
   timeout 3600 "${DEBIAN_CARGO[@]}" test "${tests[@]}" $(kinds "$target") --target "$target" -- --show-output >"$log" 2>&1 ||
     { tail -n 60 "$log" && fail "the tests fail on $arch, or take over an hour"; }
   grep '^SKIP ' "$log" || true
-  names <"$log" | diff <(here "$target") - || fail "other tests passed on $arch than there are on x86-64"
+  names <"$log" | diff <(here "$target") - || fail "the tests that passed on $arch are not those of x86-64"
   echo "NOTE $arch: $((SECONDS - began)) s, beside the others"
   pass "$STEP-$arch ($(here "$target" | wc -l) tests)"
 }

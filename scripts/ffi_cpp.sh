@@ -17,7 +17,7 @@ work=$TARGET/ffi-cpp
 mkdir -p "$work"
 flags=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -I "$TARGET/capi/include")
 compilers=(g++)
-if have clang++; then compilers+=(clang++); else echo "NOTE clang++ is missing, g++ alone is tried"; fi
+if have clang++; then compilers+=(clang++); else echo "NOTE clang++ is missing, only g++ is used"; fi
 
 # built NAME COMPILER FLAG...: builds the program of that source.
 built() {
@@ -44,7 +44,7 @@ done
 g++ "${flags[@]}" -std=c++17 -Wuseless-cast -fsyntax-only "$work/quickstart.cpp"
 # Below C++17 the compiler reports one error, which says so.
 for compiler in "${compilers[@]}"; do
-  ! "$compiler" -std=c++14 -I "$TARGET/capi/include" -fsyntax-only "$work/alone.cpp" 2>"$work/said" || fail "$compiler takes deltawire.hpp as C++14"
+  ! "$compiler" -std=c++14 -I "$TARGET/capi/include" -fsyntax-only "$work/alone.cpp" 2>"$work/said" || fail "$compiler accepts deltawire.hpp as C++14"
   [ "$(grep -c 'error:' "$work/said")" = 1 ] && grep -q 'error: .*needs C++17' "$work/said" ||
     fail "$compiler on deltawire.hpp as C++14: $(cat "$work/said")"
 done
@@ -57,7 +57,7 @@ for compiler in $(full "${compilers[*]}" g++); do
   for number in "${!refused[@]}"; do
     wanted=${refused[number]}
     if "$compiler" "${flags[@]}" -std=c++17 -DCASE="$number" -fsyntax-only $src/refuse.cpp 2>"$work/said"; then
-      [ -z "$wanted" ] || fail "$compiler takes case $number of refuse.cpp"
+      [ -z "$wanted" ] || fail "$compiler accepts case $number of refuse.cpp"
     else
       [ -n "$wanted" ] && grep -q "$wanted" "$work/said" || fail "$compiler on case $number of refuse.cpp: $(cat "$work/said")"
     fi
@@ -79,7 +79,7 @@ built log g++ -std=c++17 -O1 -g
 # Control: the comparison must be able to fail.
 cp "$work/logs/weather.sse.log" "$work/kept"
 sed -i 's/get_weather/get_whether/' "$work/logs/weather.sse.log"
-! "$work/log-g++" streams --quick "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong log was taken for right"
+! "$work/log-g++" streams --quick "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong log is not detected"
 mv "$work/kept" "$work/logs/weather.sse.log"
 pass ffi-cpp-log
 

@@ -2,7 +2,7 @@
 # Formats, vets and tests the Go package, also with pkg-config, in `make test-full` also with the race detector and the strict pointer
 # checker. Then uses it as a module without Rust, with the program of its README, also linked statically.
 . "$(dirname "$0")/lib.sh"
-[ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
+[ "$(uname -s)" = Linux ] || skip "the C library for Go is built only for Linux so far"
 have gcc || skip "gcc is missing"
 export GOTOOLCHAIN=local GOPROXY=off GOFLAGS='' GOWORK=off GOCACHE=$TARGET/go-cache CGO_ENABLED=1
 package=bindings/go
@@ -32,7 +32,7 @@ unformatted=$("$("$go" env GOROOT)/bin/gofmt" -l $package)
 (cd $package && "$go" vet ./...) || fail "go vet"
 pass go-vet
 # Without cgo the build must fail and say why.
-if said=$(cd $package && CGO_ENABLED=0 "$go" build . 2>&1); then fail "it builds without cgo"; fi
+if said=$(cd $package && CGO_ENABLED=0 "$go" build . 2>&1); then fail "the package builds without cgo"; fi
 case $said in *deltawire_needs_cgo*) ;; *) fail "without cgo: $said" ;; esac
 pass go-nocgo
 
@@ -112,16 +112,16 @@ module() {
   } >"$work/module.log" 2>&1 || { cat "$work/module.log" >&2 && fail "go get, go mod vendor"; }
   rm -rf "$work/gopath" # no longer needed
   alone go build -mod=vendor -o program . || fail "go build -mod=vendor"
-  [ "$(alone ./program <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the vendored program reads otherwise"
+  [ "$(alone ./program <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the vendored program prints something else"
   pass go-module
   alone go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o text . || fail "go build, statically linked"
   local text=$work/module/text
-  [ "$("$text" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the README's program reads otherwise"
+  [ "$("$text" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the README's program prints something else"
   [ "$("$text" <samples/choices.sse)" = 'Rain, again.' ] || fail "the README's program mixes choices"
   # A cut stream, and one with an unreadable payload.
-  ! "$text" <samples/truncated.sse >/dev/null 2>&1 || fail "the README's program does not see that a stream was cut"
+  ! "$text" <samples/truncated.sse >/dev/null 2>&1 || fail "the README's program reports success for a stream that was cut"
   ! { printf 'data: {"choices":[}\n\n' && cat samples/content.sse; } | "$text" >/dev/null 2>&1 ||
-    fail "the README's program does not see that a part was lost"
+    fail "the README's program reports success for a stream that lost a part"
   pass go-static
 }
 module_arm64() {
@@ -134,7 +134,7 @@ module_arm64() {
   alone GOARCH=arm64 CC=aarch64-linux-gnu-gcc go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o program-arm64 . ||
     fail "go build for arm64"
   [ "$(qemu-aarch64 "$work/module/program-arm64" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] ||
-    fail "the program for arm64 reads otherwise"
+    fail "the program for arm64 prints something else"
   pass go-module-arm64
 }
 case $proxy in

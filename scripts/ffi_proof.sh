@@ -64,7 +64,7 @@ done
 mv "$out/all.new" "$out/all.txt"
 # A drive that noted almost nothing would test nothing.
 idle=$(awk '$1 != "roots" && $3 > most[$1] { most[$1] = $3 } END { for (d in most) if (most[d] < 500) print d }' "$out/all.txt")
-[ -z "$idle" ] || fail "drives that did next to nothing: $idle"
+[ -z "$idle" ] || fail "drives that did almost nothing: $idle"
 [ "$(awk '{ print $1 }' "$out/all.txt" | sort -u | wc -l)" -ge 10 ] || fail "not all drives ran"
 pass ffi-proof-run
 

@@ -12,10 +12,10 @@ mapfile -t known < <(sed -n 's/^path = "fuzz_targets\/\(.*\)\.rs"$/\1/p' fuzz/Ca
 targets=("$@")
 [ $# -gt 0 ] || targets=("${known[@]}")
 for name in "${targets[@]}"; do
-  [[ " ${known[*]} " == *" $name "* ]] || fail "there is no target $name, but ${known[*]}"
+  [[ " ${known[*]} " == *" $name "* ]] || fail "there is no target $name; there are ${known[*]}"
 done
 
-[ "$(uname -s)" = Linux ] || skip "libFuzzer and its sanitizer are set up for Linux only, so far"
+[ "$(uname -s)" = Linux ] || skip "libFuzzer and its sanitizer are set up only for Linux so far"
 have cargo || skip "cargo is missing"
 have c++ || packages g++
 have c++ || skip "a C++ compiler is missing, for libFuzzer (Debian: g++)"

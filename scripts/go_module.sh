@@ -33,7 +33,7 @@ foreign() {
   join_archive "$TARGET/capi/build/$target/release/libdeltawire_capi.a" "$at" "$tools"
   "${tools}nm" -j --defined-only --extern-only "$at/deltawire.o" | sort | diff capi/exports.txt - >&2 || fail "$target: other exports than capi/exports.txt"
   needs=$("${tools}nm" -j --undefined-only "$at/deltawire.o" | sort | comm -13 capi/undefined.txt -)
-  [ -z "$needs" ] || fail "$target: needs what capi/undefined.txt does not list: $needs"
+  [ -z "$needs" ] || fail "$target: needs symbols that capi/undefined.txt does not list: $needs"
   install -m 644 "$at/libdeltawire.a" "$2"
 }
 

@@ -50,7 +50,7 @@ ln -s c11 "$work/c17"
 # With the oldest and the newest standard, in `make test-full` with each.
 c=(c99 $(full c11 "") c17) cpp=(c++11 $(full c++17 "") c++20)
 for std in "${cpp[@]}"; do sources deltawire.h "$work/$std" cpp "${cxx[@]}"; done
-compile() { "$@" -Iinclude -Iffi-tests/header -fsyntax-only || fail "it does not compile: $*"; }
+compile() { "$@" -Iinclude -Iffi-tests/header -fsyntax-only || fail "the header does not compile: $*"; }
 count=0
 for cc in "${ccs[@]}"; do
   for std in "${c[@]}"; do
@@ -72,7 +72,7 @@ done
 mkdir "$work/fault"
 sed 's/^uint32_t deltawire_abi(void);/uint32_t deltawire_abi();/' include/deltawire.h >"$work/fault/deltawire.h"
 ! gcc -std=c99 "${warn[@]}" -Wstrict-prototypes -I"$work/fault" -fsyntax-only "$work/c99/alone.c" 2>/dev/null ||
-  fail "a prototype without parameters was not found"
+  fail "a prototype without parameters is not detected"
 pass "header-c ($count compilations)"
 
 if [ -e include/deltawire.hpp ]; then
@@ -103,7 +103,7 @@ fi
 # Control: a moved member must be detected.
 mkdir "$work/moved"
 sed 's/^    uint64_t events;/    uint32_t inserted; uint64_t events;/' include/deltawire.h >"$work/moved/deltawire.h"
-! gcc -std=c11 -I"$work/moved" -fsyntax-only $layout/layout.c 2>/dev/null || fail "a moved member was not found"
+! gcc -std=c11 -I"$work/moved" -fsyntax-only $layout/layout.c 2>/dev/null || fail "a moved member is not detected"
 pass header-layout
 
 # ---- one version
@@ -116,9 +116,9 @@ pass header-version
 # ---- cbindgen and the sections
 have cargo || skip "cargo is missing"
 made "$work/made.h"
-diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not what capi/ makes: scripts/header.sh --write"
+diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not up to date with capi/: scripts/header.sh --write"
 [ -z "$(awk 'length > 100' include/deltawire.h)" ] || fail "lines of over 100 columns: $(awk 'length > 100' include/deltawire.h)"
 # Control: an item without a section must be detected.
 sed '$d' capi/sections.txt >"$work/fewer.txt"
-! python3 -B scripts/header.py "$work/made.h.cbindgen" "$work/fewer.txt" >/dev/null 2>&1 || fail "an item without a section was not found"
+! python3 -B scripts/header.py "$work/made.h.cbindgen" "$work/fewer.txt" >/dev/null 2>&1 || fail "an item without a section is not detected"
 pass header-cbindgen

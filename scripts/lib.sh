@@ -81,7 +81,7 @@ need_crates() {
   said=$(cargo fetch --quiet --locked --target "$host" "$@" 2>&1) && return
   # A lock file that does not match is an error of the project, not of the network.
   case $said in *--locked*) fail "$said" ;; esac
-  skip "the crates of Cargo.lock are neither cached nor to be fetched"
+  skip "the crates of Cargo.lock are neither cached nor available"
 }
 
 # The packages and features of `make tests`: builds with the same arguments share their output.
@@ -116,7 +116,7 @@ need_debian_rust() {
 }
 # debian_fetch ARGUMENT...: like need_crates, with the crates that -Zbuild-std builds.
 debian_fetch() {
-  "${DEBIAN_CARGO[@]}" fetch --quiet --locked "$@" || skip "the crates of the standard library are neither cached nor to be fetched"
+  "${DEBIAN_CARGO[@]}" fetch --quiet --locked "$@" || skip "the crates of the standard library are neither cached nor available"
 }
 
 # hosted_sums FOLDER EVERY: writes to FOLDER/hosted.txt the sums that the drives of proof/ compute as an ordinary program, and sets
@@ -139,7 +139,7 @@ panicking_control() { rustc --edition 2021 --crate-type staticlib -Copt-level=2 
 # need_lld NAME: sets "$ld" to the linker that comes with Rust, or to an installed one of this name, or skips the step.
 need_lld() {
   ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
-  [ -x "$ld" ] || ld=$(command -v "$1") || skip "neither rust-lld nor $1 is here"
+  [ -x "$ld" ] || ld=$(command -v "$1") || skip "neither rust-lld nor $1 is installed"
 }
 
 # go_arch TRIPLE: prints Go's name for the machine of a Rust target.
@@ -267,7 +267,7 @@ table_is_of() {
   [ -e "$1" ] || fail "$1 is missing ($STEP.sh --update)"
   for version in "${@:2}"; do
     stated=$(sed -n "s/^# ${version%%:*}: //p" "$1")
-    [ "$stated" = "${version#*:}" ] || skip "$1 is of $stated; this is ${version#*:} ($STEP.sh --update)"
+    [ "$stated" = "${version#*:}" ] || skip "$1 was made with $stated; this is ${version#*:} ($STEP.sh --update)"
   done
 }
 # off GOT EXPECTED: prints the difference in hundredths of a percent.
@@ -285,7 +285,7 @@ table_holds() {
     echo "$STEP: $name takes $got $3; $1 says $expected (if that is meant, $STEP.sh --update)" >&2
     wrong=1
   done < <(grep -v '^#' "$2")
-  [ $wrong = 0 ] || fail "the table does not hold"
+  [ $wrong = 0 ] || fail "figures differ from the table"
 }
 
 # stated_stack ROW BYTES: fails unless the table of the stack in docs/memory.md states BYTES within 5 %. With another Rust than the

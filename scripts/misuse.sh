@@ -31,7 +31,7 @@ run() {
     build "$program" "$@" &
     pids+=($!)
   done
-  for program in "${pids[@]}"; do wait "$program" || fail "it does not compile: ${*:2}"; done
+  for program in "${pids[@]}"; do wait "$program" || fail "the program does not compile: ${*:2}"; done
   # On a crash the program itself reports the case.
   export ASAN_OPTIONS=handle_segv=0:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   "$out/version-$1" "$version" || fail "the versions differ"
@@ -43,7 +43,7 @@ build misuse faulty gcc -O0 $tests/faulty.c -Wl,--wrap=deltawire_value_u64,--wra
   -Wl,--wrap=deltawire_reset
 ! said=$("$out/misuse-faulty") || fail "the library with faults passed"
 for name in value_u64 quirk_count reset; do
-  grep -q "^deltawire_$name: " <<<"$said" || fail "the fault in deltawire_$name was not found"
+  grep -q "^deltawire_$name: " <<<"$said" || fail "the fault in deltawire_$name was not detected"
 done
 pass misuse-gcc
 

@@ -15,7 +15,7 @@ git ls-files src tests examples/*.rs samples docs include README.md CHANGELOG.md
 lacks=$(sort "$out/list.txt" | comm -23 <(sort "$out/wanted.txt") - | head -n 5)
 [ -z "$lacks" ] || fail "the package lacks $lacks"
 if grep -vE '^(\.cargo_vcs_info\.json|Cargo\.(toml|toml\.orig|lock)|LICENSE-(MIT|APACHE)|[A-Z]+\.md|(src|tests|samples|docs)/.*|examples/[a-z_]+\.rs|include/deltawire\.(h|hpp)|bindings/go/README\.md)$' \
-  "$out/list.txt"; then fail "the package holds these, too"; fi
+  "$out/list.txt"; then fail "the package has these files, too"; fi
 
 cargo package --quiet --locked --allow-dirty --no-verify -p deltawire --target-dir "$out" 2>"$out/said.txt" || fail "$(cat "$out/said.txt")"
 # Unpack it elsewhere: below this folder it would belong to the workspace.
@@ -54,12 +54,12 @@ pass package-contents
 # In a separate target folder, because cargo takes packages of the same name for one. The same tests ran here with more cuts.
 if in_full; then
   (cd "$root" && CARGO_TARGET_DIR=$out/tests DELTAWIRE_THIN=53 cargo test --quiet --locked --offline --all-features --lib --tests --examples) \
-    >"$out/tests.txt" 2>&1 || fail "its own tests: $(tail -40 "$out/tests.txt")"
+    >"$out/tests.txt" 2>&1 || fail "the package fails its own tests: $(tail -40 "$out/tests.txt")"
   pass package-tests
 fi
 
 # Makes the documentation as docs.rs does, which uses a nightly compiler.
 RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS='--cfg docsrs -D warnings' cargo doc --quiet --locked -p deltawire --no-deps --all-features --target-dir "$out/doc"
 grep -q 'Available on.*feature.*alloc' "$out/doc/doc/deltawire/chat/struct.OwnedUpdate.html" || fail "the documentation does not say which feature an item needs"
-if find "$out/doc/doc" -name struct.Movable.html | grep .; then fail "what only the C interface needs is documented"; fi
+if find "$out/doc/doc" -name struct.Movable.html | grep .; then fail "items that only the C interface needs are documented"; fi
 pass

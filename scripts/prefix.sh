@@ -20,7 +20,7 @@ case ${1:-} in
       [ -e "$from/$file" ] || fail "there is no library in $from: run \`make capi\` first, not as root (if CARGO_TARGET_DIR was set for it, set it here too)"
     done
     for header in include/*; do
-      cmp -s "$header" "$from/$header" || fail "the library in $from is of another $header: run \`make capi\` first, not as root"
+      cmp -s "$header" "$from/$header" || fail "the library in $from was built with another $header: run \`make capi\` first, not as root"
     done
     # One `..` for each part of LIBDIR: the installed files find the prefix relative to themselves.
     up=$(printf '%s' "$LIBDIR" | sed 's:[^/][^/]*:..:g')

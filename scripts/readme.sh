@@ -16,7 +16,7 @@ programs() {
     python3 -B scripts/fences.py "$readme" "$language" "$nth" >"$out/$name.$language" || fail "$readme has no program $name"
   done
   if python3 -B scripts/fences.py "$readme" "$language" $((nth + 1)) >/dev/null 2>&1; then
-    fail "$readme has one more block of $language, which nobody tries"
+    fail "$readme has another block of $language, which no test runs"
   fi
 }
 programs c quick tools batch calls
@@ -35,7 +35,7 @@ try() {
   for sample in content.sse multibyte.sse openrouter.sse crlf.sse body.json; do
     expected "samples/${sample%.*}.expected.json" >"$out/expected.txt"
     "${@:2}" <"samples/$sample" >"$out/$name.txt" 2>"$out/$name.err" || fail "$name on $sample: status $?: $(cat "$out/$name.err")"
-    python3 - "$out/$name.txt" "$out/expected.txt" <<'PY' || fail "$name on $sample printed something else than the content"
+    python3 - "$out/$name.txt" "$out/expected.txt" <<'PY' || fail "$name on $sample does not print the content"
 import sys
 
 got, expected = (open(path, "rb").read() for path in sys.argv[1:])
@@ -47,11 +47,11 @@ PY
     fail "$name on an event without a blank line: $(cat "$out/$name.txt")"
   [ "$(head -c 5 "$out/$name.txt")" = whole ] || fail "$name prints how it ended before the content: $(cat "$out/$name.txt")"
   # Standard error must have the message of an error, and choices without room.
-  if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name: an error is no success"; fi
+  if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name reports success for an error of the API"; fi
   grep -q "went away" "$out/$name.txt" || fail "$name does not print the message of an error: $(cat "$out/$name.txt")"
   expected samples/error-midstream.expected.json >"$out/expected.txt"
   cmp -n "$(stat -c %s "$out/expected.txt")" "$out/expected.txt" "$out/$name.txt" || fail "$name prints the error before the content: $(cat "$out/$name.txt")"
-  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
+  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for a lost ninth choice"; fi
   [ "$(head -c 1 "$out/$name.txt")" = a ] && grep -Eq "incomplete|lost" "$out/$name.err" ||
     fail "$name on nine choices: $(cat "$out/$name.txt" "$out/$name.err")"
   pass "readme-$name"
@@ -83,15 +83,15 @@ PY
   python3 -c 'for n in range(400): print(f"word {n} \u20ac")' >"$out/expected.txt"
   "${@:2}" <"$out/long.sse" | cmp - "$out/expected.txt" || fail "$name on a long answer printed something else"
   head -c 600 samples/weather.sse >"$out/cut.sse"
-  if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a stream that was cut is no success"; fi
+  if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for a stream that was cut"; fi
   grep -Eq "Truncated|was cut" "$out/$name.err" || fail "$name does not print that the stream was cut: $(cat "$out/$name.err")"
   ! grep -q get_weather "$out/$name.txt" || fail "$name prints a call of a stream that was cut"
   # A failure and a loss must be reported.
   for sample in error-midstream.sse:"went away" error-body.json:"try again"; do
-    if "${@:2}" <"samples/${sample%:*}" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: an error is no success"; fi
+    if "${@:2}" <"samples/${sample%:*}" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for an error of the API"; fi
     grep -Fq "${sample#*:}" "$out/$name.err" || fail "$name does not print the message of an error: $(cat "$out/$name.err")"
   done
-  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
+  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for a lost ninth choice"; fi
   grep -Eq "1 left out" "$out/$name.err" || fail "$name on nine choices: $(cat "$out/$name.err")"
   pass "readme-$name"
 }
@@ -112,7 +112,7 @@ tools calls-c "$out/calls-c"
 
 # meter COMMAND FILE LINE: passes the file on in pieces, and prints LINE on standard error.
 meter() {
-  "$1" < <(slowly "$2") >"$out/meter.txt" 2>"$out/meter.err" || fail "the meter on $2: status $?"
+  "$1" < <(slowly "$2") >"$out/meter.txt" 2>"$out/meter.err" || fail "the meter fails on $2: status $?"
   cmp "$out/meter.txt" "$2" || fail "the meter changes $2"
   [ "$(cat "$out/meter.err")" = "$3" ] || fail "the meter on $2: $(cat "$out/meter.err")"
 }
@@ -163,7 +163,7 @@ int main(void) {
 C
 gcc -std=c99 -I"$TARGET/capi/include" "$out/sizes.c" "$TARGET/capi/libdeltawire.a" -o "$out/sizes"
 stated=$(sed -n '/^| in C, on /,/^$/s/^.* | \([0-9,]*\) |$/\1/p' docs/memory.md | tr -d , | paste -sd ' ')
-[ "$stated" = "$("$out/sizes")" ] || fail "docs/memory.md says that the blocks are of $stated bytes; they are of $("$out/sizes")"
+[ "$stated" = "$("$out/sizes")" ] || fail "docs/memory.md says that the sizes in C are $stated; they are $("$out/sizes")"
 # The sizes of the library's files change with every change of the library, so allow 3 %.
 for file in libdeltawire.a libdeltawire.so; do
   stated=$(sed -n "s/^| \`$file\`.* | \([0-9,]*\) bytes |$/\1/p" docs/benchmarks.md | tr -d ,)

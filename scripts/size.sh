@@ -73,5 +73,5 @@ if [ "${1:-}" = --update ]; then
 fi
 
 table_holds $table "$new" bytes
-[ "$(off "$whole" "$(sed -n 's/^c-program //p' $table)")" -gt 300 ] || fail "a larger program is not caught: with the whole library it takes $whole"
+[ "$(off "$whole" "$(sed -n 's/^c-program //p' $table)")" -gt 300 ] || fail "a larger program is not detected: with the whole library it takes $whole"
 pass

@@ -26,7 +26,7 @@ run() {
     echo "== $step (meanwhile: $log)"
     { time make -s "$step" </dev/null >"$log" 2>&1; } 2>"$logs/$step.cpu" || status=$?
     if [ "$status" -eq 0 ] && ! grep -qE '^(PASS|SKIP) ' "$log"; then
-      echo "$step: it said nothing" >>"$log"
+      echo "$step: the step printed no PASS or SKIP" >>"$log"
       status=1
     fi
     read -r user system <"$logs/$step.cpu"

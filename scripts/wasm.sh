@@ -26,7 +26,7 @@ for with in $(full without "") with; do
   module=$CARGO_TARGET_DIR/$with.wasm sums=$CARGO_TARGET_DIR/$with.txt
   cp "$CARGO_TARGET_DIR/$target/release/deltawire_proof.wasm" "$module"
   node proof/run.mjs "$module" "${summed[@]}" >"$sums"
-  diff "$CARGO_TARGET_DIR/hosted.txt" "$sums" || fail "$with simd128 it computes something else"
+  diff "$CARGO_TARGET_DIR/hosted.txt" "$sums" || fail "the program computes something else $with simd128"
   # Check that the code uses simd128 at all.
   if [ "$with" = with ] && cmp -s "$CARGO_TARGET_DIR"/with{,out}.wasm; then
     fail "simd128 changes nothing"
