@@ -1,5 +1,5 @@
-# `make test` is the whole of the checks, each once; `make test-full` takes every cut, processor and seed that there is.
-# docs/testing.md says what each step would catch. `make check` is what to run after a change.
+# `make check` is for after a change. `make test` runs each check once; `make test-full` runs every cut, processor and seed.
+# docs/testing.md says what each step would catch.
 SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse package proof readme ship size wasm
 .PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall go-lib go-module go-clients abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
@@ -24,8 +24,8 @@ format:
 	@for manifest in $(MANIFESTS); do cargo fmt --all --manifest-path $$manifest -- --check || exit; done
 	@echo PASS format
 
-# No warning, with all features and with none, and in the crates that are no members of the workspace; in full also where the
-# benchmarks' contenders, and what the fuzz targets need, have to be compiled for it.
+# No warnings, with all features and with none, and in the crates outside of the workspace. `make test-full` also checks the benchmarks
+# and the fuzz targets, for which the contenders and the fuzzing crates must be compiled.
 clippy:
 	@cargo clippy --locked $(TESTED) --all-targets -- -D warnings
 	@cargo clippy --locked -p deltawire --all-targets --no-default-features -- -D warnings
@@ -37,19 +37,19 @@ ifeq ($(DELTAWIRE_FULL),1)
 endif
 	@echo PASS clippy
 
-# Every public item is documented and every link leads somewhere.
+# Every public item is documented, and every link has a target.
 doc:
 	@RUSTDOCFLAGS='-D warnings' cargo doc --locked -p deltawire --no-deps --all-features
 	@RUSTDOCFLAGS='-D warnings' cargo doc --locked -p deltawire --no-deps --all-features --document-private-items --target-dir $(TARGET)/doc-private
 	@echo PASS doc
 
-# No files or folders use each other in a circle: make circles ROOTS=fuzz/src
+# No files or folders use each other in a circle. For one root: make circles ROOTS=fuzz/src
 ROOTS = src fuzz/src benches/src
 circles:
 	@python3 -B scripts/circles.py $(ROOTS)
 
-# --show-output: what a test skips is to be seen and counted. In full, all tests also without features, where the readers of other
-# protocols are missing, and those of the benchmarks' contenders and of the fuzz targets without a fuzzer.
+# --show-output shows what a test skips, so that it can be counted. `make test-full` also runs all tests without features, where the
+# readers of other protocols are missing, and the tests of the benchmarks and of the fuzz targets, without a fuzzer.
 tests:
 	@DELTAWIRE_THIN=$${DELTAWIRE_THIN:-23} cargo test --locked $(TESTED) -- --show-output
 	@echo PASS tests
@@ -60,29 +60,30 @@ ifeq ($(DELTAWIRE_FULL),1)
 	@echo PASS tests-full
 endif
 
-# `make coverage` says which lines the library's tests run; `make bench` writes the figures of docs/benchmarks.md, and its
-# pictures; `make capi` builds the C library, `make dist` packs it. The others are steps of `make test`.
+# `make coverage` prints which lines the library's tests run; `make bench` writes the figures of docs/benchmarks.md and its pictures;
+# `make capi` builds the C library, `make dist` packs it. The others are steps of `make test`.
 $(SCRIPTS):
 	@bash scripts/$@.sh
 
-# Takes the binary interface as it is now for the one that `make abi` holds it to: make abi-write REASON='a function for …'
+# Records the present binary interface, with which `make abi` then compares: make abi-write REASON='a function for …'
 abi-write: export REASON := $(REASON)
 abi-write:
 	@bash scripts/abi.sh --write "$$REASON"
 
-# Each target for SECONDS: make fuzz SECONDS=600 TARGETS='memo split'
+# Fuzzes each target for SECONDS: make fuzz SECONDS=600 TARGETS='memo split'
 fuzz:
 	@bash scripts/fuzz.sh $(or $(SECONDS),$(if $(TARGETS),60)) $(TARGETS)
 
-# Whether the tests notice changes of these files; in place, so commit first. No part of `make test`: a change is a build and a
-# run of TESTS, some minutes with all of them. What alters no answer is in .cargo/mutants.toml.
+# Checks whether the tests detect changes of these files. It changes them in place, so commit first. `make test` does not run it,
+# because each change takes a build and a run of TESTS, some minutes with all of them. .cargo/mutants.toml lists changes that alter no
+# answer.
 FILES =
 TESTS = --lib --tests
 mutants:
 	@bash -c '. scripts/lib.sh; need_tool cargo-mutants "$$CARGO_MUTANTS_VERSION"; \
 	  DELTAWIRE_THIN=53 cargo mutants --in-place --timeout 600 --output $(TARGET) $(TESTS:%=--cargo-arg=%) $(FILES:%=--file=%)'
 
-# A GiB of each kind of flood, each in a process of its own, where the peak of memory is asserted; the tests make some MiB.
+# Reads a GiB of each kind of flood, each in a separate process, which asserts its peak of memory. `make tests` reads some MiB.
 MIB = 1024
 FLOODS = cargo test --quiet --locked -p deltawire --all-features --lib
 floods:
@@ -101,15 +102,14 @@ LIBDIR = lib
 install uninstall:
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' bash scripts/prefix.sh $@
 
-# What the Go package in bindings/go is built with: it is not checked in.
+# Builds the archive that the Go package in bindings/go links; it is not checked in.
 go-lib:
 	@bash -c '. scripts/lib.sh; go_lib'
 
-# The adapter with openai-go and Bifrost themselves, which Go fetches from its registry: no part of `make test`, which needs no
-# such registry.
+# Tests the adapter with openai-go and Bifrost themselves. `make test` does not run it, because Go fetches these from its registry.
 go-clients: go-lib
 	@cd bindings/go/adapter/clients && go mod tidy && go test -count=1 -v ./...
 
-# The Go module with archives, as users without Rust get it: docs/installing.md.
+# The Go module with archives, for users without Rust: docs/installing.md.
 go-module:
 	@bash scripts/go_module.sh

@@ -1,7 +1,8 @@
-//! The contenders that are not written in Rust, if they are asked for: `scripts/bench.sh` does.
+//! Builds the contenders that are not written in Rust, on request of `scripts/bench.sh`.
 //!
-//! `DELTAWIRE_BENCH_CAPI` names the folder that `scripts/capi.sh` writes; `DELTAWIRE_BENCH_SIMDJSON=1` says that there is a compiler
-//! of C++, and simdjson's header and library. Without them those contenders are left out, and said to be.
+//! `DELTAWIRE_BENCH_CAPI` names the folder that `scripts/capi.sh` writes. `DELTAWIRE_BENCH_SIMDJSON=1` says that there
+//! are a C++ compiler, and simdjson's header and library. Without these variables the contenders are left out, and the
+//! report says so.
 
 use std::path::PathBuf;
 
@@ -23,7 +24,8 @@ fn main() {
         }
         let archive = capi.join("libdeltawire.a");
         println!("cargo:rerun-if-changed={}", archive.display());
-        // The archive is one object whose other names are local: it does not meet those of the library in Rust.
+        // The archive is one object whose other names are local, so they do not clash with those of the library in
+        // Rust.
         println!("cargo:rustc-link-search=native={}", capi.display());
         println!("cargo:rustc-link-lib=static:-bundle=deltawire");
         println!("cargo:rustc-cfg=has_capi");
@@ -31,7 +33,7 @@ fn main() {
     if has_cpp {
         let mut build = cc::Build::new();
         build.cpp(true).file("native/simdjson.cpp").include("native").std("c++17").opt_level(3).define("NDEBUG", None);
-        // On-Demand is compiled for one instruction set: without this it is its fallback.
+        // On-Demand is compiled for one instruction set; without this flag that is its fallback.
         build.flag_if_supported("-march=native").warnings(false).compile("bench_simdjson");
         println!("cargo:rustc-link-lib=simdjson");
         println!("cargo:rustc-cfg=has_simdjson");

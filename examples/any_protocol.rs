@@ -1,12 +1,12 @@
-//! Reads an event stream of any protocol from standard input, and prints of each event its type and one member of its JSON:
-//! `any_protocol delta text` prints `.delta.text`. Only the modules `sse` and `json` are used.
+//! Reads an event stream of any protocol from standard input, and prints the type of each event and one member of its
+//! JSON: `any_protocol delta text` prints `.delta.text`. It uses only the modules `sse` and `json`.
 
 use deltawire::json::{self, JsonError, Text};
 use deltawire::sse::{Decoder, Item};
 use deltawire::Growing;
 use std::io::Read;
 
-/// The text at this path of members; `None` if there is none.
+/// Returns the text at this path of members, if there is one.
 fn text_at<'a>(payload: &'a [u8], path: &[String]) -> Result<Option<Text<'a>>, JsonError> {
     let mut value = json::parse_lazy(payload)?;
     for name in path {
@@ -37,7 +37,7 @@ fn main() -> std::io::Result<()> {
             }
         }
         if len == 0 {
-            // An event without its blank line is dropped, as the standard has it. To reconnect, send this ID.
+            // The standard requires that an event without its blank line is dropped. To reconnect, send this ID.
             println!("last event ID: {}", deltawire::sse::Lossy::new(decoder.last_event_id()));
             return Ok(());
         }

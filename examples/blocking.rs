@@ -1,10 +1,10 @@
-//! Prints the content of a stream on standard input: `curl -sN … | cargo run --example blocking`. The source may be anything
-//! that implements `Read`: a pipe, a socket, the body of a blocking HTTP client.
+//! Prints the content of a stream on standard input: `curl -sN … | cargo run --example blocking`. The source may be
+//! anything that implements `Read`: a pipe, a socket, the body of a blocking HTTP client.
 
 use deltawire::{End, Growing, Parser, Update};
 use std::io::{Read, Write};
 
-/// Reads to the end. Returns how the stream ended.
+/// Reads to the end, and returns how the stream ended.
 fn read(mut source: impl Read, mut print: impl FnMut(u32, &Update)) -> Result<End, Box<dyn std::error::Error>> {
     let mut parser = Parser::new(Growing::new());
     let mut buffer = [0; 16 * 1024];

@@ -1,7 +1,8 @@
-//! Writes the event log (`tests/quirks/README.md`) of streams, for tests in other languages to compare theirs with:
-//! `event_log FOLDER FILE…` writes `FOLDER/NAME.log`, the same with `strict` (every quirk an error), `spec` (framing to the
-//! letter, JSON checked), `short` (low limits) and `small` (little storage) before `log`, and, with feature `serde`,
-//! `FOLDER/NAME.message.json` (the assembled message, extended).
+//! Writes the event log (`tests/quirks/README.md`) of streams. Tests in other languages compare their logs with these.
+//!
+//! `event_log FOLDER FILE…` writes for each stream `FOLDER/NAME.log`; `NAME.strict.log` (every quirk is an error),
+//! `NAME.spec.log` (framing exactly as the standard requires, JSON checked), `NAME.short.log` (low limits) and
+//! `NAME.small.log` (little storage); and, with feature `serde`, `NAME.message.json` (the assembled message, extended).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[path = "../tests/common/mod.rs"]
@@ -11,7 +12,7 @@ use common::read::{pull, How, Store};
 use deltawire::{Config, Framing, Limits, QuirkSet, Validate};
 use std::path::Path;
 
-/// More than the longest event: then the limit is that of the config, as it is for a storage that grows.
+/// Longer than the longest event, so that the limit is that of the config, as with a storage that grows.
 const ROOM: usize = 4 << 20;
 
 fn main() {
@@ -30,7 +31,7 @@ fn main() {
     }
 }
 
-/// Each way to set a parser up that has a log of its own.
+/// A configuration of the parser that has a separate log.
 fn variants() -> [(&'static str, Store, Config); 5] {
     let usual = Config::default();
     let limits = Limits::new().with_max_event_len(200).with_max_id_len(8).with_max_depth(4).unwrap();

@@ -1,19 +1,20 @@
-//! Reads a stream without a heap, without `std`, and in little memory: [`device`] is what a microcontroller would have; `main`
-//! plays its serial line with standard input. Built with `--no-default-features`, the library has no allocator to call.
+//! Reads a stream without a heap, without `std`, and in little memory. [`device`] is the code of a microcontroller;
+//! `main` uses standard input as its serial line. Built with `--no-default-features`, the library has no allocator to
+//! call.
 
-/// Nothing in here uses `std`.
+/// Code without `std`.
 mod device {
     use core::fmt::Write;
     use deltawire::json::Text;
     use deltawire::{End, Flow, Handler, Parser, Stop};
 
-    /// The longest event that can be read: 2 KiB. A longer one is skipped, and the answer is not complete
+    /// The longest event that the parser can read: 2 KiB. It skips a longer event, and the answer is not complete
     /// (`Event::TooLong`, `End::too_long`).
     const LONGEST: usize = 2048;
 
     pub(super) type Reader = Parser<[u8; LONGEST]>;
 
-    /// Made when the program is compiled, so it can begin a `static`, behind whatever lock the platform has.
+    /// A `const fn`, so that a `static` can be initialized with it, inside whatever lock the platform has.
     pub(super) const READER: Reader = Parser::new([0; LONGEST]);
 
     /// Writes the content to a display.
@@ -32,7 +33,7 @@ mod device {
         }
     }
 
-    /// Reads until `receive` gives no more bytes.
+    /// Reads until `receive` returns no more bytes.
     pub(super) fn run(
         parser: &mut Reader,
         mut receive: impl FnMut(&mut [u8]) -> usize,

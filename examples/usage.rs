@@ -1,5 +1,5 @@
-//! Passes a response on from standard input to standard output, and prints on standard error what it used and how it ended, whole
-//! or cut: `curl -N … | usage > response.sse`. For chat completions, Responses, Anthropic Messages and Gemini.
+//! Copies a response from standard input to standard output, and prints on standard error its token counts and how it
+//! ended: `curl -N … | usage > response.sse`. For chat completions, Responses, Anthropic Messages and Gemini.
 
 use deltawire::stream::{Observer, Payload};
 use deltawire::{Config, Flow, Growing, Parser};
@@ -20,13 +20,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     loop {
         let len = source.read(&mut buffer)?;
         let bytes = buffer.get(..len).unwrap_or_default();
-        // First on, then read: nobody waits for the parser.
+        // Send first and read afterwards, so that nobody waits for the parser.
         to.write_all(bytes)?;
         to.flush()?;
         if len == 0 {
             break;
         }
-        // It goes on behind what the parser could not read, such as a ninth choice.
+        // The loop continues after what the parser has no room for, such as a ninth choice.
         let mut rest = bytes;
         while !rest.is_empty() {
             let fed = parser.feed(rest, &mut observer);

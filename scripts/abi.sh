@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares the binary interface with the record in capi/abi: functions, types, layouts, numbers of constants. Each record
-# that was accepted stands in capi/abi/accepted.txt, by its checksum, with the reason.
-#   abi.sh                 compare
+# Compares the binary interface with the record in capi/abi: functions, types, layouts, numbers of constants.
+# capi/abi/accepted.txt has the checksum of each accepted record, with the reason.
+#   abi.sh                 compares
 #   abi.sh --write REASON  records the header's interface (make abi-write REASON=…)
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
@@ -35,7 +35,7 @@ dump() {
   sed -i -E "s/ path='[^']*'//; s/ comp-dir-path='[^']*'//; s/ (version|producer)='GNU [^']*'//" "$2"
 }
 
-# Fails unless the last line of this file accepts this record, and gives a reason.
+# Fails unless the last line of accepted.txt accepts this record, and gives a reason.
 accepted() {
   local sum why
   read -r sum why < <(tail -n 1 "$1")
@@ -44,7 +44,7 @@ accepted() {
 }
 
 if [ "${1:-}" = --write ]; then
-  [ -n "${2:-}" ] || fail "why is the interface to change? make abi-write REASON=…"
+  [ -n "${2:-}" ] || fail "give the reason for the change: make abi-write REASON=…"
   mkdir -p capi/abi
   dump include/deltawire.h "$record"
   rm -rf "$record.work"
@@ -55,17 +55,17 @@ fi
 
 [ -e "$record" ] || fail "there is no $record (make abi-write)"
 accepted capi/abi/accepted.txt "$record" || exit 1
-# Control: a record without a reason of its own must be noticed.
+# Control: a record without its own reason must be detected.
 sed 's/size-in-bits/size_in_bits/' "$record" >"$out/other.abi"
-! accepted capi/abi/accepted.txt "$out/other.abi" 2>/dev/null || fail "a record that nobody accepted was not noticed"
+! accepted capi/abi/accepted.txt "$out/other.abi" 2>/dev/null || fail "a record that was not accepted is not detected"
 dump include/deltawire.h "$out/now.abi"
 # Controls first. control NAME SED WORD: a header changed by SED must be detected, and the report must contain WORD.
 control() {
   sed -E "$2" include/deltawire.h >"$out/$1.h"
-  cmp -s include/deltawire.h "$out/$1.h" && fail "the control $1 changes nothing"
+  cmp -s include/deltawire.h "$out/$1.h" && fail "the control $1 changes nothing in the header"
   dump "$out/$1.h" "$out/$1.abi"
-  if abidiff --harmless --no-show-locs "$out/now.abi" "$out/$1.abi" >"$out/$1.log"; then fail "the control $1 was not noticed"; fi
-  grep -qE "$3" "$out/$1.log" || fail "the control $1 was noticed for something else: $(cat "$out/$1.log")"
+  if abidiff --harmless --no-show-locs "$out/now.abi" "$out/$1.abi" >"$out/$1.log"; then fail "the control $1 was not detected"; fi
+  grep -qE "$3" "$out/$1.log" || fail "the control $1 was detected for another reason: $(cat "$out/$1.log")"
 }
 control member 's/^    uint32_t max_id_len;/    uint64_t max_id_len;/' 'max_id_len'
 control name 's/^    uint32_t (choice|call);/    uint32_t other_\1;/' 'other_choice'
@@ -77,6 +77,6 @@ pass abi-control
 
 if ! abidiff --harmless --no-show-locs "$record" "$out/now.abi" >"$out/diff.txt"; then
   cat "$out/diff.txt"
-  fail "the binary interface is not the one of $record: raise DELTAWIRE_ABI if programs have to be compiled again; then make abi-write REASON=…"
+  fail "the binary interface differs from $record: raise DELTAWIRE_ABI if programs must be compiled again, then make abi-write REASON=…"
 fi
 pass abi

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The examples as programs: those without dependencies on the samples by standard input, in pieces; in full the client and the gateway of
-# examples/apps with tokio, reqwest and axum against a local server. Their crate has a lock file and a folder of its own.
+# Runs the examples. Those without dependencies read the samples from standard input, in pieces. In `make test-full` the client and
+# the gateway of examples/apps, which use tokio, reqwest and axum, run against a local server; their crate has its own lock file and
+# target folder.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
 need_crates
@@ -10,7 +11,7 @@ cargo build --quiet --locked "${TESTED[@]}" --example blocking --example any_pro
 # Without features there is no allocator to call.
 cargo build --quiet --locked -p deltawire --no-default-features --target-dir "$out/no_std" --example no_std
 
-# says WANTED COMMAND...: what the command prints, of standard input in pieces of 7 bytes.
+# says WANTED COMMAND...: fails unless the command prints WANTED; it reads standard input in pieces of 7 bytes.
 says() {
   local got
   got=$(slowly "$2" | "${@:3}") || fail "${*:3} on $2: status $?"
@@ -19,17 +20,17 @@ says() {
 tide=$'The tide turns at 6:40.\n\nBring "boots".'
 for program in "$TARGET/debug/examples/blocking" "$out/no_std/debug/examples/no_std"; do
   says "$tide" samples/content.sse "$program"
-  if "$program" <samples/truncated.sse >/dev/null 2>"$out/said.txt"; then fail "$program takes a stream that was cut for a whole one"; fi
+  if "$program" <samples/truncated.sse >/dev/null 2>"$out/said.txt"; then fail "$program reports success for a stream that was cut"; fi
   grep -q truncated "$out/said.txt" || fail "$program does not say that it was cut"
 done
 # An event that is longer than the array of 2 KiB is reported.
 { printf 'data: {"choices":[{"delta":{"content":"%s"}}]}\n\n' "$(printf '%3000s' x)"; cat samples/content.sse; } >"$out/long.sse"
-if "$out/no_std/debug/examples/no_std" <"$out/long.sse" >"$out/shown.txt" 2>/dev/null; then fail "no_std: a lost event is not noticed"; fi
+if "$out/no_std/debug/examples/no_std" <"$out/long.sse" >"$out/shown.txt" 2>/dev/null; then fail "no_std reports success for a lost event"; fi
 [ "$(cat "$out/shown.txt")" = "[…]$tide" ] || fail "no_std prints: $(cat "$out/shown.txt")"
 printf 'id: 7\nevent: content_block_delta\ndata: {"delta":{"text":"Hi\\n"}}\n\nevent: ping\ndata: {"type": "ping"}\n\ndata: no\n\n' >"$out/other.sse"
 says $'content_block_delta: Hi\n\nping\nmessage: no JSON: not a literal at byte 1\nlast event ID: 7' "$out/other.sse" \
   "$TARGET/debug/examples/any_protocol" delta text
-# What passes through stays as it is; what it used is known, whole or cut.
+# The bytes pass through unchanged, and the usage is reported, whether the stream is whole or cut.
 start='data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}'
 printf '%s\n\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}}\n\ndata: {"type":"message_stop"}\n\n' \
   "$start" >"$out/usage.sse"

@@ -2,19 +2,19 @@
 # Runs the tests of src/scan, which has all `unsafe` of the library, under AddressSanitizer; in `make test-full` all
 # tests. A control that reads past the end of a vector, built and run in the same way, must be detected.
 . "$(dirname "$0")/lib.sh"
-[ "$(uname -sm)" = "Linux x86_64" ] || skip "set up for Linux on x86-64 only, so far"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "set up only for Linux on x86-64 so far"
 need_crates
 export DELTAWIRE_THIN=${DELTAWIRE_THIN:-13} DELTAWIRE_EMULATED=$(full 1 41)
 export CARGO_TARGET_DIR=$TARGET/asan ASAN_OPTIONS=detect_leaks=1:detect_stack_use_after_return=1
 # The flag is unstable, so allow it for this Rust. The target must be named, or build scripts would get the flag too.
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address
-# For every 41st of what the tests of src/scan try, optimising takes longer than it saves.
+# The tests of src/scan run with every 41st of their inputs, for which optimizing takes longer than it saves.
 CARGO_PROFILE_TEST_OPT_LEVEL=$(full 1 0)
 export CARGO_PROFILE_TEST_OPT_LEVEL CARGO_PROFILE_DEV_OPT_LEVEL=$CARGO_PROFILE_TEST_OPT_LEVEL CARGO_PROFILE_TEST_DEBUG=line-tables-only
 target=x86_64-unknown-linux-gnu
 mkdir -p "$CARGO_TARGET_DIR"
 
-# Control: these must be detected.
+# Controls: these errors must be detected.
 control=$CARGO_TARGET_DIR/control
 cat >"$control.rs" <<'R'
 #[test]
@@ -31,10 +31,10 @@ fn a_leak() {
 }
 R
 rustc --edition 2021 --target "$target" -Zsanitizer=address -Copt-level=2 --test "$control.rs" -o "$control" ||
-  skip "this Rust brings no sanitizer along"
-if said=$("$control" a_read 2>&1); then fail "a read past the end is not found"; fi
+  skip "this Rust has no sanitizer"
+if said=$("$control" a_read 2>&1); then fail "a read past the end is not detected"; fi
 case $said in *"AddressSanitizer: heap-buffer-overflow"*) ;; *) fail "the control failed for another reason: $said" ;; esac
-if said=$("$control" a_leak 2>&1); then fail "a leak is not found"; fi
+if said=$("$control" a_leak 2>&1); then fail "a leak is not detected"; fi
 case $said in *"LeakSanitizer: detected memory leaks"*) ;; *) fail "the control failed for another reason: $said" ;; esac
 pass asan-control
 

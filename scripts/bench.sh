@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bench.sh [--sdks] [ARGUMENT...]: runs all contenders in turn and writes the results to docs/benchmarks.md and the pictures
-# beside it. With arguments (see benches/src/runner/main.rs) prints tables instead: bench.sh --input content --slice
-# 16384. --sdks: tables of this library beside the vendors' SDKs for Python and JavaScript, which it installs under target/.
+# beside it. With arguments (see benches/src/runner/main.rs) it prints tables instead: bench.sh --input content --slice
+# 16384. With --sdks it compares this library with the vendors' SDKs for Python and JavaScript, which it installs under target/.
 # Contenders whose tools are missing are skipped and reported.
 . "$(dirname "$0")/lib.sh"
 need_crates
@@ -36,19 +36,19 @@ if [ "${1:-}" = --sdks ]; then
   fi
   mkdir -p "$node"
   if have npm && npm install --silent --no-audit --no-fund --no-save --prefix "$node" "${SDKS_NODE[@]}"; then
-    # Node looks for packages beside the program.
+    # Node looks for packages in the program's folder.
     cp benches/sdk/sdk.mjs "$node/"
     sdks+=(--sdk "SDK, Node $(node -v)=node $node/sdk.mjs")
     echo "Node: ${SDKS_NODE[*]}."
   else
     echo "SKIP bench-node: npm or the SDKs are missing" >&2
   fi
-  [ ${#sdks[@]} -gt 0 ] || skip "no SDK is here"
-  # An SDK takes a hundred times as long, so that an eighth of the bytes is enough.
+  [ ${#sdks[@]} -gt 0 ] || skip "no SDK is installed"
+  # An SDK takes a hundred times as long, so an eighth of the bytes is enough.
   with+=("${sdks[@]}" --bytes 500000 --rounds 9)
 fi
 
-# The library without its vector kernels: a copy that behaves as on a machine without them. Not beside SDKs.
+# The library without its vector kernels: a copy that behaves as on a machine without them. Not needed with --sdks.
 if [ ${#sdks[@]} = 0 ]; then
   rm -rf "$out/portable"
   mkdir -p "$out/portable"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the C library into "$TARGET/capi": libdeltawire.a, the shared library with its links, and include/.
-# Prints nothing if all is well, and does nothing if nothing changed. With DIALECTS set, to none or more of "anthropic gemini
-# responses", the library reads these beside chat completions and no others, and lies in "$TARGET/capi-chat…".
-#   capi.sh            build and check; with DRY=1 print the commands that put the library together, and run none
+# Prints nothing if all is well, and does nothing if nothing changed. If DIALECTS is set, to none or more of "anthropic gemini
+# responses", the library reads only these protocols and chat completions, and is built in "$TARGET/capi-chat…".
+#   capi.sh            builds and checks; with DRY=1 only prints the commands that link the library
 #   capi.sh --exports  writes capi/exports.txt from the header
 #
 # cargo makes an archive of a few hundred members, including Rust's runtime. This script links the exports and what they
@@ -24,12 +24,12 @@ capi_names
 case $SYSTEM in
   Linux) tools=(gcc ld ar nm objcopy objdump strip flock) ;;
   Darwin) tools=(cc ar nm strip) ;;
-  *) skip "the C library is put together for Linux and macOS only, so far" ;;
+  *) skip "the C library is built only for Linux and macOS so far" ;;
 esac
 mapfile -t exports <capi/exports.txt
 
-# What is joined is one relocatable object with the exports and what they reach, then the archive of it, then the shared
-# library: join RUST-ARCHIVE WORK
+# join RUST-ARCHIVE WORK: makes one relocatable object with the exports and what they reach, then the archive of it, then the
+# shared library.
 join_linux() {
   join_archive "$1" "$2"
   run gcc -shared -nostartfiles -Wl,-soname,"$SONAME" -Wl,--version-script="$2/exports.map" -Wl,-Bsymbolic-functions \
@@ -37,7 +37,7 @@ join_linux() {
     "$2/deltawire.o" -o "$2/$SHARED"
   run strip --strip-unneeded "$2/$SHARED"
 }
-# Names of C begin with an underscore there. With -r, all that the list does not name becomes local.
+# On macOS names of C begin with an underscore. With -r, all names that are not in the list become local.
 join_darwin() {
   run cc -r -nostdlib "${exports[@]/#/-Wl,-u,_}" -Wl,-exported_symbols_list,"$2/exports.list" "$1" -o "$2/deltawire.o"
   run strip -S -x "$2/deltawire.o"
@@ -66,8 +66,8 @@ if have flock; then
   flock 9
 fi
 
-declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt is not what the header declares (scripts/capi.sh --exports)"
-# Built as staticlib only: with an rlib beside it, cargo would omit the optimisation across crates.
+declared | diff capi/exports.txt - >&2 || fail "capi/exports.txt differs from the header (scripts/capi.sh --exports)"
+# Build only a staticlib: if cargo also builds an rlib, it omits the optimization across crates.
 cargo rustc --quiet --locked --release --manifest-path capi/Cargo.toml --lib --crate-type staticlib \
   "${features[@]}" -- "${codegen[@]}"
 rust=$CARGO_TARGET_DIR/release/libdeltawire_capi.a
@@ -99,7 +99,7 @@ panics() {
       sub(/.* R_[A-Z0-9_]+\t/, ""); sub(/[-+]0x[0-9a-f]+$/, ""); print from " refers to " $0 }' | sort -u
 }
 
-# names FILE OPTION…: the names that nm lists, as in C.
+# names FILE OPTION…: prints the names that nm lists, as they are in C.
 names() {
   if [ "$SYSTEM" = Darwin ]; then
     nm -j "${@:2}" "$1" | sed '/:$/d; /^$/d; s/^_//; /^dyld_stub_binder$/d' | sort
@@ -112,12 +112,12 @@ check() {
   local defined=(--defined-only --extern-only) undefined=(--undefined-only) more
   [ "$SYSTEM" != Darwin ] || defined=(-g -U) undefined=(-u)
   names "$1" "${@:2}" "${defined[@]}" >"$work/exports.txt"
-  diff capi/exports.txt "$work/exports.txt" >&2 || fail "${1##*/} exports something else than capi/exports.txt says"
+  diff capi/exports.txt "$work/exports.txt" >&2 || fail "${1##*/} has other exports than capi/exports.txt"
   names "$1" "${@:2}" "${undefined[@]}" >"$work/undefined.txt"
   more=$(comm -13 capi/undefined.txt "$work/undefined.txt")
   [ -z "$more" ] || {
     [ "$SYSTEM" = Darwin ] || panics >&2
-    fail "${1##*/} needs what capi/undefined.txt does not list: $more"
+    fail "${1##*/} needs symbols that capi/undefined.txt does not list: $more"
   }
 }
 check "$work/libdeltawire.a"
@@ -127,6 +127,6 @@ if [ "$SYSTEM" = Darwin ]; then check "$work/$SHARED"; else check "$work/$SHARED
 mv "$work/libdeltawire.a" "$work/$SHARED" "$out"
 ln -s "$SHARED" "$out/$SONAME"
 ln -s "$SONAME" "$out/$SHARED_LINK"
-# How long a pointer is, for the package of CMake.
+# The size of a pointer, for the CMake package.
 echo "$(($(printf '__SIZEOF_POINTER__' | "${CC:-cc}" -E -P -)))" >"$out/pointer"
 echo "$stamp" >"$out/stamp"

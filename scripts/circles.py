@@ -12,7 +12,7 @@ TEST = re.compile(r"(^|/)(\w+_)?tests?(\.rs$|/)")
 
 
 def code(text):
-    """Without comments, texts, and what is of tests alone; lines stay where they are."""
+    """Removes comments, strings and code of tests; lines stay where they are."""
     blank = lambda m: re.sub(r"[^\n]", " ", m[0])
     text = re.sub(r'//[^\n]*|/\*.*?\*/|b?r(#+)".*?"\1|b?"(\\.|[^"\\])*"|b?\'(\\.[^\']*|[^\'\\])\'', blank, text, flags=re.S)
     for at in reversed([m.start() for m in re.finditer(r"#\[cfg\((all\()?test\b", text)]):
@@ -65,11 +65,11 @@ def graph(root):
             rest = rest[: m.start()] + re.sub(r"[^\n]", " ", m[0]) + rest[m.end() :]
         for m in re.finditer(r"(?<![\w:$.])[a-z]\w*(?:\s*::\s*\w+)+", rest):
             found.append((line(m.start()), [part.strip() for part in m[0].split("::")], None))
-        # What is re-exported is used if the code below has its name too.
+        # A re-exported name is used if the code below has the name too.
         uses[module] = [(at, path) for at, path, name in found if name in ("", None, "*") or re.search(rf"\b{name}\b", rest)]
 
     def lead(module, path, seen=()):
-        """The module whose file defines this path, or none if it is of another crate."""
+        """Returns the module whose file defines this path, or None if it is of another crate."""
         first, rest, at = path[0], list(path), module
         if first in ("crate", "self", "super"):
             at = module[:1] if first == "crate" else module
@@ -95,7 +95,7 @@ def graph(root):
 
 
 def circles(edges):
-    """Of each knot a shortest circle, and all that are in the knot."""
+    """Returns a shortest circle of each strongly connected group, and the members of the group."""
 
     def way(start):
         before, rest, circle = {start: None}, [start], None
@@ -130,7 +130,7 @@ def report(root):
     count = 0
     for what, edges in (("files", files), ("folders", floors)):
         for circle, knot in circles(edges):
-            # A circle of files right below the root is one of files already.
+            # A circle of files directly below the root was reported as a circle of files.
             if what == "folders" and not any((Path(root) / node).is_dir() for node in knot):
                 continue
             count += 1
@@ -144,7 +144,7 @@ def report(root):
 
 
 def control():
-    """A circle through a facade is found; the facade itself, a test and a comment make none."""
+    """Checks that a circle through a facade is found, and that the facade itself, a test and a comment make no circle."""
     sound = {"lib.rs": "mod low; pub mod a;", "low.rs": "pub(crate) struct Low; // crate::a::b::B\n#[cfg(test)] mod t { use crate::a::B; }",
              "a/mod.rs": "mod b; mod c; pub use b::B; pub(crate) use c::{C};", "a/b.rs": "use crate::low::Low; pub struct B;",
              "a/c.rs": "use super::B; fn f() { crate::low::Low; }", "a/tests.rs": "use super::c;"}

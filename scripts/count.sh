@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # count.sh [--update]: counts the instructions of an event in fixed scenarios, with callgrind. They must be within 3 %
-# of benches/instructions.txt, up or down; --update regenerates the table. More work for each event must be
-# detected. The work must be linear: an event twice as long takes twice as many instructions.
+# of benches/instructions.txt, up or down; --update regenerates the table. A control checks that slightly more work for each event
+# is detected. The work must be linear: an event twice as long takes twice as many instructions.
 . "$(dirname "$0")/lib.sh"
 table=benches/instructions.txt
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the table is of x86-64 under Linux"
@@ -9,7 +9,7 @@ have valgrind || packages valgrind
 have valgrind || skip "valgrind is missing"
 need_crates
 need_capi
-grep -qw avx2 /proc/cpuinfo || skip "memchr takes another way on a processor without AVX2"
+grep -qw avx2 /proc/cpuinfo || skip "memchr takes another path on a processor without AVX2"
 # Versions, besides the library itself, that the numbers depend on.
 versions=("rustc:$(rustc -V)" "memchr:memchr $(grep -A1 '^name = "memchr"$' Cargo.lock | sed -n 's/^version = "\(.*\)"$/\1/p')")
 [ "${1:-}" = --update ] || table_is_of $table "${versions[@]}"
@@ -60,7 +60,7 @@ pass count-table
 
 # Control: slightly more work for each event.
 got=$(each "$count" content slower)
-[ "$(off "$got" "$(sed -n 's/^content //p' $table)")" -gt 300 ] || fail "a slower library is not caught: content takes $got"
+[ "$(off "$got" "$(sed -n 's/^content //p' $table)")" -gt 300 ] || fail "a slower library is not detected: content takes $got"
 pass count-control
 
 # An event twice as long.

@@ -1,7 +1,7 @@
-"""coverage.py LCOV ROOT UNCOVERED: the lines that were run, for each floor of src/, from what llvm-cov exports.
+"""coverage.py LCOV ROOT UNCOVERED: prints how many lines ran, for each floor of src/, from the export of llvm-cov.
 
-Tests do not count: neither their files, nor what stands behind `#[cfg(test)]` of a module, nor macros that expand to
-nothing. A line that several copies of a function have was run if one of them was."""
+Tests do not count: their files, modules after `#[cfg(test)]`, and macros that expand to nothing. If a function has several
+copies, a line ran if it ran in one of them."""
 
 import collections
 import pathlib
@@ -14,7 +14,7 @@ def is_test(path):
 
 
 def counts(lcov):
-    """File, line: how often."""
+    """Returns how often each line of each file ran."""
     lines, path = collections.defaultdict(dict), None
     for line in lcov:
         key, _, value = line.rstrip("\n").partition(":")
@@ -27,7 +27,7 @@ def counts(lcov):
 
 
 def tail(source):
-    """The line from which on a file is tests."""
+    """Returns the line at which the tests of a file begin."""
     for number, line in enumerate(source, 1):
         if line.strip() == "#[cfg(test)]" and re.match(r"\s*(pub(\(.*\))? )?mod \w+ \{", source[number] if number < len(source) else ""):
             return number

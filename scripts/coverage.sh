@@ -14,8 +14,8 @@ out=$TARGET/coverage
 mkdir -p "$out"
 rm -rf "$out/raw"
 export CARGO_TARGET_DIR=$out/build LLVM_PROFILE_FILE=$out/raw/%p-%m.profraw DELTAWIRE_THIN=${DELTAWIRE_THIN:-13}
-# Only the library and its tests need counters; elsewhere they would cost time. Those are the crates built for a named
-# target.
+# Only the library and its tests need counters; elsewhere counters would cost time. Flags for a named target apply only to the
+# crates built for it.
 export RUSTFLAGS="-Cinstrument-coverage"
 host=$(rustc -vV | sed -n 's/^host: //p')
 tests=(cargo test --locked -p deltawire --all-features --lib --tests --target "$host")
@@ -32,5 +32,5 @@ timeout 1200 "${tests[@]}" >"$out/tests.log" 2>&1 || { tail -n 60 "$out/tests.lo
 "llvm-cov-$major" export -format=lcov -instr-profile "$out/all.profdata" "${programs[0]}" "${programs[@]/#/--object=}" \
   --sources "$PWD/src" >"$out/lcov.info" 2>"$out/export.log" || { cat "$out/export.log" && fail "llvm-cov failed"; }
 python3 -B scripts/coverage.py "$out/lcov.info" "$PWD" "$out/uncovered.txt"
-echo "NOTE the lines that were not run: $out/uncovered.txt"
+echo "NOTE the lines that did not run: $out/uncovered.txt"
 pass

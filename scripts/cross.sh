@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# A step of `make test-full`. The library without features needs only `core`, and with the feature only `alloc`; with the sources of the
-# standard library packaged by Debian. scripts/size.sh, a step of `make test`, builds and links
-# the former for a microcontroller. Also the C interface where a pointer has 32 bits.
+# A step of `make test-full`. Checks that the library without features needs only `core`, and with feature `alloc` only `core` and
+# `alloc`, with the sources of the standard library that Debian packages. (scripts/size.sh, a step of `make test`, builds and links the
+# library without features for a microcontroller.) Also checks the C interface where a pointer has 32 bits.
 . "$(dirname "$0")/lib.sh"
 need_crates
-# It does not run; and with one profile core is checked once for all manifests.
+# Nothing runs, and with one profile core is checked once for all manifests.
 export CARGO_TARGET_DIR=$TARGET/cross CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=false CARGO_PROFILE_DEV_PANIC=abort
 
 cargo build --locked -p deltawire --no-default-features
@@ -33,8 +33,8 @@ grep -q "find crate for .alloc." <<<"$out" || fail "the control failed for anoth
 debian_cargo check -Zbuild-std=core,alloc --target "$target" -p deltawire --features alloc
 pass "alloc-$target"
 
-# The C interface with 32-bit pointers, and u64 aligned to 8 or (i686) to 4: its assertions about the sizes of blocks, events
-# and rows are compiled for each.
+# The C interface with 32-bit pointers, and u64 aligned to 8 or (i686) to 4. Its assertions about the sizes of blocks, events and
+# rows are compiled for each target.
 for target in "${targets[@]}" i686-unknown-linux-gnu; do
   debian_fetch -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml
   debian_cargo check -Zbuild-std=core --target "$target" --manifest-path capi/Cargo.toml

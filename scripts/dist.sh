@@ -20,7 +20,7 @@ sed "s|@VERSION@|$VERSION|g; s|@SERIES@|${VERSION%.*}|g; s|@SONAME@|$SONAME|g; s
   s|@MACHINE@|$machine|g" capi/pkg/README.md >"$dir/README.md"
 if [ -e bindings/go/go.mod ]; then
   mkdir "$dir/go"
-  # Without the tests, which need the rest of the project, and without leftovers of builds for other machines.
+  # Omit the tests, which need the rest of the project, and archives of other machines.
   tar -C bindings/go --exclude='*.a' --exclude='*_test.go' -cf - . | tar -C "$dir/go" -xf -
   cp LICENSE-MIT LICENSE-APACHE "$dir/go"
   go_lib "$dir/go"

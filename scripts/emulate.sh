@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# emulate.sh [TARGET...]: runs the library on other processors: 64-bit Arm (NEON) under QEMU, 32-bit x86 (searches by bytes), and in
-# full s390x (big-endian, without kernels of its own). What proof/ computes there must be what it computes here; that needs neither std nor a test harness
-# built for them. `make test-full` also runs the unit tests there, and all tests on 32-bit x86, which needs no QEMU. With TARGETs it
-# runs the tests on these alone.
+# emulate.sh [TARGET...]: runs the library on other processors: 64-bit Arm (NEON) under QEMU, 32-bit x86 (byte-by-byte searches), and in
+# `make test-full` s390x (big-endian, without its own kernels) under QEMU. The program of proof/ must compute the same there as here; it
+# needs neither std nor a test harness for these processors. `make test-full` also runs the unit tests there, and all tests on 32-bit
+# x86, which needs no QEMU. With TARGETs it runs only the tests on these.
 . "$(dirname "$0")/lib.sh"
-[ "$(uname -sm)" = "Linux x86_64" ] || skip "it compares with x86-64"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the comparison needs x86-64"
 need_crates
 logs=$TARGET/emulate/logs
 mkdir -p "$logs"
 need_debian_rust
 export CARGO_TARGET_DIR=$TARGET/emulate
 
-# provide ARCH: tries to install what links and runs programs of that processor; sets "$cc" and "$runner", fails without them.
+# provide ARCH: tries to install what links and runs programs of that processor, and sets "$cc" and "$runner"; otherwise fails.
 provide() {
   local arch=$1 root=/usr/$1-linux-gnu packages=(qemu-user)
   cc=$arch-linux-gnu-gcc
   case $arch in
     aarch64) runner="qemu-aarch64 -L $root" packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross) ;;
     s390x) runner="qemu-s390x -L $root" packages+=(gcc-s390x-linux-gnu libc6-dev-s390x-cross) ;;
-    # The processor runs it natively; only the libraries are elsewhere.
+    # This processor runs it natively; only the libraries are elsewhere.
     i686) runner="$root/lib/ld-linux.so.2 --library-path $root/lib" packages=(gcc-i686-linux-gnu libc6-dev-i386-cross) ;;
     *) fail "unknown processor $arch" ;;
   esac
@@ -39,7 +39,7 @@ sums() {
   "$cc" -std=c99 -O1 -Wall -Wextra -Werror -static -I "$out" proof/sums.c "$CARGO_TARGET_DIR/$target/release/libdeltawire_proof.a" -o "$out/sums"
   began=$SECONDS
   $runner "$out/sums" "${summed[@]}" >"$out/here.txt"
-  diff "$CARGO_TARGET_DIR/hosted.txt" "$out/here.txt" || fail "on $arch it computes something else"
+  diff "$CARGO_TARGET_DIR/hosted.txt" "$out/here.txt" || fail "the program computes something else on $arch"
   echo "NOTE $arch: ${#summed[@]} streams in $((SECONDS - began)) s"
   pass "$STEP-$arch-sums"
 }
@@ -60,14 +60,14 @@ names() {
 # An emulated processor is thirty times slower.
 export DELTAWIRE_THIN=53 DELTAWIRE_EMULATED=37
 CARGO_TARGET_DIR=$TARGET cargo test --locked -p deltawire --all-features --lib --tests -- --list 2>&1 | names >"$logs/here.txt"
-[ "$(grep -c '^src/lib.rs ' "$logs/here.txt")" -gt 250 ] || fail "only few tests are seen on this machine"
+[ "$(grep -c '^src/lib.rs ' "$logs/here.txt")" -gt 250 ] || fail "the list of tests on this machine is too short"
 std=(-Zbuild-std=std,test,panic_unwind)
-# Optimising the standard library takes longer than running it.
+# Optimizing the standard library takes longer than running it.
 export CARGO_PROFILE_DEV_OPT_LEVEL=0
 tests=(--locked -p deltawire --all-features "${std[@]}" --config profile.dev.package.deltawire.opt-level=1)
-# native TARGET: whether no QEMU is needed. Otherwise the tests of whole streams would take hours.
+# native TARGET: whether it needs no QEMU, under which the tests of whole streams would take hours.
 native() { [ "${1%%-*}" = i686 ]; }
-# kinds TARGET: prints cargo's options for the tests that run there; those `here` are the same tests on this machine.
+# kinds TARGET: prints cargo's options for the tests that run there; for `here`, those of the same tests on this machine.
 kinds() { if native "$1"; then echo --lib --tests; else echo --lib; fi; }
 here() { if native "$1"; then cat "$logs/here.txt"; else grep '^src/lib.rs ' "$logs/here.txt"; fi; }
 able=()
@@ -95,7 +95,7 @@ emulate() {
   timeout 3600 "${DEBIAN_CARGO[@]}" test "${tests[@]}" $(kinds "$target") --target "$target" -- --show-output >"$log" 2>&1 ||
     { tail -n 60 "$log" && fail "the tests fail on $arch, or take over an hour"; }
   grep '^SKIP ' "$log" || true
-  names <"$log" | diff <(here "$target") - || fail "other tests passed on $arch than there are on x86-64"
+  names <"$log" | diff <(here "$target") - || fail "the tests that passed on $arch are not those of x86-64"
   echo "NOTE $arch: $((SECONDS - began)) s, beside the others"
   pass "$STEP-$arch ($(here "$target" | wc -l) tests)"
 }

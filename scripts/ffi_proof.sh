@@ -50,7 +50,7 @@ pass ffi-proof-link
 # The bare program must compute the same as an ordinary one.
 gcc -std=c11 -O2 -Wall -Wextra -Wno-cast-function-type -Werror -Iinclude -I"$out" ffi-tests/proof/main.c "$lib" -o "$out/hosted"
 rm -f "$out/stack.txt" "$out/all.new"
-# The samples, and what needs the most stack: each conformance case, deep and wide values.
+# The samples, and the inputs that need the most stack: each conformance case, deep and wide values.
 rm -rf "$out/streams"
 python3 -B ffi-tests/proof/streams.py tests/quirks "$out/streams" >"$out/streams.txt"
 for sample in samples/* "$out"/streams/*; do
@@ -62,13 +62,13 @@ for sample in samples/* "$out"/streams/*; do
   cat "$out/bare.txt" >>"$out/all.new"
 done
 mv "$out/all.new" "$out/all.txt"
-# A drive that noted almost nothing tests nothing.
+# A drive that noted almost nothing would test nothing.
 idle=$(awk '$1 != "roots" && $3 > most[$1] { most[$1] = $3 } END { for (d in most) if (most[d] < 500) print d }' "$out/all.txt")
-[ -z "$idle" ] || fail "drives that did next to nothing: $idle"
+[ -z "$idle" ] || fail "drives that did almost nothing: $idle"
 [ "$(awk '{ print $1 }' "$out/all.txt" | sort -u | wc -l)" -ge 10 ] || fail "not all drives ran"
 pass ffi-proof-run
 
-# Compares the maxima with docs/memory.md (x86-64): of a call by callbacks, by batch and of an assembler, including the
+# Compares the maxima with docs/memory.md (x86-64): those of a call by callbacks, by batch and of an assembler, each including the
 # drive's own calls and callbacks.
 sort -k 3 -n "$out/stack.txt" | awk '{ most[$2] = $3 } END { for (drive in most) print "stack of " drive ": " most[drive] }' | sort
 most() { awk -v drives=" $* " 'index(drives, " " $2 " ") && $3 > most { most = $3 } END { print most + 0 }' "$out/stack.txt"; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The C interface in realistic programs: libcurl, and the code of docs/gateway.md, alone and in a gateway. Compares their
-# output with the command's, on the samples and on recorded streams if there are any.
+# Runs realistic programs on the C interface: libcurl, and the code of docs/gateway.md, alone and in a gateway. Compares their output
+# with the command's, on the samples and on recorded streams if there are any.
 . "$(dirname "$0")/lib.sh"
 have gcc || skip "gcc is missing"
 have python3 || skip "python3 is missing"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes each target for a bounded time, and fails on any finding.
-#   fuzz.sh [SECONDS [TARGET...]]   5 seconds each, all targets; 0 seconds: the seeds and what was found before, once
+#   fuzz.sh [SECONDS [TARGET...]]   by default 5 seconds each, all targets; with 0 seconds the seeds and earlier findings, once
 # Keeps what earlier runs learnt in "$TARGET/fuzz/corpus", and failing inputs in "$TARGET/fuzz/artifacts".
 . "$(dirname "$0")/lib.sh"
 seconds=${1:-$(full 60 5)}
@@ -12,10 +12,10 @@ mapfile -t known < <(sed -n 's/^path = "fuzz_targets\/\(.*\)\.rs"$/\1/p' fuzz/Ca
 targets=("$@")
 [ $# -gt 0 ] || targets=("${known[@]}")
 for name in "${targets[@]}"; do
-  [[ " ${known[*]} " == *" $name "* ]] || fail "there is no target $name, but ${known[*]}"
+  [[ " ${known[*]} " == *" $name "* ]] || fail "there is no target $name; there are ${known[*]}"
 done
 
-[ "$(uname -s)" = Linux ] || skip "libFuzzer and its sanitizer are set up for Linux only, so far"
+[ "$(uname -s)" = Linux ] || skip "libFuzzer and its sanitizer are set up only for Linux so far"
 have cargo || skip "cargo is missing"
 have c++ || packages g++
 have c++ || skip "a C++ compiler is missing, for libFuzzer (Debian: g++)"
@@ -25,15 +25,15 @@ out=$TARGET/fuzz
 mkdir -p "$out"
 log=$out/build.log
 host=$(rustc -vV | sed -n 's/^host: //p')
-# The flags of cargo-fuzz, but without tracing comparisons, which takes half of the time; the dictionary and the
-# generators know the words. And without a table of the covered places, which libFuzzer only reports: keeping it takes a
-# fifth of the time at the start. The flags are unstable, so allow them for this Rust.
+# The flags of cargo-fuzz, except two. Tracing comparisons would take half of the time, and the dictionary and the generators know the
+# words. A table of the covered places, which libFuzzer only reports, would take a fifth of the time at the start. The flags are
+# unstable, so allow them for this Rust.
 export RUSTC_BOOTSTRAP=1 RUSTFLAGS='--cfg=fuzzing -Zsanitizer=address -Cpasses=sancov-module
   -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
   -Cllvm-args=-simplifycfg-branch-fold-threshold=0'
-# In short runs the build takes most of the time: one unit, so that nothing is compiled for several.
+# In short runs the build takes most of the time. One codegen unit avoids compiling the same code for several units.
 [ "$seconds" -gt 60 ] || export CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_DEBUG=false CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1
-# The libFuzzer of an installed clang takes its place: to compile that of libfuzzer-sys takes as long as the targets.
+# Use the libFuzzer of an installed clang, because compiling that of libfuzzer-sys takes as long as compiling the targets.
 want_clang
 if have clang; then
   fuzzer=$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-$(uname -m).a
@@ -58,11 +58,11 @@ fuzz() {
   mkdir -p "$corpus" "$artifacts"
   # Try earlier failures again, with the seeds.
   [ "$seconds" -gt 0 ] || bound=(-runs=0 "$artifacts")
-  # An input takes milliseconds, so a minute for one is a finding on any machine. To have more executions, omit weighing
-  # inputs by their rarest features (entropic), which takes two thirds of the time, and detecting stack use after
-  # return, which takes a third of the rest and which the steps asan and ffi_c do. An input frees less than 8 MiB, so a
-  # larger quarantine detects no more. The failing input alone, run again, shows who allocated. Nobody else adds to the
-  # corpus meanwhile.
+  # An input takes milliseconds, so a minute for one is a finding on any machine. Two things are off for more executions: weighing
+  # inputs by their rarest features (entropic), which takes two thirds of the time, and detecting stack use after return, which takes a
+  # third of the remaining time, and which the steps asan and ffi_c do. An input frees less than 8 MiB, so a larger quarantine detects
+  # no more. Allocation stacks are off, because running the failing input again shows who allocated. The corpus is not reloaded,
+  # because nobody else adds to it meanwhile.
   local options=detect_leaks=1:detect_stack_use_after_return=0:quarantine_size_mb=8:malloc_context_size=0
   ASAN_OPTIONS=$options:${ASAN_OPTIONS:-} timeout $((seconds + 300)) "$out/$host/release/$name" "${bound[@]}" \
     "-seed=$seed" -max_len=4096 -timeout=60 -rss_limit_mb=2048 -dict=fuzz/dict -entropic=0 -reload=0 -print_final_stats=1 "-artifact_prefix=$artifacts/" \

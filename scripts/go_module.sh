@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# go_module.sh [TARGET...]: makes the Go module as a release has it, with the archives of these machines (all that there are
-# tools for: linux/amd64 and linux/arm64), so that its users need no Rust. The archives are not checked in; "$TARGET/dist/goproxy" is a
-# folder of static files that the "go" command reads as a module proxy (docs/installing.md). The same commit and the same
-# tools make the same files, byte for byte.
+# go_module.sh [TARGET...]: makes the Go module of a release, with the archives for these machines (by default linux/amd64 and
+# linux/arm64, for which there are tools), so that its users need no Rust. The archives are not checked in. "$TARGET/dist/goproxy" is
+# a folder of static files that the "go" command reads as a module proxy (docs/installing.md). The same commit and the same tools
+# make the same files, byte for byte.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 for tool in tar python3; do have "$tool" || skip "$tool is missing"; done
@@ -17,8 +17,8 @@ path=$(awk '$1 == "module" { print $2 }' bindings/go/go.mod)
 dir=$work/$path@v$VERSION
 mkdir -p "$dir"
 
-# foreign TARGET TO: the archive of another Linux machine, put together as scripts/capi.sh does it here, with Debian's Rust
-# because rustup has no standard library for that machine.
+# foreign TARGET TO: makes the archive for another Linux machine, linked as scripts/capi.sh does it for this one, with Debian's Rust,
+# because rustup's has no standard library for that machine.
 foreign() {
   local target=$1 tools=${1%%-*}-linux-gnu- at=$work/$1 std
   std=(-Zbuild-std=core --manifest-path capi/Cargo.toml --target "$target")
@@ -33,11 +33,11 @@ foreign() {
   join_archive "$TARGET/capi/build/$target/release/libdeltawire_capi.a" "$at" "$tools"
   "${tools}nm" -j --defined-only --extern-only "$at/deltawire.o" | sort | diff capi/exports.txt - >&2 || fail "$target: other exports than capi/exports.txt"
   needs=$("${tools}nm" -j --undefined-only "$at/deltawire.o" | sort | comm -13 capi/undefined.txt -)
-  [ -z "$needs" ] || fail "$target: needs what capi/undefined.txt does not list: $needs"
+  [ -z "$needs" ] || fail "$target: needs symbols that capi/undefined.txt does not list: $needs"
   install -m 644 "$at/libdeltawire.a" "$2"
 }
 
-# Without the tests, which need the rest of the project, and without a module that is only a test.
+# Omit the tests, which need the rest of the project, and the module that is only a test.
 tar -C bindings/go --exclude='*.a' --exclude=./deltawire.h --exclude='*_test.go' --exclude=./adapter/clients -cf - . | tar -C "$dir" -xf -
 cp LICENSE-MIT LICENSE-APACHE include/deltawire.h "$dir"
 host=$(rustc -vV | sed -n 's/^host: //p')

@@ -34,11 +34,11 @@ def name_of(item):
 
 
 def items_of(text):
-    """The items by name: each a comment and what it belongs to, with empty lines only inside a struct."""
+    """Returns the items by name. An item is a comment and its declaration, with empty lines only inside a struct."""
     parts = re.split(r"\n\n+(?![ }])", text.strip("\n"))
     items = {}
     for part in parts:
-        # Lines of one macro each, or one item.
+        # The part is several macros of one line each, or one item.
         for item in re.split(r"\n(?=#define DELTAWIRE_VERSION_)", part):
             name = name_of(item)
             if name in items:
@@ -48,7 +48,7 @@ def items_of(text):
 
 
 def quirks():
-    """A constant for each quirk, with its code and its text."""
+    """Returns a constant for each quirk, with its code and its text."""
     table = read("src/quirk.rs")
     rows = re.findall(r'^    (\w+) = (\d+), "(\w+)", "((?:[^"\\]|\\.)*)";$', table, re.M)
     if len(rows) != len(re.findall(r'^    \w+ = \d+, "', table, re.M)):

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The headers compile with every documented compiler and standard, with all warnings; deltawire.h is what capi/ and its
-# table of sections make; and the layout of public structs has not changed, on machines of 32 and 64 bits.
+# Checks that the headers compile with every documented compiler and standard, with all warnings; that deltawire.h is up to date with
+# capi/ and its table of sections; and that the layout of public structs has not changed, on machines of 32 and 64 bits.
 #   header.sh          checks
 #   header.sh --write  makes include/deltawire.h, and its copy for Go
 . "$(dirname "$0")/lib.sh"
 
-# made FILE: writes what the header has to be. cbindgen's --verify overwrites the file, so it writes to another one.
+# made FILE: writes the expected header to FILE, because cbindgen's --verify would overwrite the header itself.
 made() {
   need_tool cbindgen "$CBINDGEN_VERSION"
   cbindgen --quiet --config capi/cbindgen.toml --crate deltawire-capi --output "$1.cbindgen" capi || fail "cbindgen failed"
@@ -47,10 +47,10 @@ sources() {
 sources deltawire.h "$work/c99" c "${c99[@]}"
 sources deltawire.h "$work/c11" c "${c11[@]}"
 ln -s c11 "$work/c17"
-# In full with each standard, otherwise with the oldest and the newest.
+# With the oldest and the newest standard, in `make test-full` with each.
 c=(c99 $(full c11 "") c17) cpp=(c++11 $(full c++17 "") c++20)
 for std in "${cpp[@]}"; do sources deltawire.h "$work/$std" cpp "${cxx[@]}"; done
-compile() { "$@" -Iinclude -Iffi-tests/header -fsyntax-only || fail "it does not compile: $*"; }
+compile() { "$@" -Iinclude -Iffi-tests/header -fsyntax-only || fail "the header does not compile: $*"; }
 count=0
 for cc in "${ccs[@]}"; do
   for std in "${c[@]}"; do
@@ -72,7 +72,7 @@ done
 mkdir "$work/fault"
 sed 's/^uint32_t deltawire_abi(void);/uint32_t deltawire_abi();/' include/deltawire.h >"$work/fault/deltawire.h"
 ! gcc -std=c99 "${warn[@]}" -Wstrict-prototypes -I"$work/fault" -fsyntax-only "$work/c99/alone.c" 2>/dev/null ||
-  fail "a prototype without parameters was not found"
+  fail "a prototype without parameters is not detected"
 pass "header-c ($count compilations)"
 
 if [ -e include/deltawire.hpp ]; then
@@ -103,7 +103,7 @@ fi
 # Control: a moved member must be detected.
 mkdir "$work/moved"
 sed 's/^    uint64_t events;/    uint32_t inserted; uint64_t events;/' include/deltawire.h >"$work/moved/deltawire.h"
-! gcc -std=c11 -I"$work/moved" -fsyntax-only $layout/layout.c 2>/dev/null || fail "a moved member was not found"
+! gcc -std=c11 -I"$work/moved" -fsyntax-only $layout/layout.c 2>/dev/null || fail "a moved member is not detected"
 pass header-layout
 
 # ---- one version
@@ -116,9 +116,9 @@ pass header-version
 # ---- cbindgen and the sections
 have cargo || skip "cargo is missing"
 made "$work/made.h"
-diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not what capi/ makes: scripts/header.sh --write"
+diff -u include/deltawire.h "$work/made.h" || fail "deltawire.h is not up to date with capi/: scripts/header.sh --write"
 [ -z "$(awk 'length > 100' include/deltawire.h)" ] || fail "lines of over 100 columns: $(awk 'length > 100' include/deltawire.h)"
-# Control: an item that no section has must be found.
+# Control: an item without a section must be detected.
 sed '$d' capi/sections.txt >"$work/fewer.txt"
-! python3 -B scripts/header.py "$work/made.h.cbindgen" "$work/fewer.txt" >/dev/null 2>&1 || fail "an item without a section was not found"
+! python3 -B scripts/header.py "$work/made.h.cbindgen" "$work/fewer.txt" >/dev/null 2>&1 || fail "an item without a section is not detected"
 pass header-cbindgen

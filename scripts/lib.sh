@@ -67,7 +67,7 @@ need_tool() {
   has_it() { [ "$($program --version 2>/dev/null)" = "$crate $version" ]; }
   has_it && return
   echo "NOTE $crate $version is built first, which takes minutes"
-  # Not optimised: building it would take longer than running it.
+  # Not optimized: building it would take longer than running it.
   CARGO_PROFILE_DEV_DEBUG=false CARGO_TARGET_DIR=$TARGET/tools/build cargo install --quiet --locked --debug --root "$TARGET/tools" "$crate@$version" \
     >/dev/null 2>&1 || true
   has_it || skip "$crate $version is missing, and cannot be installed"
@@ -81,7 +81,7 @@ need_crates() {
   said=$(cargo fetch --quiet --locked --target "$host" "$@" 2>&1) && return
   # A lock file that does not match is an error of the project, not of the network.
   case $said in *--locked*) fail "$said" ;; esac
-  skip "the crates of Cargo.lock are neither cached nor to be fetched"
+  skip "the crates of Cargo.lock are neither cached nor available"
 }
 
 # The packages and features of `make tests`: builds with the same arguments share their output.
@@ -114,12 +114,12 @@ need_debian_rust() {
     *) echo "NOTE $(/usr/bin/rustc --version) instead of $DEBIAN_RUST_VERSION" ;;
   esac
 }
-# debian_fetch ARGUMENT...: as need_crates, with what -Zbuild-std builds.
+# debian_fetch ARGUMENT...: like need_crates, with the crates that -Zbuild-std builds.
 debian_fetch() {
-  "${DEBIAN_CARGO[@]}" fetch --quiet --locked "$@" || skip "the crates of the standard library are neither cached nor to be fetched"
+  "${DEBIAN_CARGO[@]}" fetch --quiet --locked "$@" || skip "the crates of the standard library are neither cached nor available"
 }
 
-# hosted_sums FOLDER EVERY: writes to FOLDER/hosted.txt what the drives of proof/ compute as an ordinary program, and sets
+# hosted_sums FOLDER EVERY: writes to FOLDER/hosted.txt the sums that the drives of proof/ compute as an ordinary program, and sets
 # `summed` to the files that they read: the samples, and the streams that ffi-tests/proof/streams.py makes with EVERY.
 hosted_sums() {
   have python3 || skip "python3 is missing"
@@ -129,7 +129,7 @@ hosted_sums() {
   CARGO_TARGET_DIR=$TARGET/proof CARGO_PROFILE_DEV_OPT_LEVEL=1 DELTAWIRE_STREAMS=$1/streams cargo test --quiet --locked --manifest-path proof/Cargo.toml -- --nocapture |
     grep '^sum ' >"$1/hosted.txt"
 }
-# Optimising core takes longer than it saves: what is linked into the library is optimised with it.
+# Optimizing core takes longer than it saves, because the parts that are linked into the library are optimized with it.
 # shellcheck disable=SC2034  # for the steps
 PLAIN_CORE=(-Zbuild-std=core --config profile.release.package.core.opt-level=0)
 
@@ -139,7 +139,7 @@ panicking_control() { rustc --edition 2021 --crate-type staticlib -Copt-level=2 
 # need_lld NAME: sets "$ld" to the linker that comes with Rust, or to an installed one of this name, or skips the step.
 need_lld() {
   ld=$(dirname "$(rustc --print target-libdir)")/bin/rust-lld
-  [ -x "$ld" ] || ld=$(command -v "$1") || skip "neither rust-lld nor $1 is here"
+  [ -x "$ld" ] || ld=$(command -v "$1") || skip "neither rust-lld nor $1 is installed"
 }
 
 # go_arch TRIPLE: prints Go's name for the machine of a Rust target.
@@ -156,8 +156,8 @@ go_arch() {
   esac
 }
 
-# The names of the C library's files, as in cargo-c: before 1.0 each minor version has an interface of its own. UNAME=Darwin
-# gives those of macOS, where a program looks for the library by its install name.
+# The names of the C library's files, as in cargo-c: before 1.0 each minor version has its own interface. UNAME=Darwin sets the
+# names of macOS, where a program looks for the library by its install name.
 # shellcheck disable=SC2034  # for the steps
 capi_names() {
   local major minor patch series
@@ -179,13 +179,13 @@ capi_names() {
 # run COMMAND…: runs it; with DRY=1 prints it.
 run() { if [ -n "${DRY:-}" ]; then echo "$*"; else "$@"; fi; }
 
-# How the last crate of the C library is compiled. An entry of a jump table takes 28 bytes of an archive, of which 24 are its
-# relocation: comparisons are smaller.
+# How the last crate of the C library is compiled: without jump tables. An entry of one takes 28 bytes of an archive, 24 of them for
+# its relocation, so comparisons are smaller.
 # shellcheck disable=SC2034  # for the steps
 codegen=(-C llvm-args=-min-jump-table-entries=64)
 
-# short_sections OBJECT [PREFIX]: numbers the sections, one of each function and constant. Their names, Rust's mangled ones, take
-# a tenth of the file, and nothing but a linker's map shows them.
+# short_sections OBJECT [PREFIX]: gives the section of each function and constant a number for a name. Rust's mangled names would take
+# a tenth of the file, and only a linker's map shows them.
 short_sections() {
   [ -n "${DRY:-}" ] || "${2:-}objdump" -hw "$1" | awk '
     match($2, /^\.(text(\.unlikely)?|rodata|data(\.rel\.ro)?)\./) && $2 !~ /\.(cst|str)[0-9.]+$/ {
@@ -194,7 +194,7 @@ short_sections() {
 }
 
 # join_archive RUST-ARCHIVE WORK [PREFIX]: makes one relocatable object with the functions in the array `exports` and what they
-# reach, and the archive of it. PREFIX is that of another machine's tools.
+# reach, and the archive of it. PREFIX is the prefix of another machine's tools.
 join_archive() {
   run "${3:-}ld" -r --gc-sections "${exports[@]/#/--undefined=}" "$1" -o "$2/partial.o"
   # Remove Rust's bitcode first: nm passes it to the installed LLVM, and an older one finds no symbols.
@@ -218,7 +218,7 @@ want_clang() {
   clang_sanitizes || packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 }
 
-# need_capi [fail]: builds the C library in "$TARGET/capi". If that fails, skips the step, or fails it. Prints nothing
+# need_capi [fail]: builds the C library in "$TARGET/capi". If that fails, skips the step, or with `fail` fails it. Prints nothing
 # else.
 need_capi() {
   local said
@@ -229,7 +229,7 @@ need_capi() {
 # go_lib [FOLDER]: provides the archive and the header for the Go package in FOLDER (bindings/go).
 go_lib() {
   local to=${1:-bindings/go} arch
-  # The machine that Rust builds for; the kernel may be of another (64 bits under a 32-bit system).
+  # Ask for the machine that Rust builds for; the kernel may be of another one (64 bits under a 32-bit system).
   arch=$(go_arch "$(rustc -vV | sed -n 's/^host: //p')")
   need_capi fail
   # put FROM TO: copies only if the files differ, to keep Go's cache valid.
@@ -241,7 +241,7 @@ go_lib() {
   put include/deltawire.h "$to/deltawire.h"
 }
 
-# find_go: sets `go` to the one in PATH if it is new enough, otherwise to the one that scripts/ffi_go.sh installed, if
+# find_go: sets `go` to the Go in PATH if it is new enough, otherwise to the one that scripts/ffi_go.sh installed, if
 # any.
 go_is_new() { [ -x "$1" ] && "$1" version 2>/dev/null | grep -qE ' go1\.(2[4-9]|[3-9][0-9])'; }
 find_go() {
@@ -259,14 +259,15 @@ go_module() {
   (cd "$1" && GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local GOCACHE=$TARGET/go-cache CGO_ENABLED=1 "$go" build -o "$3" .)
 }
 
-# The tables in benches/ have a row `NAME NUMBER` for each figure, above them `# TOOL: VERSION` of what the figures depend on.
-# table_is_of TABLE TOOL:VERSION...: skips the step if the table is of other versions.
+# The tables in benches/ have a row `NAME NUMBER` for each figure, and above the rows a line `# TOOL: VERSION` for each tool that the
+# figures depend on.
+# table_is_of TABLE TOOL:VERSION...: skips the step if the table was made with other versions.
 table_is_of() {
   local version stated
   [ -e "$1" ] || fail "$1 is missing ($STEP.sh --update)"
   for version in "${@:2}"; do
     stated=$(sed -n "s/^# ${version%%:*}: //p" "$1")
-    [ "$stated" = "${version#*:}" ] || skip "$1 is of $stated; this is ${version#*:} ($STEP.sh --update)"
+    [ "$stated" = "${version#*:}" ] || skip "$1 was made with $stated; this is ${version#*:} ($STEP.sh --update)"
   done
 }
 # off GOT EXPECTED: prints the difference in hundredths of a percent.
@@ -284,11 +285,11 @@ table_holds() {
     echo "$STEP: $name takes $got $3; $1 says $expected (if that is meant, $STEP.sh --update)" >&2
     wrong=1
   done < <(grep -v '^#' "$2")
-  [ $wrong = 0 ] || fail "the table does not hold"
+  [ $wrong = 0 ] || fail "figures differ from the table"
 }
 
-# stated_stack ROW BYTES: fails unless the table of the stack in docs/memory.md states BYTES within 5 %. With a Rust
-# other than the pinned one it only prints a note.
+# stated_stack ROW BYTES: fails unless the table of the stack in docs/memory.md states BYTES within 5 %. With another Rust than the
+# pinned one it only prints a note.
 stated_stack() {
   local stated
   stated=$(sed -n "s/^| $1[^|]*| \([0-9,]*\) |$/\1/p" docs/memory.md | tr -d ,)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Misuse of the C library: every function of the header with wrong arguments, in wrong orders, from callbacks, with
-# structs of other versions, and on random walks of an assembler. Each call must return a status that the function's documentation
-# names, and change nothing.
+# Misuses the C library: calls every function of the header with wrong arguments, in wrong orders, from callbacks, with structs of
+# other versions, and on random walks of an assembler. Each call must return a status that the function's documentation names, and
+# change nothing.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
 have gcc || skip "gcc is missing"
@@ -31,8 +31,8 @@ run() {
     build "$program" "$@" &
     pids+=($!)
   done
-  for program in "${pids[@]}"; do wait "$program" || fail "it does not compile: ${*:2}"; done
-  # On a crash the program itself reports which case it was.
+  for program in "${pids[@]}"; do wait "$program" || fail "the program does not compile: ${*:2}"; done
+  # On a crash the program itself reports the case.
   export ASAN_OPTIONS=handle_segv=0:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   "$out/version-$1" "$version" || fail "the versions differ"
   for program in versions order sizes messages misuse; do "$out/$program-$1" || fail "$program-$1 found faults"; done
@@ -43,7 +43,7 @@ build misuse faulty gcc -O0 $tests/faulty.c -Wl,--wrap=deltawire_value_u64,--wra
   -Wl,--wrap=deltawire_reset
 ! said=$("$out/misuse-faulty") || fail "the library with faults passed"
 for name in value_u64 quirk_count reset; do
-  grep -q "^deltawire_$name: " <<<"$said" || fail "the fault in deltawire_$name was not found"
+  grep -q "^deltawire_$name: " <<<"$said" || fail "the fault in deltawire_$name was not detected"
 done
 pass misuse-gcc
 
@@ -51,7 +51,7 @@ if ! have clang; then
   echo "SKIP misuse-sanitizers: clang is missing"
   exit
 fi
-# Not optimised: the generated program is large, and its own code is not under test.
+# Not optimized: the generated program is large, and its own code is not under test.
 run sanitizers clang -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 for program in versions order sizes messages misuse; do
   nm "$out/$program-sanitizers" | grep __asan_init >/dev/null || fail "$program was built without the sanitizer"

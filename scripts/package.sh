@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The package as crates.io has it: what it holds, that its documents link to nothing that it lacks, in full that it passes its own tests
-# where it was unpacked, and that its documentation says which feature an item needs.
+# Checks the package for crates.io: its files, the links in its documents, and that its documentation says which feature an item needs;
+# in `make test-full` also that the unpacked package passes its own tests.
 . "$(dirname "$0")/lib.sh"
 for tool in git python3; do have "$tool" || skip "$tool is missing"; done
 need_crates
@@ -9,16 +9,16 @@ rm -rf "$out"
 mkdir -p "$out"
 
 cargo package --locked --allow-dirty -p deltawire --list >"$out/list.txt"
-# What its tests read, among others.
+# The package must have these files, among them those that its tests read.
 git ls-files src tests examples/*.rs samples docs include README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE Cargo.lock >"$out/wanted.txt"
 [ "$(wc -l <"$out/wanted.txt")" -gt 300 ] || fail "git lists few files"
 lacks=$(sort "$out/list.txt" | comm -23 <(sort "$out/wanted.txt") - | head -n 5)
 [ -z "$lacks" ] || fail "the package lacks $lacks"
 if grep -vE '^(\.cargo_vcs_info\.json|Cargo\.(toml|toml\.orig|lock)|LICENSE-(MIT|APACHE)|[A-Z]+\.md|(src|tests|samples|docs)/.*|examples/[a-z_]+\.rs|include/deltawire\.(h|hpp)|bindings/go/README\.md)$' \
-  "$out/list.txt"; then fail "the package holds these, too"; fi
+  "$out/list.txt"; then fail "the package has these files, too"; fi
 
 cargo package --quiet --locked --allow-dirty --no-verify -p deltawire --target-dir "$out" 2>"$out/said.txt" || fail "$(cat "$out/said.txt")"
-# Elsewhere: below this folder it would belong to the workspace.
+# Unpack it elsewhere: below this folder it would belong to the workspace.
 away=$(mktemp -d)
 trap 'rm -rf "$away"' EXIT
 tar -C "$away" -xzf "$out"/package/deltawire-*.crate
@@ -51,15 +51,15 @@ for word in description license readme keywords categories rust-version document
 done
 pass package-contents
 
-# In a folder of its own: cargo takes packages of one name for the same, wherever they lie. The same tests ran here with more cuts.
+# In a separate target folder, because cargo takes packages of the same name for one. The same tests ran here with more cuts.
 if in_full; then
   (cd "$root" && CARGO_TARGET_DIR=$out/tests DELTAWIRE_THIN=53 cargo test --quiet --locked --offline --all-features --lib --tests --examples) \
-    >"$out/tests.txt" 2>&1 || fail "its own tests: $(tail -40 "$out/tests.txt")"
+    >"$out/tests.txt" 2>&1 || fail "the package fails its own tests: $(tail -40 "$out/tests.txt")"
   pass package-tests
 fi
 
-# As docs.rs makes the documentation, whose compiler is a nightly one.
+# Makes the documentation as docs.rs does, which uses a nightly compiler.
 RUSTC_BOOTSTRAP=1 RUSTDOCFLAGS='--cfg docsrs -D warnings' cargo doc --quiet --locked -p deltawire --no-deps --all-features --target-dir "$out/doc"
 grep -q 'Available on.*feature.*alloc' "$out/doc/doc/deltawire/chat/struct.OwnedUpdate.html" || fail "the documentation does not say which feature an item needs"
-if find "$out/doc/doc" -name struct.Movable.html | grep .; then fail "what only the C interface needs is documented"; fi
+if find "$out/doc/doc" -name struct.Movable.html | grep .; then fail "items that only the C interface needs are documented"; fi
 pass

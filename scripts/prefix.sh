@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # prefix.sh install|uninstall: installs the C library below $DESTDIR$PREFIX, or removes it. LIBDIR: `lib`, or another
-# folder below PREFIX. It builds nothing, so that no compiler runs as root: what it copies is made by `make capi`.
+# folder below PREFIX. It only copies what `make capi` built, so that no compiler runs as root.
 . "$(dirname "$0")/lib.sh"
 PREFIX=${PREFIX:-/usr/local} DESTDIR=${DESTDIR:-} LIBDIR=${LIBDIR:-lib}
 LIBDIR=${LIBDIR#"$PREFIX"/}
@@ -20,7 +20,7 @@ case ${1:-} in
       [ -e "$from/$file" ] || fail "there is no library in $from: run \`make capi\` first, not as root (if CARGO_TARGET_DIR was set for it, set it here too)"
     done
     for header in include/*; do
-      cmp -s "$header" "$from/$header" || fail "the library in $from is of another $header: run \`make capi\` first, not as root"
+      cmp -s "$header" "$from/$header" || fail "the library in $from was built with another $header: run \`make capi\` first, not as root"
     done
     # One `..` for each part of LIBDIR: the installed files find the prefix relative to themselves.
     up=$(printf '%s' "$LIBDIR" | sed 's:[^/][^/]*:..:g')
@@ -42,7 +42,7 @@ case ${1:-} in
       fill "deltawire-$file.cmake" "$lib/cmake/deltawire/deltawire-$file.cmake"
     done
     for file in "${docs[@]}"; do install -m 644 "$file" "$doc/$file"; done
-    # Of a link to a file that is not installed only the text stays.
+    # Replaces a link to a file that is not installed by its text.
     for file in "${docs[@]/#/$doc/}"; do
       while read -r link; do
         [ -e "${file%/*}/$link" ] && continue

@@ -39,7 +39,7 @@ cargo build --quiet --locked --release --manifest-path proof/Cargo.toml
 # Control first: with one unchecked index the link must fail for that reason.
 panicking_control "$out/control.a"
 if control=$out/control.a link "${exports[@]}" deltawire_control 2>"$out/control.log"; then fail "the control linked: the proof shows nothing"; fi
-control=$out/control.a who "${exports[@]}" deltawire_control | grep -q '^deltawire_control .*panicking' || fail "it is not seen that the control panics"
+control=$out/control.a who "${exports[@]}" deltawire_control | grep -q '^deltawire_control .*panicking' || fail "the panic of the control is not detected"
 grep -q 'undefined reference to .deltawire_panic_reached' "$out/control.log" ||
   fail "the control failed for another reason: $(cat "$out/control.log")"
 pass proof-control
@@ -48,17 +48,17 @@ pass proof-link
 
 # One object of what the exports reach: its defined and its undefined symbols.
 ld -r --gc-sections "${exports[@]/#/--undefined=}" "$lib" -o "$out/partial.o"
-# Without Rust's bitcode, which nm would pass to an LLVM that may be too old for it.
+# Removes Rust's bitcode, which nm would pass to an LLVM that may be too old for it.
 objcopy --remove-section=.llvmbc --remove-section=.llvmcmd "$out/partial.o"
 nm --defined-only --extern-only -j "$out/partial.o" | sort >"$out/exports.txt"
-diff proof/exports.txt "$out/exports.txt" || fail "it exports something else than proof/exports.txt says"
+diff proof/exports.txt "$out/exports.txt" || fail "the object has other exports than proof/exports.txt"
 nm --undefined-only -j "$out/partial.o" | sort >"$out/undefined.txt"
 more=$(comm -13 proof/undefined.txt "$out/undefined.txt")
-[ -z "$more" ] || fail "it needs what proof/undefined.txt does not list: $more"
+[ -z "$more" ] || fail "the object needs symbols that proof/undefined.txt does not list: $more"
 pass proof-symbols
 
-# The linked program must compute the same as an ordinary one, also of the inputs that need the most stack: each conformance
-# case, deep and wide values.
+# The linked program must compute the same as an ordinary one, also for the inputs that need the most stack: each conformance case,
+# deep and wide values.
 rm -f "$out/stack.new"
 hosted_sums "$out" 1
 for stream in "${summed[@]}"; do
@@ -72,7 +72,7 @@ sort -k 3 -n "$out/stack.new" | awk '{ most[$2] = $3 } END { for (drive in most)
 most() { awk -v drive="$1" '$2 == drive && $3 > most { most = $3 } END { print most + 0 }' "$out/stack.new"; }
 pull=$(most proof_pull) push=$(most proof_push) deepest=$(awk '{ print $3 }' "$out/stack.new" | sort -n | tail -n 1)
 rm "$out/stack.new"
-echo "NOTE stack, at most: pull $pull, push $push, anything $deepest bytes, the drives' own included"
+echo "NOTE stack, at most: pull $pull, push $push, any drive $deepest bytes, including the drives' own"
 [ "$deepest" -le "$STACK_LIMIT" ] || fail "more stack than $STACK_LIMIT bytes"
 stated_stack "in Rust by pull" "$pull"
 stated_stack "in Rust by push" "$push"

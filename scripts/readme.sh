@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a
-# sample given on standard input, the second of each language, the third in C and C++ and the fourth in C its tool calls, too;
-# the fourth in C++ passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in docs/memory.md and
-# docs/benchmarks.md.
+# readme.sh [FILE]: compiles and runs the C, C++ and Go programs in docs/languages.md. Each must print the content of a sample that it
+# gets on standard input. The second of each language, the third in C and C++ and the fourth in C must also print its tool calls; the
+# fourth in C++ passes the sample on and prints its usage. (The Rust programs are documentation tests.) Also checks the sizes in
+# docs/memory.md and docs/benchmarks.md.
 . "$(dirname "$0")/lib.sh"
 readme=${1:-docs/languages.md}
 have python3 || skip "python3 is missing"
 out=$TARGET/readme
 mkdir -p "$out"
-# programs LANGUAGE NAME...: the blocks of a language, each by its name; there is no other.
+# programs LANGUAGE NAME...: writes the blocks of a language to files of these names; there must be no other block.
 programs() {
   local language=$1 nth=0 name
   for name in "${@:2}"; do
@@ -16,7 +16,7 @@ programs() {
     python3 -B scripts/fences.py "$readme" "$language" "$nth" >"$out/$name.$language" || fail "$readme has no program $name"
   done
   if python3 -B scripts/fences.py "$readme" "$language" $((nth + 1)) >/dev/null 2>&1; then
-    fail "$readme has one more block of $language, which nobody tries"
+    fail "$readme has another block of $language, which no test runs"
   fi
 }
 programs c quick tools batch calls
@@ -35,29 +35,29 @@ try() {
   for sample in content.sse multibyte.sse openrouter.sse crlf.sse body.json; do
     expected "samples/${sample%.*}.expected.json" >"$out/expected.txt"
     "${@:2}" <"samples/$sample" >"$out/$name.txt" 2>"$out/$name.err" || fail "$name on $sample: status $?: $(cat "$out/$name.err")"
-    python3 - "$out/$name.txt" "$out/expected.txt" <<'PY' || fail "$name on $sample printed something else than the content"
+    python3 - "$out/$name.txt" "$out/expected.txt" <<'PY' || fail "$name on $sample does not print the content"
 import sys
 
 got, expected = (open(path, "rb").read() for path in sys.argv[1:])
 sys.exit(not (got.startswith(expected) and len(got) <= len(expected) + 40))
 PY
   done
-  # A last event without its blank line comes with the end. Output and error in one file: the content comes first.
+  # A last event without its blank line comes at the end. Output and error go to one file, and the content must come first.
   printf 'data: {"choices":[{"delta":{"content":"whole"},"finish_reason":"stop"}]}' | "${@:2}" >"$out/$name.txt" 2>&1 ||
     fail "$name on an event without a blank line: $(cat "$out/$name.txt")"
   [ "$(head -c 5 "$out/$name.txt")" = whole ] || fail "$name prints how it ended before the content: $(cat "$out/$name.txt")"
-  # What is not there is reported: the message of an error, and choices beyond the room for them.
-  if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name: an error is no success"; fi
+  # Standard error must have the message of an error, and choices without room.
+  if "${@:2}" <samples/error-midstream.sse >"$out/$name.txt" 2>&1; then fail "$name reports success for an error of the API"; fi
   grep -q "went away" "$out/$name.txt" || fail "$name does not print the message of an error: $(cat "$out/$name.txt")"
   expected samples/error-midstream.expected.json >"$out/expected.txt"
   cmp -n "$(stat -c %s "$out/expected.txt")" "$out/expected.txt" "$out/$name.txt" || fail "$name prints the error before the content: $(cat "$out/$name.txt")"
-  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
+  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for a lost ninth choice"; fi
   [ "$(head -c 1 "$out/$name.txt")" = a ] && grep -Eq "incomplete|lost" "$out/$name.err" ||
     fail "$name on nine choices: $(cat "$out/$name.txt" "$out/$name.err")"
   pass "readme-$name"
 }
-# tools NAME COMMAND...: the second program, in pieces of 7 bytes: the content, then a line for each tool call. Of a response
-# that is cut it prints no call.
+# tools NAME COMMAND...: tests the second program, with input in pieces of 7 bytes. It must print the content, then a line for each
+# tool call, but no call of a response that is cut.
 tools() {
   local name=$1 sample
   for sample in content weather parallel-tools multibyte; do
@@ -72,7 +72,7 @@ PY
     "${@:2}" < <(slowly "samples/$sample.sse") >"$out/$name.txt" || fail "$name on $sample: status $?"
     cmp "$out/$name.txt" "$out/expected.txt" || fail "$name on $sample printed something else"
   done
-  # Longer than the assembler's block at first: nothing is printed twice.
+  # Longer than the assembler's first block: nothing may be printed twice.
   python3 - >"$out/long.sse" <<'PY'
 import json
 
@@ -83,15 +83,15 @@ PY
   python3 -c 'for n in range(400): print(f"word {n} \u20ac")' >"$out/expected.txt"
   "${@:2}" <"$out/long.sse" | cmp - "$out/expected.txt" || fail "$name on a long answer printed something else"
   head -c 600 samples/weather.sse >"$out/cut.sse"
-  if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a stream that was cut is no success"; fi
+  if "${@:2}" <"$out/cut.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for a stream that was cut"; fi
   grep -Eq "Truncated|was cut" "$out/$name.err" || fail "$name does not print that the stream was cut: $(cat "$out/$name.err")"
   ! grep -q get_weather "$out/$name.txt" || fail "$name prints a call of a stream that was cut"
-  # What failed and what was lost is reported.
+  # A failure and a loss must be reported.
   for sample in error-midstream.sse:"went away" error-body.json:"try again"; do
-    if "${@:2}" <"samples/${sample%:*}" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: an error is no success"; fi
+    if "${@:2}" <"samples/${sample%:*}" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for an error of the API"; fi
     grep -Fq "${sample#*:}" "$out/$name.err" || fail "$name does not print the message of an error: $(cat "$out/$name.err")"
   done
-  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name: a ninth choice is lost without a word"; fi
+  if "${@:2}" <"$out/choices.sse" >"$out/$name.txt" 2>"$out/$name.err"; then fail "$name reports success for a lost ninth choice"; fi
   grep -Eq "1 left out" "$out/$name.err" || fail "$name on nine choices: $(cat "$out/$name.err")"
   pass "readme-$name"
 }
@@ -112,7 +112,7 @@ tools calls-c "$out/calls-c"
 
 # meter COMMAND FILE LINE: passes the file on in pieces, and prints LINE on standard error.
 meter() {
-  "$1" < <(slowly "$2") >"$out/meter.txt" 2>"$out/meter.err" || fail "the meter on $2: status $?"
+  "$1" < <(slowly "$2") >"$out/meter.txt" 2>"$out/meter.err" || fail "the meter fails on $2: status $?"
   cmp "$out/meter.txt" "$2" || fail "the meter changes $2"
   [ "$(cat "$out/meter.err")" = "$3" ] || fail "the meter on $2: $(cat "$out/meter.err")"
 }
@@ -162,8 +162,8 @@ int main(void) {
 }
 C
 gcc -std=c99 -I"$TARGET/capi/include" "$out/sizes.c" "$TARGET/capi/libdeltawire.a" -o "$out/sizes"
-stated=$(tr '\n' ' ' <docs/memory.md | sed -n 's/.*In C a parser is one block: \([0-9,]*\) bytes of state.*an assembler is \([0-9,]*\) bytes.*Each choice more takes \([0-9]*\) bytes of a parser and \([0-9]*\) of an assembler, each tool call more \([0-9]*\) and \([0-9]*\) .*`DELTAWIRE_CFG_SHARED` is \([0-9,]*\) bytes of state.*one choice and one call[^.]* it is \([0-9,]*\)\. A workspace in C is \([0-9,]*\) bytes.*/\1 \2 \3 \4 \5 \6 \7 \8 \9/p' | tr -d ,)
-[ "$stated" = "$("$out/sizes")" ] || fail "docs/memory.md says that the blocks are of $stated bytes; they are of $("$out/sizes")"
+stated=$(sed -n '/^| in C, on /,/^$/s/^.* | \([0-9,]*\) |$/\1/p' docs/memory.md | tr -d , | paste -sd ' ')
+[ "$stated" = "$("$out/sizes")" ] || fail "docs/memory.md says that the sizes in C are $stated; they are $("$out/sizes")"
 # The sizes of the library's files change with every change of the library, so allow 3 %.
 for file in libdeltawire.a libdeltawire.so; do
   stated=$(sed -n "s/^| \`$file\`.* | \([0-9,]*\) bytes |$/\1/p" docs/benchmarks.md | tr -d ,)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The C library as its users get it: installed, found by pkg-config and by CMake, linked in every way, uninstalled, and
+# Tests the C library as its users get it: installed, found by pkg-config and by CMake, linked in every way, uninstalled, and
 # unpacked from its archive.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
@@ -55,7 +55,7 @@ writable=$(awk '$0 ~ / WA[LMSI]* / && !/ \.(data\.rel\.ro|got|dynamic)/ && !/ 00
 [ -z "$writable" ] || fail "writable sections: $writable"
 pass ship-files
 
-# Installing builds nothing: no compiler runs, and without a library it says how to make one.
+# Installing builds nothing: no compiler runs, and if there is no library, it says how to make one.
 mkdir "$out/no-tools"
 for tool in cargo rustc gcc cc ld; do
   printf '#!/bin/sh\necho %s >>"%s/ran"\nexit 1\n' $tool "$out" >"$out/no-tools/$tool"
@@ -74,7 +74,7 @@ grep -q 'run `make capi` first' "$out/said.txt" || fail "without a library: $(ca
     docs/{gateway,installing,languages,memory,promises,protocols,quirks,threat-model,vocabulary}.md
   printf './lib/%s\n' cmake/deltawire/deltawire-{config,config-version,targets}.cmake libdeltawire.{a,so} "$SONAME" \
     "$SHARED" pkgconfig/deltawire.pc
-} | sort | diff - "$out/installed.txt" || fail "installed is something else"
+} | sort | diff - "$out/installed.txt" || fail "the installed files differ from the list"
 links=$(cd "$prefix/share/doc/deltawire" && grep -oE '\]\([A-Za-z0-9_./-]+\.[a-z]+[)#]' *.md docs/*.md | tr -d '])(#')
 [ -n "$links" ] || fail "the installed documents have no links"
 while IFS=: read -r file link; do
@@ -82,16 +82,16 @@ while IFS=: read -r file link; do
 done <<<"$links"
 make -s install PREFIX=/usr LIBDIR=lib/machine DESTDIR="$out/dest"
 [ -e "$out/dest/usr/lib/machine/pkgconfig/deltawire.pc" ] || fail "DESTDIR and LIBDIR"
-if grep -rqF "$out" "$out/dest" "$prefix"; then fail "what is installed knows its path"; fi
+if grep -rqF "$out" "$out/dest" "$prefix"; then fail "an installed file contains its path"; fi
 pass ship-install
 
-# For macOS, as far as it shows here: the commands, and what is installed of files of their names.
+# macOS, as far as it can be tested here: the commands, and the installed names.
 DRY=1 UNAME=Darwin bash scripts/capi.sh >"$out/darwin.txt"
 for wanted in '-dynamiclib' '-install_name @rpath/libdeltawire.[0-9.]*.dylib ' '-exported_symbols_list' '-u,_deltawire_feed '; do
   grep -q -- "$wanted" "$out/darwin.txt" || fail "macOS: no $wanted in $(cat "$out/darwin.txt")"
 done
 if grep -qE -- '--gc-sections|soname|version-script|Bsymbolic|-z,|build-id|objcopy|\.so\b' "$out/darwin.txt"; then
-  fail "macOS: what only Linux has is in $(cat "$out/darwin.txt")"
+  fail "macOS: options that only Linux has are in $(cat "$out/darwin.txt")"
 fi
 IFS=. read -r major minor _ <<<"$VERSION"
 mkdir -p "$out/darwin/capi/include"
@@ -101,7 +101,7 @@ darwin() { CARGO_TARGET_DIR=$out/darwin UNAME=Darwin make -s "$1" PREFIX=/usr/lo
 darwin install
 (cd "$out/mac/usr/local/lib" && find . -name '*.dylib' | sort) | diff - <(printf './%s\n' "libdeltawire.$VERSION.dylib" \
   "libdeltawire.$major.$minor.dylib" libdeltawire.dylib) || fail "macOS: the names of the shared library"
-[ -e "$out/mac/usr/local/lib/libdeltawire.dylib" ] || fail "macOS: libdeltawire.dylib leads nowhere"
+[ -e "$out/mac/usr/local/lib/libdeltawire.dylib" ] || fail "macOS: libdeltawire.dylib is a dead link"
 grep -q "IMPORTED_SONAME \"@rpath/libdeltawire.$major.$minor.dylib\"" "$out/mac/usr/local/lib/cmake/deltawire/deltawire-targets.cmake" ||
   fail "macOS: CMake does not know the install name"
 if grep -rq '\.so\b' "$out/mac/usr/local/lib/cmake" "$out/mac/usr/local/lib/pkgconfig"; then fail "macOS: a package names a .so"; fi
@@ -167,7 +167,7 @@ fi
 printf '#include <deltawire.h>\nint main(void) { return deltawire_abi() != DELTAWIRE_ABI; }\n' >"$out/little.c"
 gcc -I"$prefix/include" -Wl,--gc-sections "$out/little.c" "$archive" -o "$out/little"
 "$out/little"
-if nm "$out/little" | grep -q ' deltawire_feed$'; then fail "--gc-sections keeps what is not used"; fi
+if nm "$out/little" | grep -q ' deltawire_feed$'; then fail "--gc-sections keeps unused code"; fi
 pass ship-static
 
 # Two libraries made with Rust in one program.
@@ -178,7 +178,7 @@ both() { gcc -std=c99 "${strict[@]}" -I"$prefix/include" "$tests/two.c" "$@" "${
 both "$archive" "$out/libother.a" -o "$out/two"
 both "$out/libother.a" "$archive" -o "$out/two-turned"
 for program in two two-turned; do says "$out/$program"; done
-# And each of them whole, used or not: no name occurs twice.
+# The same with all of each library, used or not: no name occurs twice.
 both -Wl,--whole-archive "$archive" -Wl,--no-whole-archive "$out/libother.a" -o "$out/two-whole"
 says "$out/two-whole"
 pass ship-two-rusts
@@ -209,7 +209,7 @@ if have cmake; then
   bad=("$((major + 1))" "$major.$((minor + 1))" "$major.$minor.$((patch + 1))")
   [ "$minor" = 0 ] || bad+=("$major.$((minor - 1))")
   for wrong in "${bad[@]}"; do
-    if asks "$prefix" "$wrong"; then fail "find_package(deltawire $wrong) was content with $VERSION"; fi
+    if asks "$prefix" "$wrong"; then fail "find_package(deltawire $wrong) accepts $VERSION"; fi
     grep -q 'compatible with requested version\|requested version' "$out/cmake-ask.log" || fail "find_package(deltawire $wrong): $(cat "$out/cmake-ask.log")"
   done
   with_cmake cmake-dir -Ddeltawire_DIR="$out/dest/usr/lib/machine/cmake/deltawire"
@@ -229,14 +229,14 @@ pass ship-uninstall
 packed=$(make -s dist)
 sum=$(sha256sum <"$packed")
 make -s dist >/dev/null
-[ "$(sha256sum <"$packed")" = "$sum" ] || fail "make dist makes something else each time"
+[ "$(sha256sum <"$packed")" = "$sum" ] || fail "make dist is not reproducible"
 mkdir "$out/elsewhere"
 tar -C "$out/elsewhere" -xzf "$packed"
 root=$(echo "$out"/elsewhere/*)
-if grep -rqF "$out" "$root" || grep -rqF "$PWD" "$root"; then fail "what is packed knows a path"; fi
+if grep -rqF "$out" "$root" || grep -rqF "$PWD" "$root"; then fail "a packed file contains a path of this machine"; fi
 [ -e "$root/LICENSE-MIT" ] && [ -e "$root/LICENSE-APACHE" ] || fail "the licences are not packed"
 # shellcheck disable=SC2016  # backquotes of Markdown
-# The instructions of its README: the program, and the commands that compile it.
+# Follows the README of the archive: the program, and the commands that compile it.
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$root/README.md" >"$root/program.c"
 (
   cd "$root"
@@ -259,8 +259,8 @@ if have cmake; then
 fi
 pass ship-dist
 
-# The packed Go package, used by the program of its README in a separate module as that describes, with the same
-# Go as scripts/ffi_go.sh.
+# Uses the packed Go package in a separate module, as its README describes, with the README's program and the same Go as
+# scripts/ffi_go.sh.
 if [ ! -d "$root/go" ]; then
   echo "NOTE there is no Go package"
 elif ! find_go; then
@@ -282,7 +282,7 @@ fi
 
 for file in libdeltawire.a "$SHARED"; do echo "NOTE size of $file $(stat -c %s "$TARGET/capi/$file")"; done
 size "$TARGET/capi/$SHARED" | awk 'NR == 2 { print "NOTE size of code and constants " $1; print "NOTE size of data " $2 + $3 }'
-# Its size after --gc-sections in a program that reads by callbacks, and in one that reads by batch.
+# Prints the size of the library after --gc-sections, in a program that reads by callbacks and in one that reads by batch.
 for way in feed batch; do
   finish=finish
   [ $way = feed ] || finish=batch_finish

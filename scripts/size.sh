@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# size.sh [--update]: measures bytes of code and constants (text and data of `size`) in what a user links: the C program
-# of docs/languages.md, the shared library, the file of the static one, and a program for a microcontroller that only pulls; each with all protocols, and
-# with chat completions alone; the last also without memory for shapes of events. They must be within 3 % of benches/sizes.txt, up or
-# down; --update regenerates the table.
+# size.sh [--update]: measures the bytes of code and constants (text and data of `size`) that a user links: the C program of
+# docs/languages.md, the shared library, the file of the static library, and a program for a microcontroller that only pulls. Each
+# is measured with all protocols and with chat completions alone, the last one also without templates. The sizes must be within
+# 3 % of benches/sizes.txt, up or down; --update regenerates the table.
 . "$(dirname "$0")/lib.sh"
 export LC_ALL=C
 table=benches/sizes.txt
@@ -11,7 +11,7 @@ for tool in gcc ld size strip python3; do have "$tool" || skip "$tool is missing
 need_lld ld.lld
 need_crates --manifest-path proof/Cargo.toml
 need_capi
-# With what each is measured; in full and for the table also without the other protocols.
+# The sets of protocols; chat completions alone only in `make test-full` and for the table.
 chats=('')
 if in_full || [ "${1:-}" = --update ]; then chats+=(-chat); fi
 [ ${#chats[@]} = 1 ] || DIALECTS='' need_capi
@@ -73,5 +73,5 @@ if [ "${1:-}" = --update ]; then
 fi
 
 table_holds $table "$new" bytes
-[ "$(off "$whole" "$(sed -n 's/^c-program //p' $table)")" -gt 300 ] || fail "a larger program is not caught: with the whole library it takes $whole"
+[ "$(off "$whole" "$(sed -n 's/^c-program //p' $table)")" -gt 300 ] || fail "a larger program is not detected: with the whole library it takes $whole"
 pass

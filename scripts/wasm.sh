@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the core as a WebAssembly module under Node, with simd128, and in full without, too: it imports nothing, so it reaches neither
-# a panic nor an allocator, and it computes the same as an ordinary program (the test of proof/).
+# Runs the core as a WebAssembly module under Node, with simd128, and in `make test-full` without, too. The module must import nothing,
+# so it reaches neither a panic nor an allocator, and must compute the same as an ordinary program (the test of proof/).
 . "$(dirname "$0")/lib.sh"
 need_crates --manifest-path proof/Cargo.toml
 have node || packages nodejs
@@ -14,7 +14,7 @@ debian_fetch -Zbuild-std=core --target "$target" --manifest-path proof/Cargo.tom
 
 mkdir -p "$CARGO_TARGET_DIR"
 hosted_sums "$CARGO_TARGET_DIR" "$(full 1 13)"
-# Without simd128 (in full), then with it. The flag is for all crates but core, which is built once for both.
+# Without simd128 (in `make test-full`), then with it. The flag applies to all crates except core, which is built once for both.
 for with in $(full without "") with; do
   if [ "$with" = with ]; then feature=+simd128; else feature=-simd128; fi
   flags=()
@@ -26,8 +26,8 @@ for with in $(full without "") with; do
   module=$CARGO_TARGET_DIR/$with.wasm sums=$CARGO_TARGET_DIR/$with.txt
   cp "$CARGO_TARGET_DIR/$target/release/deltawire_proof.wasm" "$module"
   node proof/run.mjs "$module" "${summed[@]}" >"$sums"
-  diff "$CARGO_TARGET_DIR/hosted.txt" "$sums" || fail "$with simd128 it computes something else"
-  # Check the code for whether it uses simd128 at all.
+  diff "$CARGO_TARGET_DIR/hosted.txt" "$sums" || fail "the program computes something else $with simd128"
+  # Check that the code uses simd128 at all.
   if [ "$with" = with ] && cmp -s "$CARGO_TARGET_DIR"/with{,out}.wasm; then
     fail "simd128 changes nothing"
   fi

@@ -281,7 +281,7 @@ fn the_count_counts() {
     assert!(sum > 0);
 }
 
-/// A growing storage releases a large buffer when the next event is read, also if the memo recognises that event.
+/// A growing storage releases a large buffer when the next event is read, also if the memo recognizes that event.
 #[cfg(feature = "alloc")]
 #[test]
 fn a_large_buffer_is_given_back() {

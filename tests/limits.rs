@@ -184,7 +184,7 @@ fn length_of_an_event_that_repeats_the_response() {
     }
 }
 
-/// Events that the memo recognises except for their length.
+/// Events that the memo recognizes except for their length.
 #[test]
 fn length_of_remembered_events() {
     const LIMIT: usize = FRAME + 20;
@@ -300,7 +300,7 @@ fn depth() {
                 ("objects", &objects, objects.find("\"b\":").unwrap() + 4 + 5 * (max - 3)),
             ];
             for (name, payload, fault) in faults {
-                // More repetitions than the memo needs, so that it recognises the payload if that is valid.
+                // More repetitions than the memo needs, so that it recognizes the payload if that is valid.
                 let stream = format!("data: {payload}\n\n").repeat(3) + &event("b");
                 let len = payload.len() + 8;
                 let mut wanted: Vec<String> = (0..3)

@@ -196,7 +196,7 @@ enum Json {
 enum Char {
     Plain(char),
     Escaped(char),
-    /// An unpaired surrogate, unless its neighbour completes it.
+    /// An unpaired surrogate, unless its neighbor completes it.
     Unit(u16),
 }
 

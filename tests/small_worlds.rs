@@ -254,7 +254,7 @@ fn one([head, bytes, tail]: [&[u8]; 3]) -> Ways {
 }
 
 /// As a payload: compares it with serde_json, and cut with uncut; with the strict check cut only if it might be a
-/// chunk. Repeats it three times if the memo may then recognise it and it fits 64 bytes. Without `ways` each stream is
+/// chunk. Repeats it three times if the memo may then recognize it and it fits 64 bytes. Without `ways` each stream is
 /// cut at only one position.
 fn payload(bytes: &[u8], ways: Option<Ways>) -> u64 {
     let object = |known: &Option<serde_json::Value>| known.as_ref().is_none_or(|value| value.is_object());

@@ -1,5 +1,5 @@
-/* The C interface: callbacks, batches, and a message made from batches. What is asked for is what the work needs and
- * nothing else. */
+/* The C interface: callbacks, batches, and a message made from either. The programs ask only for the events that the work
+ * needs. */
 #include "deltawire.h"
 #include "sink.h"
 
@@ -16,7 +16,7 @@ static int32_t on_chunk(void *user, const deltawire_at *at) {
     return DELTAWIRE_GO_ON;
 }
 
-/* A text in pieces counts once. */
+/* A text in pieces counts as one. */
 static uint64_t is_last(const deltawire_at *at) { return !(at->flags & DELTAWIRE_EVF_MORE); }
 
 static int32_t on_content(void *user, const deltawire_at *at, const char *text, size_t len) {
@@ -107,14 +107,14 @@ static struct reader *make_reader(void) {
     return r;
 }
 
-/* What a batch is asked for. */
+/* The kinds of events that a batch is asked for. */
 static const uint64_t wanted = DELTAWIRE_MASK(DELTAWIRE_EV_CHUNK) | DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT) |
                                DELTAWIRE_MASK(DELTAWIRE_EV_REASONING) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_CALL) |
                                DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_NAME) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_ARGUMENTS) |
                                DELTAWIRE_MASK(DELTAWIRE_EV_FINISH) | DELTAWIRE_MASK(DELTAWIRE_EV_USAGE) |
                                DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
 
-/* `room`: for an event that a slice cuts. */
+/* `room` is for an event that a slice cuts. */
 void *bench_capi_new(size_t room) {
     struct reader *r = make_reader();
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
@@ -130,7 +130,7 @@ void bench_capi_feed(void *self, const char *bytes, size_t len, size_t slice, st
     deltawire_reset(r->parser);
     for (at = 0; at < len; at += n) {
         n = len - at < slice ? len - at : slice;
-        /* Not OK: broken off at [DONE]. */
+        /* A status other than OK: the callback stopped at [DONE]. */
         if (deltawire_feed(r->parser, bytes + at, n, &r->callbacks, s, NULL) != DELTAWIRE_OK) return;
     }
 }
@@ -144,11 +144,11 @@ static void usage(const char *json, size_t len, struct sink *s) {
     s->usage += usage.prompt + usage.completion + usage.total;
 }
 
-/* Gives 1 at [DONE]. In line in both loops: a call of its own would be counted. */
+/* Returns 1 at [DONE]. Inlined in both loops, because a call would be counted. */
 __attribute__((always_inline)) static inline int take(const struct reader *r, const deltawire_event *e, const char *data,
                                                       struct sink *s) {
     const char *text = (e->flags & DELTAWIRE_EVF_TEXT_SCRATCH ? r->scratch : data) + e->text_off;
-    /* A text in pieces counts once. */
+    /* A text in pieces counts as one. */
     const uint64_t last = !(e->flags & DELTAWIRE_EVF_MORE);
     switch (e->kind) {
         case DELTAWIRE_EV_CHUNK: s->events++; break;
@@ -222,7 +222,7 @@ static deltawire_parser *parser_of(const struct streams *all, size_t nth) {
     return (deltawire_parser *)(all->blocks + nth * all->block_len);
 }
 
-/* `events`: of batches. */
+/* `events` is the mask of a batch. */
 static struct streams *make_streams(size_t count, uint64_t events) {
     struct streams *all = (struct streams *)malloc(sizeof *all);
     void *shared = aligned_alloc(64, DELTAWIRE_WORKSPACE_SIZE);
@@ -268,7 +268,7 @@ struct message_reader {
     char scratch[4096];
 };
 
-/* With a log for the longest response. */
+/* Makes one with a log for the longest response. */
 void *bench_capi_message_new(size_t room) {
     struct message_reader *r = (struct message_reader *)malloc(sizeof *r);
     const size_t len = DELTAWIRE_MESSAGE_SIZE(4 << 20);
@@ -280,7 +280,7 @@ void *bench_capi_message_new(size_t room) {
     return r;
 }
 
-/* Appends a text of the message, if it is there. */
+/* Appends a text of the message, if the message has it. */
 static void message_text(const deltawire_message *m, uint32_t field, uint32_t choice, uint32_t call, struct text *to) {
     size_t len;
     switch (deltawire_message_text(m, field, choice, call, to->ptr + to->len, to->cap - to->len, &len)) {
@@ -290,7 +290,7 @@ static void message_text(const deltawire_message *m, uint32_t field, uint32_t ch
     }
 }
 
-/* The texts of the message when it is whole; how many parts they came in is not known then. */
+/* Reads the texts of the finished message, which does not know in how many parts they came. */
 static void message_texts(const deltawire_message *m, struct sink *s) {
     uint32_t nth, call;
     for (nth = 0; nth < deltawire_message_choices(m); nth++) {
@@ -307,7 +307,7 @@ static void message_texts(const deltawire_message *m, struct sink *s) {
     }
 }
 
-/* By callbacks. */
+/* Fed by callbacks. */
 void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
     struct message_reader *r = (struct message_reader *)self;
     size_t at, n;
@@ -321,7 +321,7 @@ void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice,
     message_texts(r->message, s);
 }
 
-/* From batches. */
+/* Fed by batches. */
 void bench_capi_message_batch(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
     struct message_reader *r = (struct message_reader *)self;
     size_t at, n;

@@ -1,5 +1,5 @@
-// The C++ interface: a handler of what the work needs and nothing else, for one stream after the other, and for many that
-// share a workspace.
+// The C++ interface: a handler with only the methods that the work needs, for one stream after the other, and for many
+// streams that share a workspace.
 #include "deltawire.hpp"
 #include "sink.h"
 
@@ -64,7 +64,7 @@ extern "C" void bench_cpp_feed(void *self, const char *bytes, std::size_t len, s
     fill handler{*s};
     parser.reset();
     for (std::size_t at = 0; at < len; at += slice) {
-        // Not OK: broken off at [DONE].
+        // A status other than OK: the handler stopped at [DONE].
         if (!parser.feed(std::string_view(bytes + at, len - at < slice ? len - at : slice), handler).ok()) return;
     }
 }

@@ -1,7 +1,7 @@
-// simdjson On-Demand behind memchr. The response lies in memory with SIMDJSON_PADDING bytes behind it, as a read buffer
-// would be allocated, so that a line that a slice holds whole is read in place; a line that was cut is put together in a
-// buffer with as much behind. Objects are gone through once, in the order in which they come, and texts are unescaped to
-// where they belong, not to simdjson's buffer first.
+// simdjson On-Demand on lines by memchr. The response lies in memory with SIMDJSON_PADDING bytes after it, as a read
+// buffer would be allocated, so a line that lies whole in a slice is read in place. A line that was cut is joined in a
+// buffer with the same padding. The program goes through each object once, in the order of its members, and unescapes
+// texts directly into the sink's buffers.
 #include "sink.h"
 #include <memory>
 #include <simdjson.h>
@@ -29,7 +29,7 @@ struct reader {
     }
 };
 
-// One compare of a constant length each, with the quote that ends the key.
+// Compares each key with one comparison of constant length, which includes the quote that ends the key.
 template <size_t N> bool is(ondemand::raw_json_string key, const char (&name)[N]) {
     return memcmp(key.raw(), name, N - 1) == 0;
 }
@@ -43,7 +43,8 @@ bool put(reader &r, ondemand::raw_json_string raw, text &to) {
     return true;
 }
 
-// Gives how many parts it has. They are kept as they come and told in one order, whatever theirs is.
+// Returns how many parts the event has. They are kept as they come, and reported in one order, whatever their own
+// order.
 uint32_t call(reader &r, ondemand::object object, sink &s) {
     uint64_t index = 0;
     ondemand::raw_json_string id, name, arguments;
@@ -136,7 +137,8 @@ void chat(reader &r, ondemand::object top, sink &s) {
     }
 }
 
-// Other protocols: what an event has is kept as it comes, and told once its type is known, wherever that stands.
+// Other protocols: the members of an event are kept as they come, and reported once its type is known, wherever the
+// type is.
 void told(reader &r, ondemand::raw_json_string raw, text &to, uint64_t calls, sink &s) {
     if (!raw.raw() || !put(r, raw, to)) return;
     s.choices++;
@@ -199,7 +201,7 @@ void responses(reader &r, ondemand::object top, sink &s) {
     }
 }
 
-// Gives what is counted of it: prompt, completion, and their sum if both are there.
+// Returns the counted numbers: prompt, completion, and their sum if both are there.
 uint64_t tokens(ondemand::object usage) {
     uint64_t prompt = 0, completion = 0;
     bool has_input = false;
@@ -313,7 +315,7 @@ void gemini(reader &r, ondemand::object top, sink &s) {
     }
 }
 
-// Reads a line; false: it was the last. `room`: how many bytes from its beginning may be read.
+// Reads a line. Returns false after the last line. `room` is how many bytes from its beginning may be read.
 template <void (*each)(reader &, ondemand::object, sink &)>
 bool take(reader &r, const char *line, size_t len, size_t room, sink &s) {
     if (len < 5 || memcmp(line, "data:", 5) != 0) return true;
@@ -330,7 +332,7 @@ bool take(reader &r, const char *line, size_t len, size_t room, sink &s) {
     return true;
 }
 
-// Reads a response of `len` bytes, with SIMDJSON_PADDING readable behind them, in slices.
+// Reads a response of `len` bytes, with SIMDJSON_PADDING readable bytes after them, in slices.
 template <void (*each)(reader &, ondemand::object, sink &)>
 void read(void *self, const char *bytes, size_t len, size_t slice, sink *s) {
     reader &r = *static_cast<reader *>(self);
@@ -362,7 +364,7 @@ extern "C" void *bench_simdjson_new() { return new reader; }
 extern "C" const char *bench_simdjson_about() {
 #define TEXT_OF(name) TEXT(name)
 #define TEXT(name) #name
-    // The kernels that find the structure are chosen at run time, those that walk it when this is compiled.
+    // The kernels that find the structure are chosen at run time, those that walk it at compile time.
     static const std::string about = std::string(TEXT_OF(SIMDJSON_VERSION)) + " (" + get_active_implementation()->name() +
                                      ", On-Demand " + TEXT_OF(SIMDJSON_BUILTIN_IMPLEMENTATION) + ")";
     return about.c_str();

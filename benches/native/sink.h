@@ -1,4 +1,4 @@
-/* Where the contenders in C and C++ put what they find: the buffers of the sink in Rust, which has made room. */
+/* The buffers of the sink in Rust, to which the contenders in C and C++ write. The sink has made room. */
 #ifndef SINK_H
 #define SINK_H
 
@@ -17,7 +17,7 @@ struct sink {
     uint64_t events, choices, calls, usage;
 };
 
-/* Appends a text. Who appends checks for room: here nothing is left but to give up. */
+/* Appends a text. The caller makes room; without room the program can only abort. */
 static inline void text_put(struct text *to, const char *from, size_t len) {
     if (to->cap - to->len < len) abort();
     memcpy(to->ptr + to->len, from, len);

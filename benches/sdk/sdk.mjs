@@ -1,8 +1,8 @@
 // The official SDKs for JavaScript, as contenders: `openai`, `@anthropic-ai/sdk` and `@google/genai`, whose `fetch` answers from
 // memory. Commands and answers are those of src/contenders/child.rs.
 //
-// The time is that of the whole process on the processor, the compiler's and the collector's threads included, from the moment
-// `fetch` is called until the stream has been read: sockets and TLS are not in it.
+// The time is that of the whole process on the processor, including the threads of the compiler and the collector, from the moment
+// `fetch` is called until the stream has been read. It excludes sockets and TLS.
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { createInterface } from "node:readline";
@@ -30,7 +30,7 @@ const openai = new OpenAI({ apiKey: "none" });
 const anthropic = new Anthropic({ apiKey: "none" });
 const google = new GoogleGenAI({ apiKey: "none" });
 
-/// As `Sink` of src/work.rs.
+/// Like `Sink` of src/work.rs.
 class Sink {
   events = 0;
   choices = 0;

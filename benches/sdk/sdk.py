@@ -1,8 +1,8 @@
 """The official SDKs for Python, as contenders: `openai`, `anthropic` and `google-genai`, each with its synchronous client, whose
 transport answers from memory. Commands and answers are those of src/contenders/child.rs.
 
-The time is that of this thread, from the moment the transport hands out the response until its stream has been read: sockets, TLS
-and the making of the request are not in it."""
+The time is that of this thread, from the moment the transport returns the response until its stream has been read. It excludes
+sockets, TLS and making the request."""
 import os
 import struct
 import sys
@@ -33,7 +33,7 @@ class Source(httpx2.BaseTransport):
 
 
 class Sink:
-    """As `Sink` of src/work.rs. Texts are kept in lists, which are joined at the end of a response."""
+    """Like `Sink` of src/work.rs. Keeps texts in lists, which are joined at the end of a response."""
 
     def __init__(self):
         self.events = self.choices = self.calls = self.tokens = self.text = self.hash = 0

@@ -1,4 +1,4 @@
-//! Seeded streams. The generator knows what it puts in, and so what everyone must find.
+//! Streams generated from seeds. The generator knows their contents, so it also knows what every contender must find.
 
 use crate::work::{Sink, Sums};
 use std::fmt::Write;
@@ -6,22 +6,22 @@ use std::fmt::Write;
 /// The shapes of streams.
 pub const SHAPES: [&str; 7] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "alternate", "misses"];
 
-/// Shapes for `scripts/count.sh` alone: `reasoning` differs from `content` in the member's name only, `usage` carries a
-/// usage object in each chunk, `choices-4` and `choices-8` a text of each of so many choices; in `misses-in-order` only the order of the members is the same in
-/// all events.
+/// Shapes only for `scripts/count.sh`. `reasoning` differs from `content` only in the member's name. `usage` has a
+/// usage object in each chunk, `choices-4` and `choices-8` a text of each of 4 or 8 choices. In `misses-in-order` all
+/// events have the same order of members.
 pub const COUNTED: [&str; 5] = ["reasoning", "usage", "choices-4", "choices-8", "misses-in-order"];
 
 /// Shapes of streams of other protocols: pieces of a text, or of the arguments of 1 to 3 calls.
 pub const PROTOCOLS: [&str; 5] =
     ["responses-text", "responses-tools", "anthropic-text", "anthropic-tools", "gemini-text"];
 
-/// Shapes that are read for their usage alone: of each protocol one.
+/// Shapes that are read only for their usage, one of each protocol.
 pub const OBSERVED: [&str; 4] = ["responses-text", "anthropic-text", "gemini-text", "content"];
 
-/// Bytes that may be read behind each response: simdjson asks for them.
+/// Bytes that may be read after each response, because simdjson requires them.
 pub const PADDING: usize = 64;
 
-/// The same bytes, with [`PADDING`] zeroes behind them in the vector's spare capacity.
+/// Returns the same bytes, with [`PADDING`] zeroes after them in the vector's spare capacity.
 pub fn padded(bytes: Vec<u8>) -> Vec<u8> {
     let len = bytes.len();
     let mut padded = bytes;
@@ -30,16 +30,16 @@ pub fn padded(bytes: Vec<u8>) -> Vec<u8> {
     padded
 }
 
-/// Responses of one shape, each a stream of its own.
+/// Responses of one shape, each a separate stream.
 pub struct Input {
     pub name: String,
     pub responses: Vec<Vec<u8>>,
-    /// What is in them.
+    /// What every contender must find in them.
     pub expected: Sums,
 }
 
 impl Input {
-    /// Distinct responses of about `bytes` in all.
+    /// Generates distinct responses of about `bytes` in total.
     ///
     /// # Panics
     ///
@@ -53,7 +53,7 @@ impl Input {
         let mut responses = Vec::new();
         let mut written = 0;
         while written < bytes {
-            // Never more than a tenth beyond what was asked for, so that small inputs stay small.
+            // At most a tenth more than requested, so that small inputs stay small.
             let most = 1200.min((bytes / 200).max(20));
             let events = most / 4 + writer.random.below(most - most / 4);
             if PROTOCOLS.contains(&name) {
@@ -68,7 +68,8 @@ impl Input {
         Input { name: name.into(), responses, expected: writer.expected.sums }
     }
 
-    /// Responses whose content comes `len` bytes a chunk, with an escape every 60 bytes and letters that are not ASCII.
+    /// Generates responses with `len` bytes of content a chunk, with an escape every 60 bytes and letters that are not
+    /// ASCII.
     pub fn large(len: usize, bytes: usize) -> Self {
         let mut writer = Writer { random: Random(len as u64), out: String::new(), expected: Sink::checking() };
         let mut responses = Vec::new();
@@ -82,7 +83,7 @@ impl Input {
         Input { name: format!("content of {len} B"), responses, expected: writer.expected.sums }
     }
 
-    /// The responses in one file, each behind its length, in eight bytes.
+    /// Returns the responses as one file, each after its length in eight bytes.
     pub fn to_file(&self) -> Vec<u8> {
         let mut file = Vec::new();
         for response in &self.responses {
@@ -92,7 +93,7 @@ impl Input {
         file
     }
 
-    /// The responses of such a file; what is in them is not known.
+    /// Reads the responses of such a file, without the expected results.
     pub fn from_file(mut file: &[u8]) -> Self {
         let mut responses = Vec::new();
         while let Some((len, rest)) = file.split_first_chunk() {
@@ -134,7 +135,7 @@ impl Random {
     }
 }
 
-/// A text as it is, and as it is written.
+/// A text, decoded and as it is written in JSON.
 struct Token {
     text: String,
     json: String,
@@ -190,7 +191,7 @@ impl Token {
         Token::written(text, false)
     }
 
-    /// With non-ASCII as `\u`, if so wished.
+    /// Escapes the text, non-ASCII characters as `\u` if `units` is true.
     fn written(text: &str, units: bool) -> Self {
         let mut json = String::new();
         for char in text.chars() {
@@ -224,14 +225,14 @@ impl Token {
     }
 }
 
-/// Writes responses, and what is to be found in them.
+/// Writes responses, and notes what must be found in them.
 struct Writer {
     random: Random,
     out: String,
     expected: Sink,
 }
 
-/// What stays the same in a response.
+/// The parts that are the same in all events of a response.
 struct Head {
     before: String,
     after: &'static str,
@@ -279,7 +280,7 @@ impl Writer {
         self.expected.end();
     }
 
-    /// A response of another protocol.
+    /// Writes a response of another protocol.
     fn protocol(&mut self, name: &str, events: usize) {
         match name {
             "responses-text" => self.responses(events, false),
@@ -291,7 +292,7 @@ impl Writer {
         self.expected.end();
     }
 
-    /// An event with this name, if it has one.
+    /// Writes an event, with this name if there is one.
     fn named(&mut self, name: &str, payload: &str) {
         self.expected.sums.events += 1;
         if !name.is_empty() {
@@ -300,7 +301,7 @@ impl Writer {
         let _ = write!(self.out, "data: {payload}\n\n");
     }
 
-    /// The pieces of one call's arguments, as they are written.
+    /// Returns the pieces of one call's arguments, as they are written.
     fn fragment(&mut self, call: u32, turn: usize) -> String {
         const PIECES: [&str; 12] =
             ["{\"", "location", "\":\"", "Paris", ",", " France", "\",\"", "unit", "celsius", "\",", " \"", "query"];
@@ -311,7 +312,7 @@ impl Writer {
         token.json
     }
 
-    /// A call with this ID and name begins.
+    /// Notes that a call with this ID and name begins.
     fn begins(&mut self, call: u32, id: &str, name: &str) {
         self.expected.call(0, call);
         self.expected.call(0, call);
@@ -319,7 +320,7 @@ impl Writer {
         self.expected.names.push_str(name);
     }
 
-    /// OpenAI Responses, with what it sends of a text today.
+    /// Writes a response of OpenAI Responses, with all the events that OpenAI sends for a text today.
     fn responses(&mut self, events: usize, tools: bool) {
         let id = format!("{:048x}", self.random.next());
         let created = 1_750_000_000 + self.random.below(10_000_000);
@@ -420,7 +421,7 @@ impl Writer {
         event(self, "response.completed", &format!("\"response\":{last}"));
     }
 
-    /// Anthropic Messages, with the spaces that it pads its events with.
+    /// Writes a response of Anthropic Messages, with the spaces with which it pads its events.
     fn anthropic(&mut self, events: usize, tools: bool) {
         let event = |writer: &mut Self, name: &str, rest: &str| {
             let pad = " ".repeat(writer.random.below(16));
@@ -472,7 +473,7 @@ impl Writer {
         event(self, "message_stop", "");
     }
 
-    /// Gemini, with the usage so far in each event.
+    /// Writes a response of Gemini, with the usage so far in each event.
     fn gemini(&mut self, events: usize) {
         let prompt = 5 + self.random.below(2000);
         let id = self.random.alphanumeric(23);
@@ -498,7 +499,7 @@ impl Writer {
         }
     }
 
-    /// An event with these choices.
+    /// Writes an event with these choices.
     fn event(&mut self, head: &Head, choices: &str) {
         self.expected.sums.events += 1;
         let _ = write!(self.out, "data: {}{choices}{}", head.before, head.after);
@@ -531,7 +532,7 @@ impl Writer {
         self.event(head, &choices);
     }
 
-    /// A text an event, in the member `content` or `reasoning_content`, of each choice in turn.
+    /// Writes one text in each event, in the member `content` or `reasoning_content`, of each choice in turn.
     fn prose(&mut self, head: &Head, events: usize, choices: u32, member: &str) {
         for choice in 0..choices {
             let first = format!(
@@ -558,7 +559,7 @@ impl Writer {
         self.usage(head);
     }
 
-    /// A text of each choice in each event, so that fewer events hold as many texts.
+    /// Writes a text of each choice in each event.
     fn choices(&mut self, head: &Head, events: usize, choices: u32) {
         let all = |choice: &mut dyn FnMut(u32) -> String| (0..choices).map(choice).collect::<Vec<_>>().join(",");
         let first = all(&mut |choice| {
@@ -590,7 +591,7 @@ impl Writer {
         self.usage(head);
     }
 
-    /// Content with the usage so far in each chunk, as vLLM sends it if it is asked for continuous usage.
+    /// Writes content with the usage so far in each chunk, as vLLM does on request for continuous usage.
     fn usages(&mut self, id: &str, created: usize, events: usize) {
         let prompt = 20 + self.random.below(2000);
         let chunk = |writer: &mut Self, choices: &str, completion: usize| {
@@ -679,7 +680,7 @@ impl Writer {
             );
             self.event(head, &choices);
             for turn in 0..events / calls {
-                // They begin with a brace, as the text of an object does, and the object does not end.
+                // They begin with a brace, like an object, but the object does not end.
                 let first = if turn == 0 { 0 } else { self.random.below(PIECES.len()) };
                 let mut text = String::from(PIECES[first]);
                 if self.random.percent(50) {
@@ -723,7 +724,8 @@ impl Writer {
         self.usage(head);
     }
 
-    /// Content, no event of which is like one before: its own ID and time, its members in any order or always in the same.
+    /// Writes content in which no event is like an earlier one: each has its own ID and time, with members in any order
+    /// or always in the same order.
     fn misses(&mut self, events: usize, in_any_order: bool) {
         for _ in 0..events {
             let token = Token::prose(&mut self.random, 4);
@@ -750,7 +752,7 @@ impl Writer {
         }
     }
 
-    /// Without its closing brace.
+    /// Returns the object without its closing brace.
     fn token_logprob(&mut self, token: &Token) -> String {
         let value = self.random.below(100_000_000) as f64 / -10_000_000.0;
         let bytes: Vec<String> = token.text.bytes().map(|byte| byte.to_string()).collect();

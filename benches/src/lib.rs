@@ -1,8 +1,8 @@
-//! What the benchmarks share: seeded streams, the work that is timed, and those who do it.
+//! The common parts of the benchmarks: generated streams, the work that is timed, and the contenders.
 //!
 //! The work, for every event: the choice's index; content, reasoning and tool arguments unescaped and appended to a
-//! reused buffer; a tool call's index, ID and name; the finish reason; usage; events counted; stop at `[DONE]`. Everyone
-//! must come to the same [`Sums`] before anyone is timed.
+//! reused buffer; a tool call's index, ID and name; the finish reason; usage; events counted; stop at `[DONE]`. All
+//! contenders must come to the same [`Sums`] before any is timed.
 
 pub mod allocations;
 pub mod clock;
@@ -22,11 +22,11 @@ pub const WHOLE: usize = 1 << 30;
 /// The sizes of the slices in which a stream comes: a read of a busy socket, one TCP segment, and the extremes.
 pub const SLICES: [usize; 5] = [16 * 1024, 1448, WHOLE, 64, 1];
 
-/// Makes every contender read `input` and checks that they agree on what is in it; gives that.
+/// Makes every contender read `input`, checks that they agree on its contents, and returns the contents.
 ///
 /// # Panics
 ///
-/// If they do not agree, or if one of them left out what the generator put in.
+/// If they do not agree, or do not find what the generator put in.
 pub fn agree(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize) -> Sums {
     for contender in contenders {
         let mut sink = Sink::checking();

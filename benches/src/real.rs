@@ -1,7 +1,7 @@
-//! Recorded streams, and what is in them by a plain reading of their JSON.
+//! Recorded streams, and their contents by a plain reading of their JSON.
 //!
-//! Those are taken on which all contenders can do the same work: chat chunks that have what the strictest of them, typed
-//! structs, asks for, and that say each thing of a tool call once.
+//! Only those streams are taken on which all contenders can do the same work: chat chunks that have the members that
+//! typed structs, the strictest contender, require, and that have the ID and the name of a tool call once.
 
 use crate::input::padded;
 use crate::{Input, Sink};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-/// The chat streams of a corpus, and how many more there are that were left out.
+/// Returns the chat streams of a corpus, and how many were left out.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub fn real(corpus: &Path) -> std::io::Result<(Input, usize)> {
     Ok((input, left_out))
 }
 
-/// `None`: a contender cannot read it, or means something else by it.
+/// Returns `None` if a contender cannot read the stream, or reads it differently.
 fn read(bytes: &[u8], sink: &mut Sink) -> Option<()> {
     let text = std::str::from_utf8(bytes).ok()?;
     let mut named = HashSet::new();
@@ -51,7 +51,7 @@ fn read(bytes: &[u8], sink: &mut Sink) -> Option<()> {
         let line = line.strip_suffix('\r').unwrap_or(line);
         let Some(payload) = line.strip_prefix("data:") else {
             blank |= line.is_empty();
-            // Other fields are no matter, unless they name an event.
+            // Other fields do not matter, unless they name an event.
             if line.starts_with("event") {
                 return None;
             }
@@ -68,7 +68,7 @@ fn read(bytes: &[u8], sink: &mut Sink) -> Option<()> {
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
             return None;
         }
-        // Groq's usage has a place of its own, which only this library knows.
+        // Groq's usage has its own place, which only this library knows.
         if chunk.get("x_groq").is_some_and(|groq| groq.get("usage").is_some()) {
             return None;
         }
@@ -124,7 +124,8 @@ fn read(bytes: &[u8], sink: &mut Sink) -> Option<()> {
                     let function = call.get("function")?;
                     for (name, value) in [("id", call.get("id")), ("name", function.get("name"))] {
                         let Some(value) = value.filter(|value| !value.is_null()) else { continue };
-                        // If a server repeats it, contenders that track calls report it once, and the others twice.
+                        // If a server repeats the ID or name, contenders that track calls report it once, the others
+                        // twice.
                         if value.as_str()?.is_empty() || !named.insert((index, number, name)) {
                             return None;
                         }
@@ -153,6 +154,6 @@ fn read(bytes: &[u8], sink: &mut Sink) -> Option<()> {
             sink.usage(count("prompt_tokens")?, count("completion_tokens")?, count("total_tokens")?);
         }
     }
-    // Without its end it is no whole response.
+    // Without its end the response is not whole.
     None
 }

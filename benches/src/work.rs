@@ -1,6 +1,6 @@
-//! Where the work goes: buffers and sums.
+//! The results of the work: buffers and sums.
 
-/// What is counted. `bytes` is for the bounds alone, which read no event.
+/// What is counted. `bytes` is only for the bounds, which read no event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     pub events: u64,
@@ -12,12 +12,12 @@ pub struct Sums {
     pub usage: u64,
     /// Bytes of all texts.
     pub text: u64,
-    /// Of all texts, in their order. Only kept by a sink that checks.
+    /// Hash of all texts, in their order. Only a sink that checks keeps it.
     pub hash: u64,
     pub bytes: u64,
 }
 
-/// Takes what a stream brings, into buffers that are used again for each stream.
+/// Takes the contents of a stream into buffers that are reused for each stream.
 #[derive(Debug, Default)]
 pub struct Sink {
     pub content: String,
@@ -30,7 +30,7 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// A sink that hashes the texts too.
+    /// Makes a sink that also hashes the texts.
     pub fn checking() -> Self {
         Sink { check: true, ..Sink::default() }
     }
@@ -39,13 +39,13 @@ impl Sink {
         self.check
     }
 
-    /// A text or a finish reason of this choice came.
+    /// Notes a text or a finish reason of this choice.
     #[inline]
     pub fn choice(&mut self, index: u32) {
         self.sums.choices += u64::from(index) + 1;
     }
 
-    /// The ID, the name or a fragment of this tool call came.
+    /// Notes the ID, the name or a fragment of this tool call.
     #[inline]
     pub fn call(&mut self, choice: u32, index: u32) {
         self.choice(choice);
@@ -57,7 +57,7 @@ impl Sink {
         self.sums.usage = self.sums.usage.wrapping_add(prompt).wrapping_add(completion).wrapping_add(total);
     }
 
-    /// A stream ended.
+    /// Notes the end of a stream.
     pub fn end(&mut self) {
         for text in [&mut self.content, &mut self.reasoning, &mut self.arguments, &mut self.names] {
             self.sums.text += text.len() as u64;

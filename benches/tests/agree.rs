@@ -1,4 +1,4 @@
-//! Everyone finds what the generator put in, however the stream is cut; and this library without the heap.
+//! All contenders find what the generator put in, however the stream is cut; and this library does so without the heap.
 
 use deltawire_benches::allocations::{so_far, Counting};
 use deltawire_benches::contenders::all_of_protocol;
@@ -55,7 +55,7 @@ fn all_contenders_find_the_same_in_recorded_streams() {
 
 #[test]
 fn inputs_are_as_described() {
-    // Bytes an event, and whether there is usage, and whether there are calls.
+    // Bytes an event, whether the input has usage, and whether it has calls.
     let expected = [(330, true, false), (256, true, false), (372, true, true), (722, true, false), (282, false, false)];
     for (shape, (bytes, usage, calls)) in SHAPES.into_iter().zip(expected) {
         let input = Input::new(shape, 400_000);

@@ -6,14 +6,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// The most bytes of one slice, unless an option sets another size.
+/// How many bytes a slice has at most, unless an option sets another size.
 const READ: usize = 64 * 1024;
 
 /// A file or standard input, which is read to its end.
 pub struct Input {
     name: String,
     reader: Box<dyn Read>,
-    /// How many bytes each slice has, except for the last, if an option says so.
+    /// How many bytes each slice except the last has, if an option sets that.
     size: Option<u64>,
     buffer: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! The `deltawire` command: what an LLM stream says, on the terminal.
+//! The `deltawire` command: prints the contents of an LLM stream.
 
 mod commands;
 mod input;
@@ -18,7 +18,8 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors. Wrong use is 1 and not clap's 2, which stands for an error of the API.
+            // Help and version are not errors. Wrong usage exits with 1, not with clap's 2, which means an error of the
+            // API.
             let wrong = error.use_stderr();
             let printed = error.print();
             return if wrong || printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     };
     let flushed = std::io::stdout().flush().map_err(Failure::Write);
     match done.and_then(|code| match flushed {
-        // If nobody reads the output any more, the status that the command returned stands.
+        // If the reader of the output is gone, the status that the command returned counts.
         Err(failure) if !failure.is_broken_pipe() => Err(failure),
         _ => Ok(code),
     }) {

@@ -1,8 +1,8 @@
-//! Keeps how the input begins, so that messages can say what came instead of an event stream, or which parts of HTTP are in it.
+//! Keeps the beginning of the input, to report what came instead of an event stream, or which parts of HTTP are in it.
 
 use crate::output::complain;
 
-/// How many bytes of the input are kept: more than the heads of HTTP responses take.
+/// How many bytes of the input are kept: more than the heads of HTTP responses have.
 const KEPT: usize = 16 * 1024;
 /// How many characters of a line are printed.
 const PRINTED: usize = 100;
@@ -27,7 +27,7 @@ impl Opening {
         Some(cut.and_then(|at| line.get(..at)).map_or_else(|| line.to_string(), |start| format!("{start}\u{2026}")))
     }
 
-    /// Returns the input behind the heads of HTTP responses, if it begins with any.
+    /// Returns the input without the heads of HTTP responses at its beginning.
     fn body(&self) -> &[u8] {
         let mut bytes = &self.0[..];
         while bytes.starts_with(b"HTTP/") {
@@ -37,10 +37,10 @@ impl Opening {
         bytes
     }
 
-    /// Prints how an input begins that is no event stream.
+    /// Prints the first line of an input that is not an event stream.
     pub fn name_foreign(&self) {
         if let Some(line) = self.first_line() {
-            complain(format_args!("what came begins with: {line}"));
+            complain(format_args!("the input begins with: {line}"));
         }
     }
 
@@ -49,12 +49,10 @@ impl Opening {
         if self.0.starts_with(b"HTTP/") {
             let line = self.0.split(|byte| matches!(byte, b'\n' | b'\r')).next().unwrap_or_default();
             let line = String::from_utf8_lossy(line);
-            complain(format_args!("the head of an HTTP response is no part of a stream (was it curl -i?): {line}"));
+            complain(format_args!("the input begins with the head of an HTTP response (from curl -i?): {line}"));
         }
         if begins_with_chunk(self.body()) {
-            complain(
-                "lines of hexadecimal lengths are HTTP's chunked framing, no part of a stream (was it curl --raw?)",
-            );
+            complain("the input has HTTP's chunk lengths between its bytes (from curl --raw?)");
         }
     }
 }
@@ -64,11 +62,11 @@ fn after_blank_line(bytes: &[u8]) -> Option<&[u8]> {
         let at = bytes.windows(end.len()).position(|window| window == end)?;
         bytes.get(at + end.len()..)
     };
-    // The blank line that comes first leaves the longer rest.
+    // The earlier of the two blank lines leaves the longer rest.
     [blank(b"\r\n\r\n"), blank(b"\n\n")].into_iter().flatten().max_by_key(|rest| rest.len())
 }
 
-/// Whether these bytes begin with the length of a chunk, perhaps with an extension, and more follows.
+/// Whether these bytes begin with the length of an HTTP chunk, with or without an extension, and more bytes follow.
 fn begins_with_chunk(bytes: &[u8]) -> bool {
     let digits = bytes.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let Some(end) = bytes.windows(2).position(|end| end == b"\r\n") else { return false };

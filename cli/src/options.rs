@@ -5,26 +5,26 @@ use deltawire::{Config, Framing, Limits, Validate};
 use std::path::PathBuf;
 
 const EXIT: &str = "\
-The verdict on the stream and the quirks that were met go to standard error.
+Standard error has the verdict on the stream and its quirks. It also names what was lost, with the option that raises a
+limit.
 
 Exit status:
   0  the response is complete: the stream came to its end, or a whole answer came as one JSON body
-  1  wrong use, or the input cannot be read
+  1  wrong usage, or the input cannot be read
   2  the API reported an error
-  3  the stream was cut, or something was lost on the way: a payload that could not be read, an event over the
-     limit, more choices or tool calls than there is room for, a message that is too long
-  4  nothing came, no event stream, or one of another protocol
-  130  Ctrl-C; `message` prints what came until then
+  3  the stream was cut, or part of it was lost: a payload that could not be read, an event over the limit, more
+     choices or tool calls than there is room for, a message that is too long
+  4  the input is empty, not an event stream, or of another protocol
+  130  Ctrl-C; `message` prints the response so far
 
-What was lost goes to standard error, too, with the option that raises a limit. If the output is closed early, the status is
-that of an error that was met until then, else 0.";
+If the reader of the output goes away early, the status is that of the first error so far, or 0.";
 
 const SSE_EXIT: &str = "\
 Exit status:
   0  the stream ended with a blank line, and all of it was printed
-  1  wrong use, or the input cannot be read
-  3  a last block without its blank line was dropped, or something over the limit left out
-  4  nothing came that is an event stream";
+  1  wrong usage, or the input cannot be read
+  3  no event came, the stream ended inside a line or an event, or something over the limit was left out
+  4  the input is not an event stream";
 
 /// Reads LLM token streams and whole answers: OpenAI chat completions and Responses, Anthropic Messages, Gemini
 #[derive(Debug, Parser)]
@@ -47,8 +47,8 @@ pub enum Command {
     Events(Events),
     /// Print the events of any event stream, one JSON object a line
     ///
-    /// The stream is read as WHATWG HTML 9.2 has it, whatever protocol it carries. A last block without its blank line
-    /// is dropped, and standard error says so.
+    /// The stream is read as WHATWG HTML 9.2 requires, whatever protocol it carries. A last block without its blank
+    /// line is dropped, and standard error says so.
     #[command(after_help = SSE_EXIT)]
     Sse(Sse),
 }
@@ -59,7 +59,7 @@ pub struct Text {
     pub reading: Reading,
     #[command(flatten)]
     pub meaning: Meaning,
-    /// Print reasoning too, where it comes; an empty line parts it from the content
+    /// Print reasoning too, where it comes; an empty line separates it from the content
     #[arg(long)]
     pub reasoning: bool,
     /// Which choice to print, by its index
@@ -73,15 +73,14 @@ pub struct Message {
     pub reading: Reading,
     #[command(flatten)]
     pub meaning: Meaning,
-    /// Drop the arguments of a tool call that are sent a second time, whole and alike
+    /// Drop the arguments of a tool call that are sent a second time, complete and identical
     #[arg(long)]
     pub drop_repeated_arguments: bool,
-    /// Print also what only gateways and providers add: `provider`, `native_finish_reason`, `reasoning_details`, and any
-    /// member that is not known; the reasoning is under the name that it came by, and `data` of audio in its
-    /// pieces
+    /// Print also what only gateways and providers add: `provider`, `native_finish_reason`, `reasoning_details`, and
+    /// any unknown member. The reasoning has the name under which it came, and `data` of audio is a list of its pieces
     #[arg(long)]
     pub extended: bool,
-    /// The most bytes of all texts and all raw JSON that the message may have
+    /// How many bytes the texts and the raw JSON of the message may have in total
     #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_message_len())]
     pub max_message_len: usize,
 }
@@ -103,18 +102,18 @@ pub struct Sse {
     pub flush: bool,
 }
 
-/// Where the bytes come from, and the limits of what is read.
+/// The input, and the limits of an event.
 #[derive(Args, Debug)]
 pub struct Reading {
     /// The file to read; standard input if it is - or missing
     pub file: Option<PathBuf>,
-    /// Read in slices of N bytes [default: whatever a read gives, up to 64 KiB]
+    /// Read N bytes at a time [default: as many as a read returns, up to 64 KiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub read_size: Option<u64>,
-    /// The most bytes that one event may have
+    /// How many bytes an event may have
     #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_event_len())]
     pub max_event_len: u32,
-    /// The most bytes that a last event ID may have; a longer one is ignored
+    /// How many bytes a last event ID may have; a longer ID is ignored
     #[arg(long, value_name = "BYTES", default_value_t = Limits::DEFAULT.max_id_len())]
     pub max_id_len: u32,
 }
@@ -128,10 +127,10 @@ impl Reading {
 /// How a stream of chunks is parsed.
 #[derive(Args, Debug)]
 pub struct Meaning {
-    /// Take nothing for JSON but what RFC 8259 allows
+    /// Accept only JSON as RFC 8259 defines it
     #[arg(long)]
     pub strict: bool,
-    /// Frame events exactly as WHATWG HTML 9.2 has it: no JSON without `data:`, no last event without its blank line
+    /// Frame events exactly as WHATWG HTML 9.2 requires: no JSON without `data:`, no last event without its blank line
     #[arg(long)]
     pub spec: bool,
     /// How deep JSON may nest; a deeper payload cannot be read
@@ -143,7 +142,7 @@ pub struct Meaning {
 impl Meaning {
     pub fn config(&self, limits: Limits) -> Config {
         Config::new()
-            // The option's parser already refused a depth out of range.
+            // The option's parser refuses a depth out of range, so this never fails.
             .with_limits(limits.with_max_depth(self.max_depth).unwrap_or(limits))
             .with_framing(if self.spec { Framing::Spec } else { Framing::Lenient })
             .with_validate(if self.strict { Validate::Strict } else { Validate::Lazy })

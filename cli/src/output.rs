@@ -1,5 +1,5 @@
-//! Writes to standard output and standard error. A stream contains text of strangers. On a terminal such text could move the
-//! cursor, hide what was printed, or pass for a line of this command, so it is escaped.
+//! Writes to standard output and standard error. A stream contains text that strangers wrote. On a terminal such text
+//! could move the cursor, hide earlier output, or pass for a line of this command, so it is escaped.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -8,8 +8,8 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 /// The control characters that standard output keeps on a terminal.
 const LAYOUT: &[char] = &['\n', '\t'];
 
-/// Returns the text with each character that a terminal could obey written as in JSON (`\u001b`): control characters, line
-/// separators, and those that override the direction of text. The characters `kept` stay.
+/// Escapes each character that a terminal could obey as in JSON (`\u001b`): control characters, line separators, and
+/// characters that override the direction of text. The characters in `kept` stay.
 pub fn escape<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
     let obeyed = |c: char| {
         let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -32,12 +32,14 @@ pub fn escape<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
     Cow::Owned(safe)
 }
 
-/// Writes one line to standard error, with control characters escaped. Ignores errors: nobody may read standard error.
+/// Writes one line to standard error, with control characters escaped. Ignores errors, because standard error may be
+/// closed.
 pub fn complain(line: impl Display) {
     let _ = writeln!(io::stderr(), "deltawire: {}", escape(&line.to_string(), &[]));
 }
 
-/// Standard output. A pipe or a file gets the text as it is; a terminal gets it escaped, except for line ends and tabs.
+/// Standard output. A pipe or a file gets the text unchanged; a terminal gets it escaped, except for line ends and
+/// tabs.
 ///
 /// Each call of `write` must pass whole characters, as `write!` does.
 pub struct Output {

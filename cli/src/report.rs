@@ -7,16 +7,16 @@ use deltawire::{End, Quirk, Verdict};
 use std::fmt::Display;
 use std::io;
 
-/// Wrong use, or the input cannot be read.
+/// Wrong usage, or the input cannot be read.
 pub const UNREADABLE: u8 = 1;
 /// The API reported an error.
 pub const API_ERROR: u8 = 2;
-/// The stream was cut, or something of it was lost.
+/// The stream was cut, or part of it was lost.
 pub const TRUNCATED: u8 = 3;
-/// Nothing came that is an event stream or a response.
+/// The input is neither an event stream nor a response.
 pub const NO_STREAM: u8 = 4;
 
-/// Ctrl-C, as shells have it.
+/// Ctrl-C: 128 and the number of the signal, as shells report it.
 pub const INTERRUPTED: u8 = 130;
 
 /// Why a command broke off.
@@ -29,7 +29,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether the reader of the output has closed it, which is no error.
+    /// Whether the reader of the output has closed it, which is not an error.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Failure::Write(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -44,9 +44,9 @@ impl Display for Failure {
     }
 }
 
-/// What was met while reading that the verdict does not say.
+/// Counts that the verdict does not include.
 pub struct Met<C> {
-    /// Returns how often a quirk was met.
+    /// Returns how often the stream had a quirk.
     pub count: C,
     /// How many payloads nest deeper than the limit.
     pub too_deep: u64,
@@ -54,7 +54,7 @@ pub struct Met<C> {
 
 /// Reports how the stream ended and which quirks it had. Returns the exit status.
 pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) -> u8 {
-    // A parser without a tracker does not know this count: the assembler has it.
+    // Without a tracker the parser does not count this quirk, but the assembler does.
     let mut end = *end;
     end.replaced = u32::try_from((met.count)(Quirk::ReplacedMessage)).unwrap_or(u32::MAX);
     complain(format_args!("verdict: {end}"));
@@ -76,7 +76,7 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
     status(&end)
 }
 
-/// Reports what was left when the stream ended.
+/// Reports what the stream ended inside of.
 pub fn pending(end: &End) {
     match end.pending {
         Pending::Event => complain("the stream ended inside an event"),
@@ -86,7 +86,7 @@ pub fn pending(end: &End) {
     }
 }
 
-/// Reports the quirks that were met.
+/// Reports how often the stream had each quirk.
 pub fn quirks(count: impl Fn(Quirk) -> u64) {
     for &quirk in Quirk::ALL {
         let times = count(quirk);
@@ -98,7 +98,7 @@ pub fn quirks(count: impl Fn(Quirk) -> u64) {
     }
 }
 
-/// Whether nothing of the input was a response.
+/// Whether no part of the input was a response.
 pub fn is_foreign(end: &End) -> bool {
     let is_known = end.choices_seen > 0 || end.api_error || end.body || end.verdict == Verdict::Done;
     !is_known || end.verdict == Verdict::NotAStream
@@ -120,12 +120,12 @@ fn status(end: &End) -> u8 {
         Verdict::NotAStream => NO_STREAM,
         _ if end.api_error => API_ERROR,
         Verdict::Truncated | Verdict::Lost | Verdict::Done | Verdict::Finished | Verdict::Body => TRUNCATED,
-        // Empty, a JSON value that is no response, another protocol, and verdicts of later versions.
+        // Empty, a JSON value that is not a response, another protocol, and verdicts of later versions.
         _ => NO_STREAM,
     }
 }
 
-/// Returns the exit status after the output was closed early: that of an error met until then, else 0.
+/// Returns the exit status after the output was closed early: that of the first error so far, or 0.
 pub fn status_so_far(end: &End) -> u8 {
     if end.api_error {
         API_ERROR

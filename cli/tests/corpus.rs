@@ -1,4 +1,4 @@
-//! The command on recorded streams, which `DELTAWIRE_CORPUS` names the folder of.
+//! The command on recorded streams, in the folder that `DELTAWIRE_CORPUS` names.
 
 mod command;
 
@@ -9,7 +9,7 @@ use std::process::Command;
 
 const SIZES: [&str; 4] = ["1", "7", "1448", "100000000"];
 
-/// The folder of the corpus. None: the test is skipped.
+/// Returns the folder of the corpus. Without one the test is skipped.
 fn corpus() -> Option<PathBuf> {
     let corpus = std::env::var_os("DELTAWIRE_CORPUS").filter(|path| !path.is_empty());
     if corpus.is_none() {
@@ -20,7 +20,7 @@ fn corpus() -> Option<PathBuf> {
     corpus.map(PathBuf::from)
 }
 
-/// The golden results, by the names of their streams.
+/// Returns the golden results by the names of their streams.
 fn goldens(streams: &Path) -> BTreeMap<String, Value> {
     let mut goldens = BTreeMap::new();
     for entry in std::fs::read_dir(streams).expect("the streams") {
@@ -33,7 +33,7 @@ fn goldens(streams: &Path) -> BTreeMap<String, Value> {
     goldens
 }
 
-/// The result with a last block that has no blank line, which counts in a response.
+/// Returns the result that includes a last block without its blank line, which a response reads.
 fn flushed(golden: &Value) -> &Value {
     golden.get("flushed").filter(|_| golden["eof"] == "pending").unwrap_or(golden)
 }
@@ -43,7 +43,7 @@ fn is_chat(protocol: &Value) -> bool {
 }
 
 #[test]
-fn every_chat_stream_comes_to_its_golden_message() {
+fn every_chat_stream_has_its_golden_message() {
     let Some(corpus) = corpus() else { return };
     let streams = corpus.join("streams");
     let chat = goldens(&streams).values().filter(|golden| is_chat(&golden["protocol"])).count();
@@ -63,7 +63,7 @@ fn every_chat_stream_comes_to_its_golden_message() {
     assert_eq!(printed.lines().last(), Some(expected.as_str()));
 }
 
-/// The verdict that the golden result has. Where an event is no JSON, something was lost.
+/// Returns the exit status that the golden result stands for. If an event is not JSON, something was lost.
 fn status(golden: &Value) -> i32 {
     let choices: Vec<&Value> = golden["choices"].as_object().expect("choices").values().collect();
     let failed = |choice: &&Value| choice["finish_reason"] == "error" || !choice["error"].is_null();
@@ -80,7 +80,7 @@ fn status(golden: &Value) -> i32 {
 }
 
 #[test]
-fn the_exit_status_is_the_verdict() {
+fn the_exit_status_follows_the_golden_result() {
     let Some(corpus) = corpus() else { return };
     let streams = corpus.join("streams");
     for (file, golden) in goldens(&streams) {
@@ -92,7 +92,8 @@ fn the_exit_status_is_the_verdict() {
         if is_chat(protocol) {
             assert_eq!(ran.status, status(golden), "{file}: {}", ran.err);
         } else {
-            // Streams of other protocols: those that are read are whole here, and so is one of chunks that share a block.
+            // Streams of other protocols that the library reads are complete here, and so is the stream of chunks that
+            // share a block.
             let is_read = ["anthropic", "gemini", "responses"].iter().any(|read| protocol == read);
             let expected = if is_read || ran.err.contains("quirk F28") { 0 } else { 4 };
             assert_eq!(ran.status, expected, "{file}: {}", ran.err);
@@ -109,7 +110,7 @@ fn the_exit_status_is_the_verdict() {
 }
 
 #[test]
-fn sse_has_as_many_events_as_the_standard() {
+fn sse_prints_as_many_events_as_the_standard_requires() {
     let Some(corpus) = corpus() else { return };
     let streams = corpus.join("streams");
     for (file, golden) in goldens(&streams) {

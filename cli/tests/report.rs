@@ -1,4 +1,4 @@
-//! What the command reports of an input that is not what it should be, and what it exits with when it is stopped.
+//! What the command reports about unexpected input, and its exit status when it is stopped.
 
 mod command;
 
@@ -11,40 +11,41 @@ const CHUNK: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a
 const DONE: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 const ALL: [&str; 3] = ["message", "text", "events"];
 
-/// The lines on standard error, but for the verdict and the quirks.
+/// Returns the lines on standard error, except those of the verdict and the quirks.
 fn reports(err: &str) -> Vec<&str> {
     let lines = err.lines().map(|line| line.strip_prefix("deltawire: ").expect("every line is the command's"));
     lines.filter(|line| !line.starts_with("verdict: ") && !line.starts_with("quirk ")).collect()
 }
 
 #[test]
-fn what_is_foreign_is_no_completion() {
+fn input_that_is_not_a_response_is_named_and_not_printed() {
     let long = format!("<p>{}", "é".repeat(200));
-    let cut = format!("what came begins with: <p>{}\u{2026}", "é".repeat(97));
+    let cut = format!("the input begins with: <p>{}\u{2026}", "é".repeat(97));
     for (input, line) in [
         ("", None),
         ("\n\n", None),
         (
             "<html>\u{1b}[31m502 Bad\u{9b}2J</html>\n",
-            Some("what came begins with: <html>\\u001b[31m502 Bad\\u009b2J</html>"),
+            Some("the input begins with: <html>\\u001b[31m502 Bad\\u009b2J</html>"),
         ),
-        ("\n  upstream connect error\rmore", Some("what came begins with: upstream connect error")),
+        ("\n  upstream connect error\rmore", Some("the input begins with: upstream connect error")),
         (&long, Some(&cut[..])),
         (
             "event: message-start\ndata: {\"type\":\"message-start\",\"id\":\"m\"}\n\n",
-            Some("what came begins with: event: message-start"),
+            Some("the input begins with: event: message-start"),
         ),
-        // The same, cut.
+        // Another protocol, cut.
         (
             "event: ping\ndata: {}\n\nevent: e\ndata: {\"type\":\"x\",\"id\":\"i",
-            Some("what came begins with: event: ping"),
+            Some("the input begins with: event: ping"),
         ),
-        (": only\n\n", Some("what came begins with: : only")),
+        (": only\n\n", Some("the input begins with: : only")),
     ] {
         for command in ALL {
             let ran = run_with(command, &[], input);
             assert!([3, 4].contains(&ran.status), "{command} {input:?}: {}", ran.status);
-            let named: Vec<_> = reports(&ran.err).into_iter().filter(|line| line.starts_with("what came")).collect();
+            let named: Vec<_> =
+                reports(&ran.err).into_iter().filter(|line| line.starts_with("the input begins")).collect();
             assert_eq!(named, Vec::from_iter(line), "{command} {input:?}");
             assert!(ran.err.starts_with("deltawire: verdict: "), "{command} {input:?}: {}", ran.err);
             if command == "events" {
@@ -54,25 +55,25 @@ fn what_is_foreign_is_no_completion() {
             }
         }
     }
-    // An error inside a page makes no response of it.
+    // A page stays a page if it contains an error of the API.
     let page = run_with("message", &[], "<html>\n<script>\n{\"error\":{\"message\":\"boo\"}}\n</script></html>\n");
     assert_eq!((page.status, page.out.as_str()), (4, ""));
     let page = run_with("sse", &[], "<html>\n");
     assert_eq!((page.status, page.out.as_str()), (4, ""));
-    assert_eq!(reports(&page.err)[1], "what came begins with: <html>");
-    // What was understood is printed.
+    assert_eq!(reports(&page.err)[1], "the input begins with: <html>");
+    // A response is printed.
     for input in [CHUNK, DONE, "data: {\"error\":{\"message\":\"no\"}}\n\n"] {
         let ran = run_with("message", &[], input);
-        assert!(ran.out.starts_with('{') && !ran.err.contains("what came"), "{input}: {}", ran.err);
+        assert!(ran.out.starts_with('{') && !ran.err.contains("the input"), "{input}: {}", ran.err);
     }
 }
 
 #[test]
-fn what_http_left_is_named() {
+fn heads_and_chunk_lengths_of_http_are_named() {
     let stream = [CHUNK, DONE].concat();
     let head = "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Type: text/event-stream\r\n\r\n";
-    let head_line = "the head of an HTTP response is no part of a stream (was it curl -i?): HTTP/1.1 200 OK";
-    let framing = "lines of hexadecimal lengths are HTTP's chunked framing, no part of a stream (was it curl --raw?)";
+    let head_line = "the input begins with the head of an HTTP response (from curl -i?): HTTP/1.1 200 OK";
+    let framing = "the input has HTTP's chunk lengths between its bytes (from curl --raw?)";
     let chunks = |stream: &str| {
         let chunk = |event: &str| format!("{:x}\r\n{event}\r\n", event.len());
         stream.split_inclusive("\n\n").map(chunk).collect::<String>() + "0\r\n\r\n"
@@ -96,7 +97,7 @@ fn what_http_left_is_named() {
     assert_eq!((ran.status, reports(&ran.err)), (2, vec![&*head_line.replace("HTTP/1.1 200 OK", "HTTP/2 401")]));
     let page = [&head.replace("200 OK", "502 Bad Gateway"), "<html>\n"].concat();
     let ran = run_with("message", &[], &page);
-    assert_eq!(reports(&ran.err), ["what came begins with: <html>", &head_line.replace("200 OK", "502 Bad Gateway")]);
+    assert_eq!(reports(&ran.err), ["the input begins with: <html>", &head_line.replace("200 OK", "502 Bad Gateway")]);
 }
 
 #[test]
@@ -134,7 +135,7 @@ fn a_limit_is_named_with_its_option() {
     let ran = run_with("message", &["--max-message-len=100"], &stream);
     assert!(
         ran.status == 3
-            && ran.err.contains("(--max-message-len raises the limit; of members of providers 256 are kept)"),
+            && ran.err.contains("(--max-message-len raises the limit; at most 256 members of providers are kept)"),
         "{}",
         ran.err
     );
@@ -169,7 +170,7 @@ fn text_reports_what_else_the_answer_is() {
         (choice(0, text, "\"length\""), &[], "a", &[cut]),
         (choice(0, text, "\"content_filter\""), &[], "a", &["choice 0 was cut: its finish reason is content_filter"]),
         (choice(3, text, "\"stop\""), &[], "", &["choice 0 has no text; choice 3 has (--choice 3 prints it)"]),
-        // Of the other choices too, each thing once.
+        // The other choices too: each kind of thing once.
         (choice(3, refuse, "\"length\""), &[], "", &others[2..]),
         ([choice(1, text, "\"stop\""), choice(0, text, "\"stop\"")].concat(), &[], "a", &others[..1]),
         (choice(1, text, "null").repeat(3) + &choice(0, text, "\"stop\""), &["--choice", "0"], "a", &others[..1]),
@@ -207,9 +208,8 @@ fn text_reports_what_else_the_answer_is() {
     }
 }
 
-/// An error is printed with its code and its type.
 #[test]
-fn text_prints_the_code_of_an_error() {
+fn text_prints_the_code_and_type_of_an_error() {
     for (error, line) in [
         ("{\"message\":\"no\",\"code\":429}", "error: no (code 429)"),
         ("{\"message\":\"no\",\"type\":\"t\",\"code\":\"c\"}", "error: no (code c, type t)"),
@@ -222,7 +222,7 @@ fn text_prints_the_code_of_an_error() {
     }
 }
 
-/// Comments, IDs and times are no events: `sse` has the verdict and the status of the others.
+/// Comments, IDs and times are not events. `sse` has the same status as the other commands then.
 #[test]
 fn sse_without_an_event_is_a_stream_that_was_cut() {
     for input in [": only\n\n", ": only\n", "retry: 5\n\n", "id: 7\n\n", ": a\n\nevent: x\n\n"] {
@@ -237,7 +237,7 @@ fn sse_without_an_event_is_a_stream_that_was_cut() {
     }
 }
 
-/// The report of calls without IDs has no ID.
+/// Calls without IDs are reported without an ID.
 #[test]
 fn a_second_call_under_one_index_need_not_have_an_id() {
     let call = |id: &str| {
@@ -293,9 +293,9 @@ fn sse_names_what_was_cut() {
             }
         }
     }
-    // With no event before it, each is a stream that was cut, or no event stream at all.
+    // Without an event before the cut, the input is a stream that was cut, or not an event stream.
     for (tail, first, status) in
-        [("dat", line, 3), (": pin", line, 3), ("foo", "no event stream", 4), ("<p", "no event", 4)]
+        [("dat", line, 3), (": pin", line, 3), ("foo", "this is not an event stream", 4), ("<p", "this is not", 4)]
     {
         let ran = run_with("sse", &[], tail);
         assert!(ran.status == status && reports(&ran.err)[0].starts_with(first), "{tail}: {ran:?}");
@@ -303,7 +303,7 @@ fn sse_names_what_was_cut() {
     }
 }
 
-/// The reader of the output goes away: the status is that of an error that was met until then.
+/// When the reader of the output goes away, the status is that of the first error so far.
 #[test]
 fn a_broken_pipe_keeps_the_status() {
     let error = "data: {\"error\":{\"message\":\"no\"}}\n\n";
@@ -319,23 +319,23 @@ fn a_broken_pipe_keeps_the_status() {
         ("text", &[error, CHUNK].concat(), 2),
         ("sse", CHUNK, 0),
         ("sse", &long, 3),
-        // It reads to the end before it prints.
+        // `message` reads to the end before it prints.
         ("message", error, 2),
         ("message", CHUNK, 3),
     ] {
-        // The reader goes before the first byte, or after it.
+        // The reader goes away before the first byte, or after it.
         for reads in [false, true] {
             let mut child = spawn(&[command, "--max-event-len", "200"], Stdio::piped());
             let (out, mut stdin) = (child.stdout.take(), child.stdin.take().expect("a pipe"));
             let bytes = [first, &more].concat();
             let reader = std::thread::spawn(move || reads.then(|| out.map(|mut out| out.read_exact(&mut [0]))));
-            // It may stop reading at any time.
+            // The command may stop reading at any time.
             let _ = stdin.write_all(bytes.as_bytes());
             drop(stdin);
             let ran = child.wait_with_output().expect("it ends");
             let _ = reader.join();
             assert_eq!(ran.status.code(), Some(status), "{command} {first}");
-            // Only this one has read to the end.
+            // Only `message` has read to the end.
             let err = String::from_utf8_lossy(&ran.stderr);
             assert_eq!(err.contains("verdict"), command == "message", "{command} {first}: {err}");
         }
@@ -344,7 +344,7 @@ fn a_broken_pipe_keeps_the_status() {
 
 #[test]
 fn message_prints_what_came_until_an_interrupt() {
-    // More than a pipe holds: once it is written the first of it was read.
+    // More than a pipe holds, so the command read the first bytes when all is written.
     let keep_alive = ": x\n\n".repeat(100_000);
     for (first, content) in [(CHUNK, Some("a")), ("<html>", None)] {
         let mut child = spawn(&["message"], Stdio::piped());
@@ -361,7 +361,7 @@ fn message_prints_what_came_until_an_interrupt() {
         let printed = message.as_ref().and_then(|message| message["choices"][0]["message"]["content"].as_str());
         assert_eq!(printed, content, "{out}");
         assert!(content.is_some() || out.is_empty(), "{out}");
-        assert!(err.starts_with("deltawire: interrupted: what came so far\n"), "{err}");
+        assert!(err.starts_with("deltawire: interrupted: this is the response so far\n"), "{err}");
     }
 }
 

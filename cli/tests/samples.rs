@@ -1,4 +1,4 @@
-//! The command on the project's samples: what it prints, what it reports, what it exits with.
+//! The command on the project's samples: its output, its reports, its exit status.
 
 mod command;
 
@@ -8,10 +8,10 @@ use std::io::{Read, Write};
 use std::process::Stdio;
 use std::time::Duration;
 
-/// The read sizes at which everything must come out alike.
+/// The read sizes, at all of which the output must be the same.
 const SIZES: [&str; 4] = ["1", "7", "1448", "100000000"];
 
-/// Null members are absent ones.
+/// Removes null members, which mean the same as absent ones.
 fn normal(value: Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -22,7 +22,7 @@ fn normal(value: Value) -> Value {
     }
 }
 
-/// The lines of JSON that a command prints on a sample, alike at every read size.
+/// Returns the lines of JSON that a command prints for a sample, the same at every read size.
 fn lines(command: &str, options: &[&str], name: &str) -> Vec<Value> {
     let file = sample(name);
     let whole = run(command, &[options, &[&file]].concat());
@@ -34,7 +34,7 @@ fn lines(command: &str, options: &[&str], name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn every_sample_comes_to_its_message() {
+fn every_sample_has_its_message() {
     let mut seen = 0;
     for (name, expected) in samples() {
         for size in SIZES {
@@ -98,7 +98,7 @@ fn verdict_and_quirks_are_reported_in_words() {
     assert_eq!(ran.err, "deltawire: verdict: the API reported an error\ndeltawire: 2 payloads could not be read\n");
 }
 
-/// What was lost is reported, and the status is 0 no longer; what is worse than that keeps its own.
+/// A loss is reported, and the status is 3 unless a worse failure has its own status.
 #[test]
 fn only_what_is_complete_is_0() {
     const DONE: &str = "data: [DONE]\n\n";
@@ -156,7 +156,7 @@ fn only_what_is_complete_is_0() {
             4,
             &[
                 "verdict: an event stream of another protocol: one that is not known",
-                "what came begins with: data: {\"choices\":[}",
+                "the input begins with: data: {\"choices\":[}",
                 one_unread,
             ],
         ),
@@ -173,9 +173,9 @@ fn only_what_is_complete_is_0() {
     }
 }
 
-/// As the standard has it: no event, no quirk, nothing lost.
+/// As the standard requires: no event, no quirk, nothing lost.
 #[test]
-fn lines_that_are_no_field_are_ignored() {
+fn lines_that_are_not_fields_are_ignored() {
     let chunk = "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}";
     for line in [format!("Data: {chunk}"), format!(" data: {chunk}"), format!("data{chunk}"), "<html>502</html>".into()]
     {
@@ -188,9 +188,9 @@ fn lines_that_are_no_field_are_ignored() {
     }
 }
 
-/// A 129th choice has no room.
+/// There is no room for a 129th choice.
 #[test]
-fn what_there_is_no_room_for_is_lost() {
+fn a_choice_without_room_is_lost() {
     let choices = |count: u32| {
         let chunk =
             |index| format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{{\"content\":\"a\"}}}}]}}\n\n");
@@ -209,7 +209,7 @@ fn what_there_is_no_room_for_is_lost() {
 }
 
 #[test]
-fn quirks_are_counted_alike_by_every_command() {
+fn every_command_counts_the_same_quirks() {
     let stream = "data: {\"choices\":[{\"delta\":{\"content\":\"\\ud800\"}}]}\n\n\
                   data: {\"choices\":[{\"delta\":{\"content\":\"\\q\"},\"finish_reason\":\"stop\"}]}\n\n[DONE]\n\n";
     let expected = "deltawire: verdict: done\n\
@@ -261,7 +261,7 @@ fn events_are_a_line_each() {
         data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":2,\"function\":{\"name\":\"oo\"}}]}}]}\n\n\
         data: {\"error\":{\"code\":5}}\n\n\
         data: {\"a\":]}\n\ndata: [DONE]\n\ndata: {\"choices\":[]}\n\n";
-    // Where the block of this number begins: behind a comment, a retry, an ID, an empty payload, …
+    // Where the block with this number begins: after a comment, a retry, an ID, an empty payload, …
     let at = |block: usize| stream.split_inclusive("\n\n").take(block).map(str::len).sum::<usize>();
     let expected = [
         json!({"comment": "hi"}),
@@ -326,7 +326,7 @@ fn events_have_numbers_as_they_came() {
 }
 
 #[test]
-fn events_of_a_sample_come_to_its_message() {
+fn events_of_a_sample_add_up_to_its_message() {
     for (name, expected) in samples() {
         let lines = lines("events", &[], &name);
         let content: String =
@@ -348,7 +348,7 @@ fn events_of_a_sample_come_to_its_message() {
 }
 
 #[test]
-fn sse_is_as_the_standard_has_it() {
+fn sse_follows_the_standard() {
     let stream =
         "\u{feff}: c\nretry: 10\nevent: add\nid: 1\ndata: a\r\ndata\rdata:  b\n\nx: y\ndata: \u{20ac}\n\ndata: rest\n";
     let expected = [
@@ -408,7 +408,7 @@ fn options_change_what_their_help_describes() {
         (&message["provider"], &message["choices"][0]["native_finish_reason"]),
         (&json!("Nimbus"), &json!("end_turn"))
     );
-    // Under the name that it came by.
+    // The reasoning has the name under which it came.
     let answer = &message["choices"][0]["message"];
     assert_eq!((&answer["reasoning"], answer.get("reasoning_content")), (&json!("Two plus two is four."), None));
 }

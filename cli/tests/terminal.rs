@@ -1,17 +1,17 @@
-//! Text from a stream never reaches a terminal as something to obey, and never passes for a line of the command.
+//! Text from a stream never controls a terminal, and never passes for a line of the command.
 
 mod command;
 
 use command::{file, on_terminal, run, run_with};
 
-/// A line of the command, colour, a title, a cleared screen by C1, a line separator, text turned round: as JSON has them, and
-/// as standard error does.
+/// A line of the command, color, a title, a cleared screen by C1, a line separator, text turned round: as JSON has
+/// them, and as standard error does.
 const EVIL: &str =
     "x\\ndeltawire: verdict: done\\r\\u001b[31m\\u001b]0;t\\u0007\\u009b2J\\u007f\\u2028\\u202e\\u2066\\ty";
-/// On a screen: line ends and tabs are kept.
+/// The text on a screen, with line ends and tabs kept.
 const ON_SCREEN: &str =
     "x\ndeltawire: verdict: done\\r\\u001b[31m\\u001b]0;t\\u0007\\u009b2J\\u007f\\u2028\\u202e\\u2066\ty";
-/// To a pipe: as it is.
+/// The text in a pipe, unchanged.
 const RAW: &str = "x\ndeltawire: verdict: done\r\u{1b}[31m\u{1b}]0;t\u{7}\u{9b}2J\u{7f}\u{2028}\u{202e}\u{2066}\ty";
 
 fn error() -> String {
@@ -47,7 +47,7 @@ fn standard_output_is_escaped_on_a_terminal() {
         let odd =
             |c: char| c != '\n' && c.is_control() || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         assert_eq!(screen.find(odd), None, "{command}: {screen:?}");
-        // What is JSON stays JSON, and the same.
+        // JSON stays JSON, with the same value.
         let ran = run(command, &[&path]);
         let printed = screen.strip_suffix(&ran.err).expect("standard error comes last");
         let values = |text: &str| {
@@ -59,7 +59,7 @@ fn standard_output_is_escaped_on_a_terminal() {
     }
 }
 
-/// An error, and a limit, has a line of its own on a terminal, and so has the text behind it.
+/// On a terminal an error or a limit has a separate line, and so has the text after it.
 #[test]
 fn a_line_of_the_command_is_not_glued_to_the_text() {
     let chunk = |index: u32, text: &str| {
@@ -74,6 +74,6 @@ fn a_line_of_the_command_is_not_glued_to_the_text() {
     let choices = (0..129).map(|index| chunk(index, "a")).collect::<String>();
     let screen = on_terminal(&["text", &file("choices.sse", &choices)]).expect("a terminal");
     assert!(screen.starts_with("a\ndeltawire: "), "{screen}");
-    // To a pipe the text is what was sent.
+    // A pipe gets the text as it was sent.
     assert_eq!(run_with("text", &[], &all).out, "onetwo\nthree");
 }

@@ -1,4 +1,4 @@
-"""check.py CLIENT GATEWAY FILE...: runs the programs against a local server that cuts the bytes in unkind ways. Each file is a
+"""check.py CLIENT GATEWAY FILE...: runs the programs against a local server that cuts the bytes at odd places. Each file is a
 sample with a NAME.expected.json beside it."""
 import http.client
 import json
@@ -39,13 +39,13 @@ def main():
             done = read(f"{name}?flush={flush}")
             assert (done.returncode, done.stdout.decode()) == (0, content(path)), done
             ran += 1
-    # Of a stream that was cut all that came is printed, whether the transport says so or not, and the client fails.
+    # If a stream was cut, the client prints all that came and fails, whether the transport reports the cut or not.
     name = os.path.basename(files[0])
     for cut in ("event", "chunk", "body"):
         done = read(f"{name}?flush=lines&cut={cut}")
         assert done.returncode != 0 and b"truncated" in done.stderr, (cut, done)
         assert done.stdout and content(files[0]).startswith(done.stdout.decode()), (cut, done)
-    # A ninth choice does not fit: the others are read to the end.
+    # There is no room for a ninth choice; the others are read to the end.
     done = read("nine")
     assert (done.returncode, done.stdout) == (1, b"0 and on") and b"choice" in done.stderr, done
     done = read("none")

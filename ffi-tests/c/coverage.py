@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What of the header the C tests reach.
+"""Measures which parts of the header the C tests reach.
 
-coverage.py hits HEADER           prints hits.h: a macro round each function, which counts its calls
+coverage.py hits HEADER           prints hits.h: a macro around each function, which counts its calls
 coverage.py check HEADER COUNTS   compares the counts of all programs with the header; exit 1 if something was never hit"""
 import collections
 import os
@@ -12,7 +12,7 @@ from header import Header  # noqa: E402
 
 
 def header(path):
-    """The names of the functions, and what gives the constants of a prefix."""
+    """Returns the names of the functions, and a function from a prefix to its constants."""
     read = Header(path)
     define = lambda prefix: {name: int(number) for name, number in read.constants.items() if name.startswith(prefix)}
     return [function.name for function in read.functions], define

@@ -24,7 +24,7 @@ int guarded = 1;
  * Memory that is exactly as long */
 
 typedef struct {
-    unsigned char *base; /* of guarded memory */
+    unsigned char *base; /* start of guarded memory */
     size_t room;
     unsigned char *mem;
     size_t len;
@@ -67,16 +67,16 @@ typedef struct {
     const how *h;
     logbook *log;
     const deltawire_callbacks *callbacks;
-    unsigned char *alloc; /* of the block */
+    unsigned char *alloc; /* memory of the block */
     size_t alloc_len;
     size_t block_len;
     unsigned odd;
     deltawire_parser *p;
     const char *input;
     size_t len, pos; /* bytes given so far */
-    size_t stride;   /* events of a batch */
-    size_t scratch;  /* of the next batch */
-    int over;        /* a status below 0 */
+    size_t stride;   /* how many events a batch takes */
+    size_t scratch;  /* bytes of the next batch's scratch */
+    int over;        /* there was a status below 0 */
 } run;
 
 /* Slices and scratch: kept between runs, because they are mapped. */
@@ -125,7 +125,7 @@ static void move_to(run *r, size_t len)
     take_block(r, alloc, len, moved);
 }
 
-/* The same where it lies, as by realloc. */
+/* Enlarges the block without moving it, as realloc may. */
 static void resize_to(run *r, size_t len)
 {
     unsigned char *alloc, *mem = new_block(r, len, &alloc);
@@ -160,7 +160,7 @@ static void shrink(run *r)
 }
 
 /* -------------------------------------------------------------------------------------------------------------------
- * Workspaces: never cleared, and in other memory at each call */
+ * Workspaces, which are never cleared, and are in other memory at each call */
 
 enum { WORKSPACES = 2 };
 static unsigned char *workspace_alloc[WORKSPACES];
@@ -210,7 +210,7 @@ static deltawire_status call_finish(run *r)
 static int after(run *r, deltawire_status status, int moved_on)
 {
     count_status(status);
-    /* No byte can produce this many: the same is emitted repeatedly. */
+    /* No input can produce so many events, so the same one is emitted repeatedly. */
     if (r->log->events > 1000 + 64 * (unsigned long)r->len) {
         log_bad(r->log, "it never ends; events", r->log->events);
         r->over = 1;
@@ -293,7 +293,7 @@ static int call(run *r, const void *data, size_t len, size_t *consumed)
     return r->h->batch ? batch(r, data, len, 0, consumed) : feed(r, data, len, consumed);
 }
 
-/* The bytes up to `end` in memory of the caller. */
+/* Reads the bytes up to `end` from memory of the caller. */
 static void give_slice(run *r, size_t end)
 {
     size_t off = 0, consumed;
@@ -309,7 +309,7 @@ static void give_slice(run *r, size_t end)
             if (r->pos != end) log_bad(r->log, "OK, and not all is consumed; position", r->pos);
             r->pos = end;
         } else if (end - r->pos < 4096 || r->h->extend) {
-            /* Again in other memory, perhaps followed by more. */
+            /* The same bytes again in other memory, with or without more after them. */
             size_t more = r->len - end < r->h->extend ? r->len - end : r->h->extend;
             exact_drop(&slice_mem);
             end += more;
@@ -320,7 +320,7 @@ static void give_slice(run *r, size_t end)
     exact_drop(&slice_mem);
 }
 
-/* The same with direct reading. */
+/* Reads the bytes up to `end` directly into the block. */
 static void give_direct(run *r, size_t end)
 {
     while (r->pos < end && !r->over) {
@@ -346,7 +346,7 @@ static void give_direct(run *r, size_t end)
     }
 }
 
-/* Nothing may be emitted any more. */
+/* Checks that nothing more is emitted. */
 static void finished(run *r)
 {
     unsigned long before = r->log->events;
@@ -357,7 +357,7 @@ static void finished(run *r)
     if (r->log->events != before) log_bad(r->log, "events after the end:", r->log->events - before);
 }
 
-/* E_STRICT persists. */
+/* Checks that E_STRICT persists. */
 static void stays_strict(run *r)
 {
     unsigned long before = r->log->events;

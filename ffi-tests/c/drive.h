@@ -3,7 +3,7 @@
  * Everything passed to the library lies in separate memory of exactly its length that is invalid after the call:
  * freed, or (in guarded mode, which is fast) overwritten, with its end at an unreadable page. The parser's block
  * moves by memcpy before every call; its previous memory is overwritten and freed. So do the workspaces, which all runs of
- * a program share: whatever came before must not show. */
+ * a program share, because earlier streams must not affect later ones. */
 #ifndef DRIVE_H
 #define DRIVE_H
 
@@ -12,16 +12,16 @@
 typedef struct {
     int batch;      /* otherwise callbacks */
     size_t direct;  /* read_len; 0: the caller's own slices */
-    size_t cap;     /* of batches: events */
-    size_t scratch; /* of batches: bytes */
+    size_t cap;     /* how many events a batch takes */
+    size_t scratch; /* bytes of a batch's scratch */
     int pause;      /* a pause at each callback */
     int again;      /* each callback also asks to be called again */
-    size_t extend;  /* after a stop: this many bytes more than were left */
+    size_t extend;  /* after a stop, pass this many bytes more than were left */
     size_t step;    /* bytes of a slice; 0: all */
     size_t cut;     /* one cut here; 0: none */
     int grow;       /* DELTAWIRE_CFG_GROW */
     int shrink;     /* after each slice, move to the smallest sufficient block */
-    size_t event_bytes; /* of the (first) block */
+    size_t event_bytes; /* room for an event in the (first) block */
     int still;      /* do not move the block at each call (long streams) */
     int shared;     /* with a workspace; 2: with two in turn */
     int twice;      /* then deltawire_reset, and everything again on the same block */

@@ -84,7 +84,7 @@ int value_bytes(const deltawire_value *v, text *out)
     if (deltawire_value_text(v, buf, need, &again) != DELTAWIRE_OK || again != need) die("deltawire_value_text: not what it said");
     text_put(out, buf, need);
     free(buf);
-    /* Without a copy, where available, it must be the same. */
+    /* Where the text is available without a copy, it must be the same. */
     status = deltawire_value_str(v, &str);
     if (status == DELTAWIRE_OK && (str.len != need || (need && memcmp(str.ptr, out->ptr, need) != 0)))
         die("deltawire_value_str differs from deltawire_value_text");
@@ -195,7 +195,7 @@ static void check_payload(logbook *log, const item *it)
     text decoded = TEXT_INIT;
     int i;
     if (deltawire_chunk_open(log->payload.ptr, log->payload.len, &mem, &chunk) != DELTAWIRE_OK) {
-        /* For an error event it may be plain text. */
+        /* The payload of an error event may be plain text. */
         if (log->payload_code != 1) log_bad(log, "a payload does not open, of bytes", log->payload.len);
         return;
     }
@@ -266,7 +266,7 @@ static void put_line(logbook *log, const item *it)
         put_named(out, "model", it->part[1], it->part_len[1]);
         if (it->flags & DELTAWIRE_EVF_NUMBER) put_number(out, " created=", it->number);
         else if (it->number) log_bad(log, "created without its flag:", it->number);
-        /* It takes the events before to read one of another protocol. */
+        /* An event of another protocol can only be read with those before it. */
         if (log->has_payload && !(it->flags & DELTAWIRE_EVF_NATIVE)) check_payload(log, it);
         log->has_payload = 0;
         break;
@@ -336,7 +336,7 @@ static void put_line(logbook *log, const item *it)
     case KIND(USAGE): put_json_line(log, "usage", it, 0); break;
     case KIND(FINISH):
         put_text_line(log, "finish", it, 0);
-        /* The words of other protocols, and what they mean, have tests in Rust. */
+        /* Tests in Rust cover the words of other protocols and their meaning. */
         if (!(it->flags & DELTAWIRE_EVF_NATIVE) && it->code != finish_code(it)) log_bad(log, "finish reason with code", it->code);
         break;
     case KIND(CHOICE_ERROR):

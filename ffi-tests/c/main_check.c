@@ -1,9 +1,9 @@
-/* Runs cases and streams in every way; the logs must be the expected ones.
+/* Reads cases and streams in every way, and compares the logs with the expected ones.
  *
  * check cases DIR [--part N]            each case of tests/quirks
  * check streams LOGS [--part N] FILE... each stream; LOGS/NAME.log and others are its logs (examples/event_log.rs)
  *
- * --part N: only every Nth run in total. --malloc: memory of malloc, without guard pages. */
+ * --part N: only every Nth run. --malloc: memory from malloc, without guard pages. */
 #include "cases.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 /* Inputs shorter than this are cut at every position. */
 #define CUT_EVERYWHERE_UNDER 200
-/* Streams over this length are read byte by byte in few ways. */
+/* Streams over this length are read byte by byte in a few ways only. */
 #define LONG 100000
 #define EVERY_KIND (DELTAWIRE_MASK(DELTAWIRE_EV_COUNT) - 1)
 
@@ -46,7 +46,7 @@ static how how_of(const mode *m)
     return h;
 }
 
-/* The expected result of a run. `more` is what the log does not contain; the first run sets it. */
+/* The expected result of a run. `more` has what the log does not contain; the first run sets it. */
 typedef struct {
     const char *title;
     const char *name;
@@ -126,7 +126,7 @@ static void run_first(const how *h, wanted *w)
 }
 
 /* -------------------------------------------------------------------------------------------------------------------
- * One kind alone: the lines are those of the whole log that tell of it. */
+ * With one kind alone the log has exactly the lines of that kind. */
 
 static deltawire_callbacks only_one(uint32_t kind)
 {
@@ -145,7 +145,7 @@ static void each_kind_alone(const how *whole, wanted *w)
         how h = *whole;
         logbook log;
         deltawire_callbacks one = only_one(kind);
-        /* Quirks inside texts are reported to those who read them. */
+        /* Quirks inside texts are reported only if the texts are read. */
         if (kind == DELTAWIRE_EV_QUIRK || kind == DELTAWIRE_EV_FRAME || *deltawire_event_name(kind) == '?') continue;
         if (turn++ % part) continue;
         log_init(&log);
@@ -187,7 +187,7 @@ static void every_cut(how *h, wanted *w)
     size_t i;
     for (i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         h->step = steps[i];
-        /* A growing block may begin with any size: each leaves different gaps. */
+        /* A growing block may begin with any size, and each size leaves different gaps. */
         if (h->grow) h->event_bytes = (turn + i) % 9 * 8;
         if (h->step != 1 || w->input->len < LONG) run_one(h, w);
     }
@@ -338,7 +338,7 @@ typedef struct {
     uint32_t flags;
     uint32_t max_event_len;
     uint32_t max_id_len, max_depth;
-    size_t storage; /* 0: a block that grows, and a big one */
+    size_t storage; /* 0: a block that grows, and a large block */
 } variant;
 
 static const variant variants[] = {

@@ -2,9 +2,9 @@
  *
  * message [--read N] [--batch] [--scratch N] [--getters] FILE
  *
- * --batch: by batch instead of the assembler's callbacks. --getters: instead of JSON a line for each text: FIELD CHOICE CALL
- * "TEXT". The exit status is 0 for a whole message, 2 for an error of the API, 3 for a stream that was cut, 4 for anything but a
- * stream of chunks. */
+ * --batch: by batch instead of the assembler's callbacks. --getters: a line FIELD CHOICE CALL "TEXT" for each text instead
+ * of JSON. The exit status is 0 for a whole message, 2 for an error of the API, 3 for a stream that was cut, 4 for anything
+ * but a stream of chunks. */
 #include "drive.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void grow_message(void)
     message_len = need;
 }
 
-/* A copy must work as well: the block contains no pointers. */
+/* Replaces the block by a copy, which must work as well because the block contains no pointers. */
 static void relocate(void)
 {
     void *p = need_memory(parser_len), *m = need_memory(message_len);
@@ -155,7 +155,7 @@ static void print_text(uint32_t field, const char *name, uint32_t choice, uint32
     buf = need_memory(need);
     check(deltawire_message_text(message, field, choice, call, buf, need, &again), "deltawire_message_text");
     if (again != need) die("a text has another length");
-    /* JSON is as sent. */
+    /* JSON must be as it was sent. */
     if (field != DELTAWIRE_M_USAGE && field != DELTAWIRE_M_ERROR && field != DELTAWIRE_M_CHOICE_ERROR && !is_utf8(buf, need))
         die("a text is no UTF-8");
     text_escaped(&line, buf, need, 1);

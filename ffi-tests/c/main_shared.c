@@ -1,10 +1,10 @@
-/* Streams in turn on one workspace: each has the log that it has alone.
+/* Reads streams in turn with one workspace: each must have the log that it has alone.
  *
  * shared [--part N] FILE...
  *
- * Every stream comes with LF and with CRLF, read laxly and strictly, by callbacks and by batches, in slices of its own size.
- * A slice may stop inside an event (pauses, tiny batches, blocks that are too small), and then other streams are read with the
- * same workspace before it goes on. Then what a callback may do with workspaces, and what they keep. */
+ * Every stream comes with LF and with CRLF, is read lazily and strictly, by callbacks and by batches, each with its own slice
+ * size. A call may stop inside an event (pauses, tiny batches, blocks that are too small), and other streams are then read with
+ * the same workspace before the stream continues. Also tests what a callback may do with workspaces, and what they keep. */
 #include "drive.h"
 
 #include <stdio.h>
@@ -82,7 +82,7 @@ static void begin(stream *s, const char *name, const text *bytes, unsigned varia
     is("deltawire_init", deltawire_init(block_of(s->block), s->block, &s->config, &s->p), DELTAWIRE_OK);
 }
 
-/* The block of a stream is another one after each call. */
+/* Moves the block of a stream after each call. */
 static void moves(stream *s)
 {
     void *mem = memcpy(block_of(s->block), (void *)s->p, s->block);
@@ -106,14 +106,14 @@ static void grows(stream *s)
 static void turn(stream *s, deltawire_workspace *w)
 {
     size_t left = s->bytes.len - s->at, len = left < s->slice ? left : s->slice, consumed = 0;
-    /* In memory of exactly this length that nobody has after the call. */
+    /* In memory of exactly this length, which is freed after the call. */
     char *data = need_memory(len + 1);
     deltawire_status status;
     if (len) memcpy(data, s->bytes.ptr + s->at, len);
     turns++;
     if (s->batch) {
         deltawire_event events[2];
-        /* As a rule as little as possible; IDs, names and types need room for all of them. */
+        /* Usually as little as possible; IDs, names and types need room for the whole text. */
         size_t room = s->scratch > DELTAWIRE_SCRATCH_MIN ? s->scratch : DELTAWIRE_SCRATCH_MIN, cap = 1 + s->at % 2;
         char *scratch = need_memory(room);
         deltawire_batch_result result;
@@ -272,7 +272,7 @@ static void keeps_until_clear(void)
     is("reset leaves it", holds(w, "secret-model"), 1);
     is("clear", deltawire_workspace_clear(w), DELTAWIRE_OK);
     is("clear overwrites it", holds(w, "secret-model"), 0);
-    /* A cleared workspace is no worse than a new one. */
+    /* A cleared workspace works like a new one. */
     is("feed", deltawire_feed_with(p, w, EVENT, sizeof EVENT - 1, NULL, NULL, NULL), DELTAWIRE_OK);
     is("feed", deltawire_feed_with(p, empty, EVENT, sizeof EVENT - 1, NULL, NULL, NULL), DELTAWIRE_OK);
     is("finish", deltawire_finish_with(p, w, NULL, NULL), DELTAWIRE_OK);
@@ -287,7 +287,7 @@ static void keeps_until_clear(void)
     free((void *)p), free((void *)w), free((void *)empty);
 }
 
-/* A parser of one kind is read by the functions for it, even where a call would only add bytes to a cut event. */
+/* A parser accepts only the functions for its kind, even where a call would only add bytes to a cut event. */
 static void of_the_other_kind(void)
 {
     deltawire_workspace *w = new_workspace();
@@ -312,7 +312,7 @@ static void of_the_other_kind(void)
         is("batch_finish", deltawire_batch_finish(shares, &event, 1, scratch, sizeof scratch, &result), DELTAWIRE_E_STATE);
         is("batch_finish_with", deltawire_batch_finish_with(alone, w, &event, 1, scratch, sizeof scratch, &result),
            DELTAWIRE_E_STATE);
-        /* The next byte, as it is meant. */
+        /* The next byte by the right function. */
         is("feed_with", deltawire_feed_with(shares, w, EVENT + given, 1, NULL, NULL, NULL), DELTAWIRE_OK);
         is("feed", deltawire_feed(alone, EVENT + given, 1, NULL, NULL, NULL), DELTAWIRE_OK);
     }

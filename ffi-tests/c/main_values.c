@@ -519,7 +519,7 @@ static deltawire_status feed(deltawire_parser *p, const char *s, const deltawire
     return deltawire_feed(p, exact_copy(s, len), len, callbacks, user, consumed);
 }
 
-/* Each count by itself, under its name in chat completions, sets the bit of its constant. */
+/* A count alone, under its name in chat completions, sets the bit of its constant. */
 static void usage_bits(void)
 {
 #define OF(of, name) "{\"" of "_tokens_details\":{\"" name "_tokens\":7}}"
@@ -623,7 +623,7 @@ static void work(void)
         text_str(&input, "]}\n\n");
         config.max_event_len = 64 << 20;
         config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT);
-        /* Not cut: nothing must be stored, but the limit counts what would be. */
+        /* An event that is not cut is not stored, but the limit counts as if it were. */
         free(mem);
         block_len = deltawire_block_size(NULL, input.len + 4096);
         mem = need_memory(block_len);
@@ -695,7 +695,7 @@ static int32_t count_call(void *user, const deltawire_at *at, const deltawire_va
     return count_at(user, at);
 }
 
-/* An event with content of choice `n`, or with the nth tool call, of choice n % choices. */
+/* Makes an event with content of choice `n`, or with the nth tool call, of choice n % choices. */
 static void nth(text *input, uint32_t n, int is_call, uint32_t choices)
 {
     char json[200];
@@ -732,8 +732,8 @@ static void holds_all(deltawire_message *m, uint32_t choices, uint32_t calls)
     }
 }
 
-/* As many choices and tool calls as the config requests, and one more: by callbacks, in batches, in both messages,
- * and in blocks that are copied in between. */
+/* Tests as many choices and tool calls as the config requests, and one more of each: by callbacks, in batches, in both
+ * messages, and in blocks that are copied in between. */
 static void room_for(uint32_t max_choices, uint32_t max_calls)
 {
     const uint32_t choices = max_choices ? max_choices : DELTAWIRE_DEFAULT_CHOICES;
@@ -767,7 +767,7 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
     callbacks.on_tool_call = count_call, callbacks.on_limit = count_at;
 
     for (n = 0; n < choices; n++) nth(&input, n, 0, choices);
-    half = input.len + 40; /* Inside the first call: one chunk of it is in the block. */
+    half = input.len + 40; /* Inside the first call, so that a part of its chunk is in the block. */
     for (n = 0; n < calls; n++) nth(&input, n, 1, choices);
     for (round = 0; round < 2; round++) {
         memset(&t, 0, sizeof t);
@@ -942,7 +942,7 @@ static int32_t keep_text(void *user, const deltawire_at *at, const char *bytes, 
     return DELTAWIRE_GO_ON;
 }
 
-/* Finish reasons and usage of other protocols, by their constants. */
+/* Tests finish reasons and usage of other protocols, by their constants. */
 static void other_protocols(void)
 {
     static const struct {
@@ -1018,7 +1018,7 @@ static void chunks_of_other_protocols(void)
             int is_usage = i == 1 && field == DELTAWIRE_F_USAGE;
             CHECK(deltawire_chunk_field(chunk, field, &v) == (is_usage ? OK : ABSENT));
         }
-        /* Its counts have other names. deltawire_last_usage knows them. */
+        /* The counts have other names here, which deltawire_last_usage knows. */
         CHECK(deltawire_chunk_usage(chunk, &usage) == (i == 1 ? OK : ABSENT) && usage.has == 0);
         CHECK(deltawire_chunk_member(chunk, "type", 4, &v) == (i == 4 ? ABSENT : OK));
     }

@@ -54,7 +54,7 @@ def unescape(text):
 
 
 def texts(out):
-    """Returns the lines of --getters, without what JSON writes differently or not at all."""
+    """Returns the lines of --getters, without the fields that JSON writes differently or not at all."""
     got = {}
     for line in out.splitlines():
         name, choice, call, text = line.split(" ", 3)

@@ -1,4 +1,4 @@
-// A stream as a log, by a handler and by batches; tests/quirks/README.md has the lines.
+// Writes the log of a stream by a handler and by batches; tests/quirks/README.md lists the lines.
 #pragma once
 
 #include "case.hpp"
@@ -92,7 +92,7 @@ inline std::string error_line(const std::string &word, const deltawire::error_in
     return line;
 }
 
-/// Bytes in memory of exactly their size, freed after use: a sanitizer sees who reads beyond them or keeps a pointer.
+/// Bytes in memory of exactly their size, freed after use, so that a sanitizer detects a read beyond them or a kept pointer.
 class slice {
 public:
     explicit slice(std::string_view bytes) : memory_(new char[bytes.size()]), len_(bytes.size()) {
@@ -120,7 +120,7 @@ struct collected {
     }
 };
 
-/// The handler: all methods that there are, but on_frame where pauses would be asked for.
+/// A handler with all methods, except on_frame where the test asks for pauses.
 struct logger : collected {
     bool pause = false;
 
@@ -205,7 +205,7 @@ private:
     deltawire::joiner join_;
 };
 
-/// The line of a batch's event, its text put together; empty if it has none.
+/// Returns the line of a batch's event, with its text joined; empty if the event has no line.
 inline std::string event_line(const deltawire::event &e, std::string_view text) {
     using kind = deltawire::event_kind;
     const auto given = [](const char *name, std::string_view t) {
@@ -248,7 +248,7 @@ inline std::string event_line(const deltawire::event &e, std::string_view text) 
 struct how {
     enum class way { handler, pauses, batch } way = way::handler;
     deltawire::config config;
-    /// Ends of the slices, but for the last.
+    /// Ends of the slices, except the last.
     std::vector<std::size_t> cuts;
 };
 
@@ -292,13 +292,13 @@ inline test::lines close(const deltawire::parser &parser, collected &&got, bool 
     return std::move(got.lines);
 }
 
-/// What all parsers with `config::shared` read with: whatever came before must not show.
+/// The workspace of all parsers with `config::shared`, because earlier streams must not affect later ones.
 inline deltawire::workspace &workspace() {
     static deltawire::workspace shared;
     return shared;
 }
 
-/// The log by a handler.
+/// Writes the log by a handler.
 inline test::lines by_handler(std::string_view input, const how &how) {
     deltawire::parser parser(how.config);
     logger log;
@@ -308,7 +308,7 @@ inline test::lines by_handler(std::string_view input, const how &how) {
         const std::size_t to = i < how.cuts.size() ? how.cuts[i] : input.size();
         deltawire::result r{deltawire::status::paused, 0};
         while (r.paused()) {
-            // What was not consumed is given again, from another place.
+            // Bytes that were not consumed are passed again, from another place.
             const slice given(input.substr(from, to - from));
             r = how.config.shared ? parser.feed(workspace(), given.view(), log) : parser.feed(given.view(), log);
             from += r.consumed;
@@ -322,7 +322,7 @@ inline test::lines by_handler(std::string_view input, const how &how) {
     return close(parser, std::move(log), s != deltawire::status::ok);
 }
 
-/// The log by batches.
+/// Writes the log by batches.
 inline test::lines by_batch(std::string_view input, const how &how) {
     deltawire::parser parser(how.config);
     collected got;

@@ -1,5 +1,5 @@
-// throw FOLDER [--quick]: over all cases, an exception from any method of a handler leaves feed or finish unchanged.
-// Until it is reset, the parser reports that; then it reads like a new one.
+// throw FOLDER [--quick]: in all cases, an exception from any method of a handler leaves feed or finish unchanged. The parser
+// reports the exception until it is reset; then it reads like a new one.
 #include "check.hpp"
 #include "log.hpp"
 
@@ -59,7 +59,7 @@ unsigned long throws(const char *method, const test::quirk_case &c, const test::
         CHECK(sum, again.status == deltawire::status::aborted && again.consumed == 0);
         CHECK(sum, parser.finish(handler) == deltawire::status::aborted);
         CHECK(sum, parser.last_status() == deltawire::status::aborted);
-        // What the handler did not get is missing, whatever the bytes say.
+        // The response is not complete, because the handler did not get all of it, whatever the bytes say.
         CHECK(sum, !parser.end().complete());
         // A move preserves that state.
         deltawire::parser moved = std::move(parser);
@@ -73,7 +73,7 @@ unsigned long throws(const char *method, const test::quirk_case &c, const test::
     return times;
 }
 
-/// A handler that goes on after an exception, as the header shows: it gets each text once, wherever the stream is cut.
+/// A handler that continues after an exception, as the header shows: it gets each text once, wherever the stream is cut.
 void goes_on() {
     const std::string input =
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one\"}},{\"index\":1,\"delta\":{\"content\":\"t\\u0077o\"}}]}"
@@ -113,7 +113,7 @@ void goes_on() {
     }
 }
 
-/// Exceptions of any type pass through: an int, one of std, and from functions too.
+/// Exceptions of any type pass through: an int, one of std; also those from functions.
 void kinds_of_exceptions() {
     const std::string_view input = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
     deltawire::parser parser;
@@ -143,7 +143,7 @@ void kinds_of_exceptions() {
     CHECK(sum, code == deltawire::status::reentrant);
     CHECK(sum, parser.last_status() == deltawire::status::aborted);
     parser.reset();
-    // Caught inside the handler it has no effect.
+    // An exception that the handler catches has no effect.
     int caught = 0;
     const auto curious = deltawire::callbacks().on_content([&](std::string_view) {
         const auto must_throw = [&caught](auto call) {
@@ -192,7 +192,7 @@ int main(int argc, char **argv) {
     for (auto &c : cases) {
         if (!c.storage) c.config.event_bytes = 8;
     }
-    // The other mode has no cases there.
+    // The folder of the other mode has no cases.
     for (std::size_t i = 0, n = cases.size(); i < n; i += 16) {
         cases.push_back(cases[i]);
         cases.back().config.mode = deltawire::mode::sse;

@@ -321,7 +321,7 @@ void batches() {
     }
     CHECK(sum, got == wanted && loops == 21 && range.consumed() == input.size());
     CHECK(sum, range.begin() == range.end());
-    // A batch that was left early cannot be lost: all that would pass over its events throws.
+    // A batch that was left early cannot be lost: every call that would skip its events throws.
     for (const std::size_t after : {1U, 6U, 7U, 8U}) {
         parser.reset();
         std::size_t n = 0;
@@ -343,7 +343,7 @@ void batches() {
                    }));
         CHECK(sum, !parser.end().finished);
     }
-    // It is not complete either, however many events a call of the library gives, until the same range is read to its end.
+    // The stream is not complete until the same range is read to its end, however many events a call of the library returns.
     const std::string whole = content_chunk("Hel") + content_chunk("lo") + "data: [DONE]\n\n";
     for (const std::size_t size : {1U, 2U, 100U}) {
         deltawire::config how;
@@ -367,7 +367,7 @@ void batches() {
         for (const auto &e : left.batch(whole)) (void)e;
         CHECK(sum, left.end().complete());
     }
-    // Left at its last event it is read, however many events a call of the library gives.
+    // A range that was left at its last event is read, however many events a call of the library returns.
     for (const std::size_t size : {1U, 7U, 100U, 200U, 201U}) {
         config.batch_events = size;
         deltawire::parser last(config);
@@ -428,7 +428,7 @@ void usages() {
     }
     CHECK(sum, all.size() == 2 && all[0].prompt == 3U && all[0].reasoning == 4U && !all[0].total);
     CHECK(sum, all.size() == 2 && all[1].total == 5U && !all[1].prompt && parser.last_usage()->total == 5U);
-    // Of other protocols, under their names: as this event has them. The stream's are merged.
+    // Usage of other protocols is read under their names, as this event has it. The usage of the stream is merged.
     const auto anthropic = [](const char *type, const char *members) {
         return std::string("event: ") + type + "\ndata: {\"type\":\"" + type + "\"," + members + "}\n\n";
     };
@@ -614,7 +614,7 @@ void values() {
     CHECK(sum, deltawire::value::plain("text").equals("text"));
 
     doubles();
-    // In a locale whose decimal point is not a point.
+    // In a locale with a decimal comma.
     bool other = false;
     for (const char *name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"})
         other = other || std::setlocale(LC_ALL, name) != nullptr;
@@ -787,7 +787,7 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, bound == status::need_storage && kept > 90 && kept < 101);
     CHECK(sum, bounded.text(deltawire::message_field::content) == std::string(1000 * kept, 'k'));
 
-    // Limited, moved, emptied, used again.
+    // An assembler that is limited, moved, emptied, used again.
     limits.max_bytes = deltawire_message_size(nullptr, 4096);
     deltawire::assembler small(limits);
     deltawire::parser parser;
@@ -861,7 +861,7 @@ void event_streams() {
     }
 }
 
-/// A handler that is an assembler, too.
+/// A handler that is also an assembler.
 struct printing : deltawire::assembler {
     std::string printed;
     void on_content(const deltawire::at &where, string_view text) {
@@ -881,7 +881,7 @@ void derived() {
     CHECK(sum, both.text(deltawire::message_field::model) == "m" && both.text(deltawire::message_field::content) == "ab");
 }
 
-/// The configs set the room for choices and tool calls. Beyond the maximum is an error; a choice more is left out.
+/// The configs set the room for choices and tool calls. More than the maximum is an error; a choice without room is left out.
 void room() {
     deltawire::config choices, calls;
     choices.max_choices = DELTAWIRE_MAX_CHOICES + 1;
@@ -904,7 +904,7 @@ void room() {
     CHECK(sum, deltawire::parser().feed(both, first).ok() && first.choices() == 1 && first.limit() == deltawire::limit::choices);
 }
 
-/// Parsers in turn on one workspace, which moves meanwhile.
+/// Parsers in turn with one workspace, which moves meanwhile.
 void workspaces() {
     deltawire::config how;
     const std::size_t alone = deltawire::parser(how).block_size();
@@ -939,7 +939,7 @@ void workspaces() {
     CHECK(sum, parsers[0].finish(shared) == status::ok && parsers[0].end().how == deltawire::verdict::truncated);
     for (const deltawire::event &e : parsers[1].batch_finish(shared)) CHECK(sum, e.kind() == event_kind::none);
 
-    // Each kind of parser has calls of its own.
+    // Each kind of parser has its own calls.
     deltawire::parser lone;
     CHECK(sum, error_of([&] { (void)parsers[2].feed("data: x", deltawire::discard{}); }) == status::state);
     CHECK(sum, error_of([&] { (void)lone.feed(shared, "data: x", deltawire::discard{}); }) == status::state);
@@ -948,7 +948,7 @@ void workspaces() {
     CHECK(sum, error_of([&] { (void)parsers[2].batch("data: x").begin(); }) == status::state);
     CHECK(sum, error_of([&] { (void)lone.batch_finish(shared).begin(); }) == status::state);
 
-    // A handler may use other workspaces. What it throws leaves the workspace to others.
+    // A handler may use other workspaces. If it throws, other parsers can use the workspace.
     deltawire::workspace other;
     const std::string input = content_chunk("a");
     std::string inner;

@@ -1,4 +1,4 @@
-/* The version of the header against that of the library it is linked with. */
+/* Compares the version of the header with that of the linked library. */
 #include "deltawire.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Sizes, alignments and offsets of the public structs. A compiled program relies on them, so a number here changes with
- * DELTAWIRE_ABI only, and new members come last. Compiling is the test; layout.py checks that no member is missing. */
+/* Sizes, alignments and offsets of the public structs. A compiled program relies on them, so a number here changes only
+ * with DELTAWIRE_ABI, and new members come last. Compiling is the test; layout.py checks that no member is missing. */
 #include "deltawire.h"
 
 typedef struct { char first; uint64_t second; } after_char;

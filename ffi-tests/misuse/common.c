@@ -81,7 +81,7 @@ void begin(const char *function, const char *what, int state) {
         setvbuf(stdout, NULL, _IOLBF, 0);
         for (i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], crashed);
     }
-    alarm(20); /* anything that takes this long hangs */
+    alarm(20); /* a program that takes this long hangs */
     for (i = 0; i < count; i++) {
         munmap(regions[i].base, regions[i].front + regions[i].len + (size_t)sysconf(_SC_PAGESIZE));
         free(regions[i].copy);
@@ -190,7 +190,7 @@ static deltawire_status feed(deltawire_parser *p, deltawire_workspace *w, const 
              : deltawire_feed(p, text, len, callbacks, NULL, NULL);
 }
 
-/* With a workspace, or with NULL for none. */
+/* Reads with a workspace, or with NULL for none. */
 static deltawire_parser *parser_with(deltawire_workspace *w, int state, enum when when) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
@@ -308,7 +308,7 @@ const deltawire_value *value(int state) {
     if (state == VALUE_TEXT) {
         require(deltawire_value_plain(bytes("text", text), strlen(text), v) == DELTAWIRE_OK, "a plain value");
     } else if (state == VALUE_CUT) {
-        /* What a lazy reader may emit of a payload whose end is damaged. */
+        /* Events that a lazy reader may emit of a payload with a damaged end. */
         v->ptr = bytes("json", text), v->len = strlen(text), v->type = DELTAWIRE_T_ARRAY;
     } else {
         require(deltawire_value_open(bytes("json", text), strlen(text), v) == DELTAWIRE_OK, "a value");
@@ -316,7 +316,7 @@ const deltawire_value *value(int state) {
     return v;
 }
 
-/* ---- what is written by hand */
+/* ---- hand-written tests */
 
 #define CHUNK(text) "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" text "\"}}]}\n\n"
 const char THREE[THREE_LEN + 1] = CHUNK("one") CHUNK("two") CHUNK("three");

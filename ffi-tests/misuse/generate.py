@@ -24,10 +24,10 @@ TEXTS = {"data": "STREAM", "name": '"id"', "s": '"x"', "bytes": '"plain"'}
 
 
 class Answers:
-    """What the comment of a function says."""
+    """The parsed comment of a function."""
 
     def __init__(self, function, before, others):
-        """`others` gives the answers of another function, that this one names; `before` is what stands before it."""
+        """`others` returns the answers of a function that the comment names; `before` is the text before the comment."""
         doc = function.doc
         self.statuses, self.range = set(), set()
         self.nullable = set(re.findall(r"`\*?(\w+)`,? unless (?:`\w+` is )?NULL", doc))
@@ -67,7 +67,7 @@ class Writer:
     # ---- valid arguments
 
     def buffer_of(self, function, number):
-        """The name of the pointer that this size_t is the length of, if it is one."""
+        """Returns the name of the pointer whose length this size_t is, if it is a length."""
         params = function.params
         if params[number].type != "size_t" or number == 0:
             return None
@@ -156,7 +156,7 @@ class Writer:
         self.put("")
 
     def always(self, function):
-        """What is written whatever comes, if it is there."""
+        """Returns the outputs that the call always writes, if it has any."""
         always = self.answers[function.name].always
         written = [p for p in function.params if p.type == "deltawire_batch_result *" or p.name in always]
         return [f"    always(a.{param.name});" for param in written]
@@ -292,7 +292,7 @@ class Writer:
         param = function.params[number]
         kind, name = param.type, param.name
         if kind == "size_t" and not self.buffer_of(function, number):
-            # The library believes how long a block is, as far as any memory is so long.
+            # The library trusts the stated length of a block, unless no memory is so long.
             untold = ("SIZE_MAX / 2", "UINT32_MAX") if name == "mem_len" else ()
             for text in ("0", "1", "7", "8", "9", "256", "257", "SIZE_MAX", "SIZE_MAX - 1", "SIZE_MAX - 7",
                          "SIZE_MAX - 8191", "SIZE_MAX / 2", "SIZE_MAX / 2 + 1", "UINT32_MAX"):

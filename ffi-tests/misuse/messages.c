@@ -70,7 +70,7 @@ static void add_events(deltawire_message *m) {
     release(events), release(data), release(scratch);
 }
 
-/* The same by callbacks. */
+/* Adds events by callbacks. */
 static void call_back(deltawire_message *m) {
     const deltawire_callbacks *callbacks = deltawire_message_callbacks();
     const char *text = TEXTS[random_below(sizeof TEXTS / sizeof *TEXTS)];

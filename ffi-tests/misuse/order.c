@@ -65,7 +65,7 @@ static void nothing_came(void) {
     works(p);
 }
 
-/* No callbacks are legal: then the stream is read only for its end and its usage. */
+/* Having no callbacks is legal: the stream is then read only for its end and its usage. */
 static void no_callbacks(void) {
     deltawire_end end = DELTAWIRE_END_INIT;
     size_t consumed = 77;
@@ -150,7 +150,7 @@ static void sticky(void) {
     }
 }
 
-/* In the middle of a payload nothing else is looked at but the bytes: their number still is. */
+/* In the middle of a payload the call looks only at the bytes, but still checks their number. */
 static void in_a_payload(void) {
     deltawire_callbacks callbacks = taking();
     deltawire_event event;
@@ -284,7 +284,7 @@ static void resume(void) {
             is("events", result.events, 0);
             UNCHANGED("few bytes", deltawire_batch(p, ONE_LONG + at, 1, &event, 1, scratch, sizeof scratch, &result),
                       DELTAWIRE_E_RESUME);
-            /* Partly emitted as events: the rest cannot be emitted by callbacks. */
+            /* A part was emitted as events, so callbacks cannot emit the rest. */
             UNCHANGED("feed", deltawire_feed(p, ONE_LONG + at, len - at, &callbacks, &text, &consumed),
                       DELTAWIRE_E_STATE);
             is("consumed", (long long)consumed, 0);
@@ -331,7 +331,7 @@ static void resume(void) {
     is_one_of("calls", (long long)n, 4, 3);
 }
 
-/* Bytes that are given again are the same bytes. Each other byte is found, in an event of less than a kilobyte. */
+/* Bytes that are passed again must be the same bytes. In an event of less than a kilobyte each different byte is detected. */
 static void other_bytes(void) {
     static char other[40000];
     const size_t len = sizeof ONE_LONG - 1;
@@ -372,7 +372,7 @@ static void other_bytes(void) {
     is("more behind it", deltawire_feed(p, ONE_LONG, len, &callbacks, &text, &consumed), DELTAWIRE_OK);
     after_reset(p);
 
-    /* A long event: what is given again is another one, begins elsewhere, or was overwritten. */
+    /* A long event: the bytes that are passed again are of another event, begin elsewhere, or were overwritten. */
     begin("deltawire_feed", "other bytes than those of a long event", -1);
     n = (size_t)snprintf(other, sizeof other, "data: {\"choices\":[{\"delta\":{\"content\":\"%030000d\"}}]}\n\n", 7);
     p = make(40000, NULL);
@@ -441,7 +441,7 @@ static void mixed(void) {
             config.events = DELTAWIRE_MASK(DELTAWIRE_EV_FRAME) | DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
             callbacks.on_frame = on_frame;
             p = make(512, &config);
-            /* So many batches, and as many more as the feed does not want to come after. */
+            /* So many batches, and more until a feed is allowed. */
             while (status == DELTAWIRE_MORE && done++ < 20) {
                 if (done > batches) {
                     status = deltawire_feed(p, stream + at, len - at, &callbacks, &frames, &consumed);

@@ -103,7 +103,7 @@ static void overlaps(void) {
     is("side by side", deltawire_message_move(memory + 2 * message, message, m, &n), DELTAWIRE_OK);
 }
 
-/* A block that realloc grew and made smaller, at each cut of a stream with an ID, a name and a comment in the event. */
+/* Enlarges and shrinks a block by realloc, at each cut of a stream with an ID, a name and a comment in the event. */
 static void resized(void) {
     static const char stream[] = "id: 12345\nevent: a-name\ndata: {\"choices\":[{\"index\":0,\"delta\":\n: comment\n"
                                  "data: {\"content\":\"one\"}}]}\n\nevent: b\ndata: {\"choices\":[{\"index\":0,"
@@ -126,7 +126,7 @@ static void resized(void) {
             memory = malloc(size);
             require(memory && deltawire_init(memory, size, &config, &p) == DELTAWIRE_OK, "deltawire_init");
             is("feed", deltawire_feed(p, stream, cut, &callbacks, &text, NULL), DELTAWIRE_OK);
-            /* Some bytes are read directly, and not looked at. */
+            /* Some bytes were read directly and not looked at. */
             is("reserve", deltawire_reserve(p, &off, &room), DELTAWIRE_OK);
             at = len - cut < 40 ? len - cut : 40;
             memcpy(memory + off, stream + cut, at);
@@ -134,7 +134,7 @@ static void resized(void) {
             least = deltawire_need(p);
             is("too small", deltawire_resize(p, least - 8), DELTAWIRE_E_SMALL);
             is("no memory", deltawire_resize(p, SIZE_MAX), DELTAWIRE_E_RANGE);
-            /* Smaller first: the bytes behind its new end are gone. */
+            /* Shrink first: the bytes after its new end are lost. */
             if (grow / 2) {
                 is("smaller", deltawire_resize(p, least), DELTAWIRE_OK);
                 bigger = malloc(least);
@@ -207,7 +207,7 @@ static void reallocated(void) {
     free(mem), free(log);
 }
 
-/* OK is for all bytes, however many: 2 GiB and some, of which a page is written. */
+/* OK means that all bytes were consumed, even of more than 2 GiB, of which one page is written. */
 static void two_gib(void) {
 #if SIZE_MAX > 0xFFFFFFFFu && !defined(__SANITIZE_ADDRESS__) && !defined(__has_feature)
     const size_t len = ((size_t)1 << 31) + 4096;
@@ -265,7 +265,7 @@ static void configs(void) {
     }
 }
 
-/* Room for choices and tool calls: a byte too few is an error, and so is more than the maximum. */
+/* Room for choices and tool calls: one byte too few is an error, and so is more than the maximum. */
 static void rooms(void) {
     static const struct { uint32_t choices, calls; int good; } all[] = {
         {1, 1, 1}, {20, 40, 1}, {DELTAWIRE_MAX_CHOICES, DELTAWIRE_MAX_TOOL_CALLS, 1},
@@ -416,7 +416,7 @@ static void taken_back(void) {
 }
 
 /* Finish never answers NEED_STORAGE, whatever the end of the stream cuts, however full the block is, and whether or not a feed
- * answered that before: all combinations of three pieces, in the smallest blocks. */
+ * answered NEED_STORAGE before: all combinations of three pieces, in the smallest blocks. */
 static void finish_needs_no_storage(void) {
     static const char *const pieces[] = {
         "", "dat", "data", "data: ", "data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83d\"}}]}", "\n", "\r", "\r\n", "{\"a\":1}",

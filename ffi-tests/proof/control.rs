@@ -1,8 +1,8 @@
-//! The control of both link proofs (`scripts/proof.sh`, `scripts/ffi_proof.sh`): a function that can panic, and the panic handler
-//! of the libraries. With it nothing may link.
+//! The control of both link proofs (`scripts/proof.sh`, `scripts/ffi_proof.sh`): a function that can panic, and the panic
+//! handler of the libraries. A program with it must not link.
 #![no_std]
 
-/// A byte, by an index that nothing checks.
+/// Returns a byte, by an index that nothing checks.
 ///
 /// # Safety
 /// `bytes` points to `len` readable bytes.
@@ -18,6 +18,6 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     extern "C" {
         fn deltawire_panic_reached() -> !;
     }
-    // SAFETY: it is never called: nothing links that reaches this line.
+    // SAFETY: the function is never called, because no program that reaches this line links.
     unsafe { deltawire_panic_reached() }
 }

@@ -250,7 +250,7 @@ static void drive_pause(size_t cut) {
     note_end();
 }
 
-/* With each quirk an error, and all JSON checked; each error begins a new stream. */
+/* Reads with each quirk as an error, and all JSON checked; each error begins a new stream. */
 static void drive_strict(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     message = 0, pause_every = 0;
@@ -278,7 +278,7 @@ static void drive_sse(size_t cut) {
 static deltawire_event events[3];
 static size_t scratch_len;
 
-/* What to do with the events of a batch, other than noting them. */
+/* What to do with the events of a batch, in addition to noting them. */
 static void add_to_message(const deltawire_batch_result *result, const u8 *data) {
     size_t done = 0;
     while (!failed) {

@@ -1,6 +1,6 @@
 /* Reads a stream from standard input, passes it through every part of the library in slices of several sizes, and
  * prints the hashes of the output. Built twice: as an ordinary program, and with FREESTANDING, without start files
- * and libc. That one runs on a painted stack and prints the stack depth of each drive on standard error. */
+ * and libc. The freestanding program runs on a painted stack and prints the stack depth of each drive on standard error. */
 #include "../../proof/bare.h"
 #include "drives.h"
 
@@ -14,7 +14,7 @@ static const struct {
 };
 static const size_t cuts[] = {1, 7, 64, SIZE_MAX};
 
-/* Every export: links what they reach, whether a drive calls it or not. */
+/* Every export, so that the program links all that they reach, whether a drive calls it or not. */
 #ifdef CONTROL
 u8 deltawire_control(const u8 *bytes, size_t len, size_t at);
 #endif

@@ -61,7 +61,7 @@ def made():
         yield ("[" + ",".join(payloads) + "]").encode()
 
 
-# What a kernel has to find in a text, or to pass: as JSON escapes it, ill-formed, and what only JSON's structure knows.
+# Bytes that a kernel must find in a text, or pass: escaped, ill-formed, and those with a meaning only in JSON's structure.
 ODD = [b"\\n", b'\\"', b"\\\\", b"\\u00e9", b"\\ud83d\\ude00", b"\\ud83d", b"\\x", b"\0", b"\x1f", b" ", b"\x7f", "é".encode(), "漢".encode(), "😀".encode()]
 ODD += [b"\x80", b"\xe6\xbc", b"\xed\xa0\x80", b"{", b"]", b",", b":", b"/"]
 
@@ -79,7 +79,7 @@ def texts():
     for frame in frames:
         stream = [frames[1].replace(b'"index":0,"f', b'"index":0,"id":"c","f').replace(b"%s", b"{")]
         for length in [*range(72), 127, 128, 129]:
-            # Of long ones every third place, another one at each length.
+            # Of long texts every third place, a different one at each length.
             for place in range(length % 3 if length > 24 else 0, length + 1, 3 if length > 24 else 1):
                 odd = ODD[(length + 7 * place) % len(ODD)]
                 stream.append(frame.replace(b"%s", b"a" * place + odd + b"b" * (length - place)))

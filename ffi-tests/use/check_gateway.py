@@ -76,12 +76,12 @@ def variants(bodies):
         made[name + ".cr"] = bodies[name].replace(b"\n", b"\r")
     made["odd.crlf"] = made["odd-usage.sse"].replace(b"\n", b"\r\n")
     made["odd.cr"] = made["odd-usage.sse"].replace(b"\n", b"\r")
-    # Not streams: nothing may be cut out of them.
+    # Not streams, so nothing may be left out of them.
     made["array.json"] = b'[{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]},\n' + usage + b"]\n"
     made["lines.ndjson"] = b'{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}\n' + usage + b"\n"
     made["lines-done.ndjson"] = chunk[6:-1] * 3 + finish[6:-1] + usage + b"\n[DONE]\n"
     made["lines-crlf.ndjson"] = made["lines-done.ndjson"].replace(b"\n", b"\r\n")
-    # An event of usage alone that the client did ask for: of other protocols nothing is left out.
+    # In other protocols the client expects an event that has only usage, so nothing is left out.
     made["anthropic.sse"] = (
         b'data: {"type":"message_start","message":{"role":"assistant"}}\n\n'
         b'data: {"type":"message_delta","usage":{"output_tokens":3}}\n\ndata: {"type":"message_stop"}\n\n'
@@ -90,9 +90,9 @@ def variants(bodies):
         b'data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}\n\n'
         b'data: {"usageMetadata":{"promptTokenCount":3}}\n\n'
     )
-    # Longer than any read, and so with a frame of usage in the middle of one.
+    # Longer than any read, so that a frame of usage is in the middle of a read.
     made["long.sse"] = chunk * 3000 + events[0] + chunk * 1500 + finish + done
-    # A byte order mark is no part of the first field's name.
+    # A byte order mark does not belong to the first field's name.
     mark = b"\xef\xbb\xbf"
     made["mark.sse"] = mark + events[0] + chunk + finish + done  # goes
     made["mark.crlf"] = made["mark.sse"].replace(b"\n", b"\r\n")
@@ -162,7 +162,7 @@ def main():
         dropped += gone
     check(dropped >= 20, f"only {dropped} usage chunks")
 
-    # What the gateway knows at the end, according to the expected messages beside the samples.
+    # The report of the gateway at the end must agree with the expected messages beside the samples.
     told = 0
     for path in files:
         try:
@@ -220,7 +220,7 @@ def main():
             direct.close()
             client.close()
 
-    # Many at once.
+    # Many clients at once.
     def one(nth, results):
         name = sorted(bodies)[nth % len(bodies)]
         results[nth] = drop.get(f"{name}?flush=random&seed={nth}")[0] == without_usage(bodies[name])[0]
@@ -253,7 +253,7 @@ def main():
     plain.end()
     drop.end()
 
-    # It fails open: after a persistent error, and without memory; from the first byte, and in the middle.
+    # The gateway fails open: after a persistent error, and without memory; from the first byte, and in the middle.
     opened = {}
     for options, why in (
         (["--strict"], "E_STRICT"),
@@ -279,7 +279,7 @@ def main():
         gateway.end()
     check(len(opened) == 5, f"did not fail open: {opened}")
 
-    # It releases everything: the sanitizers and valgrind check at exit.
+    # The gateway releases all memory; the sanitizers and valgrind check that at exit.
     gateway = Gateway(program, upstream, "--count", "2")
     gateway.get("content.sse")
     gateway.get("weather.sse?cut=chunk")

@@ -16,7 +16,7 @@ failures = []
 
 
 def status_of(said):
-    """What the command exits with where a gateway says so."""
+    """Returns the exit status of the command for a report of the gateway."""
     status = VERDICTS.get(said["verdict"])
     return 3 if status == 0 and said["complete"] != "1" else status
 
@@ -50,6 +50,6 @@ class Command:
 
 
 def cuts(body, times, seed):
-    """Offsets to cut at, never at the ends."""
+    """Returns offsets to cut at, never at the ends."""
     rng = random.Random(seed)
     return sorted(rng.randrange(1, len(body)) for _ in range(times))

@@ -2,7 +2,7 @@
  * deltawire.
  *
  * All URLs use one handle, and so one persistent connection. By default it requests uncompressed bodies, with --gzip
- * compressed ones that libcurl decodes. --raw requests neither and decodes nothing: a compressed body then is not a
+ * compressed bodies, which libcurl decodes. With --raw it requests neither and decodes nothing, so a compressed body is not a
  * stream. --pause pauses the transfer after every text, from inside the callback.
  *
  * Exit status, the worst of all URLs: 0 complete, 1 wrong usage, 2 the API reported an error, 3 cut or parts lost, 4
@@ -118,7 +118,7 @@ static int get(struct stream *s, const char *url) {
     curl_easy_getinfo(s->curl, CURLINFO_NUM_CONNECTS, &fresh);
     curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &http);
 
-    /* The last event may have come without its blank line. A pause has nothing to pause here. */
+    /* The last event may have come without its blank line. A pause would have nothing to pause here. */
     do {
         status = deltawire_finish(s->parser, &s->callbacks, s);
         if (status == DELTAWIRE_NEED_STORAGE && !grow(s)) break;
@@ -129,7 +129,7 @@ static int get(struct stream *s, const char *url) {
             deltawire_verdict_name(end.verdict), http, fresh, (unsigned long)s->moves, (unsigned long)s->pauses,
             curl_easy_strerror(code), s->stuck ? ", parser: " : "", s->stuck ? deltawire_status_text(s->stuck) : "");
     deltawire_reset(s->parser);
-    /* Without [DONE], a connection that broke may have had more to send. */
+    /* Without [DONE], the stream may have had more when the connection broke. */
     if (end.complete) return end.verdict == DELTAWIRE_VERDICT_FINISHED && code != CURLE_OK ? 3 : 0;
     switch (end.verdict) {
     case DELTAWIRE_VERDICT_DONE:
@@ -160,7 +160,7 @@ int main(int argc, char **argv) {
     curl_easy_setopt(s.curl, CURLOPT_WRITEFUNCTION, on_write);
     curl_easy_setopt(s.curl, CURLOPT_WRITEDATA, &s);
     curl_easy_setopt(s.curl, CURLOPT_NOSIGNAL, 1L);
-    /* If this is set, to any value, libcurl decodes compressed bodies, even if nobody asked for compression. */
+    /* If this is set, to any value, libcurl decodes compressed bodies, even if the request did not ask for compression. */
     curl_easy_setopt(s.curl, CURLOPT_ACCEPT_ENCODING, "identity");
     for (nth = 1; nth < argc; nth++) {
         int status;

@@ -1,5 +1,6 @@
 /* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes.
- * docs_main --meter STREAM...: what only the usage is read of is what a whole reading says, whole and cut, whatever the slices. */
+ * docs_main --meter STREAM...: checks that reading only the usage gives the same usage as reading all of a stream, whole and cut,
+ * in any slices. */
 #define _POSIX_C_SOURCE 200809L
 #include "http.h"
 
@@ -16,7 +17,7 @@ static int fail(const char *what, const char *name, size_t slice) {
     exit(1);
 }
 
-/* Fails if this way of reading gave another text. */
+/* Fails if this way of reading returned another text. */
 static void same(const struct bytes *got, const struct bytes *whole, const char *what, const char *name, size_t slice) {
     if (got->end != whole->end || (got->end && memcmp(got->ptr, whole->ptr, got->end) != 0)) fail(what, name, slice);
 }
@@ -220,7 +221,7 @@ int main(int argc, char **argv) {
             bytes_free(&direct);
             bytes_free(&message);
 
-            /* Each frame with another model: the frames are cut here by the pass-through above, blank line by blank line. */
+            /* Replaces the model in each frame; the pass-through above cuts the frames at their blank lines. */
             if (nth == 0 && strstr(name, "content.sse")) {
                 const char *frame = bytes, *model = "\"another\\u0020model\"";
                 p = parser(0);

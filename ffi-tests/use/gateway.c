@@ -1,5 +1,5 @@
-/* gateway [--drop-usage] [--strict] [--max-memory BYTES] [--count N] PORT: forwards HTTP/1.1 to 127.0.0.1:PORT. What reads the
- * streams is the code of docs/gateway.md, in the file that DOCS names.
+/* gateway [--drop-usage] [--strict] [--max-memory BYTES] [--count N] PORT: forwards HTTP/1.1 to 127.0.0.1:PORT. The code of
+ * docs/gateway.md, in the file that DOCS names, reads the streams.
  *
  * Prints the port that it listens on. Forwards bodies unchanged as they arrive. With --drop-usage it drops chunks
  * that contain only usage, and holds back at most the frame under decision. At the end of each response it prints
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* The code of the page gets no block that is larger than --max-memory. */
+/* The code of docs/gateway.md gets no block larger than --max-memory. */
 static size_t max_memory = 1 << 20;
 
 static void *limited(size_t size) { return size <= max_memory ? malloc(size) : NULL; }
@@ -48,7 +48,7 @@ struct client {
     struct bytes run;               /* part of the body that is not in a chunk yet */
     struct body body;
     struct stream stream;
-    uint64_t kept;                  /* bytes of the body that went on */
+    uint64_t kept;                  /* bytes of the body that were forwarded */
     int streaming, whole;
     char path[64];
 };
@@ -98,7 +98,7 @@ static void begin(struct client *c) {
     deltawire_init(s->parser, deltawire_block_size(NULL, 1024), &config, &s->parser);
 }
 
-/* What is known at the end: usage, finish reason and verdict, or why the stream was not read. */
+/* Prints usage, finish reason and verdict at the end, or why the stream was not read. */
 static void report(const struct client *c) {
     const struct stream *s = &c->stream;
     deltawire_end end = DELTAWIRE_END_INIT;
@@ -159,7 +159,7 @@ static int request_head(struct client *c) {
         c->phase = DRAINING;
         return bytes_put(&c->to_client, bad, sizeof bad - 1);
     }
-    /* A compressed body could be forwarded, but not read. */
+    /* The parser cannot read a compressed body, so ask for none. */
     if (!head_copy(&c->to_up, head, len, without, "Accept-Encoding: identity\r\nConnection: close\r\n")) return 0;
     bytes_take(&c->from_client, len);
     c->phase = RESPONSE_HEAD;

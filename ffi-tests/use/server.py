@@ -30,7 +30,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 
 def flushes(body, how, seed, most):
-    """Where the chunks end: offsets into body, rising, the last its length."""
+    """Returns the ends of the chunks: rising offsets into body, the last of which is its length."""
     rng = random.Random(seed)
     ends = set()
     if how == "bytes":
@@ -61,7 +61,7 @@ def flushes(body, how, seed, most):
 
 @lru_cache(4)
 def wire(body, frame, cut, how, tcp, alone):
-    """What is written to the socket, piece by piece."""
+    """Yields the pieces that are written to the socket."""
     pieces, start = [], 0
     for end in flushes(body, *how):
         piece = body[start:end]
@@ -76,7 +76,7 @@ def wire(body, frame, cut, how, tcp, alone):
         raw = b"".join(pieces)
         ends = [0] + flushes(raw, "random", how[1] + 1, 23)
         pieces = [raw[a:b] for a, b in zip(ends, ends[1:])]
-    # A system call for each byte of a large body would only measure the machine.
+    # A system call for each byte of a large body would take too long.
     group = 1 if alone else 1 + len(pieces) // 4000
     return [b"".join(pieces[nth : nth + group]) for nth in range(0, len(pieces), group)]
 
@@ -161,7 +161,7 @@ class Server(ThreadingHTTPServer):
 
 
 def serve(bodies):
-    """Starts a server for these bodies by name, in a thread; gives its port."""
+    """Starts a server for these bodies by name, in a thread, and returns its port."""
     server = Server(("127.0.0.1", 0), Handler)
     server.bodies = bodies
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -25,7 +25,7 @@ const BITS: &[&[u8]] = &[
     b"\xf0",
     b"\xf0\x9f",
     b"\xf0\x9f\x98",
-    // Invalid lead bytes, overlong forms, surrogates, code points beyond U+10FFFF; and their valid neighbours.
+    // Invalid lead bytes, overlong forms, surrogates, code points beyond U+10FFFF; and their valid neighbors.
     b"\xc0\x80",
     b"\xc1\xbf",
     b"\xe0\x9f\xbf",

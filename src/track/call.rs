@@ -1,6 +1,6 @@
 //! The state of a tool call: a few integers and hashes, no text.
 
-use super::carry::PendingSurrogate;
+use super::surrogate::PendingSurrogate;
 use crate::chat::NamePiece;
 use crate::delta::Part;
 use crate::json::{Balance, Text, TextFlags};

@@ -1,7 +1,7 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
 use super::call::{is_sound, Arguments, CallRow, NameSoFar};
-use super::carry::{PendingSurrogate, Slots};
+use super::surrogate::{PendingSurrogate, Slots};
 use super::whole::Reach;
 use crate::chat::{name_before, DeltaCursor, Index, NamePiece};
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_REPLACES, FLAG_WHOLE};

@@ -2,7 +2,7 @@
 //! reported part.
 
 use super::call::Hash;
-use super::carry::PendingSurrogate;
+use super::surrogate::PendingSurrogate;
 use crate::delta::{Delta, Kind, Part};
 use crate::json::Text;
 

@@ -238,7 +238,7 @@ impl Naive {
         if kind.contains(is_half) {
             return Err(GiveUp);
         }
-        // How errors by themselves and chunks of chat completions are recognised is another matter.
+        // How errors by themselves and chunks of chat completions are recognized is another matter.
         let error = Some(&event["error"]).filter(|error| !error.is_null() && **error != json!({}));
         let has_error = error.is_some_and(Value::is_object);
         let is_error = error.is_some() && !has_error || kind == "error" || name == "error";

@@ -1,6 +1,6 @@
-// The contenders of Go: the package in bindings/go, and what a program without it does: bufio and encoding/json, into
-// structs of what the work needs. Commands and answers are those of src/contenders/child.rs; at the end of an answer is
-// how often it allocated.
+// The contenders of Go: the package in bindings/go, and bufio with encoding/json into structs of the needed members.
+// Commands and answers are those of src/contenders/child.rs; at the end of an answer is how often the program
+// allocated.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	deltawire "deltawire.dev/go"
 )
 
-// source gives a response in slices.
+// source returns a response in slices.
 type source struct {
 	rest  []byte
 	slice int
@@ -83,7 +83,7 @@ func byDeltawire(s *sink) {
 	}
 }
 
-// take reads the events that there are, and says whether [DONE] was the last of them.
+// take reads the pending events, and reports whether [DONE] was the last of them.
 func take(reader *deltawire.Reader, s *sink) bool {
 	for reader.Next() {
 		e := reader.Event()
@@ -201,7 +201,7 @@ func byJSON(s *sink) {
 	}
 }
 
-// nanoseconds that this thread has run. What the collector does on others is not in them.
+// nanoseconds returns how long this thread has run, without the time of the collector on other threads.
 func nanoseconds() int64 {
 	const threadCPU = 3
 	var now syscall.Timespec
@@ -213,13 +213,13 @@ func nanoseconds() int64 {
 
 // Of streams that read in turn.
 const (
-	step  = 61_803 // so that no prefetcher guesses the order: it has no divisor in common with their number
-	warm  = 4      // turns before any is timed, in which every shape of event is seen
+	step  = 61_803 // has no divisor in common with the number of streams, so that no prefetcher guesses the order
+	warm  = 4      // turns before any is timed, in which every shape of event comes
 	turns = 9
 )
 
-// inTurn lets each of so many streams, which share a workspace, read the next event of one of the responses in every turn, and
-// gives the median of the nanoseconds.
+// inTurn lets each of many streams, which share a workspace, read the next event of one of the responses in every turn,
+// and returns the median of the nanoseconds.
 func inTurn(responses [][]byte, streams int, s *sink) int64 {
 	workspace := deltawire.NewWorkspace()
 	readers := make([]*deltawire.Reader, streams)

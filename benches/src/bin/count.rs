@@ -1,5 +1,6 @@
 //! count SCENARIO [slower]: reads a fixed input twice, the second time in `deltawire_measured`, whose instructions
-//! `scripts/count.sh` counts. Prints how many events that were. `serve`: takes commands, as `contenders::child` says.
+//! `scripts/count.sh` counts. Prints how many events it read. With `serve` it takes commands, as `contenders::child`
+//! says.
 
 use deltawire::{Config, Event, Limits, Parser, Update};
 use deltawire_benches::contenders::{
@@ -7,14 +8,14 @@ use deltawire_benches::contenders::{
 };
 use deltawire_benches::{Contender, Input, Sink, OBSERVED, PROTOCOLS, WHOLE};
 
-/// What is counted. Its name is how callgrind finds it.
+/// The counted function. Callgrind finds it by its name.
 #[no_mangle]
 #[inline(never)]
 fn deltawire_measured(work: &mut dyn FnMut()) {
     work();
 }
 
-/// Each kind of event by each interface: what stands before the kind in the scenario's name, and who reads.
+/// Each kind of event by each interface: the prefix of the kind in the scenario's name, and the contender.
 const INTERFACES: [(&str, &str); 6] = [
     ("", PULL),
     ("push-", PUSH),
@@ -29,7 +30,7 @@ const KINDS: [&str; 5] = ["content", "reasoning", "tools", "logprobs", "usage"];
 const WAYS: [(&str, &str); 3] = [("", PULL), ("generic-", PULL_GENERIC), ("push-", PUSH)];
 const CHOICES: [&str; 2] = ["choices-4", "choices-8"];
 
-/// Others: name, contender, input, slice.
+/// Other scenarios: name, contender, input, slice.
 const OTHERS: [(&str, &str, &str, usize); 14] = [
     ("content-plain", PULL, "content-plain", 16384),
     ("vllm-like", PULL, "vllm-like", 16384),
@@ -41,14 +42,14 @@ const OTHERS: [(&str, &str, &str, usize); 14] = [
     ("c-batch-misses", C_BATCH, "misses", 16384),
     ("generic-content", PULL_GENERIC, "content", 16384),
     ("generic-tools", PULL_GENERIC, "tools", 16384),
-    // A choice that is walked member by member, and one with what vLLM adds.
+    // A choice that is walked member by member, and a choice with the members that vLLM adds.
     ("generic-logprobs", PULL_GENERIC, "logprobs", 16384),
     ("generic-vllm-like", PULL_GENERIC, "vllm-like", 16384),
     ("generic-misses", PULL_GENERIC, "misses", 16384),
     ("batch-content", BATCH, "content", 16384),
 ];
 
-/// Content in slices as short as this, by these interfaces.
+/// Content in slices of these lengths, by these interfaces.
 const SLICED: [(&str, &str); 4] = [("", PULL), ("push-", PUSH), ("c-callbacks-", C_CALLBACKS), ("c-batch-", C_BATCH)];
 const SLICES: [usize; 4] = [1448, 256, 64, 1];
 
@@ -78,7 +79,7 @@ fn scenarios() -> Vec<Scenario> {
     all.extend(each(&WAYS, &CHOICES));
     all.extend(each(&PROTOCOL_WAYS, &PROTOCOLS));
     all.extend(OBSERVED.map(|input| Scenario {
-        // Of each protocol one.
+        // One of each protocol.
         name: format!("observer-{}", if input == "content" { "chat" } else { input.trim_end_matches("-text") }),
         contender: OBSERVER,
         input,
@@ -95,12 +96,12 @@ fn scenarios() -> Vec<Scenario> {
     all
 }
 
-/// `turns` of nothing are counted as well, for each event.
+/// For each event, `turns` empty turns are counted, too.
 fn run(contender: &mut dyn Contender, input: &Input, slice: usize, turns: u64) {
     let mut sink = Sink::checking();
     contender.run(input, slice, &mut sink);
     assert_eq!(sink.sums, contender.expected(input), "it reads what is there");
-    // The buffers have grown. A sink that checks would be counted too.
+    // The buffers have grown now. A sink that checks would be counted too.
     let mut sink = Sink::default();
     contender.run(input, slice, &mut sink);
     deltawire_measured(&mut || {
@@ -156,7 +157,7 @@ fn main() {
             run(&mut *contenders::named(contenders::all_large(), PULL), &input, slice, 0);
             println!("{}", input.expected.events);
         }
-        // The control, which has to take more than the table says.
+        // The control, which must take more than the table says.
         [name] | [name, "slower"] => {
             let turns = if args.len() == 1 { 0 } else { 40 };
             let scenario = scenarios().into_iter().find(|scenario| scenario.name == name).expect("no such scenario");

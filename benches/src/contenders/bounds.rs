@@ -1,4 +1,4 @@
-//! What no reader of the bytes can beat.
+//! Bounds that no reader of the bytes can beat.
 
 use super::contender::{Contender, Kind};
 use crate::Sink;

@@ -1,10 +1,10 @@
-//! Contenders that are programs of their own: Go, and this library built without a vector unit. They stay alive and take
+//! Contenders that are separate programs: Go, and this library built without a vector unit. They stay alive and take
 //! their turn like the others; each measures its own time.
 //!
-//! A program is told `read`, a file and the size of a slice, with tabs between, and answers `NANOSECONDS EVENTS CHOICES
-//! CALLS USAGE TEXT HASH`, as in [`Sums`], and perhaps how often it allocated. With `check` in place of `read` it hashes
-//! the texts. Go also takes `turns`, a file and a number of streams: in every turn each of them reads the next event of one of
-//! the responses.
+//! A program gets the command `read`, a file and the size of a slice, separated by tabs. It answers
+//! `NANOSECONDS EVENTS CHOICES CALLS USAGE TEXT HASH`, as in [`Sums`], and may add how often it allocated. With `check`
+//! instead of `read` it also hashes the texts. Go also takes `turns`, a file and a number of streams: in every turn
+//! each of them reads the next event of one of the responses.
 
 use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
@@ -19,7 +19,7 @@ pub struct Program {
     child: Child,
     to: ChildStdin,
     from: BufReader<ChildStdout>,
-    /// Where the files of the inputs lie.
+    /// The folder of the input files.
     folder: PathBuf,
     allocations: Option<u64>,
 }
@@ -60,7 +60,7 @@ impl Program {
 }
 
 impl Program {
-    /// Nanoseconds an event of so many streams in turn.
+    /// Returns the nanoseconds an event of so many streams in turn.
     pub fn in_turn(&mut self, input: &Input, streams: usize) -> f64 {
         let (seconds, sums) = self.ask("turns", input, streams);
         assert!(sums.events > 0 && sums.events % streams as u64 == 0, "an event of each stream in every turn");
@@ -70,7 +70,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It ends with its input; who does not is ended.
+        // The program ends with its input. If it does not, kill it.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -98,7 +98,7 @@ impl Contender for Program {
     }
 }
 
-/// The other side of it, for this library: reads commands until there are no more.
+/// The other side, for this library: executes commands until there are no more.
 pub fn serve(contender: &mut dyn Contender) {
     let mut inputs: Vec<(String, Input)> = Vec::new();
     for line in std::io::stdin().lines() {

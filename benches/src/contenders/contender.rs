@@ -1,25 +1,25 @@
-//! What a contender is, and the names of all.
+//! The contenders' common interface, and their names.
 
 use crate::{clock, Input, Sink, Sums};
 
-/// What a contender is.
+/// The kind of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// This library.
     Own,
     /// Another way to do the same work.
     Peer,
-    /// Less than the work: what no reader of the bytes can beat.
+    /// Less than the work: a bound that no reader of the bytes can beat.
     Bound,
 }
 
-/// One who reads streams.
+/// A program, or a part of this one, that reads streams.
 pub trait Contender {
     fn name(&self) -> &'static str;
     fn kind(&self) -> Kind;
     /// Reads one response, cut into slices of `slice` bytes.
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink);
-    /// What it is to find in an input.
+    /// Returns what it must find in an input.
     fn expected(&self, input: &Input) -> Sums {
         input.expected
     }
@@ -30,11 +30,11 @@ pub trait Contender {
             sink.end();
         }
     }
-    /// How often the last run allocated, if that is known; `counted` is how often this process did.
+    /// Returns how often the last run allocated, if that is known; `counted` is how often this process did.
     fn allocations(&self, counted: u64) -> Option<u64> {
         Some(counted)
     }
-    /// Reads all responses; gives the seconds that it took.
+    /// Reads all responses, and returns the seconds that it took.
     fn time(&mut self, input: &Input, slice: usize, sink: &mut Sink) -> f64 {
         let start = clock::seconds();
         self.run(input, slice, sink);

@@ -1,4 +1,4 @@
-//! Lines by memchr, for those who bring only JSON. It joins no data lines and knows no other field.
+//! Lines by memchr, for contenders that only read JSON. It does not join data lines and ignores other fields.
 
 /// The beginning of a line that a slice cut.
 #[derive(Default)]
@@ -7,7 +7,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Gives `each` the payload of every data line, until `[DONE]`.
+    /// Calls `each` with the payload of every data line, until `[DONE]`.
     pub(super) fn read(&mut self, response: &[u8], slice: usize, mut each: impl FnMut(&[u8])) {
         self.line.clear();
         for mut slice in response.chunks(slice) {
@@ -31,7 +31,7 @@ impl Lines {
     }
 }
 
-/// False: it was the last.
+/// Returns `false` after the last line.
 fn take(line: &[u8], each: &mut impl FnMut(&[u8])) -> bool {
     let Some(payload) = line.strip_prefix(b"data:") else { return true };
     let payload = payload.strip_prefix(b" ").unwrap_or(payload);

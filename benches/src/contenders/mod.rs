@@ -1,4 +1,4 @@
-//! Those who do the work.
+//! The contenders, which do the work.
 
 mod bounds;
 pub mod child;

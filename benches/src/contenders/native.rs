@@ -1,7 +1,7 @@
-//! Those who are not written in Rust: the C and C++ interfaces of this library, and simdjson On-Demand.
+//! Contenders that are not written in Rust: the C and C++ interfaces of this library, and simdjson On-Demand.
 //!
-//! They write to the sink's own buffers, in which room is made before, so that no text is copied on the way back.
-// Not all may be here.
+//! They write to the sink's own buffers, which have room for it, so that no text is copied on the way back.
+// A build may lack some of them.
 #![cfg_attr(not(all(has_capi, has_simdjson)), allow(dead_code, unused_imports, unused_mut, unused_variables))]
 
 use super::contender::{Contender, Kind, MakeStreams, Streams, CPP, C_BATCH, C_CALLBACKS, C_MESSAGE, C_MESSAGE_BATCH};
@@ -28,7 +28,7 @@ struct RawSink {
 }
 
 type Read = unsafe extern "C" fn(*mut c_void, *const u8, usize, usize, *mut RawSink);
-/// Of many streams, the one with this number.
+/// The function for one of many streams, by its number.
 type ReadOne = unsafe extern "C" fn(*mut c_void, usize, *const u8, usize, *mut RawSink);
 
 #[cfg(has_capi)]
@@ -63,7 +63,7 @@ extern "C" {
     fn bench_simdjson_gemini(reader: *mut c_void, bytes: *const u8, len: usize, slice: usize, sink: *mut RawSink);
 }
 
-/// Who reads streams of the protocol of the input with this name.
+/// Returns the contenders that read the protocol of the input with this name.
 pub(super) fn of_protocol(input: &str) -> Option<Box<dyn Contender>> {
     let _ = input;
     #[cfg(has_simdjson)]
@@ -73,7 +73,7 @@ pub(super) fn of_protocol(input: &str) -> Option<Box<dyn Contender>> {
             Some("anthropic") => bench_simdjson_anthropic,
             _ => bench_simdjson_gemini,
         };
-        // SAFETY: it takes nothing, and what it gives is used as long as the program runs.
+        // SAFETY: the function has no arguments, and its result lives as long as the program.
         let reader = unsafe { bench_simdjson_new() };
         Some(Box::new(Native { name: super::contender::SIMDJSON, kind: Kind::Peer, reader, read }))
     }
@@ -81,11 +81,11 @@ pub(super) fn of_protocol(input: &str) -> Option<Box<dyn Contender>> {
     None
 }
 
-/// The version of simdjson and the instruction set that it was compiled for, if it is here.
+/// Returns the version of simdjson and the instruction set that it was compiled for, if this build has it.
 pub fn simdjson_version() -> Option<String> {
     #[cfg(has_simdjson)]
     {
-        // SAFETY: it gives a string that ends in NUL and lives as long as the program.
+        // SAFETY: the function returns a string that ends in NUL and lives as long as the program.
         let about = unsafe { std::ffi::CStr::from_ptr(bench_simdjson_about()) };
         Some(about.to_string_lossy().into_owned())
     }
@@ -93,11 +93,11 @@ pub fn simdjson_version() -> Option<String> {
     None
 }
 
-/// Which of them there are. `room`: for an event that a slice cuts.
+/// Returns the contenders that this build has. `room` is for an event that a slice cuts.
 pub(super) fn all(room: usize) -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = Vec::new();
     let mut add = |name, kind, reader, read: Read| all.push(Box::new(Native { name, kind, reader, read }));
-    // SAFETY, of all: the functions take any size. What they give is never freed: it is used as long as the program runs.
+    // SAFETY of all calls: the functions take any size. Their results are never freed and live as long as the program.
     #[cfg(has_capi)]
     add(C_CALLBACKS, Kind::Own, unsafe { bench_capi_new(room) }, bench_capi_feed);
     #[cfg(has_capi)]
@@ -109,20 +109,20 @@ pub(super) fn all(room: usize) -> Vec<Box<dyn Contender>> {
     all
 }
 
-/// Which of them there are for many streams.
+/// Returns the contenders for many streams that this build has.
 pub(super) fn streams() -> Vec<MakeStreams> {
     fn of(name: &'static str, streams: *mut c_void, read: ReadOne) -> Streams {
         Streams::new(name, move |events, sink| {
-            // For the texts of all the events.
+            // Makes room for the texts of all the events.
             with_raw(sink, 1 << 24, |raw| {
                 for (nth, event) in events {
-                    // SAFETY: there is such a stream, and the bytes are those of the event.
+                    // SAFETY: the stream with this number exists, and the bytes are those of the event.
                     unsafe { read(streams, nth, event.as_ptr(), event.len(), raw) };
                 }
             });
         })
     }
-    // SAFETY, of all: as above.
+    // SAFETY of all calls: as in [`all`].
     vec![
         #[cfg(has_capi)]
         |count| of(C_CALLBACKS, unsafe { bench_capi_streams(count) }, bench_capi_stream_feed),
@@ -133,13 +133,13 @@ pub(super) fn streams() -> Vec<MakeStreams> {
     ]
 }
 
-/// As [`super::messages`].
+/// Returns the contenders of [`super::messages`].
 pub(super) fn messages(room: usize) -> Vec<Box<dyn Contender>> {
     let _ = room;
     #[cfg(has_capi)]
     {
         let own = |name, read| -> Box<dyn Contender> {
-            // SAFETY: as above.
+            // SAFETY: as in [`all`].
             let reader = unsafe { bench_capi_message_new(room) };
             Box::new(Native { name, kind: Kind::Own, reader, read })
         };
@@ -159,8 +159,8 @@ fn with_raw(sink: &mut Sink, room: usize, write: impl FnOnce(&mut RawSink)) {
     let mut raw = RawSink { texts, events: 0, choices: 0, calls: 0, usage: 0 };
     write(&mut raw);
     for (text, buffer) in raw.texts.iter().zip(buffers) {
-        // SAFETY: that many bytes were written, within the capacity that they were given, and whole characters: that
-        // they are the right ones is checked before anyone is timed.
+        // SAFETY: so many bytes were written, within the capacity of the buffer, and whole characters. A check before
+        // the timing compares the bytes.
         unsafe { buffer.as_mut_vec().set_len(text.len) };
     }
     let sums = &mut sink.sums;
@@ -170,7 +170,7 @@ fn with_raw(sink: &mut Sink, room: usize, write: impl FnOnce(&mut RawSink)) {
     sums.usage = sums.usage.wrapping_add(raw.usage);
 }
 
-/// One of them.
+/// A contender that is not written in Rust.
 struct Native {
     name: &'static str,
     kind: Kind,
@@ -179,13 +179,13 @@ struct Native {
 }
 
 impl Native {
-    /// The bytes are those of a vector of an [`Input`], which has [`PADDING`] more of them.
+    /// The bytes are those of a vector of an [`Input`], which has [`PADDING`] more bytes.
     fn read_padded(&mut self, response: &Vec<u8>, slice: usize, sink: &mut Sink) {
         assert!(response.capacity() - response.len() >= PADDING, "the input has padding");
-        // Nothing decodes to more than it was; simdjson writes a whole vector at the end.
+        // No text becomes longer by decoding; simdjson writes a whole vector at the end.
         with_raw(sink, response.len() + PADDING, |raw| {
-            // SAFETY: the reader is one that the function takes. The pointer comes from the vector, all of whose capacity may
-            // be read, and its padding was written when the input was made.
+            // SAFETY: the reader was made for this function. The pointer comes from the vector, whose whole capacity
+            // may be read, and its padding was written when the input was made.
             unsafe { (self.read)(self.reader, response.as_ptr(), response.len(), slice, raw) };
         });
     }
@@ -200,7 +200,7 @@ impl Contender for Native {
     }
     fn expected(&self, input: &Input) -> Sums {
         match self.name {
-            // Whoever has a message has its texts, not the parts in which they came.
+            // A message has its texts, not the parts in which they came.
             C_MESSAGE | C_MESSAGE_BATCH => {
                 Sums { text: input.expected.text, hash: input.expected.hash, ..Sums::default() }
             }

@@ -1,5 +1,5 @@
-//! This library: pulled by deltas or views, with shapes of events remembered or not, and pushed. Storage for a cut event
-//! is what the caller gives: an array, as a stream without a heap has it, or a slice for long events.
+//! This library, by pull with deltas or views, with templates or without, and by push. The storage for a cut event
+//! comes from the caller: an array, as for a stream without a heap, or a slice for long events.
 
 use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
@@ -22,7 +22,7 @@ fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
 
 fn usage(usage: &Usage<'_>, sink: &mut Sink) {
     if usage.protocol() != Protocol::Chat {
-        // Each count by itself would read it anew.
+        // Reading each count by itself would read the usage several times.
         let counts = usage.counts();
         let [prompt, completion, total] =
             [counts.prompt_tokens(), counts.completion_tokens(), counts.total_tokens()].map(Option::unwrap_or_default);
@@ -70,7 +70,7 @@ impl<S: Storage, const SLOTS: usize> Pull<S, SLOTS> {
 
 #[inline(always)]
 pub(super) fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
-    // Of the call whose name and arguments follow.
+    // The index of the call whose name and arguments follow.
     let mut call_index = 0;
     for (choice, update) in chunk.deltas() {
         match update {
@@ -119,7 +119,7 @@ impl<S: Storage, const SLOTS: usize> Contender for Pull<S, SLOTS> {
     }
 }
 
-/// `next`, and the views of just what is wanted.
+/// `next`, and only the views of the needed members.
 pub struct Views<S> {
     parser: Parser<S, 2, ()>,
 }
@@ -247,7 +247,7 @@ impl<S: Storage> Contender for Push<S> {
     }
 }
 
-/// `feed` for usage alone: the finish reasons and token counts of a stream that nobody else reads.
+/// `feed` only for usage: the finish reasons and token counts of a stream that is passed on.
 pub struct Observe<S> {
     parser: Parser<S>,
 }
@@ -270,7 +270,7 @@ impl<S: Storage> Contender for Observe<S> {
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
         self.parser.reset();
-        // An observer reads the counts by itself.
+        // An observer reads the counts itself.
         let checks = sink.is_checking();
         let mut observer = Observer::new(|tokens, _| {
             if checks {

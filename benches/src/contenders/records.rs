@@ -1,4 +1,4 @@
-//! This library's batches: an array of records a call, as the C interface has them, without C.
+//! This library's batches: an array of records a call, as in the C interface, but without C.
 
 use super::contender::{Contender, Kind};
 use crate::Sink;
@@ -8,7 +8,7 @@ use deltawire::stream::{self, Emitter, Machine, Outcome, Record, FLAG_TEXT_SCRAT
 use deltawire::track::Tracker;
 use deltawire::{Config, Movable};
 
-/// What the work needs, and nothing else.
+/// The kinds that the work needs.
 const WANTED: u64 = What::Chunk.bit()
     | What::Content.bit()
     | What::Reasoning.bit()
@@ -30,7 +30,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// With room for an event that a slice cuts.
+    /// Makes one with room for an event that a slice cuts.
     pub fn new(room: usize) -> Self {
         Records {
             machine: Machine::new(Config::default()),
@@ -77,7 +77,7 @@ impl Contender for Records {
     }
 }
 
-/// Gives true at `[DONE]`.
+/// Returns `true` at `[DONE]`.
 fn take(record: &Record, data: &[u8], scratch: &[u8], sink: &mut Sink) -> bool {
     let from = if record.flags & FLAG_TEXT_SCRATCH == 0 { data } else { scratch };
     let text = &from[record.text_off as usize..][..record.text_len as usize];
@@ -85,7 +85,7 @@ fn take(record: &Record, data: &[u8], scratch: &[u8], sink: &mut Sink) -> bool {
         // SAFETY: all texts of the kinds below are valid UTF-8.
         to.push_str(unsafe { std::str::from_utf8_unchecked(text) });
     };
-    // A text in pieces counts once.
+    // A text in pieces counts as one.
     let is_last = record.flags & FLAG_MORE == 0;
     const CHUNK: u16 = What::Chunk as u16;
     const CONTENT: u16 = What::Content as u16;

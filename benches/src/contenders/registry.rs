@@ -7,10 +7,10 @@ use super::{serde_cow, serde_structs, tape};
 
 /// Room for an event of ordinary length that a slice cuts.
 const ROOM: usize = 32 * 1024;
-/// The same for events of up to 1 MB.
+/// Room for events of up to 1 MB.
 const LARGE_ROOM: usize = 2 << 20;
 
-/// All of them that run in this process, this library first.
+/// Returns all contenders that run in this process, this library first.
 pub fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = vec![
         Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
@@ -34,7 +34,7 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     all
 }
 
-/// Those who read streams of another protocol than chat completions: the one of the input with this name.
+/// Returns the contenders for the protocol, other than chat completions, of the input with this name.
 pub fn all_of_protocol(input: &str) -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = vec![
         Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
@@ -51,7 +51,7 @@ pub fn all_of_protocol(input: &str) -> Vec<Box<dyn Contender>> {
     all
 }
 
-/// Who reads usage alone, beside those who read all of a stream.
+/// Returns the contender that reads only usage, and those that read all of a stream.
 pub fn all_observing() -> Vec<Box<dyn Contender>> {
     vec![
         Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
@@ -60,23 +60,23 @@ pub fn all_observing() -> Vec<Box<dyn Contender>> {
     ]
 }
 
-/// One of them, by its name.
+/// Returns a contender by its name.
 ///
 /// # Panics
 ///
-/// If it is not here.
+/// If this build does not have it.
 pub fn named(mut all: Vec<Box<dyn Contender>>, name: &str) -> Box<dyn Contender> {
     let at = all.iter().position(|contender| contender.name() == name);
     all.swap_remove(at.unwrap_or_else(|| panic!("{name} is not here")))
 }
 
-/// Who puts a message together, in C, if that was built. It finds the texts of the stream and not in which parts they
-/// came, so that it is compared with nobody.
+/// Returns the contender that assembles a message in C, if it was built. It finds the texts of the stream, but not the
+/// parts in which they came, so it is not compared with the others.
 pub fn messages() -> Vec<Box<dyn Contender>> {
     native::messages(ROOM)
 }
 
-/// Those who are compared on long events, with room for them.
+/// Returns the contenders for long events, with room for these.
 pub fn all_large() -> Vec<Box<dyn Contender>> {
     let room = || vec![0; LARGE_ROOM].leak();
     let mut all: Vec<Box<dyn Contender>> = vec![

@@ -1,5 +1,5 @@
-//! serde into structs of what is wanted, which borrow what they can: of serde_json and of sonic-rs behind memchr, and of
-//! serde_json behind sse-stream.
+//! serde into structs of the needed members, which borrow where possible: serde_json and sonic-rs on lines by memchr,
+//! and serde_json on events by sse-stream.
 
 use super::contender::{Contender, Kind};
 use super::lines::Lines;
@@ -10,7 +10,7 @@ use sse_stream::SseByteStream;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-/// `Cow` in an `Option` owns, unless it is wrapped.
+/// Wraps a `Cow`, because serde makes an owned `Cow` in an `Option`.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
@@ -340,7 +340,7 @@ macro_rules! reads {
 }
 
 impl Structs {
-    /// Those for inputs of this name, by serde_json and by sonic-rs.
+    /// Makes the readers for inputs of this name, by serde_json and by sonic-rs.
     pub fn of(input: &str) -> [Structs; 2] {
         let [serde, sonic]: [fn(&[u8], &mut Sink); 2] = match input.split('-').next() {
             Some("responses") => reads!(Responses),

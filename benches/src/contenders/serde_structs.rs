@@ -1,4 +1,4 @@
-//! eventsource-stream, and serde_json into structs that own what they hold: what async-openai does, with its types.
+//! eventsource-stream, and serde_json into owned structs, as async-openai does, with its types.
 
 use super::contender::{Contender, Kind};
 use crate::Sink;
@@ -7,7 +7,7 @@ use futures::{executor, stream, StreamExt};
 use serde::Deserialize;
 use std::convert::Infallible;
 
-// Some members are there because a client of the whole API has them, and pays for them.
+// Some members are only here because a client of the whole API has them and pays for them.
 #[allow(dead_code)]
 #[derive(Deserialize)]
 struct Chunk {

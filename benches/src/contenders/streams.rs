@@ -1,4 +1,5 @@
-//! Many streams in turn, as in a gateway: all share a workspace, and each has room for 512 bytes of an event that a read cuts.
+//! Many streams in turn, as in a gateway: all share a workspace, and each has room for 512 bytes of an event that a
+//! read cuts.
 
 use super::contender::{MakeStreams, Streams, PULL, PUSH};
 use super::{native, own};
@@ -43,7 +44,7 @@ fn push(count: usize) -> Streams {
     })
 }
 
-/// Each interface that is here.
+/// Returns each interface that this build has.
 pub fn all() -> Vec<MakeStreams> {
     [pull as MakeStreams, push].into_iter().chain(native::streams()).collect()
 }

@@ -1,4 +1,4 @@
-//! memchr for the lines, simd-json's tape for their JSON; every buffer is used again.
+//! memchr for the lines, simd-json's tape for their JSON; every buffer is reused.
 
 use super::contender::{Contender, Kind};
 use crate::Sink;
@@ -35,7 +35,7 @@ impl Contender for Tape {
     }
 }
 
-/// Objects are gone through once: `get` for each member would go through them each time.
+/// Goes through each object once, because `get` for each member would go through it each time.
 fn chunk(value: Value<'_, '_>, sink: &mut Sink) {
     sink.sums.events += 1;
     let Some(members) = value.as_object() else { return };

@@ -1,4 +1,5 @@
-//! Many streams at once: what one costs while it waits, and what it costs to come back to it, also through other languages.
+//! Many streams at once: the memory of a stream that waits, and the time to come back to it, also through other
+//! languages.
 
 use crate::measure::median;
 use deltawire::{Config, Event, Parser, SharedParser, Update, Workspace};
@@ -7,18 +8,18 @@ use deltawire_benches::contenders::{streams, GO};
 use deltawire_benches::{clock, Input, Sink};
 
 const PARSERS: usize = 100_000;
-/// Turns before anything is measured: every shape of event has been seen.
+/// Turns before anything is measured, so that every shape of event has come.
 const WARM: usize = 4;
 pub const TURNS: usize = 5;
-/// Has no divisor in common with [`PARSERS`]: the turn goes round in an order that no prefetcher guesses.
+/// Has no divisor in common with [`PARSERS`], so that a turn visits all parsers in an order that no prefetcher guesses.
 const STRIDE: usize = 61_803;
 
-/// For one number of slots.
+/// The measurement for one number of slots.
 pub struct Row {
     pub slots: String,
-    /// Of a parser that pulls, with 512 bytes for a cut event.
+    /// The size of a parser that pulls, with 512 bytes for a cut event.
     pub pull: usize,
-    /// The same with the tables that push uses.
+    /// The size with the tables that push uses.
     pub push: usize,
     /// Nanoseconds an event, of many parsers in turn.
     pub many: f64,
@@ -87,7 +88,7 @@ fn row<P: Clone>(
             read(&mut parsers[place], event, &mut text);
         }
         let time = clock::seconds() - start;
-        // As much text from parsers that stay where they are.
+        // The same amount of text, from one parser after the other.
         let mut events = 0;
         text.clear();
         let start_hot = clock::seconds();
@@ -121,7 +122,7 @@ fn events(input: &Input) -> Vec<Vec<&[u8]>> {
     input.responses.iter().map(|response| of(response)).collect()
 }
 
-/// For 0, 1, 2 and 4 slots, and for a workspace.
+/// Measures 0, 1, 2 and 4 slots, and a workspace.
 pub fn rows(input: &Input, turns: usize) -> Vec<Row> {
     let streams = events(input);
     vec![
@@ -133,11 +134,11 @@ pub fn rows(input: &Input, turns: usize) -> Vec<Row> {
     ]
 }
 
-/// Each interface that is here and has this part in its name, in so many turns: the medians.
+/// Measures each interface that this build has and whose name contains `part`, in so many turns. Returns the medians.
 ///
 /// # Panics
 ///
-/// If they do not find the same.
+/// If they do not find the same contents.
 pub fn ways(input: &Input, turns: usize, part: &str, go: Option<&mut Program>) -> Vec<Way> {
     let streams = events(input);
     let (mut ways, mut found) = (Vec::new(), None);

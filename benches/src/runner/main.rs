@@ -1,10 +1,15 @@
-//! All contenders in turn, round after round: medians, and ratios within the run. Prints Markdown, or writes it to
-//! `docs/benchmarks.md`, with its pictures beside it. `scripts/bench.sh` builds what is missing here and says where it is.
+//! Runs all contenders in turn, round after round, and computes medians, and ratios within the run. Prints Markdown, or
+//! writes it to `docs/benchmarks.md`, with its pictures beside it. `scripts/bench.sh` builds the other programs and
+//! says where they are.
 //!
-//! `--rounds N` (15), `--bytes N` of each input (4,000,000); `--input NAME`, `--slice BYTES` (or `whole`), `--only
-//! PART-OF-NAME` to run just those; `--protocols` for those of other protocols than chat completions, `--observer` for usage alone
-//! beside a full reading, `--gateway` for many streams in turn; `--sdk NAME=COMMAND` for streams that a vendor's SDK reads, beside it; `--go PROGRAM`, `--portable PROGRAM`;
-//! `--write FOLDER`.
+//! - `--rounds N` (15); `--bytes N` of each input (4,000,000)
+//! - `--input NAME`, `--slice BYTES` (or `whole`), `--only PART-OF-NAME`: run only these
+//! - `--protocols`: protocols other than chat completions
+//! - `--observer`: usage alone, beside a full reading
+//! - `--gateway`: many streams in turn
+//! - `--sdk NAME=COMMAND`: a vendor's SDK, beside this library
+//! - `--go PROGRAM`, `--portable PROGRAM`: contenders that are separate programs
+//! - `--write FOLDER`: writes the document and its pictures
 
 mod gateway;
 mod measure;
@@ -25,7 +30,7 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// A program of its own, which finds its inputs in the folder.
+/// Starts a separate program, which finds its inputs in the folder.
 fn program(name: &'static str, kind: Kind, command: &[&str], folder: &Path) -> Program {
     let command: Vec<String> = command.iter().map(|word| (*word).to_string()).collect();
     let program = Program::start(name, kind, &command, folder);
@@ -36,7 +41,7 @@ fn start(name: &'static str, kind: Kind, command: &[&str], folder: &Path) -> Box
     Box::new(program(name, kind, command, folder))
 }
 
-/// Those of this process and the programs.
+/// Returns the contenders of this process, and the programs.
 fn everyone(options: &Options, folder: &Path) -> Vec<Box<dyn Contender>> {
     let mut all = all();
     if let Some(program) = &options.portable {
@@ -66,8 +71,8 @@ fn inputs(options: &Options) -> (Vec<Input>, Option<usize>) {
     (inputs, left_out)
 }
 
-/// Streams of other protocols, each read by those who know it; or those that are read for their usage alone; or those that the
-/// vendors' SDKs read.
+/// Measures streams of other protocols, each by the contenders that read it; or streams that are read only for their
+/// usage; or streams that the vendors' SDKs read.
 fn protocols(options: &Options) {
     let wanted = |shape: &&str| options.input.as_deref().is_none_or(|name| name == *shape);
     let shapes = match options {
@@ -107,7 +112,7 @@ fn protocols(options: &Options) {
     sizes.into_iter().for_each(|slice| println!("{}", tables(&results, slice)));
 }
 
-/// Many streams at once: the tables; of some interfaces only that of the interfaces.
+/// Prints the tables of many streams at once; with some interfaces only, the table of the interfaces.
 fn many(options: &Options, turns: usize, folder: &Path) -> (Vec<gateway::Row>, String) {
     eprintln!("a gateway");
     let input = gateway::input();
@@ -119,7 +124,7 @@ fn many(options: &Options, turns: usize, folder: &Path) -> (Vec<gateway::Row>, S
     (rows, tables)
 }
 
-/// Where the inputs of programs lie; removed at the end.
+/// The folder of the programs' inputs, which is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -136,7 +141,7 @@ impl Drop for Folder {
     }
 }
 
-/// Puts the text between the marks of a file.
+/// Writes the text between the marks of a file.
 fn replace(path: &Path, text: &str) {
     const MARKS: [&str; 2] = ["<!-- measured: begin -->\n", "<!-- measured: end -->"];
     let old = std::fs::read_to_string(path).expect("the page is there");
@@ -156,7 +161,7 @@ fn main() {
     }
     let (inputs, left_out) = inputs(&options);
     let mut everyone = everyone(&options, &folder.0);
-    // In very small slices most of the others would take the most of the time to say little.
+    // In very small slices most of the others would take most of the time, and tell little.
     let few = [PULL, PULL_GENERIC, PUSH, BATCH, C_CALLBACKS, C_BATCH, SIMDJSON, NEWLINES];
     let mut results = Results::default();
     let sizes = options.slice.map_or(SLICES.to_vec(), |slice| vec![slice]);
@@ -201,7 +206,7 @@ fn main() {
 
     let rows = targets::rows(&results, &gateway);
     out.push_str(
-        "\n### What to reach\n\nB is simdjson On-Demand behind memchr. In brackets: the input on which it is worst.\n",
+        "\n### Targets\n\nB is simdjson On-Demand on lines by memchr. Ratios are of speed unless the row says time. The input in brackets is the worst one.\n",
     );
     out.push_str(&report::targets(&rows));
     out.push_str(&report::extremes(&results));

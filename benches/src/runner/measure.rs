@@ -1,10 +1,10 @@
-//! What was measured: every contender's seconds, round by round.
+//! The measurements: every contender's seconds, round by round.
 
 use deltawire_benches::allocations;
 pub use deltawire_benches::allocations::Counting;
 use deltawire_benches::{Contender, Input, Kind, Sink, WHOLE};
 
-/// The size of the slices in words.
+/// Returns the size of the slices in words.
 pub fn slice(slice: usize) -> String {
     match slice {
         WHOLE => "the whole".into(),
@@ -18,7 +18,7 @@ pub struct Series {
     pub name: &'static str,
     pub kind: Kind,
     pub seconds: Vec<f64>,
-    /// In the last round, if that is known.
+    /// The allocations in the last round, if they are known.
     pub allocations: Option<u64>,
 }
 
@@ -33,7 +33,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Lets all take their turn, round after round, so that whatever slows the machine slows all alike.
+    /// Lets all take their turn, round after round, so that a slow spell of the machine affects all of them.
     pub fn new(contenders: &mut [Box<dyn Contender>], input: &Input, slice: usize, rounds: usize) -> Self {
         let mut series: Vec<Series> = contenders
             .iter()
@@ -47,9 +47,10 @@ impl Run {
         let mut sink = Sink::default();
         for round in 0..=rounds {
             for nth in 0..contenders.len() {
-                // Another one is the first each time.
+                // Each round begins with another contender.
                 let place = (nth + round) % contenders.len();
-                // Nobody pays for the caches that another one left, or a child's process: those of this contender are warm.
+                // An untimed pass warms the caches, so that nobody pays for those that another contender or process
+                // left.
                 contenders[place].time(input, slice, &mut sink);
                 let before = allocations::so_far();
                 let time = contenders[place].time(input, slice, &mut sink);
@@ -69,22 +70,23 @@ impl Run {
         self.series.iter().find(|series| series.name == name)
     }
 
-    /// Seconds of a pass: the median.
+    /// Returns the median of the seconds of a pass.
     pub fn seconds(&self, name: &str) -> Option<f64> {
         Some(median(self.series(name)?.seconds.iter().copied()))
     }
 
-    /// GB/s of input.
+    /// Returns the GB/s of input.
     pub fn rate(&self, name: &str) -> Option<f64> {
         Some(self.bytes as f64 / self.seconds(name)? / 1e9)
     }
 
-    /// Nanoseconds an event.
+    /// Returns the nanoseconds an event.
     pub fn each(&self, name: &str) -> Option<f64> {
         Some(self.seconds(name)? * 1e9 / self.events as f64)
     }
 
-    /// How many times as fast as `other` it is: the median of the rounds' ratios, so that a slow spell is in both.
+    /// Returns how many times as fast as `other` it is: the median of the rounds' ratios, so that a slow spell affects
+    /// both.
     pub fn ratio(&self, name: &str, other: &str) -> Option<f64> {
         let (own, other) = (&self.series(name)?.seconds, &self.series(other)?.seconds);
         Some(median(own.iter().zip(other).map(|(own, other)| other / own)))
@@ -115,7 +117,7 @@ impl Sizes {
         Sizes { input: input.name.clone(), bytes: input.bytes() as u64, seconds }
     }
 
-    /// The median of a value of the seconds in slices of two sizes, round by round.
+    /// Returns the median of a value of the seconds in slices of two sizes, round by round.
     pub fn compare(&self, size: usize, other: usize, value: impl Fn(f64, f64) -> f64) -> Option<f64> {
         let of = |size| self.seconds.iter().find(|one| one.0 == size).map(|one| &one.1);
         Some(median(of(size)?.iter().zip(of(other)?).map(|(a, b)| value(*a, *b))))
@@ -134,7 +136,7 @@ impl Results {
         self.runs.iter().find(|run| run.input == input && run.slice == slice)
     }
 
-    /// The runs in slices of one size, on the inputs that are named.
+    /// Returns the runs in slices of one size, on the named inputs.
     pub fn of<'r>(&'r self, inputs: &[&str], slice: usize) -> Vec<&'r Run> {
         inputs.iter().filter_map(|input| self.run(input, slice)).collect()
     }
@@ -151,7 +153,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
-/// The geometric mean.
+/// Returns the geometric mean.
 pub fn mean(values: &[f64]) -> f64 {
     (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp()
 }

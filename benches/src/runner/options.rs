@@ -1,9 +1,9 @@
-//! What the command asks for.
+//! The options of the command.
 
 use deltawire_benches::WHOLE;
 use std::path::PathBuf;
 
-/// What the command asks for.
+/// The options of the command.
 pub struct Options {
     pub rounds: usize,
     pub bytes: usize,
@@ -12,14 +12,14 @@ pub struct Options {
     pub only: Option<String>,
     /// Streams of other protocols instead of chat completions.
     pub protocols: bool,
-    /// Streams that are read for their usage alone, beside a full reading.
+    /// Streams that are read only for their usage, beside a full reading.
     pub observer: bool,
-    /// Many streams at once, in so many turns as there are rounds.
+    /// Many streams at once, in as many turns as there are rounds.
     pub gateway: bool,
     pub go: Option<String>,
     pub go_version: Option<String>,
     pub portable: Option<String>,
-    /// The vendors' SDKs: name and command. With any, they are compared on what they read.
+    /// The vendors' SDKs: name and command. If there are any, all are compared on the streams that these read.
     pub sdks: Vec<(String, String)>,
     pub write: Option<PathBuf>,
 }
@@ -75,7 +75,7 @@ impl Options {
         }
     }
 
-    /// Whether all is to be run, and not a part for a profiler or a first look.
+    /// Whether everything runs, and not a part for a profiler or a first look.
     pub fn is_whole(&self) -> bool {
         !self.protocols
             && !self.observer

@@ -9,7 +9,7 @@ use std::fmt::Write;
 const WIDTH: f64 = 760.0;
 const INK: &str = "#24292f";
 const PALE: &str = "#d0d7de";
-const COLOURS: [&str; 6] = ["#0969da", "#54aeff", "#1a7f37", "#bf3989", "#9a6700", "#6e7781"];
+const COLORS: [&str; 6] = ["#0969da", "#54aeff", "#1a7f37", "#bf3989", "#9a6700", "#6e7781"];
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
@@ -19,10 +19,10 @@ fn text(out: &mut String, x: f64, y: f64, anchor: &str, what: &str) {
     let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>", escaped(what));
 }
 
-fn line(out: &mut String, from: (f64, f64), to: (f64, f64), colour: &str) {
+fn line(out: &mut String, from: (f64, f64), to: (f64, f64), color: &str) {
     let _ = writeln!(
         out,
-        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{colour}\"/>",
+        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{color}\"/>",
         from.0, from.1, to.0, to.1
     );
 }
@@ -37,7 +37,7 @@ fn picture(height: f64, title: &str, body: &str) -> String {
     )
 }
 
-/// The powers of ten in a range, and what they are called.
+/// Returns the powers of ten in a range, with their labels.
 fn decades(least: f64, most: f64) -> Vec<f64> {
     let (first, last) = (least.log10().floor() as i32, most.log10().ceil() as i32);
     (first..=last).map(|power| 10f64.powi(power)).collect()
@@ -51,12 +51,12 @@ fn short(value: f64) -> String {
     }
 }
 
-/// A name without what its lines are found with.
+/// Returns a name without the part that identifies its slices.
 fn short_name(name: &str) -> String {
     name.trim_start_matches("C++: memchr + ").trim_start_matches("lines + ").into()
 }
 
-/// A bar for the geometric mean of each contender, a dot for each input.
+/// Draws a bar for the geometric mean of each contender, and a dot for each input.
 pub fn throughput(results: &Results) -> Option<String> {
     let runs = results.of(&SIX, 16384);
     let first = runs.first()?;
@@ -88,15 +88,15 @@ pub fn throughput(results: &Results) -> Option<String> {
     );
     for (nth, (name, kind, rates)) in rows.iter().enumerate() {
         let y = top + step * nth as f64;
-        let colour = match kind {
-            Kind::Own => COLOURS[0],
-            Kind::Peer => COLOURS[5],
+        let color = match kind {
+            Kind::Own => COLORS[0],
+            Kind::Peer => COLORS[5],
             Kind::Bound => PALE,
         };
         text(&mut body, left - 8.0, y + 16.0, "end", name);
         let _ = writeln!(
             body,
-            "<rect x=\"{left}\" y=\"{:.1}\" width=\"{:.1}\" height=\"14\" fill=\"{colour}\" fill-opacity=\"0.75\"/>",
+            "<rect x=\"{left}\" y=\"{:.1}\" width=\"{:.1}\" height=\"14\" fill=\"{color}\" fill-opacity=\"0.75\"/>",
             y + 5.0,
             x(mean(rates)) - left
         );
@@ -114,7 +114,7 @@ pub fn throughput(results: &Results) -> Option<String> {
     Some(picture(bottom + 46.0, "Throughput, slices of 16 KiB", &body))
 }
 
-/// Lines, both axes logarithmic.
+/// Draws lines with two logarithmic axes.
 fn lines(
     title: &str,
     under: &str,
@@ -145,21 +145,21 @@ fn lines(
     text(&mut body, (left + right) / 2.0, bottom + 36.0, "middle", under);
     text(&mut body, 12.0, top - 8.0, "start", beside);
     for (nth, (name, points)) in rows.iter().enumerate() {
-        let colour = COLOURS[nth % COLOURS.len()];
+        let color = COLORS[nth % COLORS.len()];
         let path: Vec<String> = points.iter().map(|point| format!("{:.1},{:.1}", x(point.0), y(point.1))).collect();
         let _ = writeln!(
             body,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>",
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{color}\" stroke-width=\"2\"/>",
             path.join(" ")
         );
         for point in points {
             let _ =
-                writeln!(body, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>", x(point.0), y(point.1));
+                writeln!(body, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{color}\"/>", x(point.0), y(point.1));
         }
         let place = top + 18.0 * nth as f64 + 8.0;
         let _ = writeln!(
             body,
-            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"12\" height=\"4\" fill=\"{colour}\"/>",
+            "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"12\" height=\"4\" fill=\"{color}\"/>",
             right + 16.0,
             place - 6.0
         );
@@ -168,7 +168,7 @@ fn lines(
     Some(picture(bottom + 50.0, title, &body))
 }
 
-/// Nanoseconds an event by the size of the slices.
+/// Draws the nanoseconds an event by the size of the slices.
 pub fn by_slice(results: &Results) -> Option<String> {
     let longest = results.run("content", WHOLE)?.bytes as f64 / results.run("content", WHOLE)?.responses as f64;
     let sizes = [(1, 1.0), (64, 64.0), (1448, 1448.0), (16384, 16384.0), (WHOLE, longest)];
@@ -184,7 +184,7 @@ pub fn by_slice(results: &Results) -> Option<String> {
     lines("Cost by the size of the slices, content", "bytes a slice", "ns an event", &ticks, &rows)
 }
 
-/// GB/s by the length of the content.
+/// Draws the GB/s by the length of the content.
 pub fn by_length(results: &Results) -> Option<String> {
     let ticks: Vec<(f64, String)> = LARGE.iter().map(|len| (*len as f64, short(*len as f64))).collect();
     let which = [(PULL, 1448), (PULL, 16384), (PULL, WHOLE), (SIMDJSON, 16384), (TAPE, 16384)];

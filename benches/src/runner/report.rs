@@ -17,14 +17,15 @@ fn number(value: f64) -> String {
     }
 }
 
-/// The inputs in the order of the columns.
+/// Returns the inputs in the order of the columns.
 fn inputs(results: &Results, size: usize) -> Vec<&Run> {
     let names = SIX.into_iter().chain(SHAPES.into_iter().filter(|shape| !SIX.contains(shape)));
     let names = names.chain(PROTOCOLS);
     names.filter_map(|name| results.run(name, size)).collect()
 }
 
-/// A table of one value of each contender on each input, with the worst and the geometric mean of the six.
+/// Writes a table of one value of each contender on each input, with the worst and the geometric mean of the six
+/// inputs.
 fn table(out: &mut String, title: &str, runs: &[&Run], value: impl Fn(&Run, &str) -> Option<f64>) {
     let Some(first) = runs.first() else { return };
     let low_is_best = title.starts_with("ns");
@@ -39,7 +40,7 @@ fn table(out: &mut String, title: &str, runs: &[&Run], value: impl Fn(&Run, &str
         return;
     }
     let heads: String = runs.iter().map(|run| format!(" {} |", run.input)).collect();
-    // Beside streams of other protocols there are not all of the six.
+    // With streams of other protocols not all of the six inputs are here.
     let has_ends = !runs.iter().any(|run| PROTOCOLS.contains(&&*run.input));
     let (ends, columns) = if has_ends { (" worst | mean |", runs.len() + 2) } else { ("", runs.len()) };
     let _ = write!(out, "\n| {title} |{heads}{ends}\n|---|{}\n", "--:|".repeat(columns));
@@ -67,7 +68,7 @@ fn output_of(command: &str, option: &str) -> String {
     text.lines().next().unwrap_or_default().trim().to_string()
 }
 
-/// The machine, the versions, the command, the inputs.
+/// Writes the machine, the versions, the command, the inputs.
 pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field =
@@ -119,7 +120,7 @@ pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> St
 }
 
 pub fn targets(rows: &[Row]) -> String {
-    let mut out = String::from("\n| what | to reach | measured | reached |\n|---|---|---|---|\n");
+    let mut out = String::from("\n| row | target | measured | reached |\n|---|---|---|---|\n");
     for Row { mode, target, measured, reached } in rows {
         let reached = reached.map_or("–", |reached| if reached { "yes" } else { "**no**" });
         let _ = writeln!(out, "| {mode} | {target} | {measured} | {reached} |");
@@ -130,7 +131,7 @@ pub fn targets(rows: &[Row]) -> String {
     out
 }
 
-/// The worst and the mean of this library against B.
+/// Writes the worst and the mean ratio of this library to B.
 pub fn extremes(results: &Results) -> String {
     let mut values = Vec::new();
     for size in [16384, 1448] {
@@ -149,7 +150,7 @@ pub fn extremes(results: &Results) -> String {
     )
 }
 
-/// All contenders in slices of one size.
+/// Writes the tables of all contenders in slices of one size.
 pub fn slices(results: &Results, size: usize) -> String {
     let runs = inputs(results, size);
     let mut out = String::new();
@@ -173,7 +174,7 @@ pub fn slices(results: &Results, size: usize) -> String {
     out
 }
 
-/// The vendors' SDKs beside this library, in slices of one size.
+/// Writes the tables of the vendors' SDKs beside this library, in slices of one size.
 pub fn sdks(results: &Results, size: usize) -> String {
     let runs = inputs(results, size);
     let mut out = format!("Slices of {}:\n", slice(size));
@@ -182,7 +183,7 @@ pub fn sdks(results: &Results, size: usize) -> String {
     out
 }
 
-/// Long content.
+/// Writes the table of long content.
 pub fn long(results: &Results) -> String {
     let heads: String = LARGE.iter().map(|len| format!(" {} KB |", len / 1000)).collect();
     let mut out = format!("\n| GB/s |{heads}\n|---|{}\n", "--:|".repeat(LARGE.len()));
@@ -215,7 +216,7 @@ pub fn gateway(rows: &[gateway::Row]) -> String {
     out
 }
 
-/// Many streams in turn, through each interface.
+/// Writes the table of many streams in turn, through each interface.
 pub fn ways(ways: &[gateway::Way]) -> String {
     let push = ways.iter().find(|way| way.name == PUSH).map_or(f64::NAN, |push| push.each);
     let mut out = String::from(

@@ -1,4 +1,4 @@
-//! What is to be reached, and whether it is.
+//! The targets, and whether they are reached.
 
 use crate::gateway;
 use crate::measure::{mean, Results, Run};
@@ -7,7 +7,7 @@ use deltawire_benches::WHOLE;
 
 pub const FIRST_FOUR: [&str; 4] = ["content", "content-plain", "tools", "vllm-like"];
 pub const OTHER_TWO: [&str; 2] = ["logprobs", "real"];
-/// What means are taken over.
+/// The inputs of the geometric means.
 pub const SIX: [&str; 6] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "real"];
 const ALL: [&str; 7] = ["content", "content-plain", "tools", "logprobs", "vllm-like", "real", "alternate"];
 
@@ -28,7 +28,7 @@ pub fn large(len: usize) -> String {
     format!("content of {len} B")
 }
 
-/// The least of a value over runs, and where it is.
+/// Returns the least value over runs, and its run.
 fn least<'r>(runs: &[&'r Run], value: impl Fn(&Run) -> Option<f64>) -> Option<(f64, &'r str)> {
     let values = runs.iter().map(|run| Some((value(run)?, run.input.as_str()))).collect::<Option<Vec<_>>>()?;
     values.into_iter().min_by(|a, b| a.0.total_cmp(&b.0))
@@ -38,7 +38,7 @@ fn greatest<'r>(runs: &[&'r Run], value: impl Fn(&Run) -> Option<f64>) -> Option
     least(runs, |run| value(run).map(|value| -value)).map(|(value, at)| (-value, at))
 }
 
-/// A row that says how a measured value compares with a bound, or that there is none.
+/// Makes a row that compares a measured value with a bound, or says that there is no value.
 fn row(mode: &'static str, target: &'static str, found: Option<(bool, String)>) -> Row {
     let (reached, measured) = match found {
         Some((reached, measured)) => (Some(reached), measured),
@@ -55,20 +55,20 @@ fn at_most(found: Option<(f64, &str)>, bound: f64, digits: usize) -> Option<(boo
     found.map(|(value, at)| (value <= bound, format!("{value:.digits$} ({at})")))
 }
 
-/// Ratios of this library to another on some inputs.
+/// Returns the ratios of this library to another contender on some inputs.
 fn ratios(runs: &[&Run], own: &str, other: &str) -> Option<Vec<f64>> {
     runs.iter().map(|run| run.ratio(own, other)).collect()
 }
 
 fn mean_at_least(values: Option<Vec<f64>>, expected: usize, bound: f64) -> Option<(bool, String)> {
-    // Without the recorded streams it is another mean.
+    // Without the recorded streams it would be another mean.
     values.filter(|values| values.len() == expected).map(|values| {
         let mean = mean(&values);
         (mean >= bound, format!("{mean:.2}"))
     })
 }
 
-/// The greatest of a value of the seconds in slices of some size and of 16 KiB, and where it is.
+/// Returns the greatest value of the seconds in slices of some size and of 16 KiB, and its run.
 fn beside(results: &Results, size: usize, value: impl Fn(f64, f64, u64) -> f64) -> Option<(f64, &str)> {
     let values = results.sizes.iter().filter(|one| ALL.contains(&one.input.as_str()));
     let values = values.map(|one| Some((one.compare(size, 16384, |a, b| value(a, b, one.bytes))?, one.input.as_str())));
@@ -89,41 +89,45 @@ pub fn rows(results: &Results, gateway: &[gateway::Row]) -> Vec<Row> {
         at_least(found.as_ref().map(|(value, at)| (*value, at.as_str())), bound)
     };
     let mut rows = vec![
-        row("Rust, 16 KiB: content, content-plain, tools, vllm-like", "≥ 4.0 × B each", bound(&four, 4, 4.0)),
-        row("the same: logprobs, real", "≥ 3.5 × B each", bound(&two, 2, 3.5)),
-        row("Rust, 1448 B: the first four", "≥ 3.2 × B each", bound(&four_small, 4, 3.2)),
-        row("the same: logprobs, real", "≥ 2.5 × B each", bound(&two_small, 2, 2.5)),
+        row("pull, 16 KiB: content, content-plain, tools, vllm-like", "≥ 4.0 × B each", bound(&four, 4, 4.0)),
+        row("pull, 16 KiB: logprobs, real", "≥ 3.5 × B each", bound(&two, 2, 3.5)),
+        row("pull, 1448 B: content, content-plain, tools, vllm-like", "≥ 3.2 × B each", bound(&four_small, 4, 3.2)),
+        row("pull, 1448 B: logprobs, real", "≥ 2.5 × B each", bound(&two_small, 2, 2.5)),
     ];
     let both: Vec<&Run> = six.iter().chain(&six_small).copied().collect();
     let total = mean_at_least(ratios(&both, PULL, SIMDJSON), 12, 4.0);
-    rows.push(row("geometric mean, six inputs, both slice sizes", "≥ 4.0 × B", total));
+    rows.push(row("pull, geometric mean of the six inputs at both slice sizes", "≥ 4.0 × B", total));
     for (mode, target, other, bound) in [
-        ("simd-json tape, every input, 16 KiB", "≥ 12 ×", TAPE, 12.0),
-        ("eventsource-stream + serde_json, every input, 16 KiB", "≥ 50 ×", SERDE_STRUCTS, 50.0),
+        ("pull ÷ simd-json tape, every input, 16 KiB", "≥ 12 ×", TAPE, 12.0),
+        ("pull ÷ eventsource-stream + serde_json, every input, 16 KiB", "≥ 50 ×", SERDE_STRUCTS, 50.0),
     ] {
         let found = against(&all, other);
         rows.push(row(mode, target, at_least(found.as_ref().map(|(value, at)| (*value, at.as_str())), bound)));
     }
     for (mode, target, runs, bound) in [
-        ("of memchr_iter('\\n'), geometric mean, 16 KiB", "≥ 0.60", &six, 0.60),
-        ("the same, 1448 B", "≥ 0.38", &six_small, 0.38),
+        ("pull ÷ memchr_iter('\\n'), geometric mean, 16 KiB", "≥ 0.60", &six, 0.60),
+        ("pull ÷ memchr_iter('\\n'), geometric mean, 1448 B", "≥ 0.38", &six_small, 0.38),
     ] {
         rows.push(row(mode, target, mean_at_least(ratios(runs, PULL, NEWLINES), 6, bound)));
     }
     let generic = least(&all, |run| run.ratio(PULL_GENERIC, SIMDJSON));
-    rows.push(row("generic path (memo off), every input, 16 KiB", "≥ 1.0 × B", at_least(generic, 1.0)));
+    rows.push(row("pull, memo off (the generic path), every input, 16 KiB", "≥ 1.0 × B", at_least(generic, 1.0)));
     let alternate = least(&results.of(&["alternate"], 16384), |run| run.ratio(PULL, SIMDJSON));
-    rows.push(row("alternate, 16 KiB", "≥ 1.0 × B", at_least(alternate.filter(|_| !all.is_empty()), 1.0)));
+    rows.push(row("pull, 16 KiB: alternate", "≥ 1.0 × B", at_least(alternate.filter(|_| !all.is_empty()), 1.0)));
     let missed = results.run("misses", 16384).and_then(|run| run.ratio(PULL_GENERIC, PULL));
     let missed = missed.map(|ratio| (ratio <= 1.10, format!("{:+.0} %", (ratio - 1.0) * 100.0)));
-    rows.push(row("a missed memo, on top of the generic path", "≤ 10 %", missed));
+    rows.push(row("pull, 16 KiB, misses: extra time over memo off", "≤ 10 %", missed));
 
     let long: Vec<&Run> = LARGE_SLICES
         .iter()
         .flat_map(|slice| LARGE.iter().filter_map(|len| results.run(&large(*len), *slice)))
         .collect();
     let found = least(&long, |run| run.ratio(PULL, SIMDJSON)).filter(|_| !long.is_empty());
-    rows.push(row("content of 1 KB to 1 MB a chunk, slices of 64 B and more", "≥ 1.2 × B", at_least(found, 1.2)));
+    rows.push(row(
+        "pull, long content of 1 KB to 1 MB a chunk, slices of 64 B and more",
+        "≥ 1.2 × B",
+        at_least(found, 1.2),
+    ));
     let flat = LARGE_SLICES.iter().filter_map(|slice| {
         let rates: Option<Vec<f64>> = LARGE.iter().map(|len| results.run(&large(*len), *slice)?.rate(PULL)).collect();
         let rates = rates?;
@@ -132,44 +136,44 @@ pub fn rows(results: &Results, gateway: &[gateway::Row]) -> Vec<Row> {
     let flat = flat.max_by(|a, b| a.0.total_cmp(&b.0));
     let flat = flat
         .map(|(spread, slice)| (spread <= 1.3, format!("{spread:.2} (slices of {})", crate::measure::slice(slice))));
-    rows.push(row("the same: fastest size ÷ slowest size, at each slice size", "≤ 1.3", flat));
+    rows.push(row("long content: fastest length ÷ slowest length, at each slice size", "≤ 1.3", flat));
 
     let portable = results.run("content", 16384).and_then(|run| run.ratio(PORTABLE, SIMDJSON));
     let portable = portable.map(|ratio| (ratio >= 2.0, format!("{ratio:.2}")));
-    rows.push(row("u64 words, no vector unit, content, 16 KiB", "≥ 2 × B", portable));
+    rows.push(row("pull, u64 words (no vector unit), 16 KiB: content", "≥ 2 × B", portable));
     for (mode, target, size, bound) in [
-        ("64 B slices, of the time of 16 KiB", "≤ 5 ×", 64, 5.0),
-        ("1448 B slices, of the time of 16 KiB", "≤ 1.5 ×", 1448, 1.5),
-        // What two runs of the same differ by is let pass.
-        ("whole, of the time of 16 KiB", "≤ 1.0 ×", WHOLE, 1.005),
+        ("time in slices of 64 B ÷ 16 KiB", "≤ 5 ×", 64, 5.0),
+        ("time in slices of 1448 B ÷ 16 KiB", "≤ 1.5 ×", 1448, 1.5),
+        // Two runs of the same work differ by this much.
+        ("time of the whole ÷ slices of 16 KiB", "≤ 1.0 ×", WHOLE, 1.005),
     ] {
         let slower = beside(results, size, |time, parse, _| time / parse);
         rows.push(row(mode, target, at_most(slower, bound, 2)));
     }
     let bytewise = beside(results, 1, |time, parse, bytes| (time - parse) * 1e9 / bytes as f64);
     let bytewise = bytewise.map(|(time, at)| (time <= 5.0, format!("{time:.1} ns ({at})")));
-    rows.push(row("1-byte slices, a call over the parse", "≤ 5 ns", bytewise));
+    rows.push(row("1-byte slices: time of a call above the parse", "≤ 5 ns", bytewise));
     for (mode, target, name, bound) in [
-        ("C callbacks, of in-process Rust (pull), 16 KiB", "≥ 0.70", C_CALLBACKS, 0.70),
-        ("C batch, of in-process Rust (pull), 16 KiB", "≥ 0.80", C_BATCH, 0.80),
+        ("C callbacks ÷ pull, 16 KiB", "≥ 0.70", C_CALLBACKS, 0.70),
+        ("C batch ÷ pull, 16 KiB", "≥ 0.80", C_BATCH, 0.80),
     ] {
         rows.push(row(mode, target, at_least(least(&six, |run| run.ratio(name, PULL)), bound)));
     }
     let go = greatest(&six, |run| run.each(GO)).map(|(time, at)| (time <= 60.0, format!("{time:.0} ns ({at})")));
-    rows.push(row("Go, one call a 16 KiB read", "≤ 60 ns an event", go));
+    rows.push(row("Go, 16 KiB: time of an event", "≤ 60 ns an event", go));
     let json = least(&six, |run| run.ratio(GO, GO_JSON));
-    rows.push(row("the same, of encoding/json", "≥ 25 ×", at_least(json, 25.0)));
+    rows.push(row("Go ÷ bufio + encoding/json, 16 KiB", "≥ 25 ×", at_least(json, 25.0)));
     let garbage = greatest(&six, |run| Some(run.series(GO)?.allocations? as f64 / run.events as f64));
-    // What the measuring itself allocates is below a hundredth.
+    // The measuring itself allocates less than a hundredth.
     let garbage = garbage.map(|(count, at)| (count < 0.01, format!("{count:.3} ({at})")));
-    rows.push(row("the same, allocations an event", "0", garbage));
+    rows.push(row("Go: allocations an event", "0", garbage));
 
     let (two_slots, shared) = (gateway.iter().find(|row| row.slots == "2"), gateway.last());
     let idle = shared.map(|row| (row.pull <= 2048, format!("{} B", row.pull)));
-    rows.push(row("a gateway: idle memory of a stream, beside a workspace that all share", "≤ 2 KiB", idle));
+    rows.push(row("idle memory of a stream, without the workspace that all share", "≤ 2 KiB", idle));
     let ratio = two_slots.zip(shared).map(|(own, shared)| shared.many / own.hot);
     let turn = ratio.map(|ratio| (ratio <= 3.0, format!("{ratio:.1} ×")));
-    rows.push(row("100,000 parsers in turn with it, of the time of hot ones with 2 slots", "≤ 3 ×", turn));
+    rows.push(row("time of 100,000 parsers in turn with a workspace ÷ hot parsers with 2 slots", "≤ 3 ×", turn));
     let allocations = results
         .runs
         .iter()

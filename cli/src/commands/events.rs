@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::{to_raw_value, RawValue};
 use std::collections::BTreeMap;
 
-/// JSON as text, because a number of a stream need not fit any type.
+/// JSON as text, because a number in a stream may not fit any type.
 type Json = Box<RawValue>;
 
 /// Prints a line for each event and each delta.
@@ -36,7 +36,7 @@ fn text(bytes: &[u8]) -> Json {
 }
 
 fn json(value: impl Serialize) -> Json {
-    // This fails only for a map whose keys are not strings, and there is none.
+    // This fails only for a map with keys that are not strings, and no map here has such keys.
     to_raw_value(&value).unwrap_or_default()
 }
 
@@ -44,7 +44,7 @@ fn raw(value: Value<'_>) -> Json {
     json(Exact(value))
 }
 
-/// A value that is written on one line, with its numbers as they came.
+/// Writes a value on one line, with its numbers as they came.
 struct Exact<'a>(Value<'a>);
 
 impl Serialize for Exact<'_> {
@@ -101,7 +101,7 @@ fn audio(audio: &Audio<'_>) -> Json {
     ])
 }
 
-/// Returns the name of the member for a name, or for a piece that is appended to the name before.
+/// Returns the member of a line that has a name, or a piece that is appended to the name so far.
 fn name_member(piece: NamePiece) -> &'static str {
     match piece {
         NamePiece::Replaces => "name",

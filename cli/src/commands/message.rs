@@ -1,4 +1,4 @@
-//! `deltawire message`: prints the finished response, or what came of it until Ctrl-C.
+//! `deltawire message`: prints the finished response, or at Ctrl-C the response so far.
 
 use crate::input::Input;
 use crate::opening::Opening;
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A message, and what was lost of it.
+/// The message so far, and what was lost of it.
 struct Kept {
     assembler: Assembler,
     /// The first thing that could not be kept.
@@ -40,7 +40,7 @@ impl Kept {
     }
 }
 
-/// The parser, and what is kept of the stream.
+/// The parser, and what it kept of the stream.
 struct Assembly {
     parser: Parser<Growing, 2, ()>,
     kept: Kept,
@@ -88,7 +88,9 @@ impl Assembly {
         let status = conclude(&end, &Met { count, too_deep: *too_deep }, &self.opening);
         let Some(error) = error else { return Ok(status) };
         let raise = match error {
-            AssembleError::TooLong => " (--max-message-len raises the limit; of members of providers 256 are kept)",
+            AssembleError::TooLong => {
+                " (--max-message-len raises the limit; at most 256 members of providers are kept)"
+            }
             AssembleError::TooManyChoices | AssembleError::TooManyCalls => "; no option raises that limit",
             _ => "",
         };
@@ -104,8 +106,8 @@ impl Assembly {
     }
 }
 
-/// Returns strict JSON with each member and element on a line of its own. This works on the text, because parsing numbers and
-/// writing them again would change them.
+/// Returns strict JSON with each member and element on a separate line. This works on the text, because parsing and
+/// writing numbers would change them.
 fn pretty(json: &str) -> String {
     let mut pretty = String::with_capacity(json.len() + json.len() / 2);
     let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
@@ -157,8 +159,8 @@ pub fn run(options: &Message) -> Result<u8, Failure> {
     assembly.conclude()
 }
 
-/// At Ctrl-C prints what came so far, and ends the process. After that, and once the input is `over`, another Ctrl-C ends the
-/// process at once.
+/// Prints the response so far at Ctrl-C, and ends the process. A second Ctrl-C, or one after the end of the input
+/// (`over`), ends the process at once.
 fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>) -> io::Result<()> {
     signal_hook::flag::register_conditional_default(SIGINT, over.clone())?;
     let mut signals = signal_hook::iterator::Signals::new([SIGINT])?;
@@ -167,7 +169,7 @@ fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>
         if signals.forever().next().is_some() {
             over.store(true, Ordering::SeqCst);
             let mut assembly = lock(&assembly);
-            complain("interrupted: what came so far");
+            complain("interrupted: this is the response so far");
             let status = assembly.conclude().map_or_else(
                 |failure| {
                     complain(failure);
@@ -185,7 +187,8 @@ fn lock(assembly: &Mutex<Assembly>) -> MutexGuard<'_, Assembly> {
     assembly.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the event, if there is one. There is no error: only quirks could be errors, and the config makes no quirk one.
+/// Returns the event, if there is one. Without a tracker only quirks can be errors, and the config makes no quirk an
+/// error.
 fn some(event: Result<Option<Event<'_>>, Error>) -> Option<Event<'_>> {
     event.unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What `text` and `events` have in common: both feed the input to a handler, which writes when it is called.
+//! The common part of `text` and `events`, which feed the input to a handler that writes each delta when it comes.
 
 use crate::input::Input;
 use crate::opening::Opening;
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 /// A parser with room for as many choices and tool calls as an assembler.
 type Wide = Parser<Growing, 2, Tracker<128, 256>>;
 
-/// Standard output with its first error, and a count of payloads that nest too deep, which only a handler sees.
+/// Standard output and its first error. It also counts payloads that nest too deep, because only a handler sees these.
 pub struct Checked {
     out: Output,
     error: Option<io::Error>,
@@ -29,7 +29,7 @@ impl Checked {
         self.out.is_terminal()
     }
 
-    /// Writes by `f`. After an error it writes nothing more, and tells the parser to stop.
+    /// Calls `f` to write. After an error it writes nothing more, and tells the parser to stop.
     pub fn write(&mut self, f: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Flow {
         if self.error.is_none() {
             self.error = f(&mut self.out).err();
@@ -60,7 +60,8 @@ impl Checked {
 /// A handler that writes.
 pub trait Printer: Handler {
     fn output(&mut self) -> &mut Checked;
-    /// Ends the current line of the output on a terminal, before a line goes to standard error and at the end of the stream.
+    /// Ends the current line of the output on a terminal, before a line goes to standard error and at the end of the
+    /// stream.
     fn end_line(&mut self) {}
 }
 
@@ -97,15 +98,15 @@ fn read(
             rest = rest.get(fed.consumed..).unwrap_or_default();
             match fed.stop {
                 None => break,
-                Some(stop) => *lost |= goes_on(stop, printer)?,
+                Some(stop) => *lost |= has_lost(stop, printer)?,
             }
         }
-        // The output of a slice is shown before the next slice is waited for.
+        // Shows the output of this slice before waiting for the next one.
         let _ = printer.output().flush();
         printer.output().check()?;
     }
     while let Err(stop) = parser.finish_into(printer) {
-        *lost |= goes_on(stop, printer)?;
+        *lost |= has_lost(stop, printer)?;
     }
     printer.end_line();
     let _ = printer.output().flush();
@@ -113,7 +114,7 @@ fn read(
 }
 
 /// Reports why the parser stopped. Returns whether something was left out, or an error if the output cannot be written.
-fn goes_on(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
+fn has_lost(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
     // The only errors here are limits, because the config makes no quirk an error.
     if let Stop::Error(error) = stop {
         printer.end_line();

@@ -11,7 +11,7 @@ use deltawire::{Config, Framing, Growing, Parser, Quirk, Verdict};
 use serde_json::{json, Value as Json};
 use std::io::Write;
 
-/// What the input had so far.
+/// What was read so far.
 struct Seen {
     opening: Opening,
     events: u64,
@@ -20,7 +20,7 @@ struct Seen {
     dropped: bool,
     /// Whether the block that the stream ended inside of was printed.
     flushed: bool,
-    /// Reads the same bytes, to know how the stream ended.
+    /// Reads the same bytes as the decoder, to know how the stream ended.
     parser: Parser<Growing, 0, ()>,
 }
 
@@ -54,11 +54,11 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
         _ if is_cut || is_lost => TRUNCATED,
         _ if seen.events > 0 => 0,
         Verdict::Empty | Verdict::NotAStream => {
-            complain("no event stream: nothing came that one has");
+            complain("this is not an event stream");
             seen.opening.name_foreign();
             NO_STREAM
         }
-        // As for the other commands, a stream with nothing but comments, IDs and times counts as cut.
+        // As with the other commands, a stream of only comments, IDs and times counts as cut.
         _ => {
             complain("no event came");
             TRUNCATED
@@ -79,7 +79,7 @@ fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
             seen.too_long += u64::from(matches!(item, Item::TooLong { .. }));
             writeln!(out, "{}", line(&item)).map_err(Failure::Write)?;
         }
-        // The output of a slice is shown before the next slice is waited for.
+        // Shows the output of this slice before waiting for the next one.
         out.flush().map_err(Failure::Write)?;
     }
     while let Ok(Some(_)) = seen.parser.finish() {}

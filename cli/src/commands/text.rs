@@ -10,7 +10,7 @@ use deltawire::stream::Malformed;
 use deltawire::{Flow, Handler, Update};
 use std::collections::BTreeMap;
 
-/// What was printed last.
+/// What a printed text belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Channel {
     Content,
@@ -27,7 +27,7 @@ struct Printing<'o> {
     answers: BTreeMap<u32, Answer>,
 }
 
-/// What a choice has, to report what was not printed.
+/// What a choice has, to report the parts that are not printed.
 #[derive(Default)]
 struct Answer {
     text: bool,
@@ -91,8 +91,8 @@ impl Printing<'_> {
         })
     }
 
-    /// Reports what was not printed, to explain an empty or a short output: first of the printed choice, then of the others, each
-    /// thing once.
+    /// Reports what was not printed, to explain an empty or a short output: first of the printed choice, then of the
+    /// others. It reports each kind of thing once.
     fn report(&self) {
         let printed = self.options.choice;
         let is_printed = |choice: u32| choice == printed;
@@ -185,7 +185,7 @@ impl Printer for Printing<'_> {
     }
 
     fn end_line(&mut self) {
-        // To a file or a pipe the output is exactly the text that was sent.
+        // A file or a pipe gets exactly the text that was sent.
         if !self.ends_line && self.out.is_terminal() {
             self.ends_line = true;
             let _ = self.out.write(|out| {

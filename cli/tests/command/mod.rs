@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub out: String,
@@ -58,7 +58,7 @@ pub fn sample(name: &str) -> String {
     folder().join(name).to_str().expect("the path is UTF-8").to_owned()
 }
 
-/// The name of every sample, with the message that it must come to.
+/// Returns the name of every sample, with its expected message.
 pub fn samples() -> Vec<(String, Value)> {
     let mut samples = Vec::new();
     for entry in std::fs::read_dir(folder()).expect("the samples are there") {
@@ -72,7 +72,8 @@ pub fn samples() -> Vec<(String, Value)> {
     samples
 }
 
-/// Runs on a terminal, which gets standard output and standard error. None: there is no Python to make one.
+/// Runs on a terminal, which gets standard output and standard error. Returns `None` without Python, which makes the
+/// terminal.
 pub fn on_terminal(arguments: &[&str]) -> Option<String> {
     const SPAWN: &str = "import pty, sys; pty.spawn(sys.argv[1:])";
     let mut python = Command::new("python3");
@@ -86,7 +87,7 @@ pub fn on_terminal(arguments: &[&str]) -> Option<String> {
     }
 }
 
-/// A file with this input, for those that cannot read it from a pipe.
+/// Writes a file with this input, for tests that cannot use a pipe.
 pub fn file(name: &str, input: &str) -> String {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, input).expect("the file is written");

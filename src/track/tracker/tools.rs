@@ -6,7 +6,7 @@ use crate::delta::{
 };
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
-use crate::track::carry::PendingSurrogate;
+use crate::track::surrogate::PendingSurrogate;
 use crate::{Error, Quirk, QuirkSet};
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {

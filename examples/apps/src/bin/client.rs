@@ -1,7 +1,9 @@
-//! `client URL`: prints the content of a streamed answer as it comes, and the names of the tools that it calls. With tokio and reqwest.
+//! `client URL`: prints the content of a streamed answer as it comes, and the names of the tools that it calls. With
+//! tokio and reqwest.
 //!
-//! A task reads the response and sends what is new through a channel; whoever has the other end is free to wait or to select. To end
-//! the task, and with it the request, drop that end. When the response has ended, the task returns the whole message.
+//! A task reads the response and sends its updates through a channel, so the receiver is free to wait or to select. To
+//! end the task, and with it the request, drop the receiver. When the response has ended, the task returns the whole
+//! message.
 
 use deltawire::chat::Chunk;
 use deltawire::message::Assembler;
@@ -9,7 +11,7 @@ use deltawire::{End, Error, Flow, Growing, Handler, OwnedUpdate, Parser, Update,
 use std::io::Write;
 use tokio::sync::mpsc;
 
-/// Keeps the updates of one read, because a handler cannot wait for room in the channel, and the message so far.
+/// Keeps the message so far, and the updates of one read, because a handler cannot wait for room in the channel.
 #[derive(Default)]
 struct Reader {
     ready: Vec<(u32, OwnedUpdate)>,
@@ -26,13 +28,14 @@ impl Handler for Reader {
         self.message.update(choice, update)
     }
 
-    /// What the parser had no room for, such as a ninth choice. It reads on; the message has `left_out`.
+    /// Called if the parser has no room, such as for a ninth choice. It continues to read, and the message has
+    /// `left_out`.
     fn limit(&mut self, error: &Error) -> Flow {
         self.message.limit(error)
     }
 }
 
-/// What is known of an answer when it has ended.
+/// The result of an answer when it has ended.
 struct Answer {
     message: Assembler,
     end: End,
@@ -40,7 +43,7 @@ struct Answer {
 }
 
 impl Answer {
-    /// Whether all of it came. Behind `[DONE]` it does not matter how the connection ended.
+    /// Whether all of it came. After `[DONE]` it does not matter how the connection ended.
     fn is_complete(&self) -> bool {
         self.end.is_complete() && (self.failure.is_none() || self.end.verdict == Verdict::Done)
     }
@@ -50,7 +53,7 @@ impl Answer {
 async fn read(mut response: reqwest::Response, updates: mpsc::Sender<(u32, OwnedUpdate)>) -> Answer {
     let (mut parser, mut reader) = (Parser::new(Growing::new()), Reader::default());
     let failure = loop {
-        // A receiver that leaves ends the request at once, also while the server says nothing.
+        // If the receiver leaves, the request ends at once, even while the server sends nothing.
         let received = tokio::select! {
             () = updates.closed() => break None,
             received = response.chunk() => received,
@@ -62,13 +65,13 @@ async fn read(mut response: reqwest::Response, updates: mpsc::Sender<(u32, Owned
         }
         send(&mut reader.ready, &updates).await;
     };
-    // Also of a stream that was cut: its last event may be whole but for the blank line.
+    // Do this for a stream that was cut, too: its last event may lack only its blank line.
     while parser.finish_into(&mut reader).is_err() {}
     send(&mut reader.ready, &updates).await;
     Answer { message: reader.message, end: parser.end(), failure }
 }
 
-/// Reads all of the bytes. What stops the parser is a limit, which the handler was told.
+/// Reads all of the bytes. Only a limit stops the parser, and it told the handler about the limit.
 fn feed(parser: &mut Parser<Growing>, mut bytes: &[u8], reader: &mut Reader) {
     loop {
         let fed = parser.feed(bytes, reader);
@@ -79,7 +82,7 @@ fn feed(parser: &mut Parser<Growing>, mut bytes: &[u8], reader: &mut Reader) {
     }
 }
 
-/// Fails where nobody listens any more, which the loop notices too.
+/// Fails if the receiver is gone, which the loop notices too.
 async fn send(ready: &mut Vec<(u32, OwnedUpdate)>, updates: &mpsc::Sender<(u32, OwnedUpdate)>) {
     for update in ready.drain(..) {
         let _ = updates.send(update).await;
@@ -104,7 +107,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let answer = reader.await?;
     if !is_success || !answer.is_complete() {
-        // Cut, failed, or parts of it were lost: its calls are not to be run.
+        // Cut, failed, or parts of it were lost: do not run its calls.
         return Err(match (answer.failure, answer.message.error()) {
             (Some(failure), _) => format!("{}: {failure}", answer.end).into(),
             (None, Some(left_out)) => format!("{}: {left_out}", answer.end).into(),

@@ -1,8 +1,8 @@
-//! `gateway UPSTREAM`: forwards each request to `UPSTREAM` and the answer back, unchanged, and meters it: one line for each
+//! `gateway UPSTREAM`: forwards each request to `UPSTREAM` and the answer back, unchanged, and prints a line for each
 //! response, with the tokens that it used. With axum and reqwest. Prints its own address first.
 //!
-//! To keep it short it sends each request as a GET without headers and body. A real request is a POST: forward its method, its
-//! headers (but not `Host` and `Accept-Encoding`) and its body.
+//! To keep it short it sends each request as a GET without headers and body. A real request is a POST: forward its
+//! method, its headers (but not `Host` and `Accept-Encoding`) and its body.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -13,7 +13,7 @@ use deltawire::stream::Observer;
 use deltawire::{End, Error, Flow, Growing, Handler, Parser};
 use tokio::sync::mpsc;
 
-/// What is known of a response when it has ended.
+/// The result of a response when it has ended.
 struct Metered {
     path: String,
     usage: Option<TokenCounts>,
@@ -29,7 +29,7 @@ struct Gateway {
 
 async fn forward(State(gateway): State<Gateway>, request: Request) -> Response {
     let path = request.uri().to_string();
-    // Of the request only the path; `Accept-Encoding` must not be forwarded: compressed bytes could not be metered.
+    // Forwards only the path of the request. Do not forward `Accept-Encoding`: the parser cannot read compressed bytes.
     match gateway.client.get(format!("{}{path}", gateway.upstream)).send().await {
         Err(error) => (axum::http::StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
         Ok(answer) => {
@@ -47,18 +47,18 @@ async fn forward(State(gateway): State<Gateway>, request: Request) -> Response {
     }
 }
 
-/// Sends first and reads afterwards: a token is not delayed by its being counted.
+/// Sends first and reads afterwards, so that counting does not delay a token.
 async fn pass(
     mut answer: reqwest::Response,
     send: mpsc::Sender<Result<Bytes, reqwest::Error>>,
     path: String,
     metered: mpsc::UnboundedSender<Metered>,
 ) {
-    // Of chat completions the last usage counts, never the sum; those of other protocols are merged.
+    // In chat completions the last usage counts, never the sum; the observer merges those of other protocols.
     let mut meter = Observer::new(|_, _| Flow::Continue(()));
     let (mut parser, mut left_out) = (Parser::new(Growing::new()), None);
     loop {
-        // A client that hangs up ends the request at once, also while the upstream says nothing.
+        // If the client hangs up, the request ends at once, even while the upstream sends nothing.
         let received = tokio::select! {
             () = send.closed() => break,
             received = answer.chunk() => received,
@@ -67,7 +67,7 @@ async fn pass(
             Ok(Some(bytes)) => bytes,
             Ok(None) => break,
             Err(error) => {
-                // The client is to see that the answer is cut, too.
+                // The client must see that the answer is cut, too.
                 let _ = send.send(Err(error)).await;
                 break;
             }
@@ -84,7 +84,7 @@ async fn pass(
     let _ = metered.send(Metered { path, usage: meter.usage().copied(), end: parser.end() });
 }
 
-/// All of the bytes. An error is a limit, and consumes its event: what follows is read all the same.
+/// Reads all of the bytes. An error is a limit, whose event is consumed, so the loop reads on.
 fn read(parser: &mut Parser<Growing>, mut bytes: &[u8], meter: &mut impl Handler) -> Option<Error> {
     let mut first = None;
     loop {
