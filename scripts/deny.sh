@@ -23,7 +23,7 @@ deny() { cargo-deny --offline --locked --all-features --manifest-path "$2" --con
 # Controls: without the two most common licences, and with a forbidden crate, the check must fail for that reason.
 sed 's/"MIT", "Apache-2.0", //' deny.toml >"$out/without.toml"
 ! cmp -s deny.toml "$out/without.toml" || fail "deny.toml does not begin with MIT and Apache-2.0"
-if deny "$out/without.toml" Cargo.toml licenses; then fail "a licence that is not allowed is not detected"; fi
+if deny "$out/without.toml" Cargo.toml licenses; then fail "a license that is not allowed is not detected"; fi
 grep -q '^error\[rejected\]' "$out/log.txt" || fail "the control failed for another reason: $(cat "$out/log.txt")"
 sed 's/crate = "openssl-sys"/crate = "memchr"/' deny.toml >"$out/with.toml"
 if deny "$out/with.toml" Cargo.toml bans; then fail "a forbidden crate is not detected"; fi
