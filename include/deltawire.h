@@ -342,14 +342,14 @@ typedef struct {
 typedef struct deltawire_parser deltawire_parser;
 
 // The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
-// event; `read_len` of the config is included. If `cfg` is NULL, every member has its default, and
-// the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. Returns 0 if no block is that large, or
-// if `deltawire_init` would answer E_CONFIG.
+// event; `read_len` of the config is included. `cfg` may be NULL: every member then has its
+// default, and the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. Returns 0 if no block is
+// that large, or if `deltawire_init` would answer E_CONFIG.
 size_t deltawire_block_size(const deltawire_config *cfg, size_t event_bytes);
 
-// Makes a parser in the block `mem` of `mem_len` bytes. If `cfg` is NULL, every member has its
-// default. `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites
-// the block: do not call it on a parser in use.
+// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: every member then has
+// its default. `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function
+// overwrites the block: do not call it on a parser in use.
 //
 // Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`, or, without
 // `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
@@ -381,8 +381,8 @@ deltawire_status deltawire_move(void *mem,
                                 deltawire_parser **out);
 
 // Tells the parser that its block has `mem_len` bytes now. Call this after `realloc` enlarged the
-// block, which may also have moved it, or before `realloc` shrinks it. The effect is that of
-// `deltawire_move` within the same block.
+// block, which may also have moved it, or before `realloc` shrinks it. It acts
+// as `deltawire_move` does, within the same block.
 //
 // Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
 // `read_len`, 4 GiB or more). On failure nothing is changed.
@@ -950,7 +950,7 @@ typedef struct {
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 // Reads `len` bytes and calls `cbs` for the events in them. The parser uses `cbs` and `user` for
-// this call only. If `cbs` is NULL, no function is called. Give NULL and 0 to continue with a
+// this call only. `cbs` may be NULL: then no function is called. Give NULL and 0 to continue with a
 // pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
 // `consumed` is NULL, is written on every path.
 //
@@ -973,7 +973,7 @@ deltawire_status deltawire_feed(deltawire_parser *p,
 // answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
 // may answer E_RESUME. The stream counts as cut where the consumed bytes end, even if a feed
 // refused further bytes with NEED_STORAGE. After OK, further calls answer OK and do nothing.
-// Otherwise answers as `deltawire_feed`.
+// Answers as `deltawire_feed` in all other cases.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; otherwise 0.
@@ -1058,7 +1058,7 @@ deltawire_status deltawire_batch(deltawire_parser *p,
 
 // Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
 // while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
-// Otherwise answers as `deltawire_batch`.
+// Answers as `deltawire_batch` in all other cases.
 deltawire_status deltawire_batch_finish(deltawire_parser *p,
                                         deltawire_event *events,
                                         size_t cap,
@@ -1550,9 +1550,9 @@ deltawire_status deltawire_value_next(const deltawire_value *container,
                                       deltawire_value *out);
 
 // Decodes a string or a plain text into `buf`; copies a number, `true` or `false` as it is written.
-// `*need`, unless NULL, receives the length. The text is not ended by NUL. Give NULL and 0 to ask
-// for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL (nothing was written to
-// `buf`).
+// `*need`, unless NULL, receives the length. The text is not ended by NUL. To ask for the length,
+// `buf` may be NULL with length 0. Answers OK, ABSENT (another type), E_NULL, E_SMALL (nothing was
+// written to `buf`).
 deltawire_status deltawire_value_text(const deltawire_value *v,
                                       char *buf,
                                       size_t cap,
@@ -1631,9 +1631,10 @@ typedef struct deltawire_message deltawire_message;
      (((log_bytes) + sizeof(uint64_t) - 1u) & ~(sizeof(uint64_t) - 1u)))
 
 // The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
-// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. If `cfg` is
-// NULL, both have their defaults, and the size is at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`.
-// Returns 0 if no block is that large, or if `deltawire_message_init` would answer E_CONFIG.
+// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may
+// be NULL: both then have their defaults, and the size is at most
+// `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. Returns 0 if no block is that large, or if
+// `deltawire_message_init` would answer E_CONFIG.
 size_t deltawire_message_size(const deltawire_config *cfg, size_t log_bytes);
 
 // Makes an assembler in the block `mem` of `mem_len` bytes, as `deltawire_init` makes a parser.

@@ -177,7 +177,7 @@ unsafe fn batch<W: MachineSource>(
 
 /// Ends the stream, as `deltawire_finish` does, and writes the last events to `events`. Call again
 /// while the answer is MORE. All texts lie in the scratch. The call never answers NEED_STORAGE.
-/// Otherwise answers as `deltawire_batch`.
+/// Answers as `deltawire_batch` in all other cases.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_batch_finish(
     p: *mut deltawire_parser,

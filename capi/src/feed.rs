@@ -56,7 +56,7 @@ unsafe fn callbacks(
 }
 
 /// Reads `len` bytes and calls `cbs` for the events in them. The parser uses `cbs` and `user` for
-/// this call only. If `cbs` is NULL, no function is called. Give NULL and 0 to continue with a
+/// this call only. `cbs` may be NULL: then no function is called. Give NULL and 0 to continue with a
 /// pending event whose bytes are consumed, or to read committed bytes. `*consumed`, unless
 /// `consumed` is NULL, is written on every path.
 ///
@@ -149,7 +149,7 @@ unsafe fn feed<W: MachineSource>(
 /// answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
 /// may answer E_RESUME. The stream counts as cut where the consumed bytes end, even if a feed
 /// refused further bytes with NEED_STORAGE. After OK, further calls answer OK and do nothing.
-/// Otherwise answers as `deltawire_feed`.
+/// Answers as `deltawire_feed` in all other cases.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_finish(
     p: *mut deltawire_parser,

@@ -144,9 +144,10 @@ unsafe fn look<'b>(m: *const deltawire_message) -> Result<(&'b MessageState, &'b
 }
 
 /// The size of an assembler's block, in bytes, with a log of `log_bytes`; a text takes about its own
-/// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. If `cfg` is
-/// NULL, both have their defaults, and the size is at most `DELTAWIRE_MESSAGE_SIZE(log_bytes)`.
-/// Returns 0 if no block is that large, or if `deltawire_message_init` would answer E_CONFIG.
+/// length in the log. Only `max_choices` and `max_tool_calls` of the config matter. `cfg` may
+/// be NULL: both then have their defaults, and the size is at most
+/// `DELTAWIRE_MESSAGE_SIZE(log_bytes)`. Returns 0 if no block is that large, or if
+/// `deltawire_message_init` would answer E_CONFIG.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_size(cfg: *const deltawire_config, log_bytes: usize) -> usize {
     // SAFETY: the caller promises a valid pointer.

@@ -26,9 +26,9 @@ pub extern "C" fn deltawire_abi() -> u32 {
 }
 
 /// The size of a block, in bytes, for a parser with this config that can keep `event_bytes` of a cut
-/// event; `read_len` of the config is included. If `cfg` is NULL, every member has its default, and
-/// the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. Returns 0 if no block is that large, or
-/// if `deltawire_init` would answer E_CONFIG.
+/// event; `read_len` of the config is included. `cfg` may be NULL: every member then has its
+/// default, and the size is at most `DELTAWIRE_BLOCK_SIZE(event_bytes)`. Returns 0 if no block is
+/// that large, or if `deltawire_init` would answer E_CONFIG.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_block_size(cfg: *const deltawire_config, event_bytes: usize) -> usize {
     // SAFETY: the caller promises a valid pointer.
@@ -113,9 +113,9 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
     Ok((core, machine))
 }
 
-/// Makes a parser in the block `mem` of `mem_len` bytes. If `cfg` is NULL, every member has its
-/// default. `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function overwrites
-/// the block: do not call it on a parser in use.
+/// Makes a parser in the block `mem` of `mem_len` bytes. `cfg` may be NULL: every member then has
+/// its default. `*out`, unless `out` is NULL, becomes `(deltawire_parser *)mem`. The function
+/// overwrites the block: do not call it on a parser in use.
 ///
 /// Answers OK, E_NULL, E_ALIGN, E_SMALL (less than `deltawire_block_size(cfg, 0)`, or, without
 /// `DELTAWIRE_CFG_GROW`, no room for any event), E_RANGE (beyond any memory; with `read_len`, 4 GiB
@@ -220,8 +220,8 @@ pub unsafe extern "C" fn deltawire_move(
 }
 
 /// Tells the parser that its block has `mem_len` bytes now. Call this after `realloc` enlarged the
-/// block, which may also have moved it, or before `realloc` shrinks it. The effect is that of
-/// `deltawire_move` within the same block.
+/// block, which may also have moved it, or before `realloc` shrinks it. It acts
+/// as `deltawire_move` does, within the same block.
 ///
 /// Answers OK, E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_SMALL, E_RANGE (beyond any memory; with
 /// `read_len`, 4 GiB or more). On failure nothing is changed.

@@ -142,9 +142,9 @@ pub unsafe extern "C" fn deltawire_value_next(
 }
 
 /// Decodes a string or a plain text into `buf`; copies a number, `true` or `false` as it is written.
-/// `*need`, unless NULL, receives the length. The text is not ended by NUL. Give NULL and 0 to ask
-/// for the length. Answers OK, ABSENT (another type), E_NULL, E_SMALL (nothing was written to
-/// `buf`).
+/// `*need`, unless NULL, receives the length. The text is not ended by NUL. To ask for the length,
+/// `buf` may be NULL with length 0. Answers OK, ABSENT (another type), E_NULL, E_SMALL (nothing was
+/// written to `buf`).
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_value_text(
     v: *const deltawire_value,
