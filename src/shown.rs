@@ -2,7 +2,7 @@
 
 use core::fmt::{self, Write as _};
 
-/// The maximum number of bytes that are written.
+/// The maximum number of bytes that are shown, counted before they are escaped.
 const LEN: usize = 64;
 
 /// Writes characters between quotes, and escapes those that `escapes` selects as in a Rust string. If they are longer

@@ -1,5 +1,5 @@
-//! The walks of one choice, of its delta, and of its tool calls. The pass over a payload uses them. Views use them
-//! again for values whose spans the index does not store.
+//! The walks of one choice, of its delta, and of its tool calls. The pass over a payload uses them. Views and the
+//! cursor use them again for values whose spans the index does not store.
 
 use super::expect::{Expect, MemberRule};
 use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Spans, ValueSpan};

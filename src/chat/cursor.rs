@@ -181,8 +181,8 @@ impl DeltaCursor {
                         inside => (self.inside, self.is_off_page) = (inside, true),
                     }
                     if item.how == How::Details {
-                        // The `reasoning_details` of a template may have no text in this event. The next name of
-                        // reasoning counts then.
+                        // The `reasoning_details` of a template may have no text in this event. Then the next member
+                        // with reasoning counts.
                         let first = self.inside.as_mut().and_then(|inside| inside.next(payload, &index.plan));
                         if first.is_some() {
                             return first;

@@ -86,7 +86,7 @@ fn the_deltas_of_a_choice_come_in_order() {
             &["call 0 None", "arguments 0 {", "annotations [1]"],
         ),
         (r#"{"function_call":{"arguments":"{}","name":""}}"#, &["function({})"]),
-        // Only the first member with reasoning counts.
+        // Only one member with reasoning counts. Its name decides which, not the order in the payload.
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":"a"}"#, &["reasoning a"]),
         (r#"{"thought":"e","thinking":"d","reasoning":"b","reasoning_content":""}"#, &["reasoning b"]),
         (r#"{"thought":"e","thinking":"d","reasoning_details":[]}"#, &["reasoning d"]),

@@ -62,7 +62,7 @@ pub(crate) struct Spans<const N: usize> {
 
 impl<const N: usize> Spans<N> {
     pub(crate) const EMPTY: Self = {
-        assert!(N < 16, "`present` has a bit for each member");
+        assert!(N < 16, "`present` has a bit for each member, and one that stays 0 for members that no index stores");
         Spans { present: 0, start: [0; N], end: [0; N], marks: [[0; 2]; N] }
     };
 

@@ -275,7 +275,7 @@ mod tests {
             for payload in (0..usual.len()).map(chunk).chain([full]) {
                 let expected = values(&payload);
                 seen += expected.0.len();
-                // Spaces around each punctuation mark, one mark at a time, leave the fast paths.
+                // With spaces around one of its punctuation marks, a payload does not take the fast paths.
                 let (mut inside, mut escaped, mut places) = (false, false, 0);
                 for (at, byte) in payload.bytes().enumerate() {
                     let between = !inside && matches!(byte, b',' | b':' | b'{' | b'}' | b'[' | b']');
@@ -288,7 +288,7 @@ mod tests {
                     }
                 }
                 assert!(places > 40, "{places}");
-                // A name whose first letter is escaped leaves them too, and is not flagged.
+                // Neither does a payload with a name whose first letter is escaped, which is not flagged.
                 for (at, _) in payload.match_indices("\":") {
                     let start = payload[..at].rfind('"').unwrap() + 1;
                     let code = payload.as_bytes()[start];

@@ -75,8 +75,8 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
 }
 
 /// Whether an event without choices reports an error by its `error_code`: a number other than 0 (FastChat, Baidu), or a
-/// word together with a message (Databricks). An event with a `type`, `candidates` or `done` is of
-/// another protocol, and its `error_code` does not count.
+/// word together with a message (Databricks). An event with a `type`, `candidates` or `done` is of another protocol,
+/// and its `error_code` does not count.
 #[inline(never)]
 fn is_error_code(payload: &[u8]) -> bool {
     let names = ["error_code", "message", "type", "candidates", "done"];

@@ -13,7 +13,7 @@ use crate::json::{Text, Value};
 ///
 /// Pull and push give the same updates, with one difference. Pushed updates went through a
 /// [`Tracker`](crate::track::Tracker): each is reported once, a tool call has a number, and a text never ends in half a
-/// character. Pulled updates ([`Event::deltas`](crate::Event::deltas)) do not regard earlier chunks: a role or a name
+/// character. Pulled updates ([`Event::deltas`](crate::Event::deltas)) are those of their chunk alone: a role or a name
 /// may be repeated in each chunk, a call has the position in the array of its chunk instead of a number, and an index
 /// only if it was sent. If a server sends the message so far in each chunk, they report the contents of the first
 /// message alone: see [`Message`](Update::Message).

@@ -8,8 +8,8 @@ use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Text, Value};
 use crate::Quirk;
 
-/// Reads an event: see [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has no
-/// deltas.
+/// Reads an event: see [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has
+/// no deltas.
 pub(super) fn read<'a>(
     state: &mut DialectState,
     event: Value<'a>,

@@ -36,8 +36,8 @@ impl Blocks {
     pub(super) fn begin(&mut self, index: u32, is_client: bool) -> bool {
         let mut forgets = false;
         while self.place(index).is_none() {
-            // Blocks come in order, so dropping one word is usually enough. All words are dropped if the index is far
-            // away.
+            // Blocks come in order, so dropping the first word usually makes room, and keeps the others. All words are
+            // dropped only if the index is far away.
             let is_next = index.checked_sub(self.first).is_some_and(|at| at < BLOCKS.saturating_mul(2));
             let words = if is_next { 1 } else { WORDS };
             let gone = self.words.get(..words).unwrap_or_default();

@@ -79,8 +79,8 @@ fn members<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&'a [u8], &mut Steps<
     Some(())
 }
 
-/// Walks the array that comes next, and calls `each` to read its element. Returns `None` unless it has exactly one
-/// element, or if `each` returns `None`.
+/// Walks the array that comes next, and calls `each` to read its element. Returns `None` if the array is empty or has
+/// several elements, or if `each` returns `None`.
 fn only_element<'a>(steps: &mut Steps<'a>, each: &mut dyn FnMut(&mut Steps<'a>) -> Option<()>) -> Option<()> {
     steps.enter(b'[').ok()?;
     if !steps.first(b']') {

@@ -264,7 +264,7 @@ pub(super) fn read<'a>(
         let is_odd = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
         seen.flag(is_odd, Quirk::ArgumentsNotText);
         if !seen.quirks.contains(Quirk::OddItemIndex) {
-            // `read_known` does not look at the ID of a usual event, and must leave the same state.
+            // Both readers must leave the same state, and `read_known` does not look at the ID of a usual event.
             address.id = Id::UNKNOWN;
         }
         state.output.items().describe(item, &address);

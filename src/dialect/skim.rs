@@ -55,7 +55,7 @@ static WORDS: [(&[u8], u16, u16); 8] = [
     (b"\"custom_tool_call\"", ITEM_TYPE_NAME, CALLS),
     (b"\"assistant\"", ROLE_NAME, ROLE),
 ];
-/// An output item that has only a role.
+/// An output item that reports only a role.
 const ROLE_ITEM: &[u8] = b",{\"type\":\"message\",\"role\":\"assistant\"}";
 
 /// The destination of kept bytes, and what the stream knows about the event. The default methods discard the bytes.

@@ -266,7 +266,7 @@ fn each_byte_is_in_one_frame() {
     let frames = |stream: &str, cap: usize| lines_of(Config::default(), stream.as_bytes(), Kind::Frame.bit(), cap);
     for cap in [1, 2, 9] {
         assert_eq!(frames(": a\n\n: b\n\n", cap), ["48 0..4 number=4", "48 4..9 number=4", "48 9..10"]);
-        // A block with only a comment ends without an event.
+        // A block without data ends without an event. The comment in it does not end its frame.
         assert_eq!(frames("event: e\n: a\n\nx", cap), ["48 0..14 number=4", "48 14..15"]);
         assert_eq!(frames("event: e\n: a\n\n", cap), ["48 0..14 number=4"]);
         assert_eq!(frames("event: e\n: a\n\n: b\n", cap), ["48 0..14 number=4", "48 14..18 number=4"]);

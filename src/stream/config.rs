@@ -126,8 +126,8 @@ pub enum Payload {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Validate {
-    /// Objects of a chunk whose members the parser knows are checked in full. In all other values, it checks only that
-    /// strings end, and that there are as many closing brackets as opening ones, of either kind.
+    /// The parser checks those objects of a chunk in full whose members it knows. In all other values, it checks only
+    /// that strings end, and that there are as many closing brackets as opening ones, of either kind.
     #[default]
     Lazy,
     /// Payloads must be JSON by RFC 8259 and valid UTF-8. All others are malformed.

@@ -122,8 +122,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
 impl StreamState {
     /// Notes a byte that the caller appends to the payload of a cut event, at the place that
-    /// [`appends_at`](Self::appends_at) returns. Returns `false`, without effect, if the byte ends a line, or if the
-    /// next step has more to do than to append.
+    /// [`appends_at`](Self::appends_at) returns. Returns `false`, without effect, if the byte ends a line, or if no
+    /// byte may be appended.
     #[doc(hidden)]
     #[inline(always)]
     pub fn notes_byte(&mut self, byte: u8) -> bool {
@@ -137,7 +137,7 @@ impl StreamState {
     }
 
     /// Notes the bytes of `window` up to a line end like [`notes_byte`](Self::notes_byte). Returns how many bytes it
-    /// noted.
+    /// noted: 0 if they have no room.
     #[doc(hidden)]
     #[inline]
     pub fn notes_line(&mut self, window: &[u8]) -> usize {

@@ -147,8 +147,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.conclude(Found::Sse(data));
         }
         let limits = self.config.limits;
-        // Templates are for events without such quirks: a chunk of chat completions must have no name, and an event of
-        // another protocol must not be a raw value, because its quirks would depend on the values around it.
+        // Templates are only for an event that is alone in its block and whose framing gives no hint. A chunk of chat
+        // completions must also have no name. An event of another protocol must not be a raw value, because its quirks
+        // would depend on the values around it.
         let is_known = self.is_native();
         let plain = hint == Hint::None
             && if is_known { !self.block.raw } else { name.is_empty() }

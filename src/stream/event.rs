@@ -16,7 +16,7 @@ pub enum Event<'a> {
     Sse(sse::Event<'a>),
     /// `[DONE]`, which ends the response. More events may follow.
     Done,
-    /// A comment, without its colon and without a space after that. It may contain any bytes but CR and LF.
+    /// A comment, without its colon and at most one space after that. It may contain any bytes but CR and LF.
     Comment(&'a [u8]),
     /// A payload that only keeps the connection alive: it is empty, begins with a colon, or has a type or name such as
     /// `ping`.

@@ -185,7 +185,8 @@ impl Facts {
     }
 
     /// Whether one JSON value came alone and is not a completion: its protocol is unknown and it has no choices. A
-    /// whole response of Responses or Gemini counts too, if it is not completed or has no candidates.
+    /// whole response of Responses or Gemini counts too, if that protocol is read, and if the response is not completed
+    /// or has no candidates.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.raw_kind == RawKind::Chunk || !self.seen.is_empty();
         let came = self.plain == PlainLines::Json || self.foreign || self.own_event;

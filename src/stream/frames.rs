@@ -63,7 +63,7 @@ impl Frames {
         self.kinds & WAITS != 0
     }
 
-    /// Whether the frame has a delta so far.
+    /// Whether the frame has a delta so far, or waits for the next byte.
     pub(super) fn has_begun(&self) -> bool {
         self.kinds != 0
     }

@@ -171,7 +171,7 @@ handler! {
     event(event: &Event<'_>);
     /// An event whose payload is not read.
     sse(event: &sse::Event<'_>);
-    /// A comment, without its colon and without a space after that.
+    /// A comment, without its colon and at most one space after that.
     comment(text: &[u8]);
     /// A payload that only keeps the connection alive.
     keep_alive(payload: &[u8]);

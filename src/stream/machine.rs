@@ -82,7 +82,7 @@ pub(super) enum AfterPiece {
     Found(Found),
     /// End the step with this result, at this offset of the window, inside the line.
     Within(usize, Found),
-    /// End the step with this result, and read the line again in the next step.
+    /// End the step with this result, before the piece, which the next step reads again.
     Again(Found),
 }
 
@@ -126,7 +126,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Reads line by line: the general way, without templates and fast paths.
+    /// Reads line by line: the general way, without fast paths. Templates are compared with a payload alone, when its
+    /// event ends ([`dispatch`](Self::dispatch)).
     #[inline(never)]
     pub(super) fn read_lines<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         (self.between_events, self.appendable) = (false, 0);
@@ -206,8 +207,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if let Some(piece) = self.lines.finish() {
                 match self.last_line(storage, piece) {
                     AfterPiece::Go | AfterPiece::Found(Found::NeedMore) | AfterPiece::Within(_, Found::NeedMore) => {}
-                    // `Again` reads no line twice here: only the first piece of a line can lead to it, and this is the
-                    // last one.
+                    // `Again` leaves no piece unread here: it comes only of a piece that is the first of its line or
+                    // has bytes, and this one is neither.
                     AfterPiece::Found(found) | AfterPiece::Within(_, found) | AfterPiece::Again(found) => return found,
                 }
             }

@@ -39,7 +39,8 @@ pub(crate) enum Sniff {
     Gzip,
     Zstd,
     Html,
-    /// A line that no event stream has, or a malformed payload, contains binary bytes.
+    /// A line that no event stream has, or a malformed payload, contains binary bytes; or the first byte is that of
+    /// gzip, and the second is not.
     Binary,
 }
 

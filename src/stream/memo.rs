@@ -346,7 +346,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         next
     }
 
-    /// Notes that the current template recognized events, then makes none current.
+    /// Makes no template current. If the templates are shared, first notes that the current one recognized events.
     fn leave_current(&mut self) {
         if self.is_shared() && self.unknown == 0 && self.current < 8 {
             self.recognized |= 1 << (self.current & 7);
@@ -354,7 +354,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         self.current = NONE;
     }
 
-    /// Makes a template that matched the current one, and restores its shape to the index.
+    /// Makes the template with this number current, because it matched, and restores its shape to the index.
     #[inline(never)]
     fn make_current(&mut self, number: u8, index: &mut Index) {
         self.leave_current();

@@ -93,8 +93,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let mut balance = Balance::NOTHING;
         let room = self.buffer.allowance(storage).saturating_sub(self.buffer.data_len());
         let kept = self.reduce(storage, &mut skim, &mut balance);
-        // The decision depends on all bytes up to the limit, however the slices cut them, so it looks ahead to that: at the LF
-        // between the lines, and at as much of this line as there was room for.
+        // The decision depends on all bytes up to the limit, however the slices cut them. So it looks ahead to the
+        // limit: at the LF between the lines, and at as much of this line as there was room for.
         let (mut then, mut behind) = (skim, balance);
         let join = join.get(..room).unwrap_or(join);
         let ahead = value.get(..room.saturating_sub(join.len())).unwrap_or(value);

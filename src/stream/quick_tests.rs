@@ -139,7 +139,7 @@ fn event(text: &str, end: &str) -> Vec<u8> {
 
 /// The ways through these windows, a letter for each step (L for the general way, line by line): with templates, and
 /// without.
-fn reported(max_event_len: usize, windows: &[&[u8]]) -> [String; 2] {
+fn ways_taken(max_event_len: usize, windows: &[&[u8]]) -> [String; 2] {
     let letters = |ways: Vec<Way>| ways.iter().map(|way| char::from(b"MPEL"[*way as usize])).collect();
     [letters(ways::<2>(max_event_len, windows)), letters(ways::<0>(max_event_len, windows))]
 }
@@ -157,14 +157,14 @@ fn fast_paths_are_taken() {
         ("\r\r", ["LMMM", "LLLL"], ["LPLEPLL", "LPLEPLL"], ["LMEP", "LLEP"], ["LLLLEL", "LLLLEL"]),
     ] {
         let all = [event("a", end), event("bc", end), event("", end), event("def", end)].concat();
-        assert_eq!(reported(ANY, &[&all]), whole, "{end:?}");
+        assert_eq!(ways_taken(ANY, &[&all]), whole, "{end:?}");
         let (first, last) = (event("a", end), event("bc", end));
         let (front, rest) = first.split_at(52);
         let (middle, back) = rest.split_at(3);
-        assert_eq!(reported(ANY, &[front, middle, back, front, middle, back, &last]), cut, "{end:?}");
+        assert_eq!(ways_taken(ANY, &[front, middle, back, front, middle, back, &last]), cut, "{end:?}");
         let (len, twice) = (first.len() - end.len() - 6, first.repeat(2));
-        assert_eq!(reported(len, &[&twice, front, middle]), fits, "{end:?}");
-        assert_eq!(reported(len - 1, &[&twice, front, middle]), too_long, "{end:?}");
+        assert_eq!(ways_taken(len, &[&twice, front, middle]), fits, "{end:?}");
+        assert_eq!(ways_taken(len - 1, &[&twice, front, middle]), too_long, "{end:?}");
     }
     let (first, second) = (event("a", "\n\n"), event("bc", "\n\n"));
     for (between, expected) in [
@@ -173,16 +173,20 @@ fn fast_paths_are_taken() {
         ("data: ", ["LEM", "LEE"]),
         ("data:\n\n", ["LLMM", "LLEE"]),
     ] {
-        assert_eq!(reported(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]), expected, "{between:?}");
+        assert_eq!(
+            ways_taken(ANY, &[&[&first, between.as_bytes(), &second, &first].concat()]),
+            expected,
+            "{between:?}"
+        );
     }
-    assert_eq!(reported(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
+    assert_eq!(ways_taken(ANY, &[&first, b"data: ", &first[6..]]), ["LLL", "LLL"]);
     // In slices of one byte, the first byte of the field name takes the general way. Then come the name, the colon, the
     // space and the first byte of the payload (E), the other bytes of the payload and its line end (P), and the blank
     // line (E).
     let bytes: Vec<&[u8]> = [&first[..], &second].concat().leak().chunks(1).skip(first.len()).collect();
     let expected = format!("LL{}{}E", "E".repeat(6), "P".repeat(second.len() - 8));
     let windows: Vec<&[u8]> = [&first[..]].into_iter().chain(bytes).collect();
-    assert_eq!(reported(ANY, &windows), [expected.clone(), expected]);
+    assert_eq!(ways_taken(ANY, &windows), [expected.clone(), expected]);
 }
 
 /// A fast path reads the JSON of an event before it knows the end of the line. If the payload contains a line end, or

@@ -140,7 +140,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Notes the token counts and the name of an event of another protocol than chat completions, whose payload begins
-    /// at `at`. Returns `None`, without effect, if the event is too long or this stream would read it differently.
+    /// at `at`. Returns `None`, and notes nothing, if the event is too long or this stream would read it differently.
     #[inline(never)]
     fn take_native(&mut self, payload: &[u8], at: u32, run: &Run) -> Option<()> {
         let (len, before) = self.memo.name();
@@ -207,7 +207,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Adds the facts that a full reading of the recognized events would have noted: which choices came, and which
-    /// finished. This is needed only for shared templates, which may have been learned from another stream.
+    /// finished. This is needed only for shared templates, which may have been learned from another stream. For them
+    /// [`report_text`](Machine::report_text) notes the texts.
     #[inline(always)]
     pub(super) fn note_template_facts(&mut self) {
         if self.memo.is_shared() {

@@ -155,7 +155,8 @@ pub struct StreamState {
     pub(super) dialect: DialectState,
     /// [`Machine::is_between_events`](super::Machine::is_between_events) is known to be true. `false` means unknown.
     pub(super) between_events: bool,
-    /// Stream offset of the last event that the memo compared whole and did not recognize.
+    /// Stream offset of the last event that no template recognized, so that its payload is not compared again.
+    /// `u64::MAX` if a slice cut that event: then its payload is compared when the event ends.
     pub(super) unknown_at: u64,
     /// How many bytes may be appended to the stored payload of an event that a slice cut, without checking anything
     /// else. 0 if no payload was cut, or if the next step has more to do than to append.

@@ -95,8 +95,8 @@ fn calls_of<const CALLS: usize>(tracker: &mut Tracker<4, CALLS>, choice: u32, ar
 #[test]
 fn fragments_find_their_calls() {
     let cases: &[(&[&str], &[&str])] = &[
-        // An index selects the open call with that index, or the call with the ID too, or the last call with that
-        // index. A new ID with a name is another call.
+        // An index selects the open call with that index, unless the fragment has another ID; otherwise the last call
+        // with that index and that ID, or else the last call with that index. A new ID with a name is another call.
         (
             &[
                 "i0 #a =f <{>",

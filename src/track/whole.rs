@@ -148,8 +148,8 @@ impl Reading {
         }
     }
 
-    /// Begins the call at this position. `None` skips a call for which there is no room. `reported` is how much of the
-    /// arguments was reported, or `None` if the call was not reported.
+    /// Begins the call at this position. `None` skips an element that opens no call, or a call for which there is no
+    /// room. `reported` is how much of the arguments was reported, or `None` if the call was not reported.
     pub(crate) fn call(&mut self, position: Option<u32>, reported: Option<u32>) {
         self.end_call();
         self.call = position.map(|position| (position, Channel::new(reported)));

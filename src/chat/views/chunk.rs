@@ -75,8 +75,8 @@ pub struct Created {
 }
 
 impl Created {
-    /// Whether the next chunk has the same `created` if a template recognizes it, because the member is outside its
-    /// holes.
+    /// Whether each chunk that the same template recognizes has the same `created`, because the member is outside the
+    /// holes of that template.
     #[inline(always)]
     #[doc(hidden)]
     pub fn is_fixed(&self) -> bool {

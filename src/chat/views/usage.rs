@@ -88,17 +88,17 @@ counts! {
     prompt_tokens = 0: "prompt_tokens";
     completion_tokens = 1: "completion_tokens";
     total_tokens = 2: "total_tokens";
-    /// Otherwise `reasoning_tokens` of the usage itself (GitHub Copilot).
+    /// Without it, returns `reasoning_tokens` of the usage itself (GitHub Copilot).
     reasoning_tokens = 3: "reasoning_tokens" in "completion_tokens_details";
-    /// Otherwise a member of the usage itself: `prompt_cache_hit_tokens` (DeepSeek), `cached_tokens` (Moonshot),
-    /// `num_cached_tokens` (Mistral) or `cache_read_input_tokens`.
+    /// Without it, returns a member of the usage itself: `prompt_cache_hit_tokens` (DeepSeek), `cached_tokens`
+    /// (Moonshot), `num_cached_tokens` (Mistral) or `cache_read_input_tokens`.
     cached_tokens = 4: "cached_tokens" in "prompt_tokens_details";
     prompt_audio_tokens = 5: "audio_tokens" in "prompt_tokens_details";
     completion_audio_tokens = 6: "audio_tokens" in "completion_tokens_details";
     accepted_prediction_tokens = 7: "accepted_prediction_tokens" in "completion_tokens_details";
     rejected_prediction_tokens = 8: "rejected_prediction_tokens" in "completion_tokens_details";
-    /// These tokens of the prompt were written to a cache, which some vendors bill at a higher price. Otherwise
-    /// `cache_creation_input_tokens`, of the same object (Qwen) or of the usage itself (Vercel).
+    /// Without it, returns `cache_creation_input_tokens`, of the same object (Qwen) or of the usage itself (Vercel).
+    /// These tokens of the prompt were written to a cache, which some vendors bill at a higher price.
     cache_write_tokens = 9: "cache_write_tokens" in "prompt_tokens_details";
 }
 

@@ -226,7 +226,8 @@ impl Emitter {
     }
 
     /// Notes how far an event was emitted, so that [`emit_from`](Emitter::emit_from) can go on with it. Returns the
-    /// stage to go on at: `stage` if nothing interrupted the event, else [`Stage::Deltas`].
+    /// stage to go on at: `stage` if nothing interrupted the event, else [`Stage::Deltas`]. Fails if the sink was full:
+    /// a later call then goes on at `stage`.
     #[cold]
     #[inline(never)]
     fn continue_in_stages(
