@@ -31,14 +31,14 @@ class Answers:
         doc = function.doc
         self.statuses, self.range = set(), set()
         self.nullable = set(re.findall(r"`\*?(\w+)`,? unless (?:`\w+` is )?NULL", doc))
-        self.nullable |= set(re.findall(r"`(\w+)` (?:is copied; NULL is|may be NULL)", doc))
+        self.nullable |= set(re.findall(r"\bIf `(\w+)` is NULL,", doc))
         self.always = set(re.findall(r"`\*(\w+)`[^.]*is written on every path", doc))
-        self.starts_at_0 = set(re.findall(r"`\*(\w+)` is 0 at first", doc))
-        self.null_text = "NULL past the last known" in doc
-        neutral = re.search(r"else[^.]*`(DELTAWIRE_\w+)`", doc)
+        self.starts_at_0 = set(re.findall(r"\bSet `\*(\w+)` to 0 before the first call", doc))
+        self.null_text = "NULL for unknown numbers" in doc
+        neutral = re.search(r"\botherwise[^.]*`(DELTAWIRE_\w+)`", doc)
         self.neutral = neutral[1] if neutral else "0"
         said = re.search(r"\bAnswers (.*)", doc)
-        like = re.search(r"\bAnswers as `(\w+)`", doc)
+        like = re.search(r"\b[Aa]nswers as `(\w+)`", doc)
         if doc.startswith("The same") and not said:
             self.statuses, self.nullable = others(before).statuses, others(before).nullable
         elif like:
@@ -48,7 +48,7 @@ class Answers:
         elif said:
             self.statuses = set(re.findall(r"\b(OK|PAUSED|MORE|NEED_STORAGE|ABSENT|E_[A-Z]+)\b", said[1]))
             self.range = set(re.findall(r"E_RANGE \(`(\w+)`", said[1]))
-        for name in re.findall(r"\bAs `(deltawire_\w+)`", doc):
+        for name in re.findall(r"\bas `(deltawire_\w+)`", doc):
             self.nullable |= others(name).nullable
         if function.returns == "deltawire_status" and not self.statuses:
             raise HeaderError(f"{function.name}: its comment does not say what it answers")
