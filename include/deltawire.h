@@ -971,9 +971,9 @@ deltawire_status deltawire_feed(deltawire_parser *p,
 // full, enlarge that block first: otherwise every call answers PAUSED. The call never answers
 // NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
 // answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
-// may answer E_RESUME. The stream counts as cut where the consumed bytes end, even if a feed
-// refused further bytes with NEED_STORAGE. After OK, further calls answer OK and do nothing.
-// Otherwise answers as `deltawire_feed`.
+// may answer E_RESUME. Bytes that were not consumed count as cut off, also those that a feed
+// refused with NEED_STORAGE. After OK, further calls answer OK and do nothing. Otherwise answers as
+// `deltawire_feed`.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; otherwise 0.
