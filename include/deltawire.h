@@ -971,9 +971,9 @@ deltawire_status deltawire_feed(deltawire_parser *p,
 // full, enlarge that block first: otherwise every call answers PAUSED. The call never answers
 // NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
 // answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
-// may answer E_RESUME. The stream counts as cut where the consumed bytes end, even if a feed
-// refused further bytes with NEED_STORAGE. After OK, further calls answer OK and do nothing.
-// Answers as `deltawire_feed` in all other cases.
+// may answer E_RESUME. Bytes that were not consumed count as cut off, also those that a feed
+// refused with NEED_STORAGE. After OK, further calls answer OK and do nothing. Answers as
+// `deltawire_feed` in all other cases.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; otherwise 0.
@@ -1975,7 +1975,7 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C16: a fragment of a tool call came with another ID.
 #define DELTAWIRE_QUIRK_CHANGED_CALL_ID 26
 
-// C35: a message so far differs from the one before, or a response began before the last one ended.
+// C35: a message so far does not continue the one before, or a response began before another ended.
 #define DELTAWIRE_QUIRK_REPLACED_MESSAGE 27
 
 // F28: one block held several JSON values.
@@ -1984,10 +1984,10 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // F29: an event of another protocol came.
 #define DELTAWIRE_QUIRK_FOREIGN_EVENT 29
 
-// C36: arguments came in pieces with paths, which only an assembled message joins.
+// C36: arguments came by path: deltas have them as members of the call, a message joins them.
 #define DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS 30
 
-// C37: an event had no output_index, or one that is not its output item's.
+// C37: an event of Responses had no output_index, or that of another output item.
 #define DELTAWIRE_QUIRK_ODD_ITEM_INDEX 31
 
 // The code of a quirk in docs/quirks.md, such as `F6`; NULL for unknown numbers. Static, ended by

@@ -1111,7 +1111,8 @@ struct method;
     };
 
 // The kinds that have a method: the name, the function for C, the handler's type `H`, and the types of the method's
-// arguments after `at`. clang-format off
+// arguments after `at`.
+// clang-format off
 #define DELTAWIRE_DETAIL_EACH(X)                                                                            \
     X(sse, sse_fn, H, sse_event) X(comment, text_fn, H, std::string_view)                                   \
     X(keep_alive, text_fn, H, std::string_view) X(retry, retry_fn, H, std::uint64_t)                        \

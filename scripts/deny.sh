@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks everything that is built here against deny.toml: the workspace, capi/, proof/, fuzz/ and examples/apps/. Licences, sources and
+# Checks everything that is built here against deny.toml: the workspace, capi/, proof/, fuzz/ and examples/apps/. Licenses, sources and
 # bans need no network; advisories are checked if their database is available, and reported as skipped if not.
 . "$(dirname "$0")/lib.sh"
 manifests=(Cargo.toml capi/Cargo.toml proof/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml)
@@ -20,7 +20,7 @@ mkdir -p "$out"
 # deny CONFIG MANIFEST CHECK...
 deny() { cargo-deny --offline --locked --all-features --manifest-path "$2" --config "$1" check "${@:3}" >"$out/log.txt" 2>&1; }
 
-# Controls: without the two most common licences, and with a forbidden crate, the check must fail for that reason.
+# Controls: without the two most common licenses, and with a forbidden crate, the check must fail for that reason.
 sed 's/"MIT", "Apache-2.0", //' deny.toml >"$out/without.toml"
 ! cmp -s deny.toml "$out/without.toml" || fail "deny.toml does not begin with MIT and Apache-2.0"
 if deny "$out/without.toml" Cargo.toml licenses; then fail "a license that is not allowed is not detected"; fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes each target for a bounded time, and fails on any finding.
 #   fuzz.sh [SECONDS [TARGET...]]   by default 5 seconds each, all targets; with 0 seconds the seeds and earlier findings, once
-# Keeps what earlier runs learnt in "$TARGET/fuzz/corpus", and failing inputs in "$TARGET/fuzz/artifacts".
+# Keeps what earlier runs learned in "$TARGET/fuzz/corpus", and failing inputs in "$TARGET/fuzz/artifacts".
 . "$(dirname "$0")/lib.sh"
 seconds=${1:-$(full 60 5)}
 # A check that runs on each change must be reproducible: without arguments it uses the same random numbers each time.

@@ -234,7 +234,7 @@ mkdir "$out/elsewhere"
 tar -C "$out/elsewhere" -xzf "$packed"
 root=$(echo "$out"/elsewhere/*)
 if grep -rqF "$out" "$root" || grep -rqF "$PWD" "$root"; then fail "a packed file contains a path of this machine"; fi
-[ -e "$root/LICENSE-MIT" ] && [ -e "$root/LICENSE-APACHE" ] || fail "the licences are not packed"
+[ -e "$root/LICENSE-MIT" ] && [ -e "$root/LICENSE-APACHE" ] || fail "the licenses are not packed"
 # shellcheck disable=SC2016  # backquotes of Markdown
 # Follows the README of the archive: the program, and the commands that compile it.
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$root/README.md" >"$root/program.c"

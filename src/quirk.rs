@@ -99,14 +99,14 @@ quirks! {
     BadEscape = 25, "C33", "an escape that JSON does not define was kept unchanged";
     /// The call keeps its first ID.
     ChangedCallId = 26, "C16", "a fragment of a tool call came with another ID";
-    ReplacedMessage = 27, "C35", "a message so far differs from the one before, or a response began before the last one ended";
+    ReplacedMessage = 27, "C35", "a message so far does not continue the one before, or a response began before another ended";
     /// The `data` lines of the block are events that ended with a single line end.
     SeveralValues = 28, "F28", "one block held several JSON values";
     /// The event is passed on as it came.
     ForeignEvent = 29, "F29", "an event of another protocol came";
     /// Gemini sends them in `partialArgs`.
-    PartialArguments = 30, "C36", "arguments came in pieces with paths, which only an assembled message joins";
-    OddItemIndex = 31, "C37", "an event had no output_index, or one that is not its output item's";
+    PartialArguments = 30, "C36", "arguments came by path: deltas have them as members of the call, a message joins them";
+    OddItemIndex = 31, "C37", "an event of Responses had no output_index, or that of another output item";
 }
 
 impl fmt::Display for Quirk {

@@ -38,11 +38,11 @@ const (
 	QuirkRawControl         Quirk = 24 // C33: a string contained a raw control character
 	QuirkBadEscape          Quirk = 25 // C33: an escape that JSON does not define was kept unchanged
 	QuirkChangedCallID      Quirk = 26 // C16: a fragment of a tool call came with another ID
-	QuirkReplacedMessage    Quirk = 27 // C35: a message so far differs from the one before, or a response began before the last one ended
+	QuirkReplacedMessage    Quirk = 27 // C35: a message so far does not continue the one before, or a response began before another ended
 	QuirkSeveralValues      Quirk = 28 // F28: one block held several JSON values
 	QuirkForeignEvent       Quirk = 29 // F29: an event of another protocol came
-	QuirkPartialArguments   Quirk = 30 // C36: arguments came in pieces with paths, which only an assembled message joins
-	QuirkOddItemIndex       Quirk = 31 // C37: an event had no output_index, or one that is not its output item's
+	QuirkPartialArguments   Quirk = 30 // C36: arguments came by path: deltas have them as members of the call, a message joins them
+	QuirkOddItemIndex       Quirk = 31 // C37: an event of Responses had no output_index, or that of another output item
 )
 
 // Quirks returns all quirks that the library knows, in the order of their numbers.

@@ -1,7 +1,7 @@
 //! The block of a parser: what it contains, and how a call enters it.
 //!
-//! `State | machine | choices | tool calls | event buffer | read area`. The state begins with the guard. Code reads and
-//! writes the guard by raw pointers only, so a call from a callback can read it while the rest of the block is
+//! `BlockState | machine | choices | tool calls | event buffer | read area`. The state begins with the guard. Code reads
+//! and writes the guard by raw pointers only, so a call from a callback can read it while the rest of the block is
 //! borrowed. A parser that shares workspaces has a [`Shared`] in place of the machine. Machine and `Shared` both begin
 //! with the state of the stream, so most functions need not know which of the two the block has.
 

@@ -20,8 +20,8 @@ const SHORT: usize = 96;
 pub(crate) struct CallbackSink<'c> {
     callbacks: &'c deltawire_callbacks,
     user: *mut c_void,
-    /// The argument of `on_chunk`. BlockMachine between chunks, because the next chunk nearly always differs only in
-    /// its place in the stream.
+    /// The argument of `on_chunk`. Kept between chunks, because the next chunk nearly always differs only in its place
+    /// in the stream.
     head: deltawire_at,
     /// The argument of the callbacks for deltas. Between two deltas `flags`, `code` and `number` are 0, which they are
     /// for nearly every text.

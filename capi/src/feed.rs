@@ -147,9 +147,9 @@ unsafe fn feed<W: MachineSource>(
 /// full, enlarge that block first: otherwise every call answers PAUSED. The call never answers
 /// NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
 /// answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
-/// may answer E_RESUME. The stream counts as cut where the consumed bytes end, even if a feed
-/// refused further bytes with NEED_STORAGE. After OK, further calls answer OK and do nothing.
-/// Answers as `deltawire_feed` in all other cases.
+/// may answer E_RESUME. Bytes that were not consumed count as cut off, also those that a feed
+/// refused with NEED_STORAGE. After OK, further calls answer OK and do nothing. Answers as
+/// `deltawire_feed` in all other cases.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_finish(
     p: *mut deltawire_parser,

@@ -41,7 +41,10 @@ fn words_of(status: deltawire_status) -> [&'static CStr; 2] {
         DELTAWIRE_E_STATE => [c"E_STATE", c"the block was never initialized, or the order of calls is wrong"],
         DELTAWIRE_E_REENTRANT => [c"E_REENTRANT", c"a callback called a function on the parser or workspace in use"],
         DELTAWIRE_E_RANGE => [c"E_RANGE", c"an argument is out of range, or a number does not fit its type"],
-        DELTAWIRE_E_RESUME => [c"E_RESUME", c"the parser expects the unconsumed bytes again, and got fewer or others"],
+        DELTAWIRE_E_RESUME => [
+            c"E_RESUME",
+            c"the parser expects the unconsumed bytes again, or a loop left a batch before its last event",
+        ],
         DELTAWIRE_E_ABORTED => [c"E_ABORTED", c"a callback aborted the call"],
         DELTAWIRE_E_CALLBACK => [c"E_CALLBACK", c"a callback returned an unknown number"],
         DELTAWIRE_E_STRICT => [c"E_STRICT", c"the stream has a quirk that the config makes an error"],

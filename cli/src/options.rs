@@ -24,7 +24,7 @@ Exit status:
   0  the stream ended with a blank line, and all of it was printed
   1  wrong usage, or the input cannot be read
   3  no event came, the stream ended inside a line or an event, or something over the limit was left out
-  4  the input is not an event stream";
+  4  the input is empty, or not an event stream";
 
 /// Reads LLM token streams and whole answers: OpenAI chat completions and Responses, Anthropic Messages, Gemini
 #[derive(Debug, Parser)]

@@ -31,14 +31,14 @@ class Answers:
         doc = function.doc
         self.statuses, self.range = set(), set()
         self.nullable = set(re.findall(r"`\*?(\w+)`,? unless (?:`\w+` is )?NULL", doc))
-        self.nullable |= set(re.findall(r"`(\w+)` (?:is copied; NULL is|may be NULL)", doc))
+        self.nullable |= set(re.findall(r"`(\w+)` may be NULL", doc))
         self.always = set(re.findall(r"`\*(\w+)`[^.]*is written on every path", doc))
-        self.starts_at_0 = set(re.findall(r"Set `\*(\w+)` to 0 before the first call", doc))
+        self.starts_at_0 = set(re.findall(r"\bSet `\*(\w+)` to 0 before the first call", doc))
         self.null_text = "NULL for unknown numbers" in doc
-        neutral = re.search(r"otherwise[^.]*`(DELTAWIRE_\w+)`", doc)
+        neutral = re.search(r"\botherwise[^.]*`(DELTAWIRE_\w+)`", doc)
         self.neutral = neutral[1] if neutral else "0"
         said = re.search(r"\bAnswers (.*)", doc)
-        like = re.search(r"\bAnswers as `(\w+)`", doc)
+        like = re.search(r"\b[Aa]nswers as `(\w+)`", doc)
         if doc.startswith("The same") and not said:
             self.statuses, self.nullable = others(before).statuses, others(before).nullable
         elif like:

@@ -15,7 +15,7 @@ use crate::Error;
 /// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
 /// The log is a buffer to which the decoded text of each update is appended. This type is the state of the log without
-/// its buffer: plain data of fixed size (1.4 KB) without pointers. The caller passes the buffer to each call. Between
+/// its buffer: plain data of fixed size (1.3 KB) without pointers. The caller passes the buffer to each call. Between
 /// calls it may move the buffer, if it keeps the first [`len`](Self::len) bytes.
 ///
 /// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
