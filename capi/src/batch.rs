@@ -97,7 +97,7 @@ pub unsafe extern "C" fn deltawire_batch(
         }
         if len == 1
             && (BatchMemory { events, cap, scratch, scratch_len }).check().is_ok()
-            && append_byte(p, false, data.cast())
+            && append_byte(p, Own::SHARES, data.cast())
         {
             out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
             return DELTAWIRE_OK;
