@@ -48,7 +48,7 @@ enum Stage {
     Before,
     /// The raw payload of a chunk.
     Payload,
-    /// The event itself.
+    /// The head: the delta of the event itself, such as a `Chunk`.
     Head,
     /// Members of the top level that describe the response.
     Meta,

@@ -82,19 +82,19 @@ pub struct Records<'s> {
     /// The kinds that are written, as [`Kind::bit`]s.
     mask: u64,
     created: Created,
-    head: Option<Head>,
+    last_chunk: Option<LastChunk>,
 }
 
 /// The record of the chunk before. The record of a chunk that [repeats](Context::repeats) that chunk differs only in
 /// offsets.
-struct Head {
+struct LastChunk {
     /// Here the offsets of the texts count from their origins.
     record: Record,
     id: Origin,
     model: Origin,
 }
 
-/// What the offset of a text in a [`Head`] is counted from: the beginning of its segment, or 0 if the text is absent.
+/// What the offset of a text in a [`LastChunk`] is counted from: the beginning of its segment, or 0 if the text is absent.
 struct Origin {
     segment: u8,
     /// All bits, or none if the text is absent. A mask takes fewer instructions than a condition.
@@ -184,7 +184,7 @@ impl<'s> Records<'s> {
     /// A sink that writes deltas of the kinds in `mask` ([`Kind::bit`]) to `records`. Texts that must be decoded go to
     /// `scratch`, which should have at least 64 bytes.
     pub fn new(records: &'s mut [Record], scratch: &'s mut [u8], mask: u64) -> Self {
-        Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default(), head: None }
+        Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default(), last_chunk: None }
     }
 
     /// How many records were written.
@@ -264,8 +264,8 @@ impl<'s> Records<'s> {
     /// Returns `false`, without effect, for any other chunk, or if no record is free.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
-        let head = self.head.as_ref().filter(|_| context.repeats());
-        let (Some(Head { record, id, model }), Some(at)) = (head, context.bytes().input()) else {
+        let last = self.last_chunk.as_ref().filter(|_| context.repeats());
+        let (Some(LastChunk { record, id, model }), Some(at)) = (last, context.bytes().input()) else {
             // A copy is passed, because a pointer to the context would keep it out of registers.
             return self.put_first_chunk(&{ *context });
         };
@@ -284,7 +284,7 @@ impl<'s> Records<'s> {
     /// [`put_chunk`](Self::put_chunk) for a chunk that does not repeat the chunk before.
     #[inline(never)]
     fn put_first_chunk(&mut self, context: &Context<'_>) -> bool {
-        self.head = None;
+        self.last_chunk = None;
         let Some(chunk) = context.chunk() else { return false };
         let payload = context.bytes();
         let place = |field| chunk.text_part(field).and_then(|part| in_input(part, payload));
@@ -299,7 +299,7 @@ impl<'s> Records<'s> {
             let (id, model) = (Origin::new(id, text_len), Origin::new(model, aux_len));
             let text_off = text_off.wrapping_sub(id.of(chunk.index(), at));
             let aux_off = aux_off.wrapping_sub(model.of(chunk.index(), at));
-            self.head = Some(Head { record: Record { text_off, aux_off, ..record }, id, model });
+            self.last_chunk = Some(LastChunk { record: Record { text_off, aux_off, ..record }, id, model });
         }
         self.put_record(record).is_ok()
     }
