@@ -34,6 +34,7 @@ macro_rules! kinds {
     };
 }
 
+// CONTRIBUTING.md, *How to add a kind*, lists every file that names a kind.
 kinds! {
     None = 0: "The kind of a record whose bytes are all 0. Never emitted.",
     Sse = 1: "An event whose payload is not read.",

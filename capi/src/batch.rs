@@ -97,7 +97,7 @@ pub unsafe extern "C" fn deltawire_batch(
         }
         if len == 1
             && (BatchMemory { events, cap, scratch, scratch_len }).check().is_ok()
-            && append_byte(p, false, data.cast())
+            && append_byte(p, Own::SHARES, data.cast())
         {
             out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
             return DELTAWIRE_OK;
@@ -163,13 +163,13 @@ unsafe fn batch<W: MachineSource>(
             (Ok(data), Ok(records)) => (data, records),
             (Err(status), _) | (_, Err(status)) => return status,
         };
-        let head = data.get(..i32::MAX as usize).unwrap_or(data);
-        let rest = head.get(base..).unwrap_or_default();
+        let window = data.get(..i32::MAX as usize).unwrap_or(data);
+        let rest = window.get(base..).unwrap_or_default();
         let (spent, status) = read(&mut source, open, rest, base, &mut records);
         out.write(result(&records, spent));
         // OK means that all bytes were read.
         match status {
-            DELTAWIRE_OK if head.len() < data.len() => DELTAWIRE_MORE,
+            DELTAWIRE_OK if window.len() < data.len() => DELTAWIRE_MORE,
             status => status,
         }
     }

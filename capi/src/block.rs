@@ -96,14 +96,18 @@ pub(crate) struct Core {
     pub(crate) tracker: TrackerState,
     pub(crate) room: BlockRoom,
     pub(crate) emitter: Emitter,
-    /// The status of the call that left an event pending, if one is.
+    /// The status of the call that left an event pending, if one is: PAUSED of a feed, or MORE of a batch. Only a call of
+    /// the same kind can go on with the event.
     pub(crate) left_by: deltawire_status,
     pub(crate) phase: Phase,
     /// The status of -100 or below with which the stream failed; OK if it did not fail.
     pub(crate) sticky: deltawire_status,
+    /// If the stream failed: the number that a callback returned, the quirk, and the stream offset of the event.
     pub(crate) user_code: i32,
     pub(crate) error_quirk: u32,
     pub(crate) error_offset: u64,
+    /// Whether a call answers NEED_STORAGE if an event does not fit the event buffer (`DELTAWIRE_CFG_GROW`). Otherwise
+    /// the event is too long.
     pub(crate) can_move: bool,
     /// The kinds that a batch emits.
     pub(crate) events: u64,
@@ -113,6 +117,7 @@ pub(crate) struct Core {
     pub(crate) committed: usize,
     /// How many of the committed bytes were consumed.
     pub(crate) spent: usize,
+    /// Whether the read area is reserved: no bytes were committed since, and no call was given bytes.
     pub(crate) reserved: bool,
     /// The size of the block that the parser needs, or 0 if its block is large enough.
     pub(crate) need: usize,
@@ -396,13 +401,14 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     }
 }
 
-/// Returns the state of the stream, and [`Guard::next`]. Returns `None` if a call has entered the
-/// block, or if `shares` is wrong about the parser.
+/// Returns what appending to a cut payload changes besides the event buffer: the state of the stream,
+/// and [`Guard::next`]. Returns `None` if a call has entered the block, or if `shares` is wrong about
+/// the parser.
 ///
 /// # Safety
 /// As [`enter`].
 #[inline(always)]
-unsafe fn payload<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut StreamState, &'b mut u32)> {
+unsafe fn append_state<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut StreamState, &'b mut u32)> {
     let state: *mut BlockState = aligned(p.cast()).ok()?;
     // SAFETY: as in `guard`; with the magic it is a block that no call has entered. A machine or a `Shared` follows the
     // state of the block, and both begin with the state of the stream.
@@ -423,7 +429,7 @@ pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *
     // SAFETY: as the caller promises. If the stream takes the byte, `next` is the place that `note_next` noted plus the
     // bytes that were appended since: it lies in the event buffer and below 4 GiB, so it does not wrap.
     unsafe {
-        let Some((stream, next)) = payload(p, shares).filter(|_| !data.is_null()) else { return false };
+        let Some((stream, next)) = append_state(p, shares).filter(|_| !data.is_null()) else { return false };
         let byte = data.read();
         let is_more = stream.notes_byte(byte);
         if is_more {
@@ -443,7 +449,8 @@ pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *
 pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const u8, len: usize) -> usize {
     // SAFETY: as in `append_byte`; `copy` allows the caller's bytes to overlap the event buffer.
     unsafe {
-        let Some((stream, next)) = payload(p, shares).filter(|_| !data.is_null() && len <= isize::MAX as usize) else {
+        let Some((stream, next)) = append_state(p, shares).filter(|_| !data.is_null() && len <= isize::MAX as usize)
+        else {
             return 0;
         };
         let taken = stream.notes_line(slice::from_raw_parts(data, len));
@@ -469,7 +476,7 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<ReadBlock<'b
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: as in `enter` and `payload`, with shared borrows. No one reads the tables here.
+    // SAFETY: as in `enter` and `append_state`, with shared borrows. No one reads the tables here.
     unsafe {
         let core = &*addr_of!((*state).core);
         let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();
@@ -489,7 +496,7 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     // SAFETY: as the caller promises.
     let Guard { len: from_len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: as in `enter` and `payload`; `rest` is what follows the tables, in the longer of the two blocks.
+    // SAFETY: as in `enter` and `append_state`; `rest` is what follows the tables, in the longer of the two blocks.
     let (core, stream, rest) = unsafe {
         let core = &mut *addr_of_mut!((*state).core);
         let stream = &mut *p.cast::<u8>().add(STATE).cast::<StreamState>();

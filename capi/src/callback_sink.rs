@@ -80,17 +80,18 @@ impl Sink for CallbackSink<'_> {
             Kind::Chunk => self.chunk(context, delta),
             Kind::Reasoning => self.text(calls.on_reasoning, context, delta, taken),
             Kind::ToolArguments => self.text(calls.on_tool_arguments, context, delta, taken),
-            // `other` gets pointers to copies, so that the original context and delta can stay in registers.
+            // `other` gets pointers to copies, so that the originals can stay in registers.
             _ => {
-                let (mut more, context, delta) = (*taken, *context, *delta);
-                let answer = self.other(&context, &delta, &mut more);
-                *taken = more;
+                let (mut copy, context, delta) = (*taken, *context, *delta);
+                let answer = self.other(&context, &delta, &mut copy);
+                *taken = copy;
                 answer
             }
         };
         match answer {
             Answer::Go => Put::Go,
             Answer::Pause => Put::Pause,
+            // Like a full array of a batch: the event stays pending, and the next call gives this delta again.
             Answer::Again => Put::Full,
             Answer::Abort => Put::Stop(Stop::Abort),
         }
@@ -232,9 +233,9 @@ impl<'c> CallbackSink<'c> {
             // A byte decodes to at most three bytes, and so does a pending surrogate before the text.
             self.short(f, part.text(payload))
         } else {
-            let mut more = *taken;
-            let answer = self.pieces(f, payload, &{ part }, &mut more);
-            *taken = more;
+            let mut copy = *taken;
+            let answer = self.pieces(f, payload, &{ part }, &mut copy);
+            *taken = copy;
             answer
         };
         if has_more {
@@ -251,6 +252,8 @@ impl<'c> CallbackSink<'c> {
         self.bytes(f, buffer.get(..len).unwrap_or_default())
     }
 
+    /// Decodes a text, and gives it to a callback in pieces. `taken` is how many raw bytes of it the callback took
+    /// before. A callback that asks for a pause still gets the rest of the text.
     #[inline(never)]
     fn pieces(&mut self, f: deltawire_text_fn, payload: &[u8], part: &Part, taken: &mut usize) -> Answer {
         let (mut buffer, flags) = ([0; PIECE], self.at.flags);

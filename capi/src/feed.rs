@@ -75,7 +75,7 @@ pub unsafe extern "C" fn deltawire_feed(
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
     unsafe {
-        if len == 1 && are_usual(cbs) && append_byte(p, false, data.cast()) {
+        if len == 1 && are_usual(cbs) && append_byte(p, Own::SHARES, data.cast()) {
             put_out(consumed, 1);
             return DELTAWIRE_OK;
         }
@@ -196,7 +196,7 @@ unsafe fn finish_feed<W: MachineSource>(
 
 /// A sink of a call: callbacks, or the array of a batch.
 pub(crate) trait Target: Sink {
-    /// The status of a call that stops because the sink has no room.
+    /// The status of a call that leaves an event pending: the array of a batch is full, or a callback answered AGAIN.
     const FULL: deltawire_status;
 
     /// The number with which a callback aborted the call, and the stream offset of that event.
@@ -240,6 +240,7 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     if core.phase != Phase::Reading || is_committed && !data.is_empty() || is_of_other::<T>(core) {
         return (0, DELTAWIRE_E_STATE);
     }
+    // Offsets of texts count from the caller's first byte or, in committed bytes, from that of the block.
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
     let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine| {

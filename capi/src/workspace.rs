@@ -12,16 +12,16 @@ use core::ptr::{addr_of, addr_of_mut};
 use deltawire::stream::{Emitter, Machine};
 use deltawire::Workspace;
 
-/// How many shapes of events a workspace remembers: as many as the machine of a parser, so that the
-/// code that reads is compiled once for both.
-const SHAPES: usize = 2;
+/// How many templates a workspace has room for: as many as the machine of a parser, so that the code
+/// that reads is compiled once for both.
+const SLOTS: usize = 2;
 
 /// A workspace's block.
 #[repr(C)]
 struct WorkspaceBlock {
     /// [`MAGIC`], or [`BUSY`] while a call is using the workspace.
     magic: u64,
-    workspace: Workspace<SHAPES>,
+    workspace: Workspace<SLOTS>,
 }
 
 /// The first word of an initialized block.
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn deltawire_workspace_clear(w: *mut deltawire_workspace) 
 /// A workspace that a call is using. The block refuses other calls until this is dropped.
 pub(crate) struct OpenWorkspace<'b> {
     magic: *mut u64,
-    workspace: &'b mut Workspace<SHAPES>,
+    workspace: &'b mut Workspace<SLOTS>,
 }
 
 impl Drop for OpenWorkspace<'_> {

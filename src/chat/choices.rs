@@ -98,7 +98,7 @@ impl Work<'_, '_> {
         }
         let at = work.steps.offset();
         let index = work.steps.digit()?;
-        work.place(spans, choice::INDEX, work.span_from(at));
+        work.store(spans, choice::INDEX, work.span_from(at));
         if !work.steps.take(b",\"delta\":") {
             return None;
         }
@@ -115,7 +115,7 @@ impl Work<'_, '_> {
         if !work.steps.take(b"}") {
             return None;
         }
-        work.place(spans, choice::DELTA, work.span_from(at));
+        work.store(spans, choice::DELTA, work.span_from(at));
         work.usual_null(spans, b",\"logprobs\":null", choice::LOGPROBS);
         work.usual_null(spans, b",\"finish_reason\":null", choice::FINISH_REASON);
         let is_whole = work.steps.close(b'}') || {
@@ -126,7 +126,7 @@ impl Work<'_, '_> {
         if !is_whole {
             return None;
         }
-        spans.set(choice::WHOLE, work.span_from(start));
+        spans.set(choice::ITSELF, work.span_from(start));
         self.steps.go_to(work.steps);
         Some(index)
     }
@@ -147,7 +147,7 @@ impl Work<'_, '_> {
             return None;
         }
         (into.calls, into.is_fragment) = (1, true);
-        self.place(&mut into.spans, delta::TOOL_CALLS, self.span_from(start));
+        self.store(&mut into.spans, delta::TOOL_CALLS, self.span_from(start));
         Some(())
     }
 
@@ -155,7 +155,7 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn string(&mut self, spans: &mut Spans<{ delta::COUNT }>, member: usize) -> Option<()> {
         let read = self.steps.string_value()?;
-        self.place(spans, member, span(read));
+        self.store(spans, member, span(read));
         Some(())
     }
 
@@ -164,7 +164,7 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn usual_null(&mut self, spans: &mut Spans<{ choice::COUNT }>, member: &[u8], number: usize) {
         if self.steps.take(member) {
-            self.place(spans, number, self.span_from(self.steps.offset().wrapping_sub(b"null".len())));
+            self.store(spans, number, self.span_from(self.steps.offset().wrapping_sub(b"null".len())));
         }
     }
 
@@ -201,7 +201,7 @@ impl Work<'_, '_> {
                 b"toke" { b"n_ids\":" => Unknown }
                 b"nati" { b"ve_finish_reason\":" => NativeFinishReason }
             );
-            let place = match key {
+            let rule = match key {
                 Key::Index => {
                     if self.integer(&mut into.spans, choice::INDEX) {
                         continue;
@@ -214,7 +214,7 @@ impl Work<'_, '_> {
                         let from = self.steps.offset();
                         self.members_of_delta(&mut into.delta);
                         let span = self.span_from(from);
-                        self.place(&mut into.spans, choice::DELTA, span);
+                        self.store(&mut into.spans, choice::DELTA, span);
                         continue;
                     }
                     MemberRule::new(choice::DELTA, Expect::OBJECT)
@@ -240,12 +240,12 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            self.member(&mut into.spans, place)?;
+            self.member(&mut into.spans, rule)?;
         }
         let index = into.spans.get(choice::INDEX).and_then(|span| self.first_byte(span));
         self.flag(index.is_none() || index == Some(b'n'), Quirk::MissingChoiceIndex);
         let span = self.span_from(start);
-        into.spans.set(choice::WHOLE, span);
+        into.spans.set(choice::ITSELF, span);
         Some(())
     }
 
@@ -267,12 +267,12 @@ impl Work<'_, '_> {
                 b"refu" { b"sal\":" => Refusal }
                 b"tool" { b"_calls\":" => ToolCalls }
             );
-            let place = match key {
+            let rule = match key {
                 Key::Role => MemberRule::new(delta::ROLE, Expect::TEXT),
                 Key::Content => {
                     if self.steps.peek() == b'[' {
                         let span = self.aside(|work| work.content_parts());
-                        self.place(&mut into.spans, delta::CONTENT, span);
+                        self.store(&mut into.spans, delta::CONTENT, span);
                         continue;
                     }
                     MemberRule::new(delta::CONTENT, Expect::TEXT)
@@ -300,7 +300,7 @@ impl Work<'_, '_> {
                 Key::Annotations => MemberRule::new(delta::ANNOTATIONS, Expect::ANY),
                 _ => UNKNOWN,
             };
-            self.member(&mut into.spans, place)?;
+            self.member(&mut into.spans, rule)?;
         }
         Some(())
     }
@@ -340,14 +340,14 @@ impl Work<'_, '_> {
             more = !is_lone && self.more_elements();
         }
         let span = self.span_from(start);
-        self.place(&mut into.spans, delta::TOOL_CALLS, span);
+        self.store(&mut into.spans, delta::TOOL_CALLS, span);
     }
 
     /// Notes what the list of deltas needs from the first call.
     #[inline]
     fn first_call(&self, call: &CallIndex, into: &mut DeltaIndex) {
         /// The members that a fragment of arguments may have, apart from an ID and a type that are null.
-        const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::WHOLE;
+        const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::ITSELF;
         let value = |member| call.get(member).map(|span| self.value(span));
         let index = call.get(call::INDEX).and_then(|span| self.number_at(span));
         let has_text = |member| value(member).and_then(text_of).is_some();
@@ -380,7 +380,7 @@ impl Work<'_, '_> {
                 b"type" { b"\":" => Type }
                 b"func" { b"tion\":" => Function }
             );
-            let place = match key {
+            let rule = match key {
                 Key::Index => {
                     if self.integer(into, call::INDEX) {
                         continue;
@@ -405,10 +405,10 @@ impl Work<'_, '_> {
                 }
                 _ => self.other_of_call(into),
             };
-            self.member(into, place)?;
+            self.member(into, rule)?;
         }
         let span = self.span_from(start);
-        into.set(call::WHOLE, span);
+        into.set(call::ITSELF, span);
         Some(())
     }
 
@@ -432,17 +432,17 @@ impl Work<'_, '_> {
                 b"argu" { b"ments\":" => Arguments }
                 b"name" { b"\":" => Name }
             );
-            let place = if key == Key::Name {
+            let rule = if key == Key::Name {
                 MemberRule::new(call::NAME, Expect::TEXT)
             } else if key == input {
                 MemberRule::new(call::ARGUMENTS, Expect::ARGUMENTS)
             } else {
                 self.other_of_call(into)
             };
-            self.member(into, place)?;
+            self.member(into, rule)?;
         }
         let span = self.span_from(start);
-        self.place(into, member, span);
+        self.store(into, member, span);
         Some(())
     }
 }

@@ -151,7 +151,8 @@ pub(crate) mod top {
 pub(crate) mod choice {
     pub(crate) const INDEX: usize = 0;
     pub(crate) const DELTA: usize = 1;
-    pub(crate) const WHOLE: usize = 2;
+    /// Not a member: the span of the choice, if the choice is an object.
+    pub(crate) const ITSELF: usize = 2;
     pub(crate) const TEXT: usize = 3;
     pub(crate) const MESSAGE: usize = 4;
     pub(crate) const LOGPROBS: usize = 5;
@@ -165,6 +166,7 @@ pub(crate) mod choice {
 }
 
 /// Members of a delta or a message, in the order in which their deltas are emitted.
+// CONTRIBUTING.md, *How to add a kind*, lists the other places that a new member needs.
 pub(crate) mod delta {
     pub(crate) const ROLE: usize = 0;
     pub(crate) const REASONING_CONTENT: usize = 1;
@@ -192,7 +194,8 @@ pub(crate) mod call {
     pub(crate) const CUSTOM: usize = 4;
     pub(crate) const NAME: usize = 5;
     pub(crate) const ARGUMENTS: usize = 6;
-    pub(crate) const WHOLE: usize = 7;
+    /// Not a member: the span of the call, if the call is an object.
+    pub(crate) const ITSELF: usize = 7;
     /// A mark without a span: the call or its function has other members.
     pub(crate) const OTHERS: usize = 8;
     pub(crate) const COUNT: usize = 9;

@@ -53,7 +53,7 @@ impl Work<'_, '_> {
                 b"obfu" { b"scation\":" => Obfuscation }
                 b"prov" { b"ider\":" => Provider }
             );
-            let place = match key {
+            let rule = match key {
                 Key::Choices => {
                     if self.choices(index, seen) {
                         continue;
@@ -103,7 +103,7 @@ impl Work<'_, '_> {
                 }
                 _ => UNKNOWN,
             };
-            self.member(&mut index.top, place)?;
+            self.member(&mut index.top, rule)?;
         }
         Some(())
     }
@@ -134,7 +134,7 @@ impl Work<'_, '_> {
             more = self.more_elements();
         }
         let span = self.span_from(start);
-        self.place(&mut index.top, top::CHOICES, span);
+        self.store(&mut index.top, top::CHOICES, span);
         true
     }
 
@@ -180,7 +180,7 @@ impl Work<'_, '_> {
         start: u32,
     ) {
         let number = self.index_of(choice);
-        if choice.spans.has(choice::WHOLE) {
+        if choice.spans.has(choice::ITSELF) {
             let value = |member| choice.spans.get(member).map(|span| self.value(span));
             let is_object = |member| value(member).is_some_and(|value| value.kind() == ValueKind::Object);
             let reason = |member| value(member).and_then(reason_of);

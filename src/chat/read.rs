@@ -110,7 +110,7 @@ pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>
     let own = index.top(payload, top::USAGE).filter(has_members);
     let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "usage").filter(has_members);
     let of_choice = || {
-        let choice = index.first.spans.get(choice::WHOLE).filter(|_| index.facts.rare)?;
+        let choice = index.first.spans.get(choice::ITSELF).filter(|_| index.facts.rare)?;
         member_of(index.value(payload, choice), "usage").filter(has_members)
     };
     own.or_else(of_groq).or_else(of_choice)

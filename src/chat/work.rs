@@ -184,20 +184,20 @@ impl<'a> Work<'a, '_> {
 
     /// Reads the value of a member, judges it, and stores its span. Returns `None` after a fault.
     #[inline(always)]
-    pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, place: MemberRule) -> Option<()> {
+    pub(super) fn member<const N: usize>(&mut self, spans: &mut Spans<N>, rule: MemberRule) -> Option<()> {
         let start = self.steps.offset();
         let kind = if self.steps.plain_string() {
             ValueKinds::STRING
         } else if self.steps.null() {
             ValueKinds::NULL
         } else {
-            return self.aside(|work| work.odd_member(spans, place));
+            return self.aside(|work| work.odd_member(spans, rule));
         };
         let read = Skipped { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN };
-        if !kind.any(place.plain()) {
-            self.aside(|work| work.judge_value(place, work.value_of(read)));
+        if !kind.any(rule.plain()) {
+            self.aside(|work| work.judge_value(rule, work.value_of(read)));
         }
-        self.set(spans, place, read);
+        self.set(spans, rule, read);
         Some(())
     }
 
@@ -214,7 +214,7 @@ impl<'a> Work<'a, '_> {
         let start = self.steps.offset();
         let took = take(&mut self.steps);
         if took {
-            self.place(spans, member, self.span_from(start));
+            self.store(spans, member, self.span_from(start));
         }
         took
     }
@@ -226,33 +226,35 @@ impl<'a> Work<'a, '_> {
     }
 
     #[inline(never)]
-    fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, place: MemberRule) -> Option<()> {
-        let read = self.odd_value(place)?;
-        self.set(spans, place, read);
+    fn odd_member<const N: usize>(&mut self, spans: &mut Spans<N>, rule: MemberRule) -> Option<()> {
+        let read = self.odd_value(rule)?;
+        self.set(spans, rule, read);
         Some(())
     }
 
     /// Reads the value of a member, and judges it.
     #[inline(never)]
-    fn odd_value(&mut self, place: MemberRule) -> Option<Skipped> {
+    fn odd_value(&mut self, rule: MemberRule) -> Option<Skipped> {
         let read = self.read()?;
-        if !read.kind.any(place.plain()) {
-            self.judge_value(place, self.value_of(read));
+        if !read.kind.any(rule.plain()) {
+            self.judge_value(rule, self.value_of(read));
         }
         Some(read)
     }
 
     /// Notes the quirk of a value that is not of the plain kinds, if it has one.
     #[inline(never)]
-    fn judge_value(&mut self, place: MemberRule, value: Value<'_>) {
-        self.notes.quirks |= place.judge(value);
+    fn judge_value(&mut self, rule: MemberRule, value: Value<'_>) {
+        self.notes.quirks |= rule.judge(value);
     }
 
+    /// Stores the span of a member whose value was read by its rule. Flags a second value of the member. Notes a member
+    /// that no index stores, unless its value is null.
     #[inline(always)]
-    fn set<const N: usize>(&mut self, spans: &mut Spans<N>, place: MemberRule, read: Skipped) {
-        match spans.set(place.member(), span(read)) {
+    fn set<const N: usize>(&mut self, spans: &mut Spans<N>, rule: MemberRule, read: Skipped) {
+        match spans.set(rule.member(), span(read)) {
             Some(twice) => self.flag(twice, Quirk::DuplicateMember),
-            None => self.notes.has_others |= place == UNKNOWN && read.kind != ValueKinds::NULL,
+            None => self.notes.has_others |= rule == UNKNOWN && read.kind != ValueKinds::NULL,
         }
     }
 
@@ -260,12 +262,13 @@ impl<'a> Work<'a, '_> {
     #[inline(always)]
     pub(super) fn integer<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
         let Some(read) = self.steps.plain_integer() else { return false };
-        self.place(spans, member, span(read));
+        self.store(spans, member, span(read));
         true
     }
 
+    /// Stores the span of a member, and flags a second value of it.
     #[inline(always)]
-    pub(super) fn place<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: ValueSpan) {
+    pub(super) fn store<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize, span: ValueSpan) {
         let twice = spans.set(member, span);
         self.flag(twice == Some(true), Quirk::DuplicateMember);
     }

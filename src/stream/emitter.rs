@@ -1,5 +1,13 @@
 //! The one loop from bytes to deltas: it reads events and gives their deltas to a [`Sink`]. After the sink was full, it
 //! resumes with the delta that the sink had no room for.
+//!
+//! An event goes one of three ways, which [`Emitter::run`] tries in this order:
+//!
+//! - A template recognizes it, and perhaps the events after it: they are a [run](crate::stream::run), which `usual`
+//!   emits.
+//! - A step of the machine reads it, and it has nothing to report but its deltas: the next run begins with it.
+//! - A step reads it, and it has more to report: it goes through the [`Stage`]s, which `report` emits. An event of a run
+//!   goes on there if the sink was full or asked for a pause.
 
 use super::checkpoint::NeedStorage;
 use super::found::{Found, Place, Step};
@@ -40,7 +48,7 @@ enum Stage {
     Before,
     /// The raw payload of a chunk.
     Payload,
-    /// The event itself.
+    /// The head: the delta of the event itself, such as a `Chunk`.
     Head,
     /// Members of the top level that describe the response.
     Meta,
@@ -168,8 +176,8 @@ impl Emitter {
         base: u32,
         sink: &mut S,
     ) -> (usize, Outcome) {
-        // `read` is an event that a step has read and the next run emits: its payload, and how many bytes the step
-        // consumed.
+        // `read` is an event that a step of the machine has read, and that the next run of events begins with: its
+        // payload, and how many bytes the step consumed.
         let (mut spent, mut read) = (0, None);
         if self.expected > 0 && !self.is_given_again(input) {
             return (0, Outcome::Resume);

@@ -1,4 +1,4 @@
-//! The deltas of one chunk: from the items on its page, through the tracker, to the sink.
+//! The deltas of one chunk: from the items on the page of its index (`chat/page.rs`), through the tracker, to the sink.
 
 use super::context::Context;
 use super::frames::Frames;
@@ -189,7 +189,8 @@ impl Progress {
         }
     }
 
-    /// Gives the sink a delta that went through the tracker. Keeps the delta in `waiting` if the sink is full.
+    /// Gives the sink a delta: the event itself, or a delta of a chunk that went through the tracker. Keeps the delta in
+    /// `waiting` if the sink is full.
     #[inline(always)]
     pub(super) fn put<S: Sink + ?Sized>(
         &mut self,

@@ -82,19 +82,19 @@ pub struct Records<'s> {
     /// The kinds that are written, as [`Kind::bit`]s.
     mask: u64,
     created: Created,
-    head: Option<Head>,
+    last_chunk: Option<LastChunk>,
 }
 
 /// The record of the chunk before. The record of a chunk that [repeats](Context::repeats) that chunk differs only in
 /// offsets.
-struct Head {
+struct LastChunk {
     /// Here the offsets of the texts count from their origins.
     record: Record,
     id: Origin,
     model: Origin,
 }
 
-/// What the offset of a text in a [`Head`] is counted from: the beginning of its segment, or 0 if the text is absent.
+/// What the offset of a text in a [`LastChunk`] is counted from: the beginning of its segment, or 0 if the text is absent.
 struct Origin {
     segment: u8,
     /// All bits, or none if the text is absent. A mask takes fewer instructions than a condition.
@@ -184,7 +184,7 @@ impl<'s> Records<'s> {
     /// A sink that writes deltas of the kinds in `mask` ([`Kind::bit`]) to `records`. Texts that must be decoded go to
     /// `scratch`, which should have at least 64 bytes.
     pub fn new(records: &'s mut [Record], scratch: &'s mut [u8], mask: u64) -> Self {
-        Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default(), head: None }
+        Records { records, written: 0, scratch, used: 0, need: 0, mask, created: Created::default(), last_chunk: None }
     }
 
     /// How many records were written.
@@ -264,8 +264,8 @@ impl<'s> Records<'s> {
     /// Returns `false`, without effect, for any other chunk, or if no record is free.
     #[inline(always)]
     fn put_chunk(&mut self, context: &Context<'_>, chunk: &Chunk<'_>) -> bool {
-        let head = self.head.as_ref().filter(|_| context.repeats());
-        let (Some(Head { record, id, model }), Some(at)) = (head, context.bytes().input()) else {
+        let last = self.last_chunk.as_ref().filter(|_| context.repeats());
+        let (Some(LastChunk { record, id, model }), Some(at)) = (last, context.bytes().input()) else {
             // A copy is passed, because a pointer to the context would keep it out of registers.
             return self.put_first_chunk(&{ *context });
         };
@@ -284,10 +284,10 @@ impl<'s> Records<'s> {
     /// [`put_chunk`](Self::put_chunk) for a chunk that does not repeat the chunk before.
     #[inline(never)]
     fn put_first_chunk(&mut self, context: &Context<'_>) -> bool {
-        self.head = None;
+        self.last_chunk = None;
         let Some(chunk) = context.chunk() else { return false };
         let payload = context.bytes();
-        let place = |field| chunk.text_part(field).and_then(|part| plain(part, payload));
+        let place = |field| chunk.text_part(field).and_then(|part| in_input(part, payload));
         let (Some((text_off, text_len)), Some((aux_off, aux_len)), true) =
             (place(ChunkMember::Id), place(ChunkMember::Model), context.name().bytes.is_empty())
         else {
@@ -299,7 +299,7 @@ impl<'s> Records<'s> {
             let (id, model) = (Origin::new(id, text_len), Origin::new(model, aux_len));
             let text_off = text_off.wrapping_sub(id.of(chunk.index(), at));
             let aux_off = aux_off.wrapping_sub(model.of(chunk.index(), at));
-            self.head = Some(Head { record: Record { text_off, aux_off, ..record }, id, model });
+            self.last_chunk = Some(LastChunk { record: Record { text_off, aux_off, ..record }, id, model });
         }
         self.put_record(record).is_ok()
     }
@@ -309,13 +309,13 @@ impl<'s> Records<'s> {
     fn put_other(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Result<(), RecordsFull> {
         let payload = context.bytes();
         let record = record_of(context, delta);
-        let (none, whole) = (Unsplit::NONE, |part: Part| Unsplit::part(part, payload));
+        let (none, unsplit) = (Unsplit::NONE, |part: Part| Unsplit::part(part, payload));
         let is_member = delta.kind == Kind::Meta && Meta::from_number(delta.code).is_some_and(Meta::is_member);
         match delta.kind {
             Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta
                 if !is_member =>
             {
-                self.put_whole(record, whole(delta.text), whole(delta.aux), none)
+                self.put_unsplit(record, unsplit(delta.text), unsplit(delta.aux), none)
             }
             Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
             Kind::Audio
@@ -349,7 +349,7 @@ impl<'s> Records<'s> {
                     let part = text.map_or(Part::NONE, |text| Part::of(context.payload(), text));
                     Unsplit::part(part, context.bytes())
                 });
-                self.put_whole(record_of_chunk(context, &chunk, chunk.created()), text, model, name)
+                self.put_unsplit(record_of_chunk(context, &chunk, chunk.created()), text, model, name)
             }
             Some(Event::Sse(_)) => {
                 let name = if context.name().bytes.is_empty() { Unsplit::Bytes(b"message") } else { name };
@@ -359,7 +359,7 @@ impl<'s> Records<'s> {
             Some(Event::Comment(_) | Event::KeepAlive(_)) => {
                 self.put_bytes(record, context.bytes(), taken, &none, &none)
             }
-            Some(Event::LastEventId(_)) => self.put_whole(record, id, none, none),
+            Some(Event::LastEventId(_)) => self.put_unsplit(record, id, none, none),
             _ => self.put_record(record),
         }
     }
@@ -390,7 +390,7 @@ impl<'s> Records<'s> {
     }
 
     /// Writes a record with up to three texts that are not split.
-    fn put_whole(
+    fn put_unsplit(
         &mut self,
         mut record: Record,
         text: Unsplit<'_>,
@@ -409,8 +409,8 @@ impl<'s> Records<'s> {
 
     /// Writes one of a record's texts, and sets its offset, length and flag in the record.
     #[inline(never)]
-    fn set_text(&mut self, record: &mut Record, which: u32, whole: &Unsplit<'_>) {
-        let (off, len, flag) = match *whole {
+    fn set_text(&mut self, record: &mut Record, which: u32, text: &Unsplit<'_>) {
+        let (off, len, flag) = match *text {
             Unsplit::Input(off, len) => (off, len, 0),
             Unsplit::Bytes(bytes) => {
                 let (off, len) = self.copy(bytes);
@@ -444,7 +444,7 @@ impl<'s> Records<'s> {
         extra: &Unsplit<'_>,
     ) -> Result<(), RecordsFull> {
         if let Some(off) = source.input() {
-            return self.put_whole(record, Unsplit::Input(off, source.bytes.len() as u32), *aux, *extra);
+            return self.put_unsplit(record, Unsplit::Input(off, source.bytes.len() as u32), *aux, *extra);
         }
         let others = aux.scratch().saturating_add(extra.scratch());
         loop {
@@ -504,7 +504,7 @@ impl<'s> Records<'s> {
 
 /// Offset and length of a text in the input. `None` if the text is not in the input or does not decode to itself.
 #[inline(always)]
-fn plain(part: Part, payload: InputBytes<'_>) -> Option<(u32, u32)> {
+fn in_input(part: Part, payload: InputBytes<'_>) -> Option<(u32, u32)> {
     if part.is_empty() {
         return Some((0, 0));
     }
@@ -536,7 +536,7 @@ impl<'a> Unsplit<'a> {
 
     /// A JSON string, which is reported decoded.
     fn part(part: Part, payload: InputBytes<'a>) -> Self {
-        if let Some((off, len)) = plain(part, payload) {
+        if let Some((off, len)) = in_input(part, payload) {
             return Unsplit::Input(off, len);
         }
         let text = part.text(payload.bytes);

@@ -50,7 +50,7 @@ impl<'a> Iterator for Choices<'a> {
 
 /// Returns the offset one past the first choice.
 fn end_of_first(payload: &[u8], index: &Index) -> Option<usize> {
-    let first = match member(index, payload, &index.first.spans, choice::WHOLE) {
+    let first = match member(index, payload, &index.first.spans, choice::ITSELF) {
         Some(whole) => whole,
         // The index has no span of a first choice that is no object.
         None => index.top(payload, top::CHOICES)?.elements().next()?.ok()?,
@@ -147,7 +147,7 @@ impl<'a> Choice<'a> {
 
     /// Returns the choice as raw JSON, or `None` if it is no object.
     pub fn value(&self) -> Option<Value<'a>> {
-        self.member(choice::WHOLE)
+        self.member(choice::ITSELF)
     }
 
     /// Returns any member by name, as raw JSON (`content_filter_results`, …). Walks the choice.

@@ -109,7 +109,7 @@ impl<'a> ToolCall<'a> {
 
     /// Returns the call as raw JSON, or `None` if it is no object.
     pub fn value(&self) -> Option<Value<'a>> {
-        self.member(call::WHOLE)
+        self.member(call::ITSELF)
     }
 
     /// Returns any member by name, as raw JSON (`extra_content`, …). Walks the call.

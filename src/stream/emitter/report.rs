@@ -12,7 +12,8 @@ use crate::stream::sink::{Muted, Sink, Track};
 use crate::{Error, QuirkSet};
 
 impl Emitter {
-    /// Emits the event from `stage` on.
+    /// Emits the event from `stage` on, by [`report`](Self::report). Then notes its token counts and, in the machine,
+    /// what its deltas add to the facts of the stream. Returns whether the caller may go on.
     #[inline(never)]
     pub(super) fn emit_from<const SLOTS: usize>(&mut self, stage: Stage, env: &mut Env<'_, SLOTS>) -> Outcome {
         if let Err(Full) = self.report(stage, env) {
@@ -91,7 +92,7 @@ impl Emitter {
         }
         let structural = if found == Found::NeedMore { QuirkSet::EMPTY } else { machine.quirks() };
         if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.progress.quirks).is_empty() {
-            self.conclude(stage, &context, structural, sink)?;
+            self.limit_and_quirks(stage, &context, structural, sink)?;
         }
         if found != Found::NeedMore && self.stop.is_none() {
             let open = self.progress.frames;
@@ -104,7 +105,7 @@ impl Emitter {
 
     /// Emits the limit that a delta of the event exceeded, and the event's quirks.
     #[inline(never)]
-    fn conclude(
+    fn limit_and_quirks(
         &mut self,
         stage: Stage,
         context: &Context<'_>,

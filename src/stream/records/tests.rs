@@ -17,7 +17,7 @@ fn a_larger_scratch_is_needed_only_if_an_empty_one_has_no_room() {
         let bytes = [b'x'; 200];
         let put = |sink: &mut Records<'_>, len: usize| {
             let text = Unsplit::Bytes(bytes.get(..len).unwrap_or_default());
-            sink.put_whole(Record::default(), text, Unsplit::NONE, Unsplit::NONE)
+            sink.put_unsplit(Record::default(), text, Unsplit::NONE, Unsplit::NONE)
         };
         assert_eq!(put(&mut sink, 2).map_err(|RecordsFull| ()), Ok(()));
         assert_eq!((put(&mut sink, len).is_err(), sink.need()), (true, need), "{len}");
