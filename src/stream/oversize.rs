@@ -98,9 +98,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (mut then, mut behind) = (skim, balance);
         let join = join.get(..room).unwrap_or(join);
         let ahead = value.get(..room.saturating_sub(join.len())).unwrap_or(value);
-        let known = kept
-            .and_then(|()| then.feed(&mut behind, join, &mut Discard))
-            .and_then(|()| then.feed(&mut behind, ahead, &mut Discard));
+        let mut look = |bytes| then.feed(&mut behind, bytes, &mut Discard);
+        let known = kept.and_then(|()| [join, ahead].into_iter().try_for_each(&mut look));
         let name = self.buffer.name_span().of(&[], storage);
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
