@@ -32,9 +32,9 @@
  *
  * ALLOCATION  The library never allocates. The caller provides all memory.
  * MEMORY      A parser is one block of memory: its state and tables, then room for an event that a
- *             read cut. Between calls the block holds no pointers (not to itself, to input,
- *             callbacks or user), so a memcpy of the block, outside of a call, is a snapshot or a
- *             move. A block is aligned to DELTAWIRE_ALIGN. All of this also holds for an assembler
+ *             read cut. Without DELTAWIRE_CFG_GROW no event may be longer than that room. Between
+ *             calls the block holds no pointers (not to itself, to input, callbacks or user), so a
+ *             memcpy of the block, outside of a call, is a snapshot or a move. A block is aligned to DELTAWIRE_ALIGN. All of this also holds for an assembler
  *             and a workspace.
  * VIEWS       What a callback receives is valid until the callback returns. The offsets in the
  *             events of a batch are valid until the next call on the parser, while input and
@@ -481,7 +481,7 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 #define DELTAWIRE_EV_USAGE 21
 
 // The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` bytes of plain
-// text.
+// text. A batch may emit it in pieces (`DELTAWIRE_EVF_MORE`): join them before you open the value.
 #define DELTAWIRE_EV_ERROR 22
 
 // A payload that is not a JSON object, or the bytes that follow the object; the stream goes on.

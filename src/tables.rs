@@ -3,7 +3,7 @@
 #[cfg(feature = "alloc")]
 use alloc::vec::Vec;
 
-/// A table of choices with rows `A` and a table of tool calls with rows `B`: [`Arrays`], or borrowed slices ([`Lent`]).
+/// A table of choices with rows `A` and a table of tool calls with rows `B`: [`Arrays`], or slices that the caller lends.
 pub trait Tables<A: 'static, B: 'static> {
     /// The rows of choices.
     fn choices(&self) -> &[A];

@@ -62,6 +62,11 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
         opening.name_foreign();
     }
     opening.name_http();
+    // `[DONE]` ends a response even if the server cut a choice.
+    if end.is_complete() && end.choices_finished < end.choices_seen {
+        let unfinished = end.choices_seen - end.choices_finished;
+        complain(format_args!("{unfinished} of {} choices without a finish reason", end.choices_seen));
+    }
     match end.malformed {
         0 => {}
         1 => complain("1 payload could not be read"),

@@ -110,6 +110,7 @@ fn only_what_is_complete_is_0() {
     let comment = format!(": {}\n\n", "c".repeat(200));
     let body = "{\"object\":\"chat.completion\",\"choices\":[{\"message\":{\"content\":\"a\"}}]}\n";
     let done = "verdict: done";
+    let unfinished = "1 of 1 choices without a finish reason";
     let one_long = "1 event or comment was too long and left out (--max-event-len raises the limit)";
     let one_unread = "1 payload could not be read";
     let inside = "the stream ended inside an event";
@@ -140,7 +141,8 @@ fn only_what_is_complete_is_0() {
             3,
             &["verdict: truncated: the stream was cut", inside],
         ),
-        (body.into(), 0, &["verdict: a whole JSON body instead of a stream"]),
+        (body.into(), 0, &["verdict: a whole JSON body instead of a stream", unfinished]),
+        ([&chunk("a", "null"), DONE].concat(), 0, &[done, unfinished]),
         (
             [body, "{\"cut\":"].concat(),
             3,
@@ -199,7 +201,8 @@ fn a_choice_without_room_is_lost() {
     for command in ["message", "text", "events"] {
         let ran = run_with(command, &[], &choices(128));
         let others = "deltawire: choice 1 has text, too (--choice 1 prints it); 126 more choices likewise\n";
-        let expected = format!("deltawire: verdict: done\n{}", if command == "text" { others } else { "" });
+        let verdict = "deltawire: verdict: done\ndeltawire: 128 of 128 choices without a finish reason\n";
+        let expected = format!("{verdict}{}", if command == "text" { others } else { "" });
         assert_eq!((ran.status, ran.err), (0, expected), "{command}");
         let ran = run_with(command, &[], &choices(129));
         assert!(ran.status == 3 && ran.err.contains(" choices"), "{command}: {} {}", ran.status, ran.err);

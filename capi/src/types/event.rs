@@ -68,7 +68,7 @@ pub const DELTAWIRE_EV_CHOICE_ERROR: u32 = 20;
 /// merged.
 pub const DELTAWIRE_EV_USAGE: u32 = 21;
 /// The API reported an error. Text: JSON, or with the flag `DELTAWIRE_EVF_PLAIN` bytes of plain
-/// text.
+/// text. A batch may emit it in pieces (`DELTAWIRE_EVF_MORE`): join them before you open the value.
 pub const DELTAWIRE_EV_ERROR: u32 = 22;
 /// A payload that is not a JSON object, or the bytes that follow the object; the stream goes on.
 /// Only with `DELTAWIRE_CFG_STRICT_JSON` does the parser find a broken value inside a member that it
