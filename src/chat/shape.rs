@@ -389,8 +389,8 @@ impl Shape {
 
     fn keep_items(&mut self, items: &[PageItem], holes: &[Hole]) -> Option<()> {
         self.count = items.len() as u8;
-        for (slot, item) in self.candidates.iter_mut().zip(items) {
-            *slot = Candidate::of(item, holes)?;
+        for (to, item) in self.candidates.iter_mut().zip(items) {
+            *to = Candidate::of(item, holes)?;
         }
         (items.len() <= CANDIDATES).then_some(())
     }

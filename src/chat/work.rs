@@ -40,17 +40,17 @@ pub(super) enum NextKey {
     Fault,
 }
 
-/// Passes `$before`, which is the bracket of the object or a comma, and the next name. The slot of the name's tag
+/// Passes `$before`, which is the bracket of the object or a comma, and the next name. The bucket of the name's tag
 /// selects the candidates. The four bytes of the tag and the bytes after them decide whether the name is one of these;
 /// [`Work::key`] looks up any other name. Leaves the loop at the end of the object, and returns from the function if
 /// the name is malformed.
 macro_rules! next_key {
     ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
-        /// Gives each tag a slot of its own, so that one jump finds the tag, whatever the order of the members.
+        /// Gives each tag a bucket of its own, so that one jump finds the tag, whatever the order of the members.
         const BY: u32 = $crate::chat::key::spread(&[$($crate::chat::key::tag($tag)),*]);
         let tag = $work.steps.tag($before);
-        let key = match $crate::chat::key::slot(tag, BY) {
-            $(slot if slot == const { $crate::chat::key::slot($crate::chat::key::tag($tag), BY) }
+        let key = match $crate::chat::key::bucket(tag, BY) {
+            $(bucket if bucket == const { $crate::chat::key::bucket($crate::chat::key::tag($tag), BY) }
                 && tag == const { $crate::chat::key::tag($tag) } => {
                 $(if $work.steps.took($rest) { $crate::chat::work::NextKey::Key($crate::chat::key::Key::$key) } else)* { $work.key($before) }
             })*

@@ -421,7 +421,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
 
     /// Returns the place of a choice in the table. A new choice gets one, if there is room.
     fn place(&mut self, index: u32) -> Option<usize> {
-        let is_it = |slot: &Option<ChoiceRow>| slot.as_ref().is_some_and(|choice| choice.index == index);
+        let is_it = |row: &Option<ChoiceRow>| row.as_ref().is_some_and(|choice| choice.index == index);
         if self.tables.choices().get(index as usize).is_some_and(is_it) {
             return Some(index as usize);
         }
