@@ -24,8 +24,8 @@ pub(super) const fn tag(text: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*text)
 }
 
-/// Returns the bucket of a tag in a hash table. With the factor `by` of [`spread`], each of its tags has a bucket of its
-/// own.
+/// Returns the bucket of a tag in a hash table. With the factor `by` of [`spread`], each of its tags has a bucket
+/// of its own.
 #[inline(always)]
 pub(super) const fn bucket(tag: u32, by: u32) -> u32 {
     tag.wrapping_mul(by) >> 28

@@ -31,7 +31,7 @@ pub(crate) enum How {
     /// A whole event of another protocol.
     Event,
     /// A text of an event of another protocol. `choice` is not the index of a choice, but the
-    /// [slot](crate::dialect::TextPiece::slot) of the text.
+    /// [slot](crate::dialect::OnlyText::slot) of the text.
     Slot,
     /// A text with a slot, of a summary.
     Summary,

@@ -188,7 +188,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             // without a field, which add another fact than errors in a field; JSON other than chunks, such as a
             // keep-alive or an event that comes before the protocol is known; and events of another protocol than the
             // stream's.
-            let is_usual = if is_native { self.index.is_piece() } else { self.index.facts.chat };
+            let is_usual = if is_native { self.index.has_only_text() } else { self.index.facts.chat };
             let is_usual = is_usual && !self.block.quirks.contains(Quirk::ForeignEvent);
             let plain = plain && is_usual && !(self.block.raw && self.index.facts.error);
             let whole = read.as_ref().ok().filter(|read| plain && read.end == payload.len());
