@@ -194,7 +194,7 @@ impl<'a> Work<'a, '_> {
             return self.aside(|work| work.odd_member(spans, rule));
         };
         let read = Skipped { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN };
-        if !kind.any(rule.plain()) {
+        if !kind.any(rule.kinds()) {
             self.aside(|work| work.judge_value(rule, work.value_of(read)));
         }
         self.set(spans, rule, read);
@@ -236,13 +236,13 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn odd_value(&mut self, rule: MemberRule) -> Option<Skipped> {
         let read = self.read()?;
-        if !read.kind.any(rule.plain()) {
+        if !read.kind.any(rule.kinds()) {
             self.judge_value(rule, self.value_of(read));
         }
         Some(read)
     }
 
-    /// Notes the quirk of a value that is not of the plain kinds, if it has one.
+    /// Notes the quirk of a value that is not of the expected kinds, if it has one.
     #[inline(never)]
     fn judge_value(&mut self, rule: MemberRule, value: Value<'_>) {
         self.notes.quirks |= rule.judge(value);
@@ -261,7 +261,7 @@ impl<'a> Work<'a, '_> {
     /// Stores the span of the next value if it is a number of digits alone. Otherwise reads nothing.
     #[inline(always)]
     pub(super) fn integer<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
-        let Some(read) = self.steps.plain_integer() else { return false };
+        let Some(read) = self.steps.digits_only() else { return false };
         self.store(spans, member, span(read));
         true
     }

@@ -185,7 +185,7 @@ pub trait Tracking {
     fn has_role(&self, choice: u32) -> bool;
     /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns
     /// `false`, with no effect, if the text may have to be changed.
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
+    fn take_unchanged(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
     /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks.
     /// Returns the number of the call, or `None`, with no effect, if the fragment may be something else.
     fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
@@ -230,7 +230,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
     }
 
     #[inline(always)]
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
+    fn take_unchanged(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
         let Some(Some(known)) = self.tables.choices_mut().get_mut(choice as usize) else { return false };
         if known.index != choice {
             return false;
