@@ -239,8 +239,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         if kind == Kind::Reasoning && !known.reasoning_named {
             return false;
         }
-        let is_plain = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
-        if self.state.pending != 0 || known.finished || !is_plain {
+        let is_sound = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
+        if self.state.pending != 0 || known.finished || !is_sound {
             return false;
         }
         known.delta = true;
