@@ -347,11 +347,11 @@ impl Work<'_, '_> {
     #[inline]
     fn first_call(&self, call: &CallIndex, into: &mut DeltaIndex) {
         /// The members that a fragment of arguments may have, apart from an ID and a type that are null.
-        const PLAIN: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::ITSELF;
+        const BARE: u32 = 1 << call::INDEX | 1 << call::FUNCTION | 1 << call::ARGUMENTS | 1 << call::ITSELF;
         let value = |member| call.get(member).map(|span| self.value(span));
         let index = call.get(call::INDEX).and_then(|span| self.number_at(span));
         let has_text = |member| value(member).and_then(text_of).is_some();
-        let is_bare = call.mask() & !PLAIN == 0
+        let is_bare = call.mask() & !BARE == 0
             || ![call::ID, call::TYPE, call::NAME].into_iter().any(has_text)
                 && !call.has(call::CUSTOM)
                 && !call.has(call::OTHERS);

@@ -62,7 +62,7 @@ impl DeltaCursor {
     /// payload. Otherwise returns the next item of the page, if there is one. Each call must pass the index of the same
     /// chunk.
     #[inline(always)]
-    pub(crate) fn next_plain<'i>(&mut self, index: &'i Index) -> Result<(Kind, u32, Part), Option<&'i PageItem>> {
+    pub(crate) fn next_on_page<'i>(&mut self, index: &'i Index) -> Result<(Kind, u32, Part), Option<&'i PageItem>> {
         while !self.is_off_page {
             let Some(item) = index.list.get(self.at) else { break };
             if !matches!(item.how, How::Text | How::Raw) {
@@ -78,7 +78,7 @@ impl DeltaCursor {
         Err(None)
     }
 
-    /// Returns what the next delta is, given the item that [`next_plain`](DeltaCursor::next_plain) returned.
+    /// Returns what the next delta is, given the item that [`next_on_page`](DeltaCursor::next_on_page) returned.
     #[inline(always)]
     pub(crate) fn ahead(&self, item: Option<&PageItem>, index: &Index) -> Ahead {
         match item {

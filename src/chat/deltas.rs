@@ -33,7 +33,7 @@ impl<'a> Iterator for Deltas<'a> {
         let Deltas { payload, index, cursor } = self;
         let index = (*index)?;
         loop {
-            let delta = match cursor.next_plain(index) {
+            let delta = match cursor.next_on_page(index) {
                 // Nearly every delta is content.
                 Ok((Kind::Content, choice, part)) => return Some((choice, Update::Content(part.text(payload)))),
                 Ok((kind, choice, text)) => Delta { choice, text, ..Delta::new(kind) },

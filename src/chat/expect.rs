@@ -4,15 +4,15 @@ use super::scalar::is_none_string;
 use crate::json::{Value, ValueKind, ValueKinds};
 use crate::{Quirk, QuirkSet};
 
-/// The plain kinds of values of a member, which are right whatever the value is, and the rule for values of other
+/// The expected kinds of values of a member, which are right whatever the value is, and the rule for values of other
 /// kinds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Expect {
-    plain: ValueKinds,
+    kinds: ValueKinds,
     rule: Rule,
 }
 
-/// The rule for a value that is not of the plain kinds. A value that is flagged is reported as a quirk.
+/// The rule for a value that is not of the expected kinds. A value that is flagged is reported as a quirk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
     /// Any value is odd: flagged as a value of an unexpected type.
@@ -53,20 +53,20 @@ impl MemberRule {
         usize::from(self.member)
     }
 
-    /// Returns the plain kinds of values.
+    /// Returns the expected kinds of values.
     #[inline(always)]
-    pub(super) fn plain(self) -> ValueKinds {
-        self.expect.plain
+    pub(super) fn kinds(self) -> ValueKinds {
+        self.expect.kinds
     }
 
-    /// Returns the quirk of a value that is not of the plain kinds, if it has one.
+    /// Returns the quirk of a value that is not of the expected kinds, if it has one.
     pub(super) fn judge(self, value: Value<'_>) -> QuirkSet {
         self.expect.rule.judge(value)
     }
 }
 
 impl Rule {
-    /// Returns the quirk of a value that is not of the plain kinds, if it has one.
+    /// Returns the quirk of a value that is not of the expected kinds, if it has one.
     fn judge(self, value: Value<'_>) -> QuirkSet {
         let none_or = |quirk| QuirkSet::from(if is_none_string(value) { Quirk::NoneString } else { quirk });
         let when = |odd: bool, quirk| if odd { QuirkSet::from(quirk) } else { QuirkSet::EMPTY };
@@ -93,8 +93,8 @@ impl Rule {
 }
 
 impl Expect {
-    const fn new(plain: ValueKinds, rule: Rule) -> Self {
-        Expect { plain, rule }
+    const fn new(kinds: ValueKinds, rule: Rule) -> Self {
+        Expect { kinds, rule }
     }
 
     pub(super) const ANY: Expect = Expect::new(ValueKinds::ANY, Rule::Odd);

@@ -6,7 +6,7 @@
 
 use super::page::{Behind, DeltaList, How, PageItem};
 use crate::delta::{Kind, Part};
-use crate::dialect::{Plan, ReadEvent as Event, TextPiece};
+use crate::dialect::{OnlyText, Plan, ReadEvent as Event};
 use crate::json::{Text, TextFlags, Value};
 use crate::shown::shown;
 use crate::QuirkSet;
@@ -454,8 +454,8 @@ impl Index {
         }
         self.list.behind.add(Behind::USAGE, event.usage.is_some());
         self.list.behind.add(Behind::ERROR, event.error.is_some());
-        match &event.piece {
-            Some(piece) => self.take_piece(payload, piece),
+        match &event.only_text {
+            Some(only_text) => self.take_only_text(payload, only_text),
             None => {
                 let end = u32::try_from(payload.len()).unwrap_or(u32::MAX);
                 self.list.push(PageItem { end, kind: Kind::Chunk, how: How::Event, ..PageItem::NONE });
@@ -471,14 +471,14 @@ impl Index {
         self.list.behind.add(Behind::ERROR, self.facts.error);
     }
 
-    /// Puts the deltas of a piece of a text on the page.
-    fn take_piece(&mut self, payload: &[u8], piece: &TextPiece<'_>) {
+    /// Puts the deltas of an event with only a text on the page.
+    fn take_only_text(&mut self, payload: &[u8], only_text: &OnlyText<'_>) {
         let item = |kind, how, choice, text: Text<'_>| {
             let part = Part::of(payload, text);
             let flags = part.flags.bits() as u8;
             PageItem { start: part.start, end: part.end(), choice, kind, how, flags, segments: 0 }
         };
-        let TextPiece { kind, slot, is_summary, text, role } = *piece;
+        let OnlyText { kind, slot, is_summary, text, role } = *only_text;
         if let Some(role) = role {
             self.list.push(item(Kind::Role, How::Text, 0, role));
         }
@@ -491,20 +491,20 @@ impl Index {
         }
     }
 
-    /// Whether this is an event of another protocol whose deltas are on the page.
-    pub(crate) fn is_piece(&self) -> bool {
+    /// Whether this is an event of another protocol with [only a text](OnlyText). Its deltas are on the page.
+    pub(crate) fn has_only_text(&self) -> bool {
         self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
-    /// For a piece of a text of Responses, returns its kind, its [slot](TextPiece::slot), and whether it belongs to a
-    /// summary. Returns `None` if the text is empty.
+    /// For an event of Responses with only a text, returns its kind, its [slot](OnlyText::slot), and whether it belongs
+    /// to a summary. Returns `None` if the text is empty.
     pub(crate) fn slot(&self) -> Option<(Kind, u32, bool)> {
         let item = self.list.get(0).filter(|item| self.part(item).len > 0)?;
         Some((item.kind, item.choice, item.how == How::Summary))
     }
 
-    /// Whether this is a piece of the arguments of a tool call of another protocol. The events before it decide whether
-    /// it is emitted as such.
+    /// Whether this is an event of another protocol with only arguments of a tool call. The events before it decide
+    /// whether it is emitted as such.
     pub(crate) fn has_native_arguments(&self) -> bool {
         self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.kind == Kind::ToolCall)
     }

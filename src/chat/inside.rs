@@ -106,11 +106,11 @@ impl Inside {
     /// Returns the next delta of a chunk with this plan.
     #[inline(never)]
     pub(super) fn next(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
-        let delta = self.next_plain(payload, plan)?;
+        let delta = self.next_unflagged(payload, plan)?;
         Some(Delta { flags: delta.flags | self.flags, ..delta })
     }
 
-    fn next_plain(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
+    fn next_unflagged(&mut self, payload: &[u8], plan: &Plan) -> Option<Delta> {
         let Inside { choice, part, .. } = *self;
         let value = || part.value(payload);
         let text = |kind, text| Delta { choice, text: Part::of(payload, text), ..Delta::new(kind) };

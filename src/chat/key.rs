@@ -24,20 +24,21 @@ pub(super) const fn tag(text: &[u8; 4]) -> u32 {
     u32::from_le_bytes(*text)
 }
 
-/// Returns the slot of a tag. With the factor `by` of [`spread`], each of its tags has a slot of its own.
+/// Returns the bucket of a tag in a hash table. With the factor `by` of [`spread`], each of its tags has a bucket
+/// of its own.
 #[inline(always)]
-pub(super) const fn slot(tag: u32, by: u32) -> u32 {
+pub(super) const fn bucket(tag: u32, by: u32) -> u32 {
     tag.wrapping_mul(by) >> 28
 }
 
-/// Finds a factor that gives each of these tags a [`slot`] of its own.
+/// Finds a factor that gives each of these tags a [`bucket`] of its own.
 pub(super) const fn spread(tags: &[u32]) -> u32 {
     let mut by = 0x9e37_79b1_u32;
     loop {
         let (mut taken, mut at) = (0_u32, 0);
         while at < tags.len() {
             #[allow(clippy::indexing_slicing)] // The loop checks the bound; evaluated at compile time.
-            let bit = 1 << slot(tags[at], by);
+            let bit = 1 << bucket(tags[at], by);
             if taken & bit != 0 {
                 break;
             }
@@ -146,26 +147,26 @@ keys! {
     XGroq = b"x_groq";
 }
 
-/// The name in each slot of [`slot_of`], or `Unknown`.
-static SLOTS: [Key; 128] = {
-    let (mut slots, mut at) = ([Key::Unknown; 128], 0);
+/// The name in each bucket of [`bucket_of`], or `Unknown`.
+static BUCKETS: [Key; 128] = {
+    let (mut buckets, mut at) = ([Key::Unknown; 128], 0);
     while at < NAMES.len() {
         #[allow(clippy::indexing_slicing)] // Evaluated at compile time, where an index out of bounds is an error.
         {
-            slots[NAMES[at].0.slot(BY)] = NAMES[at].1;
+            buckets[NAMES[at].0.bucket(BY)] = NAMES[at].1;
         }
         at += 1;
     }
-    slots
+    buckets
 };
 
-/// A factor that gives each known name a slot of its own, so that one lookup finds the only candidate. If a new name
+/// A factor that gives each known name a bucket of its own, so that one lookup finds the only candidate. If a new name
 /// makes another factor necessary, a test finds it.
 const BY: u64 = 0xa622_f2f9_70b0_d41f;
 
-/// Returns the slot of a name by its first eight bytes, its last one, and its length.
+/// Returns the bucket of a name in [`BUCKETS`] by its first eight bytes, its last one, and its length.
 #[inline(always)]
-const fn slot_of(word: u64, last: u8, len: usize, by: u64) -> usize {
+const fn bucket_of(word: u64, last: u8, len: usize, by: u64) -> usize {
     (word.wrapping_add((len as u64) << 8 | last as u64).wrapping_mul(by) >> 57) as usize
 }
 
@@ -176,8 +177,8 @@ impl Key {
         if flags.any(TextFlags::ESCAPED.with(TextFlags::CONTROL)) {
             return Key::unescaped(raw);
         }
-        let slot = raw.last().map(|last| slot_of(word_of(raw), *last, raw.len(), BY));
-        let name = slot.and_then(|slot| SLOTS.get(slot).copied()).unwrap_or(Key::Unknown);
+        let bucket = raw.last().map(|last| bucket_of(word_of(raw), *last, raw.len(), BY));
+        let name = bucket.and_then(|bucket| BUCKETS.get(bucket).copied()).unwrap_or(Key::Unknown);
         match NAMES.get(name as usize) {
             Some((text, _)) if text.bytes() == raw => name,
             _ => Key::Unknown,
@@ -222,11 +223,11 @@ impl Name {
         self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
 
-    const fn slot(&self, by: u64) -> usize {
+    const fn bucket(&self, by: u64) -> usize {
         let [a, b, c, d, e, f, g, h, ..] = self.bytes;
         #[allow(clippy::indexing_slicing)] // Evaluated at compile time.
         let last = self.bytes[self.len as usize - 1];
-        slot_of(u64::from_le_bytes([a, b, c, d, e, f, g, h]), last, self.len as usize, by)
+        bucket_of(u64::from_le_bytes([a, b, c, d, e, f, g, h]), last, self.len as usize, by)
     }
 }
 
@@ -242,11 +243,11 @@ mod tests {
     }
 
     #[test]
-    fn each_name_has_a_slot() {
+    fn each_name_has_a_bucket() {
         let apart = |by: &u64| {
-            let mut slots: Vec<_> = NAMES.iter().map(|(name, _)| name.slot(*by)).collect();
-            slots.sort_unstable();
-            slots.windows(2).all(|two| two[0] != two[1])
+            let mut buckets: Vec<_> = NAMES.iter().map(|(name, _)| name.bucket(*by)).collect();
+            buckets.sort_unstable();
+            buckets.windows(2).all(|two| two[0] != two[1])
         };
         let mut others =
             core::iter::successors(Some(BY), |by| Some(by.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(2)));

@@ -31,7 +31,7 @@ pub(crate) enum How {
     /// A whole event of another protocol.
     Event,
     /// A text of an event of another protocol. `choice` is not the index of a choice, but the
-    /// [slot](crate::dialect::TextPiece::slot) of the text.
+    /// [slot](crate::dialect::OnlyText::slot) of the text.
     Slot,
     /// A text with a slot, of a summary.
     Summary,
@@ -167,8 +167,8 @@ impl DeltaList {
     /// Appends an item. Returns `false` if the page is full.
     #[inline(always)]
     pub(crate) fn push(&mut self, item: PageItem) -> bool {
-        let Some(slot) = self.items.get_mut(usize::from(self.len)) else { return false };
-        *slot = item;
+        let Some(to) = self.items.get_mut(usize::from(self.len)) else { return false };
+        *to = item;
         self.len = self.len.wrapping_add(1);
         true
     }
@@ -237,8 +237,8 @@ impl<'r> ChoiceItems<'r> {
             item.segments &= !PageItem::FALLBACK;
         }
         match self.room.get_mut(self.len) {
-            Some(slot) => {
-                *slot = item;
+            Some(to) => {
+                *to = item;
                 self.len = self.len.wrapping_add(1);
             }
             None => self.is_cut = true,

@@ -202,7 +202,7 @@ impl Holes {
         self.add(payload, Some(results), HoleKind::Container(3))
     }
 
-    /// Finds the holes of an event of another protocol that is a piece of a text.
+    /// Finds the holes of an event of another protocol with only a text.
     fn of_event(&mut self, protocol: Protocol, index: &Index, payload: &[u8], changing: Changing) -> Option<()> {
         let items = index.list.items.get(..usize::from(index.list.len)).unwrap_or_default();
         for item in items.iter().filter(|item| item.how.is_text() && item.kind != Kind::Role) {
@@ -315,7 +315,7 @@ const _: () = assert!(core::mem::size_of::<Candidate>() == 8);
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
     quirks: QuirkSet,
-    /// The index of the first choice, or the slot of a piece of a text.
+    /// The index of the first choice, or the slot of the only text of an event.
     number: u32,
     /// The protocol, unless the event is of chat completions.
     protocol: Option<Protocol>,
@@ -389,8 +389,8 @@ impl Shape {
 
     fn keep_items(&mut self, items: &[PageItem], holes: &[Hole]) -> Option<()> {
         self.count = items.len() as u8;
-        for (slot, item) in self.candidates.iter_mut().zip(items) {
-            *slot = Candidate::of(item, holes)?;
+        for (to, item) in self.candidates.iter_mut().zip(items) {
+            *to = Candidate::of(item, holes)?;
         }
         (items.len() <= CANDIDATES).then_some(())
     }

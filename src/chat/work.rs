@@ -40,17 +40,17 @@ pub(super) enum NextKey {
     Fault,
 }
 
-/// Passes `$before`, which is the bracket of the object or a comma, and the next name. The slot of the name's tag
+/// Passes `$before`, which is the bracket of the object or a comma, and the next name. The bucket of the name's tag
 /// selects the candidates. The four bytes of the tag and the bytes after them decide whether the name is one of these;
 /// [`Work::key`] looks up any other name. Leaves the loop at the end of the object, and returns from the function if
 /// the name is malformed.
 macro_rules! next_key {
     ($work:ident, $before:ident, $($tag:literal { $($rest:literal => $key:ident),* })*) => {{
-        /// Gives each tag a slot of its own, so that one jump finds the tag, whatever the order of the members.
+        /// Gives each tag a bucket of its own, so that one jump finds the tag, whatever the order of the members.
         const BY: u32 = $crate::chat::key::spread(&[$($crate::chat::key::tag($tag)),*]);
         let tag = $work.steps.tag($before);
-        let key = match $crate::chat::key::slot(tag, BY) {
-            $(slot if slot == const { $crate::chat::key::slot($crate::chat::key::tag($tag), BY) }
+        let key = match $crate::chat::key::bucket(tag, BY) {
+            $(bucket if bucket == const { $crate::chat::key::bucket($crate::chat::key::tag($tag), BY) }
                 && tag == const { $crate::chat::key::tag($tag) } => {
                 $(if $work.steps.took($rest) { $crate::chat::work::NextKey::Key($crate::chat::key::Key::$key) } else)* { $work.key($before) }
             })*
@@ -194,7 +194,7 @@ impl<'a> Work<'a, '_> {
             return self.aside(|work| work.odd_member(spans, rule));
         };
         let read = Skipped { start, end: self.steps.offset(), kind, flags: TextFlags::PLAIN };
-        if !kind.any(rule.plain()) {
+        if !kind.any(rule.kinds()) {
             self.aside(|work| work.judge_value(rule, work.value_of(read)));
         }
         self.set(spans, rule, read);
@@ -236,13 +236,13 @@ impl<'a> Work<'a, '_> {
     #[inline(never)]
     fn odd_value(&mut self, rule: MemberRule) -> Option<Skipped> {
         let read = self.read()?;
-        if !read.kind.any(rule.plain()) {
+        if !read.kind.any(rule.kinds()) {
             self.judge_value(rule, self.value_of(read));
         }
         Some(read)
     }
 
-    /// Notes the quirk of a value that is not of the plain kinds, if it has one.
+    /// Notes the quirk of a value that is not of the expected kinds, if it has one.
     #[inline(never)]
     fn judge_value(&mut self, rule: MemberRule, value: Value<'_>) {
         self.notes.quirks |= rule.judge(value);
@@ -261,7 +261,7 @@ impl<'a> Work<'a, '_> {
     /// Stores the span of the next value if it is a number of digits alone. Otherwise reads nothing.
     #[inline(always)]
     pub(super) fn integer<const N: usize>(&mut self, spans: &mut Spans<N>, member: usize) -> bool {
-        let Some(read) = self.steps.plain_integer() else { return false };
+        let Some(read) = self.steps.digits_only() else { return false };
         self.store(spans, member, span(read));
         true
     }

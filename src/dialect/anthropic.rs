@@ -52,7 +52,7 @@ pub(super) fn read<'a>(
         let is_client = state.is_of_client(number(index));
         let partial = delta.filter(|_| is_client).and_then(|delta| members_of(delta, ["partial_json"])[0]);
         seen.flag(partial.is_some_and(has_members), Quirk::ArgumentsNotText);
-        seen.plan.what = if is_client { What::Delta } else { What::Piece };
+        seen.plan.what = if is_client { What::MoreOfCall } else { What::MoreOfBlock };
         choice(0, false);
     } else if kind == "message_delta" {
         let [delta, usage] = members_of(event, ["delta", "usage"]);
@@ -105,9 +105,9 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             None
         }
         (What::Block, _) => block(walk, payload, walk.count, plan),
-        (What::Delta | What::Piece, _) => {
+        (What::MoreOfCall | What::MoreOfBlock, _) => {
             walk.phase = Walk::OVER;
-            piece(walk, payload, event(), plan)
+            block_delta(walk, payload, event(), plan)
         }
         _ => walk.end(),
     }
@@ -166,7 +166,7 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
 }
 
 /// Returns the delta of a `content_block_delta`.
-fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
+fn block_delta(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
     let [index, delta] = members_of(event, ["index", "delta"]);
     let delta = object(delta)?;
     let [kind, words, thinking, partial, signature, citation] =
@@ -177,7 +177,7 @@ fn piece(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Opti
         walk.text(payload, Kind::Content, words, slot)
     } else if is("thinking_delta") {
         walk.text(payload, Kind::Reasoning, thinking, slot)
-    } else if is("input_json_delta") && plan.what == What::Delta {
+    } else if is("input_json_delta") && plan.what == What::MoreOfCall {
         let arguments = arguments(partial)?;
         Some(walk.call(payload, number(index), CallParts { arguments: Some(arguments), ..CallParts::default() }, plan))
     } else if is("signature_delta") {

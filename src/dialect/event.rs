@@ -1,6 +1,6 @@
 //! Fast path: reads the usual event of a stream whose protocol is known in one walk.
 //!
-//! Nearly every event of a stream is a piece of one text, which [`read_known`] finds while it looks for the end of the
+//! Nearly every event of a stream has one delta, a text, which [`read_known`] finds while it looks for the end of the
 //! payload. It leaves an event to the general readers if another protocol could claim the event, or if the event has a
 //! member in which the pass over chat chunks would find a quirk or an error.
 
@@ -8,7 +8,7 @@ use super::protocol::Protocol;
 use super::read::read;
 use super::reported::{Class, ItemPart};
 use super::responses;
-use super::state::{DialectState, ReadEvent, TextPiece};
+use super::state::{DialectState, OnlyText, ReadEvent};
 use super::value::{number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, Text, TextFlags, Value};
@@ -34,13 +34,13 @@ pub(crate) fn read_known<'a>(
         let chunk = GeminiChunk::walk(&mut steps)?;
         let slot = 0;
         let kind = if chunk.is_thought { Kind::Reasoning } else { Kind::Content };
-        let piece = TextPiece { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
+        let only_text = OnlyText { kind, slot, is_summary: false, text: text(chunk.text)?, role: text(chunk.role) };
         choice(0, false);
         (seen.id, seen.model, seen.usage) = (chunk.id, chunk.model, object(chunk.usage));
         if let Some(usage) = seen.usage {
             state.usage.add(protocol, usage);
         }
-        (seen.plan.protocol, seen.piece) = (Some(protocol), Some(piece));
+        (seen.plan.protocol, seen.only_text) = (Some(protocol), Some(only_text));
         (seen.others, seen.is_body) = (true, true);
         return Some(steps.offset());
     }
@@ -49,11 +49,11 @@ pub(crate) fn read_known<'a>(
     if Protocol::of_type(kind.raw()) != Some(protocol) {
         return None;
     }
-    seen.piece = match protocol {
+    seen.only_text = match protocol {
         Protocol::Anthropic => event.anthropic(state, kind.raw()),
         _ => event.responses(state, kind.raw()),
     };
-    if seen.piece.is_some() {
+    if seen.only_text.is_some() {
         choice(0, false);
         seen.plan.protocol = Some(protocol);
     } else {
@@ -169,8 +169,8 @@ impl<'a> TypedEvent<'a> {
         Some(event)
     }
 
-    /// Returns the piece of a text, or of the arguments of a tool call of the client.
-    fn anthropic(&self, state: &DialectState, kind: &[u8]) -> Option<TextPiece<'a>> {
+    /// Returns the text, or the arguments of a tool call of the client.
+    fn anthropic(&self, state: &DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
         let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta")?;
         let index = number(self.index);
         let (kind, words) = match inner.kind?.as_text().filter(Text::is_plain)?.raw() {
@@ -180,15 +180,15 @@ impl<'a> TypedEvent<'a> {
             _ => return None,
         };
         let slot = if kind == Kind::ToolArguments { index } else { u16::try_from(index).ok()?.into() };
-        Some(TextPiece { kind, slot, is_summary: false, text: text(words)?, role: None })
+        Some(OnlyText { kind, slot, is_summary: false, text: text(words)?, role: None })
     }
 
-    /// Returns the piece of a text, or of the arguments of a function.
-    fn responses(&self, state: &mut DialectState, kind: &[u8]) -> Option<TextPiece<'a>> {
+    /// Returns the text, or the arguments of a function.
+    fn responses(&self, state: &mut DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
         let (kind, own) = responses::delta_of(kind)?;
         let of = own.part(self.content, self.summary);
         let index = self.output?.as_u64().and_then(|index| u32::try_from(index).ok())?;
-        let class = Class::of_piece(kind);
+        let class = Class::of_text(kind);
         if !state.is_usual(index, class) {
             return None;
         }
@@ -202,7 +202,7 @@ impl<'a> TypedEvent<'a> {
         };
         let text = text(self.delta)?;
         state.add_usual(index, class, of);
-        Some(TextPiece { kind, slot, is_summary: matches!(of, ItemPart::Summary(_)), text, role: None })
+        Some(OnlyText { kind, slot, is_summary: matches!(of, ItemPart::Summary(_)), text, role: None })
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
     use crate::chat::{DeltaCursor, Index};
     use std::{format, string::String, vec::Vec};
 
-    /// Returns what an event contains, with the state after it, and whether it is a piece of a text. If `slowly`, the
+    /// Returns what an event contains, with the state after it, and whether that is only a text. If `slowly`, the
     /// general reader reads the event. Otherwise one walk does, and the result is `None` if that is not enough.
     fn read_by(state: &mut DialectState, payload: &str, slowly: bool) -> Option<(Vec<String>, bool)> {
         let bytes = payload.as_bytes();
@@ -324,7 +324,7 @@ mod tests {
         let protocol = seen.plan.protocol();
         lines.push(format!("{end} {protocol:?} {members:?} {} {} {}", seen.is_body, seen.fails, seen.others));
         lines.push(format!("{state:?}"));
-        Some((lines, seen.piece.is_some()))
+        Some((lines, seen.only_text.is_some()))
     }
 
     #[test]
@@ -390,22 +390,22 @@ mod tests {
                 ],
             ),
         ];
-        let (mut by_one_walk, mut pieces) = (0, 0);
+        let (mut by_one_walk, mut only_texts) = (0, 0);
         for (protocol, events) in events {
             let (mut state, mut slow) = (DialectState::new(Some(protocol)), DialectState::new(Some(protocol)));
             for event in events {
                 let (expected, _) = read_by(&mut slow, event, true).unwrap();
-                if let Some((found, is_piece)) = read_by(&mut state, event, false) {
+                if let Some((found, has_only_text)) = read_by(&mut state, event, false) {
                     by_one_walk += 1;
-                    pieces += i32::from(is_piece);
+                    only_texts += i32::from(has_only_text);
                     assert_eq!(found, expected, "{event}");
                 } else {
                     state = slow.clone();
                 }
             }
         }
-        // Templates serve only pieces, so both numbers matter.
-        assert_eq!((by_one_walk, pieces), (38, 11));
+        // Templates serve only such events, so both numbers matter.
+        assert_eq!((by_one_walk, only_texts), (38, 11));
         // One walk is not enough for these.
         for (protocol, event) in [
             (Protocol::Anthropic, r#"{"type":"content_block_delta","type":"content_block_delta"}"#),

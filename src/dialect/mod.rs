@@ -3,8 +3,8 @@
 //! A reader takes an event in two steps. [`read()`](read::read) looks at an event once, when it comes, together with
 //! the [`DialectState`] of the stream. It fills a [`ReadEvent`]: the places of the members that every protocol has, and
 //! a [`Plan`]. [`next`] then returns the deltas one by one, from the payload and the plan alone, so that they can be
-//! read as often as needed. Nearly every event is a piece of a text, for which one walk ([`read_known`]) is enough:
-//! such an event needs no plan, and templates recognize later events of the same shape.
+//! read as often as needed. Nearly every event has [only a text](OnlyText), for which one walk ([`read_known`]) is
+//! enough: such an event needs no plan, and templates recognize later events of the same shape.
 
 mod anthropic;
 mod blocks;
@@ -26,6 +26,6 @@ pub use protocol::Protocol;
 pub(crate) use read::{has_choices, has_no_usage, is_read, names_usage, next, read};
 pub(crate) use responses::ends as ends_response;
 pub(crate) use skim::{GiveUp, Skim, SkimOut};
-pub(crate) use state::{DialectState, Plan, ReadEvent, TextPiece};
+pub(crate) use state::{DialectState, OnlyText, Plan, ReadEvent};
 pub(crate) use usage::{place_of, protocol_of, Counts};
 pub(crate) use walk::{Container, Walk};

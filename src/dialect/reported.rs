@@ -97,8 +97,8 @@ pub(super) enum Class {
 }
 
 impl Class {
-    /// Returns the class of the item that a piece of this kind usually belongs to.
-    pub(super) fn of_piece(kind: Kind) -> Self {
+    /// Returns the class of the item that a text of this kind usually belongs to.
+    pub(super) fn of_text(kind: Kind) -> Self {
         match kind {
             Kind::Content | Kind::Refusal => Class::Message,
             Kind::Reasoning => Class::Reasoning,

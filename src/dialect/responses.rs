@@ -41,7 +41,7 @@ impl PartKind {
 
 /// The events that have a text: the type after `response.`, the kind of the text, what it is a part of, and the member
 /// that contains it. For `content_part.done`, the type of the part decides the kind and the member.
-static PIECES: [(&str, Kind, PartKind, &str); 16] = [
+static TEXTS: [(&str, Kind, PartKind, &str); 16] = [
     ("output_text.delta", Kind::Content, PartKind::Content, "delta"),
     ("output_text.done", Kind::Content, PartKind::Content, "text"),
     ("function_call_arguments.delta", Kind::ToolArguments, PartKind::Arguments, "delta"),
@@ -65,22 +65,22 @@ const CUSTOM_DONE: &str = "custom_tool_call_input.done";
 const PART_DONE: &str = "content_part.done";
 const REASONING_PART_DONE: &str = "reasoning_part.done";
 
-/// Returns the row of [`PIECES`] for events of this type, or the number of rows if there is none.
+/// Returns the row of [`TEXTS`] for events of this type, or the number of rows if there is none.
 fn row(kind: &[u8]) -> u8 {
     let own = kind.strip_prefix(b"response.").unwrap_or_default();
-    PIECES.iter().position(|(name, ..)| name.as_bytes() == own).unwrap_or(PIECES.len()) as u8
+    TEXTS.iter().position(|(name, ..)| name.as_bytes() == own).unwrap_or(TEXTS.len()) as u8
 }
 
 /// Returns the kind of the `delta` in an event of this type, and what it is a part of, if it is a text or a function's
 /// arguments.
 pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, PartKind)> {
-    let (name, kind, of, member) = *PIECES.get(usize::from(row(kind)))?;
+    let (name, kind, of, member) = *TEXTS.get(usize::from(row(kind)))?;
     (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
 }
 
 /// Describes the text in an event of this [`row`], or in its `part`. Returns `None` if the event has no text.
-fn piece(row: u8, event: Value<'_>) -> Option<EventText> {
-    let (event_name, mut kind, own, mut name) = PIECES.get(usize::from(row)).copied()?;
+fn event_text(row: u8, event: Value<'_>) -> Option<EventText> {
+    let (event_name, mut kind, own, mut name) = TEXTS.get(usize::from(row)).copied()?;
     let [content, summary, part] = members_of(event, ["content_index", "summary_index", "part"]);
     let of = own.part(content, summary);
     if event_name == PART_DONE {
@@ -119,7 +119,7 @@ fn kind_in(is_reasoning: bool, kind: Kind) -> Kind {
     }
 }
 
-/// Returns the text of a piece, which lies in the event or in its `part`.
+/// Returns the member `name` of the event or of its `part`.
 fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
     let [own, part] = members_of(event, [name, "part"]);
     own.or_else(|| members_of(object(part)?, [name])[0])
@@ -231,27 +231,27 @@ pub(super) fn read<'a>(
         choice(0, false);
     }
     seen.plan.row = row(kind);
-    if let Some(piece) = piece(seen.plan.row, event) {
+    if let Some(event_text) = event_text(seen.plan.row, event) {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
-        let class = Class::of_piece(piece.kind);
+        let class = Class::of_text(event_text.kind);
         let mut address = Address { class, index: index_of(index), id: Id::of([id]) };
         let item = find(state, seen, &address, false);
         // If no event opened the call, the stream was resumed after that event. The arguments then come with the whole
         // item.
-        let is_call = piece.kind == Kind::ToolArguments;
+        let is_call = event_text.kind == Kind::ToolArguments;
         let is_open = !is_call || state.takes_arguments(item);
-        let repeats = is_call && piece.name == "delta" && state.output.reported().began_whole(item);
+        let repeats = is_call && event_text.name == "delta" && state.output.reported().began_whole(item);
         seen.flag(repeats, Quirk::ArgumentsAfterEnd);
-        let words = words(event, piece.name);
+        let words = words(event, event_text.name);
         let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
-        if piece.name == "delta" && has_text {
-            state.output.items().add(item, piece.of);
+        if event_text.name == "delta" && has_text {
+            state.output.items().add(item, event_text.of);
             seen.plan.what = What::More;
         } else if has_text {
             let items = state.output.items();
-            let earlier = match piece.of {
+            let earlier = match event_text.of {
                 ItemPart::Content(part) if !is_call => {
-                    items.add_end(item, part, piece.ends, piece.kind == Kind::Refusal)
+                    items.add_end(item, part, event_text.ends, event_text.kind == Kind::Refusal)
                 }
                 of if items.add(item, of) => Earlier::Reported,
                 _ => Earlier::New,
@@ -454,9 +454,9 @@ fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
     Walk::START.finish(payload, text(status).or_else(by_type), Reason::Status(detail), plan)
 }
 
-/// Returns the delta of a piece of a text or of arguments.
+/// Returns the delta of an event with a text or arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
-    let EventText { kind, of, is_custom, name, .. } = piece(plan.row, event)?;
+    let EventText { kind, of, is_custom, name, .. } = event_text(plan.row, event)?;
     let words = words(event, name);
     if kind == Kind::ToolArguments {
         let arguments = arguments(words);

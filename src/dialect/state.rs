@@ -173,10 +173,10 @@ impl DialectState {
         self.called |= 1;
     }
 
-    /// Notes that a text of this kind is reported, of the part with this [slot](TextPiece::slot) (Responses). Returns
+    /// Notes that a text of this kind is reported, of the part with this [slot](OnlyText::slot) (Responses). Returns
     /// `false`, with no effect, if the event is not [usual](Self::is_usual).
     pub(crate) fn report(&mut self, kind: Kind, slot: u32, is_summary: bool) -> bool {
-        let (index, part, class) = (slot >> 16, slot & 0xffff, Class::of_piece(kind));
+        let (index, part, class) = (slot >> 16, slot & 0xffff, Class::of_text(kind));
         let is_usual = self.is_usual(index, class);
         if is_usual {
             self.add_usual(index, class, if is_summary { ItemPart::Summary(part) } else { ItemPart::Content(part) });
@@ -249,9 +249,9 @@ pub(super) enum What {
     /// Anthropic: the start of a block.
     Block,
     /// Anthropic: more of a block that is no tool call of the client.
-    Piece,
+    MoreOfBlock,
     /// Anthropic: more of a tool call of the client.
-    Delta,
+    MoreOfCall,
     /// Anthropic: the finish reason of the message.
     Stop,
     /// Gemini: candidates. If it `continues`, the first call continues the last call of earlier events.
@@ -268,9 +268,9 @@ pub(super) enum What {
     Response,
 }
 
-/// A piece of a text: the only delta of its event, except for a role and usage.
+/// A text, or arguments of a tool call, that is the only delta of its event, except for a role and usage.
 #[derive(Clone, Copy)]
-pub(crate) struct TextPiece<'a> {
+pub(crate) struct OnlyText<'a> {
     pub(crate) kind: Kind,
     /// For arguments, the index of the call. For any other text, its slot, which distinguishes the texts of a response:
     /// the item in the upper 16 bits, the part in the lower 16 bits.
@@ -285,8 +285,8 @@ pub(crate) struct TextPiece<'a> {
 #[derive(Default)]
 pub(crate) struct ReadEvent<'a> {
     pub(crate) plan: Plan,
-    /// The deltas of the event, if it is a piece of a text. Only the protocol is then set in the plan.
-    pub(crate) piece: Option<TextPiece<'a>>,
+    /// The deltas of the event, if it has only a text. Only the protocol is then set in the plan.
+    pub(crate) only_text: Option<OnlyText<'a>>,
     pub(crate) id: Option<Value<'a>>,
     pub(crate) model: Option<Value<'a>>,
     pub(crate) created: Option<Value<'a>>,

@@ -133,8 +133,8 @@ impl Counts {
 
     /// Sets the count at this place.
     pub(crate) fn set(&mut self, place: usize, count: u64) {
-        if let Some(slot) = self.counts.get_mut(place) {
-            *slot = count;
+        if let Some(to) = self.counts.get_mut(place) {
+            *to = count;
             self.has |= 1u8.wrapping_shl(place as u32);
         }
     }

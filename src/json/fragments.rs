@@ -108,7 +108,7 @@ impl<'a> Fragments<'a> {
         Some(Fragment::Str(chunk.valid()))
     }
 
-    /// Decodes the escape at the front. For an unknown escape, returns the backslash; the rest follows as a plain run.
+    /// Decodes the escape at the front. For an unknown escape, returns the backslash; the rest follows as a run.
     #[inline]
     fn escape(&mut self) -> Fragment<'a> {
         let escape = escape::read(self.rest);
@@ -128,19 +128,19 @@ impl<'a> Fragments<'a> {
         self.replacement(fault)
     }
 
-    /// Returns the run of plain bytes at the front, which is not empty.
+    /// Returns the run of bytes without an escape at the front, which is not empty.
     #[inline]
-    fn plain(&mut self) -> Option<Fragment<'a>> {
+    fn text_run(&mut self) -> Option<Fragment<'a>> {
         let run = if self.verbatim {
             let bytes = core::mem::take(&mut self.rest);
             utf8::to_str(bytes).ok_or(bytes)
         } else {
-            let plain = utf8::plain(self.rest);
-            self.rest = plain.rest;
-            if plain.control {
+            let found = utf8::text_run(self.rest);
+            self.rest = found.rest;
+            if found.control {
                 self.quirks.insert(Quirk::RawControl);
             }
-            plain.run
+            found.run
         };
         match run {
             Ok(text) => Some(Fragment::Str(text)),
@@ -168,7 +168,7 @@ impl<'a> Iterator for Fragments<'a> {
         match self.rest.first() {
             None => None,
             Some(b'\\') if !self.verbatim => Some(self.escape()),
-            Some(_) => self.plain(),
+            Some(_) => self.text_run(),
         }
     }
 }

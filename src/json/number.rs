@@ -214,13 +214,13 @@ fn magnitude(raw: &[u8]) -> Option<(bool, u64)> {
 /// bytes.
 #[inline(always)]
 pub(crate) fn of_digits(raw: &[u8]) -> Option<u64> {
-    let (mut value, mut plain) = (0u64, (1..=19).contains(&raw.len()));
+    let (mut value, mut fits) = (0u64, (1..=19).contains(&raw.len()));
     for &byte in raw.get(..19).unwrap_or(raw) {
         let digit = byte.wrapping_sub(b'0');
-        plain &= digit <= 9;
+        fits &= digit <= 9;
         value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
     }
-    plain.then_some(value)
+    fits.then_some(value)
 }
 
 #[cfg(test)]

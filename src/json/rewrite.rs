@@ -17,9 +17,9 @@ pub(crate) fn escape(text: &[u8], mut put: impl FnMut(&[u8])) {
     let mut rest = text;
     loop {
         let run = rest.iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count();
-        let Some((plain, after)) = rest.split_at_checked(run) else { return };
-        if !plain.is_empty() {
-            put(plain);
+        let Some((before, after)) = rest.split_at_checked(run) else { return };
+        if !before.is_empty() {
+            put(before);
         }
         let [byte, after @ ..] = after else { return };
         rest = after;

@@ -304,7 +304,7 @@ impl<'a> Steps<'a> {
         if self.null() {
             return read(ValueKinds::NULL, self.offset());
         }
-        match self.plain_integer() {
+        match self.digits_only() {
             Some(integer) => Ok(integer),
             None => self.any_value(),
         }
@@ -367,7 +367,7 @@ impl<'a> Steps<'a> {
     /// Skips a number of digits only, directly followed by a comma or bracket. Returns `None`, with no effect, for
     /// anything else: then use [`value`](Steps::value).
     #[inline(always)]
-    pub(crate) fn plain_integer(&mut self) -> Option<Skipped> {
+    pub(crate) fn digits_only(&mut self) -> Option<Skipped> {
         let len = match self.rest {
             [b'0'..=b'9', b',' | b'}', ..] => 1,
             // A leading zero may not be followed by digits.

@@ -9,7 +9,7 @@ fn steps(bytes: &str) -> Steps<'_> {
 }
 
 #[test]
-fn plain_integers_take_the_fast_path() {
+fn integers_of_digits_only_take_the_fast_path() {
     for (bytes, len) in [
         ("0,", Some(1)),
         ("7}", Some(1)),
@@ -29,7 +29,7 @@ fn plain_integers_take_the_fast_path() {
         ("", None),
     ] {
         let mut steps = steps(bytes);
-        let read = steps.plain_integer();
+        let read = steps.digits_only();
         assert_eq!(read.map(|read| (read.start, read.end, read.kind)), len.map(|len| (0, len, ValueKinds::NUMBER)));
         assert_eq!(steps.offset(), len.unwrap_or(0), "{bytes}");
     }

@@ -16,7 +16,7 @@ impl Text<'_> {
     /// returns the number of bytes written. What remains is the rest of the text. A buffer of at least four bytes
     /// always makes progress. Linear in the length of the text, whatever the sizes of the buffers.
     pub fn take_to(&mut self, buffer: &mut [u8]) -> usize {
-        if let Some(written) = self.copy_plain(buffer) {
+        if let Some(written) = self.copy_unchanged(buffer) {
             *self = self.behind(written);
             return written;
         }

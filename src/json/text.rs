@@ -16,7 +16,7 @@ pub(crate) const LONGEST_WORD: usize = 64;
 pub(crate) struct TextFlags(u16);
 
 impl TextFlags {
-    /// Printable ASCII without a backslash, which decodes to itself.
+    /// Plain: printable ASCII without a backslash, which decodes to itself.
     pub(crate) const PLAIN: TextFlags = TextFlags(0);
     /// May contain a backslash.
     pub(crate) const ESCAPED: TextFlags = TextFlags(1);
@@ -227,7 +227,7 @@ impl<'a> Text<'a> {
     /// surrogate.
     #[inline(never)]
     fn copy_unescaped(&self, buffer: &mut [u8]) -> Copied {
-        match self.copy_plain(buffer) {
+        match self.copy_unchanged(buffer) {
             Some(written) => Copied { written, complete: true, quirks: QuirkSet::EMPTY },
             None => self.copy_fragments(Decoded::default(), buffer),
         }
@@ -268,7 +268,7 @@ impl<'a> Text<'a> {
 
     /// Copies a text that decodes to itself without a quirk. Returns `None` if it does not, or does not fit.
     #[inline]
-    pub(crate) fn copy_plain(&self, buffer: &mut [u8]) -> Option<usize> {
+    pub(crate) fn copy_unchanged(&self, buffer: &mut [u8]) -> Option<usize> {
         let len = self.raw.len();
         let may_differ = self.lead != 0 || self.may(TextFlags::ESCAPED.with(TextFlags::CONTROL));
         if may_differ {

@@ -5,7 +5,7 @@ use super::error::{AssembleError, LogError};
 use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
 use super::record::{kind, RecordKey};
-use super::table::{CallSlot, Slot};
+use super::table;
 use crate::chat::{Chunk, Update};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
@@ -29,7 +29,7 @@ impl Room {
 }
 
 type HeapTracker = TrackerOf<Heap<Option<ChoiceRow>, Option<CallRow>>>;
-type HeapLog = MessageLogOf<Heap<Slot, CallSlot>>;
+type HeapLog = MessageLogOf<Heap<table::ChoiceRow, table::CallRow>>;
 
 /// Length of the initial buffer in bytes.
 const LEAST: usize = 2048;
@@ -292,7 +292,8 @@ impl Assembler {
         let (choices, calls) = (usize::from(*choices), usize::from(*calls));
         let tracker =
             size_of::<HeapTracker>() + size_of::<Option<ChoiceRow>>() * choices + size_of::<Option<CallRow>>() * calls;
-        let state = size_of::<HeapLog>() + size_of::<Slot>() * choices + size_of::<CallSlot>() * calls;
+        let state =
+            size_of::<HeapLog>() + size_of::<table::ChoiceRow>() * choices + size_of::<table::CallRow>() * calls;
         tracker * self.tracker.capacity() + state * log.capacity() + buffer.capacity()
     }
 
@@ -393,7 +394,8 @@ impl Growable {
     fn open(&mut self) -> Result<(), AssembleError> {
         let Room { choices, calls } = self.room;
         self.log.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
-        let tables = Heap::new((Slot::EMPTY, choices), (CallSlot::EMPTY, calls)).ok_or(AssembleError::OutOfMemory)?;
+        let tables = Heap::new((table::ChoiceRow::EMPTY, choices), (table::CallRow::EMPTY, calls))
+            .ok_or(AssembleError::OutOfMemory)?;
         self.log.push(MessageLogOf::with_tables(tables, self.limit as usize));
         Ok(())
     }

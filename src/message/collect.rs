@@ -6,7 +6,7 @@ use super::log::MessageLogOf;
 use super::members::Entry;
 use super::raw::{RawJson, RawList};
 use super::record::{kind, LogRecord, RecordKey};
-use super::table::{flag, Rows, Slot};
+use super::table::{flag, ChoiceRow, Rows};
 use crate::chat::Owner;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -21,10 +21,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let left_out = self.left_out().map(AssembleError::from);
         let mut completion = Completion { created: self.created(), left_out, ..Completion::default() };
         completion.error = self.failure(buffer, kind::ERROR_JSON, 0)?;
-        reserve(&mut completion.choices, table.slots().len())?;
-        for (place, slot) in (0..).zip(table.slots()) {
-            let mut choice = Choice { index: slot.index, ..Choice::default() };
-            self.begin_choice(place, slot, &mut choice)?;
+        reserve(&mut completion.choices, table.choices().len())?;
+        for (place, row) in (0..).zip(table.choices()) {
+            let mut choice = Choice { index: row.index, ..Choice::default() };
+            self.begin_choice(place, row, &mut choice)?;
             choice.error = self.failure(buffer, kind::CHOICE_ERROR_JSON, place)?;
             if self.has_details(buffer, place) {
                 choice.reasoning_details.append(&collected(|put| self.put_details(buffer, place, put))?)?;
@@ -89,16 +89,16 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Sets the fields of a choice that are not texts, and adds its calls in the order in which they are listed.
-    fn begin_choice(&self, place: u16, slot: &Slot, choice: &mut Choice) -> Done {
-        choice.function_call = slot.has(flag::FUNCTION).then(FunctionCall::default);
-        choice.logprobs = slot.has(flag::LOGPROBS).then(Logprobs::default);
-        if slot.has(flag::AUDIO) {
-            let expires_at = slot.has(flag::AUDIO_EXPIRES).then_some(slot.expires_at);
+    fn begin_choice(&self, place: u16, row: &ChoiceRow, choice: &mut Choice) -> Done {
+        choice.function_call = row.has(flag::FUNCTION).then(FunctionCall::default);
+        choice.logprobs = row.has(flag::LOGPROBS).then(Logprobs::default);
+        if row.has(flag::AUDIO) {
+            let expires_at = row.has(flag::AUDIO_EXPIRES).then_some(row.expires_at);
             choice.audio = Some(Audio { expires_at, ..Audio::default() });
         }
         if let Some(logprobs) = &mut choice.logprobs {
             for (list, to) in (0..).zip(logprobs.lists()) {
-                *to = slot.has(flag::LISTS.wrapping_shl(list)).then(RawList::default);
+                *to = row.has(flag::LISTS.wrapping_shl(list)).then(RawList::default);
             }
         }
         let calls = || self.state.table.calls().iter().filter(|call| call.choice == place);
@@ -107,7 +107,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             let (index, number) = (call.index, call.number);
             ToolCall { index, number, ..ToolCall::default() }
         }));
-        choice.tool_calls.sort_unstable_by_key(|call| slot.rank(call.index, call.number));
+        choice.tool_calls.sort_unstable_by_key(|call| row.rank(call.index, call.number));
         Ok(())
     }
 }

@@ -104,8 +104,9 @@ impl<'b> Group<'b> {
         }
         let mut members = self.members;
         for (name, value) in entry.members().map_while(Result::ok) {
-            let slot = members.iter_mut().find(|slot| slot.as_ref().is_none_or(|(own, _)| own.raw() == name.raw()));
-            match slot {
+            let member =
+                members.iter_mut().find(|member| member.as_ref().is_none_or(|(own, _)| own.raw() == name.raw()));
+            match member {
                 Some(Some((_, last))) if !value.is_null() => *last = value,
                 Some(Some(_)) => {}
                 Some(none) => *none = Some((name, value)),

@@ -4,7 +4,7 @@ use super::log::MessageLogOf;
 use super::native::put_number;
 use super::read::{put_list, Out};
 use super::record::{kind, RecordKey};
-use super::table::{flag, Rows, Slot};
+use super::table::{flag, ChoiceRow, Rows};
 use crate::chat::{Owner, LISTS};
 use crate::json;
 
@@ -118,7 +118,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn choice(&mut self, index: u32, extended: bool) {
         let log = self.log;
         let Some(place) = log.state.table.place(index) else { return };
-        let Some(slot) = log.state.table.slot(place) else { return };
+        let Some(row) = log.state.table.choice(place) else { return };
         let own = |key: RecordKey| key.choice() == place;
         let kinds = self.kinds(|key| (kind::ROLE..kind::CALL_CUSTOM).contains(&key.kind()) && own(key));
         let key = |kind: u8| RecordKey::new(kind, place, 0);
@@ -127,17 +127,17 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.name("index");
         self.number(u64::from(index));
         self.name("message");
-        self.message(place, slot, kinds, extended);
+        self.message(place, row, kinds, extended);
         self.name("finish_reason");
         self.text_or_null(kinds, key(kind::FINISH_REASON));
         if extended {
             self.some("native_finish_reason", kinds, key(kind::NATIVE_FINISH_REASON));
         }
-        if slot.has(flag::LOGPROBS) {
+        if row.has(flag::LOGPROBS) {
             self.name("logprobs");
             self.open(b"{");
             for (list, name) in (0u8..).zip(LISTS) {
-                if slot.has(flag::LISTS.wrapping_shl(u32::from(list))) {
+                if row.has(flag::LISTS.wrapping_shl(u32::from(list))) {
                     self.name(name);
                     self.list(key(kind::LISTS.wrapping_add(list)));
                 }
@@ -151,7 +151,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    fn message(&mut self, place: u16, slot: &Slot, kinds: RecordKinds, extended: bool) {
+    fn message(&mut self, place: u16, row: &ChoiceRow, kinds: RecordKinds, extended: bool) {
         let key = |kind: u8| RecordKey::new(kind, place, 0);
         self.open(b"{");
         self.some("role", kinds, key(kind::ROLE));
@@ -162,22 +162,22 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         let name = log.pieces(self.buffer, key(kind::REASONING_NAME)).next().filter(|_| extended);
         let name = name.and_then(|name| core::str::from_utf8(name).ok());
         self.some(name.unwrap_or("reasoning_content"), kinds, key(kind::REASONING));
-        if slot.calls > 0 {
+        if row.calls > 0 {
             self.name("tool_calls");
             self.open(b"[");
             let mut next = self.log.state.table.next_call(place, None);
             while let Some((_, number)) = next {
-                self.call(place, slot.index, number);
+                self.call(place, row.index, number);
                 next = self.log.state.table.next_call(place, next);
             }
             self.close(b"]");
         }
-        if slot.has(flag::FUNCTION) {
+        if row.has(flag::FUNCTION) {
             self.name("function_call");
             self.called(key(kind::FUNCTION_NAME), "arguments", key(kind::FUNCTION_ARGUMENTS));
             self.close(b"}");
         }
-        if slot.has(flag::AUDIO) {
+        if row.has(flag::AUDIO) {
             self.name("audio");
             self.open(b"{");
             self.some("id", kinds, key(kind::AUDIO_ID));
@@ -198,9 +198,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
                 self.name("transcript");
                 self.string(transcript);
             }
-            if slot.has(flag::AUDIO_EXPIRES) {
+            if row.has(flag::AUDIO_EXPIRES) {
                 self.name("expires_at");
-                self.number(slot.expires_at);
+                self.number(row.expires_at);
             }
             self.close(b"}");
         }
@@ -222,7 +222,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
                 log.put_details(buffer, place, |bytes| out.put(bytes));
                 out.put(b"]");
             }
-            self.members(Owner::Delta, slot.index, 0);
+            self.members(Owner::Delta, row.index, 0);
         }
         self.close(b"}");
     }

@@ -2,7 +2,7 @@
 
 use super::log::MessageLogOf;
 use super::record::{copy, kind, LogRecords, RecordKey};
-use super::table::{flag, Rows, Slot};
+use super::table::{flag, ChoiceRow, Rows};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
 
@@ -125,7 +125,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Returns how many choices there are.
     pub fn choices(&self) -> usize {
-        self.state.table.slots().len()
+        self.state.table.choices().len()
     }
 
     /// Returns the index of the `nth` choice, counted from 0 by ascending index.
@@ -136,18 +136,18 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Returns how many tool calls the choice with this index has, or 0 if there is no such choice.
     pub fn calls(&self, choice: u32) -> u32 {
-        self.slot(choice).map_or(0, |(_, slot)| slot.calls)
+        self.row(choice).map_or(0, |(_, row)| row.calls)
     }
 
     /// Whether a call, given by its position in the choice's list, calls a custom tool.
     pub fn is_custom(&self, buffer: &[u8], choice: u32, call: u32) -> bool {
-        let key = self.slot(choice).and_then(|(place, _)| self.call_key(kind::CALL_CUSTOM, place, call));
+        let key = self.row(choice).and_then(|(place, _)| self.call_key(kind::CALL_CUSTOM, place, call));
         key.is_some_and(|key| self.pieces(buffer, key).next().is_some())
     }
 
     /// Returns when the audio of the choice with this index expires, in seconds since 1970.
     pub fn audio_expires_at(&self, choice: u32) -> Option<u64> {
-        self.slot(choice).filter(|(_, slot)| slot.has(flag::AUDIO_EXPIRES)).map(|(_, slot)| slot.expires_at)
+        self.row(choice).filter(|(_, row)| row.has(flag::AUDIO_EXPIRES)).map(|(_, row)| row.expires_at)
     }
 
     /// Whether the error is raw JSON; otherwise it is plain text. Returns `None` if there is no error.
@@ -166,7 +166,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// and once more to write it.
     pub fn text(&self, buffer: &[u8], field: Field, choice: u32, call: u32, out: &mut [u8]) -> Option<usize> {
         let kind = field.kind();
-        let place = if kind < kind::ROLE { 0 } else { self.slot(choice)?.0 };
+        let place = if kind < kind::ROLE { 0 } else { self.row(choice)?.0 };
         let key =
             if kind < kind::CALL_CUSTOM { RecordKey::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let mut len = 0usize;
@@ -215,9 +215,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Returns the choice with this index, and its place in the table.
-    fn slot(&self, index: u32) -> Option<(u16, &Slot)> {
+    fn row(&self, index: u32) -> Option<(u16, &ChoiceRow)> {
         let place = self.state.table.place(index)?;
-        Some((place, self.state.table.slot(place)?))
+        Some((place, self.state.table.choice(place)?))
     }
 
     /// Returns the key of a call, by its position in the list.
@@ -231,7 +231,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Returns the number of a call, by its position in the list of the choice with this index.
     pub(super) fn call_number(&self, choice: u32, call: u32) -> Option<u32> {
-        Some(self.call_key(0, self.slot(choice)?.0, call)?.call())
+        Some(self.call_key(0, self.row(choice)?.0, call)?.call())
     }
 
     /// Returns the records in use.
@@ -247,9 +247,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Returns U+FFFD if the text ends in a high surrogate whose other half did not come yet, otherwise nothing.
     pub(super) fn lone_half(&self, key: RecordKey) -> &'static str {
-        let slot = self.state.table.slot(key.choice());
-        let ends_in_half = |slot: &Slot| slot.transcript_half.is_some() || slot.has(flag::LONE_HALF);
-        if key.kind() == kind::AUDIO_TRANSCRIPT && slot.is_some_and(ends_in_half) {
+        let row = self.state.table.choice(key.choice());
+        let ends_in_half = |row: &ChoiceRow| row.transcript_half.is_some() || row.has(flag::LONE_HALF);
+        if key.kind() == kind::AUDIO_TRANSCRIPT && row.is_some_and(ends_in_half) {
             "\u{fffd}"
         } else {
             ""
@@ -260,7 +260,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn error<'b>(&'b self, buffer: &'b [u8], json: u8, place: u16) -> Option<Result<&'b [u8], &'b [u8]>> {
         let failed = match json {
             kind::ERROR_JSON => self.state.table.knows(json),
-            _ => self.state.table.slot(place)?.has(flag::ERROR),
+            _ => self.state.table.choice(place)?.has(flag::ERROR),
         };
         if !failed {
             return None;

@@ -196,7 +196,7 @@ impl Fill {
     pub(super) fn extend(&mut self, buffer: &mut [u8], end: usize, key: RecordKey, text: Text<'_>) -> Option<usize> {
         self.tail.as_ref().filter(|tail| tail.key == key)?;
         let room = buffer.get_mut(self.len..end)?;
-        let len = match text.copy_plain(room) {
+        let len = match text.copy_unchanged(room) {
             Some(len) => len,
             None => Some(text.copy_to(room)).filter(|copied| copied.complete)?.written,
         };

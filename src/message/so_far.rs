@@ -3,7 +3,7 @@
 
 use super::details::Listed;
 use super::record::{kind, LogRecords, RecordKey};
-use super::table::{Rows, Slot};
+use super::table::{ChoiceRow, Rows};
 use super::write::LogWriter;
 use crate::chat::OtherMember;
 use crate::json::{self, Text, Value};
@@ -57,14 +57,14 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// transcript in the log.
     #[cold]
     #[inline(never)]
-    pub(super) fn new_in_transcript<'t>(&mut self, place: u16, slot: &mut Slot, transcript: Text<'t>) -> Text<'t> {
+    pub(super) fn new_in_transcript<'t>(&mut self, place: u16, row: &mut ChoiceRow, transcript: Text<'t>) -> Text<'t> {
         let key = RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0);
         let pieces = self.records().filter(|record| record.key == key);
         let Some(new) = strip_known(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else {
             return transcript;
         };
         // The transcript repeats the half of a surrogate pair that was pending.
-        slot.transcript_half = None;
+        row.transcript_half = None;
         new
     }
 }

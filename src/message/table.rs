@@ -42,13 +42,13 @@ impl Live {
 }
 
 /// Tables for the choices and calls of a message.
-pub trait Rows: Tables<Slot, CallSlot> {}
+pub trait Rows: Tables<ChoiceRow, CallRow> {}
 
-impl<T: Tables<Slot, CallSlot> + ?Sized> Rows for T {}
+impl<T: Tables<ChoiceRow, CallRow> + ?Sized> Rows for T {}
 
 /// A choice of a message: a row of its table.
 #[derive(Clone, Copy, Debug)]
-pub struct Slot {
+pub struct ChoiceRow {
     pub(super) index: u32,
     pub(super) flags: u16,
     /// How many calls are listed.
@@ -63,9 +63,9 @@ pub struct Slot {
     pub(super) transcript_half: Option<u16>,
 }
 
-impl Slot {
+impl ChoiceRow {
     /// A row that is not in use.
-    pub const EMPTY: Slot = Slot {
+    pub const EMPTY: ChoiceRow = ChoiceRow {
         index: 0,
         flags: 0,
         calls: 0,
@@ -99,7 +99,7 @@ impl Slot {
 
 /// A tool call of a message: a row of its table.
 #[derive(Clone, Copy, Debug)]
-pub struct CallSlot {
+pub struct CallRow {
     /// The place of its choice.
     pub(super) choice: u16,
     /// Its number among the calls of its choice, in order of appearance.
@@ -108,9 +108,9 @@ pub struct CallSlot {
     pub(super) name: Live,
 }
 
-impl CallSlot {
+impl CallRow {
     /// A row that is not in use.
-    pub const EMPTY: CallSlot = CallSlot { choice: 0, number: 0, index: 0, name: Live::NONE };
+    pub const EMPTY: CallRow = CallRow { choice: 0, number: 0, index: 0, name: Live::NONE };
 
     fn is(&self, choice: u16, number: u32) -> bool {
         self.choice == choice && self.number == number
@@ -165,7 +165,11 @@ pub(super) struct Table<T: Rows + ?Sized> {
 impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Table { top, .. } = self;
-        f.debug_struct("Table").field("top", top).field("choices", &self.slots()).field("calls", &self.calls()).finish()
+        f.debug_struct("Table")
+            .field("top", top)
+            .field("choices", &self.choices())
+            .field("calls", &self.calls())
+            .finish()
     }
 }
 
@@ -178,8 +182,8 @@ impl<T: Rows> Table<T> {
 /// Everything in a table that one update can change.
 pub(super) struct Saved {
     top: Top,
-    slot: Option<(u16, Slot)>,
-    call: Option<(usize, CallSlot)>,
+    choice: Option<(u16, ChoiceRow)>,
+    call: Option<(usize, CallRow)>,
 }
 
 impl<T: Rows + ?Sized> Table<T> {
@@ -190,18 +194,18 @@ impl<T: Rows + ?Sized> Table<T> {
 
     /// Saves everything that an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Saved {
-        let slot = self.place(choice).and_then(|place| Some((place, *self.slot(place)?)));
-        let place = slot.and_then(|(place, _)| self.calls().iter().position(|slot| slot.is(place, call)));
+        let row = self.place(choice).and_then(|place| Some((place, *self.choice(place)?)));
+        let place = row.and_then(|(place, _)| self.calls().iter().position(|row| row.is(place, call)));
         let call = place.and_then(|place| Some((place, *self.calls().get(place)?)));
-        Saved { top: self.top, slot, call }
+        Saved { top: self.top, choice: row, call }
     }
 
     /// Undoes an update.
     pub(super) fn restore(&mut self, saved: Saved) {
         self.top = saved.top;
-        if let Some((place, slot)) = saved.slot {
+        if let Some((place, row)) = saved.choice {
             if let Some(to) = self.rows.choices_mut().get_mut(usize::from(place)) {
-                *to = slot;
+                *to = row;
             }
         }
         if let Some((place, call)) = saved.call {
@@ -236,25 +240,25 @@ impl<T: Rows + ?Sized> Table<T> {
     /// before.
     #[cfg(feature = "alloc")]
     pub(super) fn end_transcripts(&mut self) -> usize {
-        let ended = |slot: &mut Slot| slot.transcript_half.take().is_some() && !slot.set(flag::LONE_HALF);
-        (0..self.slots().len() as u16).filter(|place| self.slot_mut(*place).is_some_and(ended)).count()
+        let ended = |row: &mut ChoiceRow| row.transcript_half.take().is_some() && !row.set(flag::LONE_HALF);
+        (0..self.choices().len() as u16).filter(|place| self.choice_mut(*place).is_some_and(ended)).count()
     }
 
     /// Returns the choices, in order of appearance.
-    pub(super) fn slots(&self) -> &[Slot] {
+    pub(super) fn choices(&self) -> &[ChoiceRow] {
         self.rows.choices().get(..self.top.choice_count as usize).unwrap_or_default()
     }
 
     /// Returns the calls, in order of appearance.
-    pub(super) fn calls(&self) -> &[CallSlot] {
+    pub(super) fn calls(&self) -> &[CallRow] {
         self.rows.calls().get(..self.top.call_count as usize).unwrap_or_default()
     }
 
-    pub(super) fn slot(&self, place: u16) -> Option<&Slot> {
-        self.slots().get(usize::from(place))
+    pub(super) fn choice(&self, place: u16) -> Option<&ChoiceRow> {
+        self.choices().get(usize::from(place))
     }
 
-    pub(super) fn slot_mut(&mut self, place: u16) -> Option<&mut Slot> {
+    pub(super) fn choice_mut(&mut self, place: u16) -> Option<&mut ChoiceRow> {
         self.rows.choices_mut().get_mut(usize::from(place))
     }
 
@@ -262,7 +266,7 @@ impl<T: Rows + ?Sized> Table<T> {
     #[inline]
     pub(super) fn place(&self, index: u32) -> Option<u16> {
         // This is nearly always the first choice.
-        if self.top.choice_count > 0 && self.rows.choices().first().is_some_and(|slot| slot.index == index) {
+        if self.top.choice_count > 0 && self.rows.choices().first().is_some_and(|row| row.index == index) {
             return Some(0);
         }
         self.further_place(index)
@@ -270,7 +274,7 @@ impl<T: Rows + ?Sized> Table<T> {
 
     #[inline(never)]
     fn further_place(&self, index: u32) -> Option<u16> {
-        u16::try_from(self.slots().iter().position(|slot| slot.index == index)?).ok()
+        u16::try_from(self.choices().iter().position(|row| row.index == index)?).ok()
     }
 
     /// Returns the place of the choice with this index. Adds the choice if it is new. Returns `None` if there is no
@@ -283,7 +287,7 @@ impl<T: Rows + ?Sized> Table<T> {
     #[inline(never)]
     fn new_place(&mut self, index: u32) -> Option<u16> {
         let place = self.top.choice_count as usize;
-        *self.rows.choices_mut().get_mut(place)? = Slot { index, ..Slot::EMPTY };
+        *self.rows.choices_mut().get_mut(place)? = ChoiceRow { index, ..ChoiceRow::EMPTY };
         self.top.choice_count = self.top.choice_count.saturating_add(1);
         u16::try_from(place).ok()
     }
@@ -291,7 +295,7 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Adds a call. Returns `None` if there is no room.
     pub(super) fn open_call(&mut self, choice: u16, number: u32, index: u32) -> Option<()> {
         let place = self.top.call_count as usize;
-        *self.rows.calls_mut().get_mut(place)? = CallSlot { choice, number, index, name: Live::NONE };
+        *self.rows.calls_mut().get_mut(place)? = CallRow { choice, number, index, name: Live::NONE };
         self.top.call_count = self.top.call_count.saturating_add(1);
         self.top.last_call = place;
         Some(())
@@ -304,7 +308,7 @@ impl<T: Rows + ?Sized> Table<T> {
     }
 
     #[inline]
-    pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallSlot> {
+    pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallRow> {
         // Nearly always, this is the call that was looked up last.
         if !self.calls().get(self.top.last_call).is_some_and(|call| call.is(choice, number)) {
             self.top.last_call = self.calls().iter().position(|call| call.is(choice, number))?;
@@ -314,15 +318,15 @@ impl<T: Rows + ?Sized> Table<T> {
 
     /// Returns the lowest index of a choice that is higher than `after`.
     pub(super) fn next_choice(&self, after: Option<u32>) -> Option<u32> {
-        let indexes = self.slots().iter().map(|slot| slot.index);
+        let indexes = self.choices().iter().map(|row| row.index);
         indexes.filter(|&index| after.is_none_or(|after| index > after)).min()
     }
 
     /// Returns the lowest rank of a call that is higher than `after`.
     pub(super) fn next_call(&self, choice: u16, after: Option<(u32, u32)>) -> Option<(u32, u32)> {
-        let slot = self.slot(choice)?;
+        let row = self.choice(choice)?;
         let calls = self.calls().iter().filter(|call| call.choice == choice);
-        let ranks = calls.map(|call| slot.rank(call.index, call.number));
+        let ranks = calls.map(|call| row.rank(call.index, call.number));
         ranks.filter(|&rank| after.is_none_or(|after| rank > after)).min()
     }
 
@@ -331,12 +335,12 @@ impl<T: Rows + ?Sized> Table<T> {
         if key.kind() < kind::ROLE {
             return if key.kind() == kind::USAGE { self.top.usage.begin } else { 0 };
         }
-        let Some(slot) = self.slot(key.choice()) else { return 0 };
+        let Some(row) = self.choice(key.choice()) else { return 0 };
         match key.kind() {
-            kind::ROLE => slot.role.begin,
-            kind::FINISH_REASON => slot.finish_reason.begin,
-            kind::NATIVE_FINISH_REASON => slot.native_finish_reason.begin,
-            kind::FUNCTION_NAME => slot.function.begin,
+            kind::ROLE => row.role.begin,
+            kind::FINISH_REASON => row.finish_reason.begin,
+            kind::NATIVE_FINISH_REASON => row.native_finish_reason.begin,
+            kind::FUNCTION_NAME => row.function.begin,
             kind::CALL_NAME => {
                 let call = self.calls().iter().find(|call| call.is(key.choice(), key.call()));
                 call.map_or(0, |call| call.name.begin)
@@ -353,8 +357,8 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Notes that all records in the log are live, after the replaced ones were removed.
     pub(super) fn all_live(&mut self) {
         self.top.usage.begin = 0;
-        for slot in self.rows.choices_mut() {
-            let Slot { function, role, finish_reason, native_finish_reason, .. } = slot;
+        for row in self.rows.choices_mut() {
+            let ChoiceRow { function, role, finish_reason, native_finish_reason, .. } = row;
             for live in [function, role, finish_reason, native_finish_reason] {
                 live.begin = 0;
             }

@@ -2,7 +2,7 @@
 
 use super::error::LogError;
 use super::record::{kind, Fill, RecordKey};
-use super::table::{flag, Live, Rows, Saved, Slot, Table};
+use super::table::{flag, ChoiceRow, Live, Rows, Saved, Table};
 use super::tokens;
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
@@ -330,10 +330,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 let Some(place) = self.state.table.place_or_new(choice) else {
                     return self.fail(LogError::TooManyChoices);
                 };
-                let Some(&(mut slot)) = self.state.table.slot(place) else { return };
-                self.choice(place, &mut slot, update);
-                if let Some(old) = self.state.table.slot_mut(place) {
-                    *old = slot;
+                let Some(&(mut row)) = self.state.table.choice(place) else { return };
+                self.choice(place, &mut row, update);
+                if let Some(old) = self.state.table.choice_mut(place) {
+                    *old = row;
                 }
             }
         }
@@ -347,54 +347,54 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         };
     }
 
-    fn choice(&mut self, place: u16, slot: &mut Slot, update: &Update<'_>) {
+    fn choice(&mut self, place: u16, row: &mut ChoiceRow, update: &Update<'_>) {
         let key = |kind: u8| RecordKey::new(kind, place, 0);
         match update {
             // The roles of other protocols have other names, such as `model`.
             Update::Role(_) if self.state.table.top.is_native => {
-                self.replace_text(&mut slot.role, key(kind::ROLE), Text::verbatim(b"assistant"));
+                self.replace_text(&mut row.role, key(kind::ROLE), Text::verbatim(b"assistant"));
             }
-            Update::Role(text) => self.replace_text(&mut slot.role, key(kind::ROLE), *text),
+            Update::Role(text) => self.replace_text(&mut row.role, key(kind::ROLE), *text),
             Update::Finish(reason) if reason.is_native() => {
                 let word = reason.kind().word().map_or(reason.text(), |word| Text::verbatim(word.as_bytes()));
-                self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), word);
+                self.replace_text(&mut row.finish_reason, key(kind::FINISH_REASON), word);
                 // Why a prompt was refused is in the feedback on the prompt, which is not a finish reason.
                 if !reason.is_of_prompt() {
                     let native = key(kind::NATIVE_FINISH_REASON);
-                    self.replace_text(&mut slot.native_finish_reason, native, reason.text());
+                    self.replace_text(&mut row.native_finish_reason, native, reason.text());
                 }
             }
             Update::Finish(reason) => {
-                self.replace_text(&mut slot.finish_reason, key(kind::FINISH_REASON), reason.text());
+                self.replace_text(&mut row.finish_reason, key(kind::FINISH_REASON), reason.text());
             }
             Update::Meta(Meta::NativeFinishReason, reason) => {
-                self.replace_text(&mut slot.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);
+                self.replace_text(&mut row.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);
             }
             Update::Meta(Meta::ReasoningName, name) => {
-                if !slot.set(flag::REASONING_NAME) {
+                if !row.set(flag::REASONING_NAME) {
                     self.untracked(key(kind::REASONING_NAME), *name);
                 }
             }
             Update::ChoiceError(error) => {
-                if !slot.set(flag::ERROR) {
+                if !row.set(flag::ERROR) {
                     self.failure(kind::CHOICE_ERROR_JSON, place, error);
                 }
             }
-            Update::Logprobs(logprobs) => self.logprobs(place, slot, logprobs),
+            Update::Logprobs(logprobs) => self.logprobs(place, row, logprobs),
             Update::Annotations(items) => self.list(key(kind::ANNOTATIONS), *items, json::rewrite),
             Update::Signature(text) => self.text_item(key(kind::SIGNATURES), *text),
             Update::Media(part) | Update::Native(part) => {
                 self.item(key(kind::PARTS), *part, json::rewrite);
             }
             Update::FunctionName { text, piece } => {
-                slot.set(flag::FUNCTION);
-                self.name(&mut slot.function, key(kind::FUNCTION_NAME), *text, *piece);
+                row.set(flag::FUNCTION);
+                self.name(&mut row.function, key(kind::FUNCTION_NAME), *text, *piece);
             }
             Update::FunctionArguments(text) => {
-                slot.set(flag::FUNCTION);
+                row.set(flag::FUNCTION);
                 self.text(key(kind::FUNCTION_ARGUMENTS), *text);
             }
-            Update::Call(call) => self.call(place, slot, call),
+            Update::Call(call) => self.call(place, row, call),
             // Ignore updates of a call that was left out.
             Update::CallName { call: number, text, piece } => {
                 let Some(mut live) = self.state.table.call_mut(place, *number).map(|call| call.name) else { return };
@@ -408,7 +408,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.text(RecordKey::new(kind::CALL_ARGUMENTS, place, *call), *text);
                 }
             }
-            Update::Audio(audio) => self.audio(place, slot, audio),
+            Update::Audio(audio) => self.audio(place, row, audio),
             _ => {
                 if let Some(AppendedText { kind, text, .. }) = AppendedText::of(update) {
                     self.text(key(kind), text);
@@ -425,15 +425,15 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         live.grow(self.text(key, text));
     }
 
-    fn call(&mut self, place: u16, slot: &mut Slot, update: &CallUpdate<'_>) {
+    fn call(&mut self, place: u16, row: &mut ChoiceRow, update: &CallUpdate<'_>) {
         let CallUpdate { call: number, index, opens, reuses, id, kind, custom } = *update;
         if opens {
             if self.state.table.open_call(place, number, index.unwrap_or(0)).is_none() {
                 return self.fail(LogError::TooManyCalls);
             }
-            slot.calls = slot.calls.saturating_add(1);
+            row.calls = row.calls.saturating_add(1);
             if reuses || self.state.table.top.is_native {
-                slot.set(flag::AS_THEY_CAME);
+                row.set(flag::AS_THEY_CAME);
             }
         }
         // Ignore updates of a call that was left out.
@@ -448,16 +448,16 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    fn audio(&mut self, place: u16, slot: &mut Slot, audio: &Audio<'_>) {
-        slot.set(flag::AUDIO);
+    fn audio(&mut self, place: u16, row: &mut ChoiceRow, audio: &Audio<'_>) {
+        row.set(flag::AUDIO);
         let (mut data, mut transcript) = (audio.data(), audio.transcript());
         if audio.is_whole() {
             data = data.map(|text| self.new_in_data(place, text));
-            transcript = transcript.map(|text| self.new_in_transcript(place, slot, text));
+            transcript = transcript.map(|text| self.new_in_transcript(place, row, text));
         }
-        if !slot.has(flag::AUDIO_ID) {
+        if !row.has(flag::AUDIO_ID) {
             if let Some(id) = audio.id() {
-                slot.set(flag::AUDIO_ID);
+                row.set(flag::AUDIO_ID);
                 self.untracked(RecordKey::new(kind::AUDIO_ID, place, 0), id);
             }
         }
@@ -465,20 +465,20 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             self.text_item(RecordKey::new(kind::AUDIO_DATA, place, 0), text);
         }
         if let Some(text) = transcript {
-            let text = slot.transcript_half.take().map_or(text, |half| text.with_lead(half));
-            slot.transcript_half = text.trailing_half();
+            let text = row.transcript_half.take().map_or(text, |half| text.with_lead(half));
+            row.transcript_half = text.trailing_half();
             self.untracked(RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());
         }
         if let Some(time) = audio.expires_at() {
-            slot.set(flag::AUDIO_EXPIRES);
-            slot.expires_at = time;
+            row.set(flag::AUDIO_EXPIRES);
+            row.expires_at = time;
         }
     }
 
-    fn logprobs(&mut self, place: u16, slot: &mut Slot, logprobs: &Logprobs<'_>) {
+    fn logprobs(&mut self, place: u16, row: &mut ChoiceRow, logprobs: &Logprobs<'_>) {
         let usual = tokens::usual_items(logprobs.value().raw()).filter(|_| !logprobs.is_whole());
         if let Some((items, commas)) = usual {
-            slot.flags |= flag::LOGPROBS | flag::LISTS;
+            row.flags |= flag::LOGPROBS | flag::LISTS;
             self.append(|fill, buffer| {
                 fill.begin(buffer, RecordKey::new(kind::LISTS, place, 0));
                 fill.put(buffer, items);
@@ -488,11 +488,11 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
         let lists = logprobs.lists();
         if lists.any {
-            slot.set(flag::LOGPROBS);
+            row.set(flag::LOGPROBS);
         }
         for (list, array) in (0u8..).zip(lists.known) {
             if let Some(array) = array {
-                slot.set(flag::LISTS.wrapping_shl(u32::from(list)));
+                row.set(flag::LISTS.wrapping_shl(u32::from(list)));
                 let key = RecordKey::new(kind::LISTS.wrapping_add(list), place, 0);
                 let from = if logprobs.is_whole() { self.known_of_list(key, array) } else { 0 };
                 self.list_from(from, key, array, json::rewrite);

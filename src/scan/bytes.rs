@@ -17,7 +17,8 @@ pub(crate) struct StringEnd {
     pub(crate) control: bool,
 }
 
-/// The end of a run of plain bytes.
+/// The end of a run of the bytes of a string: at the first backslash or, for a strict run, also at a quote or a control
+/// character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RunEnd {
     /// Offset of the byte that ends the run, or the length of the bytes if none does.

@@ -67,7 +67,7 @@ fn search_line_end(bytes: &[u8]) -> Option<usize> {
     let near = bytes.get(..FAR).unwrap_or(bytes);
     let from = match first_line_end(near) {
         Some(found) => return Some(found),
-        None => near.len().saturating_sub(skip_plain(near).len()),
+        None => near.len().saturating_sub(skip_without_control(near).len()),
     };
     match vector::Two::new(b'\r', b'\n') {
         Some(searcher) => near.get(from..).and_then(|rest| searcher.find(rest)).map_or_else(
@@ -94,7 +94,7 @@ fn first_line_end(bytes: &[u8]) -> Option<usize> {
 /// Skips the blocks at the front that have no control character, and so no line end. A slice inside an event then needs
 /// no search.
 #[inline(always)]
-fn skip_plain(bytes: &[u8]) -> &[u8] {
+fn skip_without_control(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes;
     if !Target::IS_BRIEF {
         return rest;

@@ -1,4 +1,4 @@
-//! Finds the end of a JSON string, and of a run of plain bytes in a string.
+//! Finds the end of a JSON string, and of a run of its bytes without a backslash.
 
 use super::block64::{below_lowest, walk, Block, Escapes, Kernel, Look, Seen, Sum, Task};
 use super::bytes;

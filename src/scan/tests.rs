@@ -395,12 +395,12 @@ fn utf8_at_random() {
 }
 
 #[test]
-fn plain_runs() {
-    let run = utf8::plain("aé\t\\n".as_bytes());
+fn text_runs() {
+    let run = utf8::text_run("aé\t\\n".as_bytes());
     assert_eq!((run.run, run.control, run.rest), (Ok("aé\t"), true, &b"\\n"[..]));
-    let run = utf8::plain(b"a\xff");
+    let run = utf8::text_run(b"a\xff");
     assert_eq!((run.run, run.control, run.rest), (Err(&b"a\xff"[..]), false, &b""[..]));
-    let run = utf8::plain(b"\\");
+    let run = utf8::text_run(b"\\");
     assert_eq!((run.run, run.control, run.rest), (Ok(""), false, &b"\\"[..]));
 }
 

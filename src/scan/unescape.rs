@@ -403,9 +403,9 @@ fn careful(rest: &[u8], out: &mut Destination<'_>, quirks: &mut QuirkSet) -> (us
     while at < window.len() {
         let run = bytes::run(window, at, false);
         if run.at > at {
-            let plain = window.get(at..run.at).unwrap_or_default();
-            let is_text = run.ascii || core::str::from_utf8(plain).is_ok();
-            if !is_text || !out.put(plain) {
+            let text = window.get(at..run.at).unwrap_or_default();
+            let is_text = run.ascii || core::str::from_utf8(text).is_ok();
+            if !is_text || !out.put(text) {
                 return (at, false);
             }
             if run.control {

@@ -147,7 +147,7 @@ fn to_str_long<K: Kernel>(bytes: &[u8]) -> Option<&str> {
 }
 
 /// A run of string bytes up to the first backslash, from one search.
-pub(crate) struct Plain<'a> {
+pub(crate) struct TextRun<'a> {
     /// The run as text, or as bytes if they are ill-formed.
     pub(crate) run: Result<&'a str, &'a [u8]>,
     /// Whether the run contains a control character.
@@ -156,9 +156,9 @@ pub(crate) struct Plain<'a> {
     pub(crate) rest: &'a [u8],
 }
 
-/// Returns the run of plain bytes at the front of `bytes`.
+/// Returns the run at the front of `bytes`, up to the first backslash.
 #[inline]
-pub(crate) fn plain(bytes: &[u8]) -> Plain<'_> {
+pub(crate) fn text_run(bytes: &[u8]) -> TextRun<'_> {
     let end = string::run(bytes, 0);
     let (run, rest) = bytes.split_at_checked(end.at).unwrap_or((bytes, &[]));
     let text = if end.ascii {
@@ -167,7 +167,7 @@ pub(crate) fn plain(bytes: &[u8]) -> Plain<'_> {
     } else {
         to_str(run).ok_or(run)
     };
-    Plain { run: text, control: end.control, rest }
+    TextRun { run: text, control: end.control, rest }
 }
 
 /// Whether all bytes are below 0x80. Reads overlapping words; meant for short runs.

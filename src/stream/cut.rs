@@ -28,14 +28,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.begin_cut(storage, window, None).then(|| self.consume_all(window));
         }
         let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
-        if is_over && self.is_plain_data() && window.first() == Some(&b'\n') && self.buffer.is_stored() {
+        if is_over && self.is_only_data() && window.first() == Some(&b'\n') && self.buffer.is_stored() {
             return Some(self.end_payload(storage, window, 1, Ended::Alone));
         }
         None
     }
 
     /// Whether the payload so far is within the limit and not raw JSON, and no field of the next event follows it.
-    fn is_plain_data(&self) -> bool {
+    fn is_only_data(&self) -> bool {
         !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next()
     }
 
@@ -240,7 +240,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let is_in_payload = self.line == Line::Payload
             && self.lines.is_in_data()
             && self.after == After::Nothing
-            && self.is_plain_data()
+            && self.is_only_data()
             && self.next_empty_block_end <= self.empty_block_end;
         // Spans are 32 bits wide.
         let most = if is_in_payload { self.buffer.appendable(storage) } else { 0 };

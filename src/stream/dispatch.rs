@@ -151,10 +151,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // completions must also have no name. An event of another protocol must not be a raw value, because its quirks
         // would depend on the values around it.
         let is_known = self.is_native();
-        let plain = hint == Hint::None
+        let is_for_template = hint == Hint::None
             && if is_known { !self.block.raw } else { name.is_empty() }
             && !self.block.quirks.contains(Quirk::SeveralValues);
-        if SLOTS > 0 && plain && data.place == Place::Input {
+        if SLOTS > 0 && is_for_template && data.place == Place::Input {
             if let (Some(start), Some(end)) = (frame.0.checked_sub(self.offset), frame.1.checked_sub(self.offset)) {
                 let event = window.get(start as usize..end as usize).unwrap_or_default();
                 let (data_start, len) = data.range();
@@ -165,7 +165,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let unknown = self.unknown_at == self.block.start;
         let bytes = (data.with_more(window, storage.bytes(), READ_AHEAD), payload.len());
         let is_known_shape =
-            plain && !unknown && self.memo.recognize_payload(&mut self.index, bytes, name, limits.max_depth);
+            is_for_template && !unknown && self.memo.recognize_payload(&mut self.index, bytes, name, limits.max_depth);
         let read = if is_known_shape && self.report_text() {
             self.note_template_facts();
             self.restore_counts(payload);
@@ -188,10 +188,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             // without a field, which add another fact than errors in a field; JSON other than chunks, such as a
             // keep-alive or an event that comes before the protocol is known; and events of another protocol than the
             // stream's.
-            let is_usual = if is_native { self.index.is_piece() } else { self.index.facts.chat };
+            let is_usual = if is_native { self.index.has_only_text() } else { self.index.facts.chat };
             let is_usual = is_usual && !self.block.quirks.contains(Quirk::ForeignEvent);
-            let plain = plain && is_usual && !(self.block.raw && self.index.facts.error);
-            let whole = read.as_ref().ok().filter(|read| plain && read.end == payload.len());
+            let is_for_template = is_for_template && is_usual && !(self.block.raw && self.index.facts.error);
+            let whole = read.as_ref().ok().filter(|read| is_for_template && read.end == payload.len());
             if let Some(Read { seen, .. }) = whole.filter(|_| self.memo.wants()) {
                 self.memo.learn(&self.index, payload, name, is_strict, seen);
             }

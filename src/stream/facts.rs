@@ -16,7 +16,7 @@ pub(crate) enum Evidence {
 
 /// What the unknown lines contain, apart from raw JSON objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PlainLines {
+pub(crate) enum UnknownLines {
     Nothing,
     /// One whole JSON value without objects: a scalar or an array.
     Json,
@@ -48,7 +48,7 @@ pub(crate) enum Failed {
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
     pub(crate) evidence: Evidence,
-    pub(crate) plain: PlainLines,
+    pub(crate) unknown_lines: UnknownLines,
     /// How many raw JSON objects came.
     pub(crate) raw_values: u8,
     /// How many raw JSON values came, where an array counts as one.
@@ -85,7 +85,7 @@ impl Facts {
     pub(crate) const NEW: Facts = Facts {
         sniff: Sniff::Blank,
         evidence: Evidence::Unknown,
-        plain: PlainLines::Nothing,
+        unknown_lines: UnknownLines::Nothing,
         raw_values: 0,
         whole_values: 0,
         done: false,
@@ -106,12 +106,15 @@ impl Facts {
 
     /// Whether only blanks and comments came.
     pub(super) fn is_bodiless(&self) -> bool {
-        self.evidence != Evidence::Fields && self.raw_values == 0 && self.plain == PlainLines::Nothing && !self.done
+        self.evidence != Evidence::Fields
+            && self.raw_values == 0
+            && self.unknown_lines == UnknownLines::Nothing
+            && !self.done
     }
 
     /// Returns what came instead of an event stream, or `None` if an event stream may have come.
     fn media(&self) -> Option<Media> {
-        let is_text = self.plain == PlainLines::Text && self.evidence != Evidence::Fields;
+        let is_text = self.unknown_lines == UnknownLines::Text && self.evidence != Evidence::Fields;
         let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
         let has_event = match media {
             // No event stream begins with these bytes, whatever lines follow.
@@ -130,7 +133,7 @@ impl Facts {
         let media = self.media();
         let body = self.is_alone() && self.raw_kind == RawKind::Body;
         // The unknown lines of an event stream are ignored, except for JSON.
-        let has_json = self.whole_values > 0 || self.plain == PlainLines::Json;
+        let has_json = self.whole_values > 0 || self.unknown_lines == UnknownLines::Json;
         let came = self.own_event || self.foreign || self.failed != Failed::No || has_json;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
@@ -176,10 +179,10 @@ impl Facts {
 
     /// Whether one JSON value came, and besides it only comments.
     fn is_alone(&self) -> bool {
-        let is_one = match self.plain {
-            PlainLines::Nothing => self.whole_values == 1,
-            PlainLines::Json => true,
-            PlainLines::Text => false,
+        let is_one = match self.unknown_lines {
+            UnknownLines::Nothing => self.whole_values == 1,
+            UnknownLines::Json => true,
+            UnknownLines::Text => false,
         };
         is_one && self.evidence != Evidence::Fields && !self.done
     }
@@ -189,7 +192,7 @@ impl Facts {
     /// or has no candidates.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.raw_kind == RawKind::Chunk || !self.seen.is_empty();
-        let came = self.plain == PlainLines::Json || self.foreign || self.own_event;
+        let came = self.unknown_lines == UnknownLines::Json || self.foreign || self.own_event;
         let is_answer = match self.protocol {
             None | Some(Protocol::Other) => true,
             Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
@@ -202,7 +205,7 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::{
-        ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, PlainLines, Protocol, RawKind, Sniff, Verdict,
+        ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, Protocol, RawKind, Sniff, UnknownLines, Verdict,
     };
 
     type Note = fn(&mut Facts);
@@ -388,7 +391,7 @@ mod tests {
             assert_eq!((left(Sniff::Gzip), left(Sniff::Blank)), (Pending::Nothing, pending));
         }
         for (evidence, text) in [(Evidence::Unknown, true), (Evidence::Comments, true), (Evidence::Fields, false)] {
-            let end = end(false, |facts| (facts.evidence, facts.plain) = (evidence, PlainLines::Text));
+            let end = end(false, |facts| (facts.evidence, facts.unknown_lines) = (evidence, UnknownLines::Text));
             assert_eq!(end.media, text.then_some(Media::Text));
         }
     }

@@ -11,7 +11,7 @@
 
 use super::config::Config;
 use super::end::{Pending, DONE};
-use super::facts::PlainLines;
+use super::facts::UnknownLines;
 use super::found::{Found, Span, Step};
 use super::memo::Memo;
 use super::state::{After, Ending, EventBlock, Line, StreamState};
@@ -233,7 +233,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let next = self.piece(storage, &[], piece, 0);
         let is_cut = match self.line {
-            Line::Lead | Line::Skip => self.facts.plain != PlainLines::Json,
+            Line::Lead | Line::Skip => self.facts.unknown_lines != UnknownLines::Json,
             Line::ErrorName(_) | Line::ErrorColon => true,
             _ => false,
         };

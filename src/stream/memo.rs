@@ -27,7 +27,7 @@ use template::{fixed_len, Extent, NamedPayload, Template, TemplateFacts, FIXED};
 mod envelope;
 mod template;
 
-pub(super) use envelope::HEAD;
+pub(super) use envelope::DATA_PREFIX;
 pub(super) use template::{Terms, NONE};
 
 /// A payload that has at least this length, and more than [`FIXED`] bytes outside its holes, is not searched for
@@ -387,11 +387,11 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         (self.current, self.unpacked, self.expected) = (number, number, number);
     }
 
-    /// Whether the envelope that was noted last is [`HEAD`], the payload, and these line ends.
+    /// Whether the envelope that was noted last is [`DATA_PREFIX`], the payload, and these line ends.
     #[inline(always)]
     pub(super) fn has_envelope(&self, ends: [u8; 3]) -> bool {
         let envelope = &self.envelope;
-        usize::from(envelope.head) == HEAD.len() && envelope.ends == ends
+        usize::from(envelope.prefix_len) == DATA_PREFIX.len() && envelope.ends == ends
     }
 
     /// Notes how an event was framed.
@@ -460,7 +460,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         let Some(place) = self.choose_slot() else { return Some(()) };
         // Written as one `data` line, these bytes would not be the same payload: a line end would split it, and a
         // leading space would be removed.
-        let lost_space = self.envelope.head == UNSPACED && payload.first() == Some(&b' ');
+        let lost_space = self.envelope.prefix_len == UNSPACED && payload.first() == Some(&b' ');
         if payload.len() > usize::from(u16::MAX) || lost_space || find::line_end(payload).is_some() {
             return None;
         }

@@ -74,10 +74,10 @@ impl Progress {
     ) -> Usual {
         loop {
             // Each call of `put` is compiled for its kinds alone, so several calls are faster than one for all kinds.
-            let put = match self.cursor.next_plain(index) {
+            let put = match self.cursor.next_on_page(index) {
                 // The common case.
                 Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text))
-                    if tracker.take_plain(kind, choice, text, payload) =>
+                    if tracker.take_unchanged(kind, choice, text, payload) =>
                 {
                     self.put(context, Delta { choice, text, ..Delta::new(kind) }, sink, waiting)
                 }
@@ -97,7 +97,7 @@ impl Progress {
                     Ahead::Slot(delta) => {
                         // Here the tracker checks reasoning like content: only chat completions have several members
                         // for reasoning.
-                        if !tracker.take_plain(Kind::Content, delta.choice, delta.text, payload) {
+                        if !tracker.take_unchanged(Kind::Content, delta.choice, delta.text, payload) {
                             return Usual::Other;
                         }
                         self.cursor.pass(delta.kind);

@@ -5,7 +5,7 @@ use super::config::Validate;
 use super::facts::Evidence;
 use super::found::{Found, Place, Span, Step};
 use super::machine::Machine;
-use super::memo::HEAD;
+use super::memo::DATA_PREFIX;
 use super::state::{After, Ending, Line};
 use crate::chat::index::{Hint, Read};
 use crate::chat::read::read;
@@ -52,8 +52,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     fn begin_event<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
         let skipped = usize::from(self.lines.is_after_cr() && window.first() == Some(&b'\n'));
         let line = window.get(skipped..)?;
-        let value = line.strip_prefix(HEAD).filter(|value| !value.is_empty() && window.len() <= i32::MAX as usize)?;
-        let start = skipped.saturating_add(HEAD.len());
+        let value =
+            line.strip_prefix(DATA_PREFIX).filter(|value| !value.is_empty() && window.len() <= i32::MAX as usize)?;
+        let start = skipped.saturating_add(DATA_PREFIX.len());
         // Most events are about as long as the one before. If the window probably has the whole event, the pass over
         // its JSON finds the end of the payload, and the search for the line end is saved.
         let before = self.index.frame.1.saturating_sub(self.index.frame.0) as usize;
@@ -130,7 +131,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return None;
         }
         // These sums are offsets in the window, so they do not overflow.
-        let (begin, payload_end) = (start.wrapping_sub(HEAD.len()), start.wrapping_add(end));
+        let (begin, payload_end) = (start.wrapping_sub(DATA_PREFIX.len()), start.wrapping_add(end));
         let (ends, tail, ended) = match window.get(payload_end..)? {
             [b'\n', b'\n', ..] => (*b"\n\n\0", 2, Ended::Alone),
             [b'\r', b'\n', b'\r', ..] => (*b"\r\n\r", 3, Ended::CrBehindCrLf),
@@ -139,7 +140,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let consumed = payload_end.wrapping_add(tail);
         if SLOTS > 0 {
             if !self.memo.has_envelope(ends) {
-                self.memo.note_envelope(window.get(begin..consumed)?, HEAD.len(), end, b"");
+                self.memo.note_envelope(window.get(begin..consumed)?, DATA_PREFIX.len(), end, b"");
             }
             if self.memo.wants() {
                 self.memo.learn(&self.index, payload, b"", false, &seen);

@@ -7,7 +7,7 @@
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
-use super::facts::{Evidence, PlainLines};
+use super::facts::{Evidence, UnknownLines};
 use super::found::Found;
 use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Ending, EventBlock, Line};
@@ -72,7 +72,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 _ => {}
             }
             if self.undecided().is_none() {
-                self.follow_plain(held.as_slice());
+                self.follow_unknown(held.as_slice());
             }
         }
         self.unknown_bytes(storage, window, piece.value, start, piece.last)
@@ -124,7 +124,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ) -> AfterPiece {
         let mut undecided = self.undecided();
         if undecided.is_none() {
-            self.follow_plain(bytes);
+            self.follow_unknown(bytes);
         }
         // After a whole payload, only `[DONE]` and a field named `error` can begin another event.
         let is_free = !self.buffer.has_data();
@@ -135,7 +135,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 undecided = self.undecided();
                 match undecided {
                     Some(_) => undecided_at = at,
-                    None => self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[])),
+                    None => self.follow_unknown_from(before, bytes.get(undecided_at..).unwrap_or(&[])),
                 }
             }
             match self.line {
@@ -233,7 +233,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             at = at.saturating_add(1);
         }
         if let (Some(before), None) = (undecided, self.undecided()) {
-            self.follow_plain_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
+            self.follow_unknown_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
         }
         if last {
             return self.end_unknown_line(storage, window, start.saturating_add(bytes.len()));
@@ -246,9 +246,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         match self.undecided() {
             // The stream ended inside the line, so the line stays undecided.
             Some(_) if self.ending != Ending::Open => {}
-            Some(before) if before != DONE => self.follow_plain_from(before, b"\n"),
+            Some(before) if before != DONE => self.follow_unknown_from(before, b"\n"),
             Some(_) => {}
-            None => self.follow_plain(b"\n"),
+            None => self.follow_unknown(b"\n"),
         }
         match self.line {
             Line::Bracket(WHOLE) if self.buffer.has_data() => {
@@ -310,33 +310,33 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Follows a line that turned out to be neither `[DONE]` nor a field: the bytes that were undecided `before`, then
     /// `bytes`.
-    fn follow_plain_from(&mut self, before: &[u8], bytes: &[u8]) {
-        self.follow_plain(before);
-        self.follow_plain(bytes);
+    fn follow_unknown_from(&mut self, before: &[u8], bytes: &[u8]) {
+        self.follow_unknown(before);
+        self.follow_unknown(bytes);
     }
 
     /// Follows bytes of unknown lines, which together may be one JSON value other than an object.
-    fn follow_plain(&mut self, bytes: &[u8]) {
+    fn follow_unknown(&mut self, bytes: &[u8]) {
         // The payload of a field named `error` is not part of an unknown line.
         if self.line == Line::Payload
-            || self.plain.is_other()
+            || self.unknown_lines.is_other()
             || self.config.framing == Framing::Spec
             || self.config.payload == Payload::Opaque
         {
             return;
         }
-        self.plain.feed(bytes);
-        if self.plain.is_whole() {
-            self.facts.plain = PlainLines::Json;
-        } else if self.plain.is_past() || self.facts.plain == PlainLines::Json {
-            self.facts.plain = PlainLines::Text;
+        self.unknown_lines.feed(bytes);
+        if self.unknown_lines.is_whole() {
+            self.facts.unknown_lines = UnknownLines::Json;
+        } else if self.unknown_lines.is_past() || self.facts.unknown_lines == UnknownLines::Json {
+            self.facts.unknown_lines = UnknownLines::Text;
         }
     }
 
     /// Notes that a line has text which is not a field, a comment or a JSON object.
     pub(super) fn note_text(&mut self) {
-        if self.facts.plain == PlainLines::Nothing {
-            self.facts.plain = PlainLines::Text;
+        if self.facts.unknown_lines == UnknownLines::Nothing {
+            self.facts.unknown_lines = UnknownLines::Text;
         }
     }
 

@@ -118,7 +118,7 @@ shown!("Records": Records<'_>, this => written: this.written, room: this.records
 impl Sink for Records<'_> {
     #[inline(always)]
     fn is_full(&self) -> bool {
-        !self.has_slot()
+        !self.has_free_record()
     }
 
     #[inline(always)]
@@ -203,7 +203,7 @@ impl<'s> Records<'s> {
     }
 
     /// Whether the array has room for another record.
-    fn has_slot(&self) -> bool {
+    fn has_free_record(&self) -> bool {
         self.written < self.records.len()
     }
 
@@ -215,8 +215,8 @@ impl<'s> Records<'s> {
     /// Writes a record whose texts have been written.
     fn put_record(&mut self, record: Record) -> Result<(), RecordsFull> {
         match self.records.get_mut(self.written) {
-            Some(slot) => {
-                *slot = record;
+            Some(to) => {
+                *to = record;
                 self.written = self.written.saturating_add(1);
                 Ok(())
             }
@@ -237,11 +237,11 @@ impl<'s> Records<'s> {
                 None => return false,
             },
         };
-        let Some(slot) = self.records.get_mut(self.written) else { return false };
+        let Some(to) = self.records.get_mut(self.written) else { return false };
         let Delta { kind, choice, call, code, number, flags, .. } = *delta;
         let (start, end, flags) = (context.start, context.end, flags | flag);
         let kind = kind as u16;
-        *slot = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::default() };
+        *to = Record { kind, flags, choice, call, code, number, text_off, text_len, start, end, ..Record::default() };
         // `written` was less than the length of the array, so this does not overflow.
         self.written = self.written.wrapping_add(1);
         true
@@ -250,8 +250,8 @@ impl<'s> Records<'s> {
     /// Decodes a text to the scratch, if all of it fits and a record is free. Returns its offset and length there.
     #[inline(never)]
     fn decode(&mut self, part: Part, payload: &[u8]) -> Option<(u32, u32)> {
-        let (at, has_slot) = (self.used, self.has_slot());
-        let room = self.scratch.get_mut(at..).filter(|room| has_slot && room.len() >= MIN_PIECE)?;
+        let (at, has_free_record) = (self.used, self.has_free_record());
+        let room = self.scratch.get_mut(at..).filter(|room| has_free_record && room.len() >= MIN_PIECE)?;
         let copied = part.text(payload).copy_to(room);
         if !copied.complete {
             return None;
@@ -269,14 +269,14 @@ impl<'s> Records<'s> {
             // A copy is passed, because a pointer to the context would keep it out of registers.
             return self.put_first_chunk(&{ *context });
         };
-        let Some(slot) = self.records.get_mut(self.written) else { return false };
+        let Some(to) = self.records.get_mut(self.written) else { return false };
         let index = chunk.index();
         let text_off = record.text_off.wrapping_add(id.of(index, at));
         let aux_off = record.aux_off.wrapping_add(model.of(index, at));
         // The copy of the whole record uses vectors; then the members that differ are set.
-        *slot = *record;
-        (slot.text_off, slot.aux_off) = (text_off, aux_off);
-        (slot.start, slot.end) = (context.start, context.end);
+        *to = *record;
+        (to.text_off, to.aux_off) = (text_off, aux_off);
+        (to.start, to.end) = (context.start, context.end);
         self.written = self.written.wrapping_add(1);
         true
     }
@@ -427,7 +427,7 @@ impl<'s> Records<'s> {
         aux: Unsplit<'_>,
         extra: Unsplit<'_>,
     ) -> Result<(), RecordsFull> {
-        if !self.has_slot() {
+        if !self.has_free_record() {
             return Err(RecordsFull);
         }
         self.reserve(text.scratch().saturating_add(aux.scratch()).saturating_add(extra.scratch()))?;
@@ -478,7 +478,7 @@ impl<'s> Records<'s> {
         }
         let others = aux.scratch().saturating_add(extra.scratch());
         loop {
-            if !self.has_slot() {
+            if !self.has_free_record() {
                 return Err(RecordsFull);
             }
             let mut record = record;
@@ -514,7 +514,7 @@ impl<'s> Records<'s> {
     ) -> Result<(), RecordsFull> {
         let mut text = part.behind(*taken).text(payload.bytes);
         loop {
-            if !self.has_slot() {
+            if !self.has_free_record() {
                 return Err(RecordsFull);
             }
             self.reserve(MIN_PIECE)?;

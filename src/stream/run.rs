@@ -6,7 +6,7 @@
 use super::config::Payload;
 use super::found::{Place, Recognized, Span, Step};
 use super::machine::Machine;
-use super::memo::{HEAD, NONE};
+use super::memo::{DATA_PREFIX, NONE};
 use super::state::After;
 use crate::dialect::{has_no_usage, Protocol};
 use crate::scan::find;
@@ -58,7 +58,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         storage: &mut S,
         window: &'w [u8],
     ) -> Option<Recognized<'w>> {
-        let mut run = self.begin_run(storage, window, false)?;
+        let mut run = self.try_begin_run(storage, window, false)?;
         let recognized = self.recognize_next::<true>(&mut run, window)?;
         self.settle_run::<_, true>(&run, storage);
         Some(recognized)
@@ -67,7 +67,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Begins a run, if an event may begin here, and a template may recognize it or, with `may_be_unread`, it may be
     /// left unread.
     #[inline(always)]
-    pub(super) fn begin_run<S: Storage + ?Sized>(
+    pub(super) fn try_begin_run<S: Storage + ?Sized>(
         &mut self,
         storage: &S,
         window: &[u8],
@@ -82,12 +82,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             self.between_events = true;
         }
-        Some(self.start_run(storage))
+        Some(self.begin_run(storage))
     }
 
     /// Begins a run. The machine is between events.
     #[inline(always)]
-    pub(super) fn start_run<S: Storage + ?Sized>(&self, storage: &S) -> Run {
+    pub(super) fn begin_run<S: Storage + ?Sized>(&self, storage: &S) -> Run {
         Run {
             // Spans are 32 bits wide.
             room: self.buffer.room(storage).min(i32::MAX as usize),
@@ -172,7 +172,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 (!name.is_empty() && name != b"error").then_some((name, line.strip_prefix(b"\n")?))?
             }
         };
-        let value = line.strip_prefix(HEAD)?;
+        let value = line.strip_prefix(DATA_PREFIX)?;
         let (payload, ends) = value.split_at_checked(find::best_line_end(value)?)?;
         let rest = ends.strip_prefix(b"\n\n")?;
         if name.len().wrapping_add(payload.len()) > run.room || !has_no_usage(protocol, payload) {
@@ -200,7 +200,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         window: &[u8],
         protocol: Protocol,
     ) -> Option<Step> {
-        let mut run = self.begin_run(storage, window, true)?;
+        let mut run = self.try_begin_run(storage, window, true)?;
         let recognized = self.skip_unread(&mut run, window, protocol)?;
         self.settle_run::<_, true>(&run, storage);
         Some(recognized.step(window))

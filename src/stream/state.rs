@@ -145,7 +145,7 @@ pub struct StreamState {
     /// Inside a raw JSON array, whose elements are reported as values of their own.
     pub(super) in_array: bool,
     /// Follows unknown lines, to decide whether all of them are one JSON value other than an object.
-    pub(super) plain: Bare,
+    pub(super) unknown_lines: Bare,
     pub(super) after: After,
     pub(super) ending: Ending,
     pub(super) facts: Facts,
@@ -181,7 +181,7 @@ impl StreamState {
             block: EventBlock::NEW,
             retry: 0,
             in_array: false,
-            plain: Bare::NOTHING,
+            unknown_lines: Bare::NOTHING,
             after: After::Nothing,
             ending: Ending::Open,
             facts: Facts::NEW,

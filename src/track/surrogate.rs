@@ -78,13 +78,13 @@ impl Slots {
         let mut both = self.0.iter_mut().zip(surrogates);
         let is_it = |(own, surrogate): &(&mut u64, &mut PendingSurrogate)| surrogate.is_pending() && **own == key;
         let (mut found, mut free) = (None, None);
-        for slot in &mut both {
-            if is_it(&slot) {
-                found = Some(slot);
+        for place in &mut both {
+            if is_it(&place) {
+                found = Some(place);
                 break;
             }
-            if !slot.1.is_pending() && free.is_none() {
-                free = Some(slot);
+            if !place.1.is_pending() && free.is_none() {
+                free = Some(place);
             }
         }
         let (own, surrogate) = found.or(free)?;

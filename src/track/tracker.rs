@@ -185,7 +185,7 @@ pub trait Tracking {
     fn has_role(&self, choice: u32) -> bool;
     /// Fast path: takes in content or reasoning of a choice that is emitted as it is, as nearly all is. Returns
     /// `false`, with no effect, if the text may have to be changed.
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
+    fn take_unchanged(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool;
     /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks.
     /// Returns the number of the call, or `None`, with no effect, if the fragment may be something else.
     fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
@@ -230,7 +230,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
     }
 
     #[inline(always)]
-    fn take_plain(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
+    fn take_unchanged(&mut self, kind: Kind, choice: u32, text: Part, payload: &[u8]) -> bool {
         let Some(Some(known)) = self.tables.choices_mut().get_mut(choice as usize) else { return false };
         if known.index != choice {
             return false;
@@ -239,8 +239,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         if kind == Kind::Reasoning && !known.reasoning_named {
             return false;
         }
-        let is_plain = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
-        if self.state.pending != 0 || known.finished || !is_plain {
+        let is_sound = text.flags == TextFlags::PLAIN || is_sound(text.bytes(payload), text.flags);
+        if self.state.pending != 0 || known.finished || !is_sound {
             return false;
         }
         known.delta = true;
@@ -421,7 +421,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
 
     /// Returns the place of a choice in the table. A new choice gets one, if there is room.
     fn place(&mut self, index: u32) -> Option<usize> {
-        let is_it = |slot: &Option<ChoiceRow>| slot.as_ref().is_some_and(|choice| choice.index == index);
+        let is_it = |row: &Option<ChoiceRow>| row.as_ref().is_some_and(|choice| choice.index == index);
         if self.tables.choices().get(index as usize).is_some_and(is_it) {
             return Some(index as usize);
         }

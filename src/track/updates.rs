@@ -89,9 +89,9 @@ impl<'a, T: Tables<Option<ChoiceRow>, Option<CallRow>>> Iterator for Updates<'_,
         let (payload, offset) = (self.chunk.payload(), self.chunk.wire_range().start);
         loop {
             let index = self.chunk.index();
-            if let Ok((kind, choice, text)) = self.cursor.next_plain(index) {
+            if let Ok((kind, choice, text)) = self.cursor.next_on_page(index) {
                 let is_taken = match kind {
-                    Kind::Content | Kind::Reasoning => self.tracker.take_plain(kind, choice, text, payload),
+                    Kind::Content | Kind::Reasoning => self.tracker.take_unchanged(kind, choice, text, payload),
                     Kind::Logprobs => self.tracker.knows(choice),
                     _ => false,
                 };

@@ -166,7 +166,7 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
 /// Returns the deltas, by the cursor's fast paths where one applies.
 fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
     let mut cursor = DeltaCursor::new();
-    let items = core::iter::from_fn(|| match cursor.next_plain(index) {
+    let items = core::iter::from_fn(|| match cursor.next_on_page(index) {
         Ok((kind, choice, text)) => Some(Delta { choice, text, ..Delta::new(kind) }),
         Err(item) => match cursor.ahead(item, index) {
             Ahead::End => None,
@@ -180,7 +180,7 @@ fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
                 behind.pass_fragment();
                 cursor.pass(Kind::ToolCall);
                 let mut both = cursor;
-                assert_eq!(both.next_plain(index).ok(), Some((Kind::ToolArguments, choice, arguments)));
+                assert_eq!(both.next_on_page(index).ok(), Some((Kind::ToolArguments, choice, arguments)));
                 assert_eq!(format!("{both:?}"), format!("{behind:?}"));
                 Some(Delta { choice, flags: FLAG_NUMBER, number: u64::from(number), ..Delta::new(Kind::ToolCall) })
             }

@@ -121,8 +121,8 @@ impl TokenCounts {
     fn set(&mut self, place: usize, count: Option<u64>) {
         let bit = 1 << (place & 31);
         self.has = if count.is_some() { self.has | bit } else { self.has & !bit };
-        if let Some(slot) = self.counts.get_mut(place) {
-            *slot = count.unwrap_or(0);
+        if let Some(to) = self.counts.get_mut(place) {
+            *to = count.unwrap_or(0);
         }
     }
 

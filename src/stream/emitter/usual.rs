@@ -65,9 +65,9 @@ impl Emitter {
             is_unread: false,
         });
         let run = if first.is_some() {
-            Some(machine.start_run(storage))
+            Some(machine.begin_run(storage))
         } else {
-            machine.begin_run(storage, input, unread_protocol.is_some())
+            machine.try_begin_run(storage, input, unread_protocol.is_some())
         };
         let Some(mut run) = run else { return (input, None) };
         let keeps_frames = !sink.is_of_one_call();

@@ -3,16 +3,16 @@
 use crate::sse::Ended;
 
 /// The usual bytes before a payload.
-pub(in crate::stream) const HEAD: &[u8; 6] = b"data: ";
+pub(in crate::stream) const DATA_PREFIX: &[u8; 6] = b"data: ";
 
-/// The length of [`HEAD`] without its space.
+/// The length of [`DATA_PREFIX`] without its space.
 pub(super) const UNSPACED: u8 = 5;
 
 /// How an event is framed: its `data:`, and its line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     /// The length of `data:`, with or without a space.
-    pub(super) head: u8,
+    pub(super) prefix_len: u8,
     /// The line ends after the payload: three bytes, or two bytes and a 0.
     pub(super) ends: [u8; 3],
 }
@@ -37,7 +37,7 @@ impl Lengths {
 }
 
 impl Envelope {
-    pub(super) const USUAL: Envelope = Envelope { head: 6, ends: *b"\n\n\0" };
+    pub(super) const USUAL: Envelope = Envelope { prefix_len: 6, ends: *b"\n\n\0" };
 
     /// Returns the envelope of an event whose payload begins at `start`, or `None` if the event has other lines or
     /// fields.
@@ -49,7 +49,10 @@ impl Envelope {
             [first, second, third] => [first, second, third],
             _ => return None,
         };
-        let envelope = Envelope { head: if before.ends_with(HEAD) { HEAD.len() as u8 } else { UNSPACED }, ends };
+        let envelope = Envelope {
+            prefix_len: if before.ends_with(DATA_PREFIX) { DATA_PREFIX.len() as u8 } else { UNSPACED },
+            ends,
+        };
         let rest = envelope.before(name).iter().try_fold(before, |rest, part| rest.strip_prefix(*part))?;
         (rest.is_empty() && tail.iter().all(|byte| matches!(byte, b'\n' | b'\r'))).then_some(envelope)
     }
@@ -60,14 +63,14 @@ impl Envelope {
     }
 
     /// Returns the bytes before the payload of an event with this name, in parts: the `event` line, if the name is not
-    /// empty, and the head.
+    /// empty, and the prefix.
     pub(super) fn before<'n>(&'n self, name: &'n [u8]) -> [&'n [u8]; 4] {
-        let head = HEAD.get(..usize::from(self.head)).unwrap_or_default();
+        let prefix = DATA_PREFIX.get(..usize::from(self.prefix_len)).unwrap_or_default();
         if name.is_empty() {
-            return [b"", b"", b"", head];
+            return [b"", b"", b"", prefix];
         }
-        let field = if self.head == UNSPACED { &b"event:"[..] } else { b"event: " };
-        [field, name, self.ends.get(..usize::from(self.line_end())).unwrap_or_default(), head]
+        let field = if self.prefix_len == UNSPACED { &b"event:"[..] } else { b"event: " };
+        [field, name, self.ends.get(..usize::from(self.line_end())).unwrap_or_default(), prefix]
     }
 
     /// Returns the length of the bytes before the payload.
@@ -85,7 +88,7 @@ impl Envelope {
         };
         let (lead, name, tail) = (self.lead(name) as u8, name.len() as u8, self.tail().len() as u8);
         // The sum is at most `lead`, so it does not overflow.
-        let name_to_payload = name.wrapping_add(self.line_end()).wrapping_add(self.head);
+        let name_to_payload = name.wrapping_add(self.line_end()).wrapping_add(self.prefix_len);
         Lengths { lead, name, name_to_payload, tail, ended }
     }
 

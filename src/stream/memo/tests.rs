@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Ended, Memo, FIXED, HEAD, LONGEST_WAIT, LOYALTY, NONE, PATIENCE};
+use super::{Ended, Memo, DATA_PREFIX, FIXED, LONGEST_WAIT, LOYALTY, NONE, PATIENCE};
 use crate::chat::index::{Hint, Index, SeenChoices};
 use crate::chat::Chunk;
 use crate::stream::{Config, Found, Machine};
@@ -541,7 +541,7 @@ fn a_space_that_an_event_would_lose_is_not_learned() {
         assert_eq!(end_of(&mut index, &spaced, 128), Some(spaced.len()));
         reader.memo.learn(&index, spaced.as_bytes(), b"", LAZY.strict, &SeenChoices::default());
         assert_eq!(reader.memo.templates[0].len > 0, learned, "{head}");
-        let event = [HEAD, content("b").as_bytes(), b"\n\n"].concat();
+        let event = [DATA_PREFIX, content("b").as_bytes(), b"\n\n"].concat();
         assert!(reader.memo.recognize_event(&mut reader.index, &event, LAZY.max_depth).is_none(), "{head}");
     }
 }

@@ -32,7 +32,7 @@ fn text(string: &'static str) -> Text<'static> {
 
 #[test]
 fn a_text_that_fits_is_one_record() {
-    for (slots, room, string, expected) in [
+    for (count, room, string, expected) in [
         (1, 64, r#""plain""#, Some((0, 11, 5, 0))),
         (1, 64, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
         (1, MIN_PIECE, r#""a\nb""#, Some((FLAG_TEXT_SCRATCH, 0, 3, 3))),
@@ -44,13 +44,13 @@ fn a_text_that_fits_is_one_record() {
         (0, 64, r#""a\nb""#, None),
     ] {
         let (mut records, mut scratch) = ([Record::default(); 1], [0; 64]);
-        let mut sink = Records::new(records.get_mut(..slots).unwrap(), scratch.get_mut(..room).unwrap(), u64::MAX);
+        let mut sink = Records::new(records.get_mut(..count).unwrap(), scratch.get_mut(..room).unwrap(), u64::MAX);
         let index = Index::new();
         let context = Context::of_chunk((string.as_bytes(), 10), &index, (5, 6), false, Details::NOTHING);
         let part = Part::of(string.as_bytes(), text(string));
         let put = sink.put_now(&context, &Delta { choice: 3, call: 4, text: part, ..Delta::new(Kind::Content) });
         let (written, used) = (sink.written(), sink.used());
-        assert_eq!((put, written), (expected.is_some(), usize::from(expected.is_some())), "{string} {slots} {room}");
+        assert_eq!((put, written), (expected.is_some(), usize::from(expected.is_some())), "{string} {count} {room}");
         let Some((flags, text_off, text_len, need)) = expected else { continue };
         let [record] = records;
         assert_eq!((record.kind, record.choice, record.call), (Kind::Content as u16, 3, 4));

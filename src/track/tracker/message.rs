@@ -94,7 +94,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// Reads a message, to compare it with `reach`, which is how much of its choice was reported.
     pub(super) fn read_message(&self, choice: u32, reach: Reach, message: &[u8]) -> Reading {
         let mut reading = Reading::new(reach);
-        let mut room = self.tables.calls().iter().filter(|slot| slot.is_none()).count();
+        let mut room = self.tables.calls().iter().filter(|row| row.is_none()).count();
         let mut known = None;
         for delta in ItemDeltas::of(message) {
             let text = delta.text.text(message);
@@ -125,7 +125,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// Returns the place in the table of the call at this position of earlier messages.
     pub(super) fn call_of_message(&self, choice: u32, position: u32) -> Option<u16> {
         let is_it = |call: &CallRow| call.choice == choice && call.position == position;
-        u16::try_from(self.tables.calls().iter().position(|slot| slot.as_ref().is_some_and(is_it))?).ok()
+        u16::try_from(self.tables.calls().iter().position(|row| row.as_ref().is_some_and(is_it))?).ok()
     }
 
     /// Does what [`resolve`](Self::resolve) does, for a call in a message: a call at a new position opens.
@@ -135,15 +135,15 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         choice: &ChoiceRow,
         call: &Element<'_>,
     ) -> Option<(u16, Fate, bool)> {
-        if let Some(slot) = self.call_of_message(choice.index, call.position) {
-            let known = self.tables.calls().get(usize::from(slot)).and_then(Option::as_ref);
+        if let Some(call_place) = self.call_of_message(choice.index, call.position) {
+            let known = self.tables.calls().get(usize::from(call_place)).and_then(Option::as_ref);
             let has_opened = known.is_some_and(CallRow::has_opened);
-            return Some((slot, if has_opened { Fate::Continues } else { Fate::Opens }, false));
+            return Some((call_place, if has_opened { Fate::Continues } else { Fate::Opens }, false));
         }
         let of_choice = |state: &&CallRow| state.choice == choice.index;
         let reuses =
             self.tables.calls().iter().flatten().filter(of_choice).any(|state| Some(state.index) == call.index);
-        self.new_call(place, call, true).map(|slot| (slot, Fate::Opens, reuses))
+        self.new_call(place, call, true).map(|call_place| (call_place, Fate::Opens, reuses))
     }
 
     /// Takes in arguments in a message, and cuts off what was reported of them.

@@ -49,22 +49,22 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let resolved = match is_whole {
             true => self.resolve_whole(place, &choice, &fragment),
             false if delta.has(FLAG_ANEW) => {
-                self.new_call(place, &fragment, false).map(|slot| (slot, Fate::Opens, false))
+                self.new_call(place, &fragment, false).map(|call_place| (call_place, Fate::Opens, false))
             }
             false => self.resolve(place, &choice, &fragment),
         };
-        let Some((slot, fate, reuses)) = resolved else {
+        let Some((call_place, fate, reuses)) = resolved else {
             return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
         };
         let opens = fate == Fate::Opens;
         if fate == Fate::ContinuesUnderAnotherId {
             quirks.insert(Quirk::ChangedCallId);
         }
-        self.state.current_call = Some(slot);
+        self.state.current_call = Some(call_place);
         let (choices, calls) = self.tables.both_mut();
-        let Some(Some(state)) = calls.get_mut(usize::from(slot)) else { return Taken::Drop };
+        let Some(Some(state)) = calls.get_mut(usize::from(call_place)) else { return Taken::Drop };
         if let Some(Some(choice)) = choices.get_mut(place) {
-            choice.open = Some(slot);
+            choice.open = Some(call_place);
         }
         if opens {
             state.identity = Identity::Arguments(Hash::EMPTY);
@@ -128,8 +128,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     ) -> Option<(u16, Fate, bool)> {
         let selected = self.selected(choice, fragment);
         let fate = selected.map_or(Fate::Opens, |(_, call)| call.fate(fragment));
-        if let Some((slot, _)) = selected.filter(|(_, call)| fate != Fate::Opens || !call.has_opened()) {
-            return Some((u16::try_from(slot).ok()?, fate, false));
+        if let Some((call_place, _)) = selected.filter(|(_, call)| fate != Fate::Opens || !call.has_opened()) {
+            return Some((u16::try_from(call_place).ok()?, fate, false));
         }
         let reuses = selected.is_some() && fragment.index.is_some();
         Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
@@ -141,7 +141,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     pub(super) fn selected(&self, choice: &ChoiceRow, fragment: &Element<'_>) -> Option<(usize, &CallRow)> {
         let open = choice
             .open
-            .and_then(|slot| Some((usize::from(slot), self.tables.calls().get(usize::from(slot))?.as_ref()?)));
+            .and_then(|open| Some((usize::from(open), self.tables.calls().get(usize::from(open))?.as_ref()?)));
         let is_its_own = |call: &CallRow| fragment.id.is_none() || call.id() == fragment.id;
         let has_index = |call: &CallRow| fragment.index == Some(call.index);
         if open.is_some_and(|(_, call)| has_index(call) && is_its_own(call)) {
@@ -151,7 +151,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let last = |wanted: &dyn Fn(&CallRow) -> bool| {
             let of_choice = |call: &CallRow| call.choice == choice.index;
             let calls = self.tables.calls();
-            let place = calls.iter().rposition(|slot| slot.as_ref().is_some_and(|c| of_choice(c) && wanted(c)))?;
+            let place = calls.iter().rposition(|row| row.as_ref().is_some_and(|c| of_choice(c) && wanted(c)))?;
             Some((place, calls.get(place)?.as_ref()?))
         };
         if fragment.index.is_some() {
@@ -189,8 +189,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let (choices, calls) = self.tables.both_mut();
         let place = calls.iter().position(Option::is_none)?;
         let choice = choices.get_mut(choice)?.as_mut()?;
-        if let Some(slot) = calls.get_mut(place) {
-            *slot = Some(CallRow {
+        if let Some(row) = calls.get_mut(place) {
+            *row = Some(CallRow {
                 choice: choice.index,
                 number: choice.calls,
                 index,
