@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::mem::{align_of, size_of};
 use core::ptr::addr_of;
 use core::{ptr, slice};
-use deltawire::message::{CallRow, ChoiceRow, MessageLogOf};
+use deltawire::message::{LoggedCall, LoggedChoice, MessageLogOf};
 use deltawire::Tables;
 
 mod add;
@@ -23,22 +23,22 @@ struct MessageTables<W: ?Sized> {
     words: W,
 }
 
-impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<ChoiceRow, CallRow> for MessageTables<W> {
+impl<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> Tables<LoggedChoice, LoggedCall> for MessageTables<W> {
     #[inline(always)]
-    fn choices(&self) -> &[ChoiceRow] {
+    fn choices(&self) -> &[LoggedChoice] {
         // SAFETY: `deltawire_message_init` wrote that many rows there.
         unsafe { slice::from_raw_parts(self.words.as_ref().as_ptr().cast(), usize::from(self.room.choices)) }
     }
     #[inline(always)]
-    fn calls(&self) -> &[CallRow] {
-        let first = self.words.as_ref().as_ptr().cast::<ChoiceRow>();
+    fn calls(&self) -> &[LoggedCall] {
+        let first = self.words.as_ref().as_ptr().cast::<LoggedChoice>();
         // SAFETY: `deltawire_message_init` wrote that many rows after those of the choices.
         unsafe { slice::from_raw_parts(first.add(usize::from(self.room.choices)).cast(), usize::from(self.room.calls)) }
     }
     #[inline(always)]
-    fn both_mut(&mut self) -> (&mut [ChoiceRow], &mut [CallRow]) {
+    fn both_mut(&mut self) -> (&mut [LoggedChoice], &mut [LoggedCall]) {
         let BlockRoom { choices, calls } = self.room;
-        let first = self.words.as_mut().as_mut_ptr().cast::<ChoiceRow>();
+        let first = self.words.as_mut().as_mut_ptr().cast::<LoggedChoice>();
         // SAFETY: as in `choices` and `calls`; the two do not overlap.
         unsafe {
             let rest = first.add(usize::from(choices)).cast();
@@ -76,18 +76,18 @@ type MessageState = StateOf<[u64]>;
 const FIXED: usize = size_of::<Fixed>();
 
 const _: () = assert!(
-    FIXED + DEFAULT_ROOM.bytes::<ChoiceRow, CallRow>() <= DELTAWIRE_MESSAGE_STATE_SIZE,
+    FIXED + DEFAULT_ROOM.bytes::<LoggedChoice, LoggedCall>() <= DELTAWIRE_MESSAGE_STATE_SIZE,
     "DELTAWIRE_MESSAGE_STATE_SIZE is too small"
 );
 const _: () = assert!(align_of::<Fixed>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
-const _: () = assert!(FIXED % align_of::<ChoiceRow>() == 0, "choices follow the state");
-const _: () = assert!(align_of::<CallRow>() <= align_of::<ChoiceRow>(), "calls follow the choices");
-const _: () = assert!(size_of::<ChoiceRow>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
-const _: () = assert!(size_of::<CallRow>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
+const _: () = assert!(FIXED % align_of::<LoggedChoice>() == 0, "choices follow the state");
+const _: () = assert!(align_of::<LoggedCall>() <= align_of::<LoggedChoice>(), "calls follow the choices");
+const _: () = assert!(size_of::<LoggedChoice>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
+const _: () = assert!(size_of::<LoggedCall>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 
 /// Length of the tables of a message, in words.
 fn words_of(room: BlockRoom) -> usize {
-    room.bytes::<ChoiceRow, CallRow>() / size_of::<u64>()
+    room.bytes::<LoggedChoice, LoggedCall>() / size_of::<u64>()
 }
 
 /// Returns the state at the start of a block.
@@ -186,10 +186,10 @@ pub unsafe extern "C" fn deltawire_message_init(
     // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows follow the state.
     unsafe {
         mem.cast::<Fixed>().write(state);
-        let first = mem.cast::<u8>().add(FIXED).cast::<ChoiceRow>();
-        (0..usize::from(room.choices)).for_each(|row| first.add(row).write(ChoiceRow::EMPTY));
-        let first = first.add(room.choices.into()).cast::<CallRow>();
-        (0..usize::from(room.calls)).for_each(|row| first.add(row).write(CallRow::EMPTY));
+        let first = mem.cast::<u8>().add(FIXED).cast::<LoggedChoice>();
+        (0..usize::from(room.choices)).for_each(|row| first.add(row).write(LoggedChoice::EMPTY));
+        let first = first.add(room.choices.into()).cast::<LoggedCall>();
+        (0..usize::from(room.calls)).for_each(|row| first.add(row).write(LoggedCall::EMPTY));
         put_out(out, mem.cast());
     }
     DELTAWIRE_OK

@@ -29,7 +29,7 @@ impl Room {
 }
 
 type HeapTracker = TrackerOf<Heap<Option<ChoiceRow>, Option<CallRow>>>;
-type HeapLog = MessageLogOf<Heap<table::ChoiceRow, table::CallRow>>;
+type HeapLog = MessageLogOf<Heap<table::LoggedChoice, table::LoggedCall>>;
 
 /// Length of the initial buffer in bytes.
 const LEAST: usize = 2048;
@@ -293,7 +293,7 @@ impl Assembler {
         let tracker =
             size_of::<HeapTracker>() + size_of::<Option<ChoiceRow>>() * choices + size_of::<Option<CallRow>>() * calls;
         let state =
-            size_of::<HeapLog>() + size_of::<table::ChoiceRow>() * choices + size_of::<table::CallRow>() * calls;
+            size_of::<HeapLog>() + size_of::<table::LoggedChoice>() * choices + size_of::<table::LoggedCall>() * calls;
         tracker * self.tracker.capacity() + state * log.capacity() + buffer.capacity()
     }
 
@@ -394,7 +394,7 @@ impl Growable {
     fn open(&mut self) -> Result<(), AssembleError> {
         let Room { choices, calls } = self.room;
         self.log.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
-        let tables = Heap::new((table::ChoiceRow::EMPTY, choices), (table::CallRow::EMPTY, calls))
+        let tables = Heap::new((table::LoggedChoice::EMPTY, choices), (table::LoggedCall::EMPTY, calls))
             .ok_or(AssembleError::OutOfMemory)?;
         self.log.push(MessageLogOf::with_tables(tables, self.limit as usize));
         Ok(())

@@ -6,7 +6,7 @@ use super::log::MessageLogOf;
 use super::members::Entry;
 use super::raw::{RawJson, RawList};
 use super::record::{kind, LogRecord, RecordKey};
-use super::table::{flag, ChoiceRow, Rows};
+use super::table::{flag, LoggedChoice, Rows};
 use crate::chat::Owner;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -89,7 +89,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Sets the fields of a choice that are not texts, and adds its calls in the order in which they are listed.
-    fn begin_choice(&self, place: u16, row: &ChoiceRow, choice: &mut Choice) -> Done {
+    fn begin_choice(&self, place: u16, row: &LoggedChoice, choice: &mut Choice) -> Done {
         choice.function_call = row.has(flag::FUNCTION).then(FunctionCall::default);
         choice.logprobs = row.has(flag::LOGPROBS).then(Logprobs::default);
         if row.has(flag::AUDIO) {

@@ -4,7 +4,7 @@ use super::log::MessageLogOf;
 use super::native::put_number;
 use super::read::{put_list, Out};
 use super::record::{kind, RecordKey};
-use super::table::{flag, ChoiceRow, Rows};
+use super::table::{flag, LoggedChoice, Rows};
 use crate::chat::{Owner, LISTS};
 use crate::json;
 
@@ -151,7 +151,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.close(b"}");
     }
 
-    fn message(&mut self, place: u16, row: &ChoiceRow, kinds: RecordKinds, extended: bool) {
+    fn message(&mut self, place: u16, row: &LoggedChoice, kinds: RecordKinds, extended: bool) {
         let key = |kind: u8| RecordKey::new(kind, place, 0);
         self.open(b"{");
         self.some("role", kinds, key(kind::ROLE));

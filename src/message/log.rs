@@ -2,7 +2,7 @@
 
 use super::error::LogError;
 use super::record::{kind, Source};
-use super::table::{CallRow, ChoiceRow, Rows, Table};
+use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, weight, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
@@ -68,7 +68,7 @@ use crate::Error;
 /// replaced (usage with each chunk, a message that is sent again) are removed once the log is longer than twice its
 /// length after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
-    MessageLogOf<Arrays<ChoiceRow, CallRow, CHOICES, CALLS>>;
+    MessageLogOf<Arrays<LoggedChoice, LoggedCall, CHOICES, CALLS>>;
 
 /// A [`MessageLog`] whose tables of choices and calls may lie elsewhere.
 #[derive(Clone)]
@@ -135,7 +135,7 @@ impl<const CHOICES: usize, const CALLS: usize> MessageLog<CHOICES, CALLS> {
     /// times that plus 64 KiB.
     pub const fn with_limit(limit: usize) -> Self {
         MessageLogOf::with_tables(
-            Arrays { choices: [ChoiceRow::EMPTY; CHOICES], calls: [CallRow::EMPTY; CALLS] },
+            Arrays { choices: [LoggedChoice::EMPTY; CHOICES], calls: [LoggedCall::EMPTY; CALLS] },
             limit,
         )
     }

@@ -46,4 +46,4 @@ pub use log::{MessageLog, MessageLogOf};
 pub use raw::{Items, RawJson, RawList};
 pub use read::Field;
 pub use sink::{appends_pieces, LogSink};
-pub use table::{CallRow, ChoiceRow, Rows};
+pub use table::{LoggedCall, LoggedChoice, Rows};

@@ -2,7 +2,7 @@
 
 use super::log::MessageLogOf;
 use super::record::{copy, kind, LogRecords, RecordKey};
-use super::table::{flag, ChoiceRow, Rows};
+use super::table::{flag, LoggedChoice, Rows};
 use crate::chat::ApiError;
 use crate::json::{TextFlags, Value};
 
@@ -215,7 +215,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Returns the choice with this index, and its place in the table.
-    fn row(&self, index: u32) -> Option<(u16, &ChoiceRow)> {
+    fn row(&self, index: u32) -> Option<(u16, &LoggedChoice)> {
         let place = self.state.table.place(index)?;
         Some((place, self.state.table.choice(place)?))
     }
@@ -248,7 +248,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Returns U+FFFD if the text ends in a high surrogate whose other half did not come yet, otherwise nothing.
     pub(super) fn lone_half(&self, key: RecordKey) -> &'static str {
         let row = self.state.table.choice(key.choice());
-        let ends_in_half = |row: &ChoiceRow| row.transcript_half.is_some() || row.has(flag::LONE_HALF);
+        let ends_in_half = |row: &LoggedChoice| row.transcript_half.is_some() || row.has(flag::LONE_HALF);
         if key.kind() == kind::AUDIO_TRANSCRIPT && row.is_some_and(ends_in_half) {
             "\u{fffd}"
         } else {

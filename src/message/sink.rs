@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::log::MessageLogOf;
 use super::record::Source;
-use super::table::{CallRow, ChoiceRow, Rows};
+use super::table::{LoggedCall, LoggedChoice, Rows};
 use super::write::AppendedText;
 use crate::chat::{CallUpdate, Update};
 use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
@@ -39,7 +39,7 @@ use crate::Error;
 /// assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(2));
 /// assert_eq!(&text, b"Hi");
 /// ```
-pub struct LogSink<'l, T: Rows + ?Sized = Arrays<ChoiceRow, CallRow, 8, 32>> {
+pub struct LogSink<'l, T: Rows + ?Sized = Arrays<LoggedChoice, LoggedCall, 8, 32>> {
     log: &'l mut MessageLogOf<T>,
     buffer: &'l mut [u8],
     need: usize,

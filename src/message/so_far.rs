@@ -3,7 +3,7 @@
 
 use super::details::Listed;
 use super::record::{kind, LogRecords, RecordKey};
-use super::table::{ChoiceRow, Rows};
+use super::table::{LoggedChoice, Rows};
 use super::write::LogWriter;
 use crate::chat::OtherMember;
 use crate::json::{self, Text, Value};
@@ -57,7 +57,12 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// transcript in the log.
     #[cold]
     #[inline(never)]
-    pub(super) fn new_in_transcript<'t>(&mut self, place: u16, row: &mut ChoiceRow, transcript: Text<'t>) -> Text<'t> {
+    pub(super) fn new_in_transcript<'t>(
+        &mut self,
+        place: u16,
+        row: &mut LoggedChoice,
+        transcript: Text<'t>,
+    ) -> Text<'t> {
         let key = RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0);
         let pieces = self.records().filter(|record| record.key == key);
         let Some(new) = strip_known(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else {

@@ -42,13 +42,13 @@ impl Live {
 }
 
 /// Tables for the choices and calls of a message.
-pub trait Rows: Tables<ChoiceRow, CallRow> {}
+pub trait Rows: Tables<LoggedChoice, LoggedCall> {}
 
-impl<T: Tables<ChoiceRow, CallRow> + ?Sized> Rows for T {}
+impl<T: Tables<LoggedChoice, LoggedCall> + ?Sized> Rows for T {}
 
 /// A choice of a message: a row of its table.
 #[derive(Clone, Copy, Debug)]
-pub struct ChoiceRow {
+pub struct LoggedChoice {
     pub(super) index: u32,
     pub(super) flags: u16,
     /// How many calls are listed.
@@ -63,9 +63,9 @@ pub struct ChoiceRow {
     pub(super) transcript_half: Option<u16>,
 }
 
-impl ChoiceRow {
+impl LoggedChoice {
     /// A row that is not in use.
-    pub const EMPTY: ChoiceRow = ChoiceRow {
+    pub const EMPTY: LoggedChoice = LoggedChoice {
         index: 0,
         flags: 0,
         calls: 0,
@@ -99,7 +99,7 @@ impl ChoiceRow {
 
 /// A tool call of a message: a row of its table.
 #[derive(Clone, Copy, Debug)]
-pub struct CallRow {
+pub struct LoggedCall {
     /// The place of its choice.
     pub(super) choice: u16,
     /// Its number among the calls of its choice, in order of appearance.
@@ -108,9 +108,9 @@ pub struct CallRow {
     pub(super) name: Live,
 }
 
-impl CallRow {
+impl LoggedCall {
     /// A row that is not in use.
-    pub const EMPTY: CallRow = CallRow { choice: 0, number: 0, index: 0, name: Live::NONE };
+    pub const EMPTY: LoggedCall = LoggedCall { choice: 0, number: 0, index: 0, name: Live::NONE };
 
     fn is(&self, choice: u16, number: u32) -> bool {
         self.choice == choice && self.number == number
@@ -182,8 +182,8 @@ impl<T: Rows> Table<T> {
 /// Everything in a table that one update can change.
 pub(super) struct Saved {
     top: Top,
-    choice: Option<(u16, ChoiceRow)>,
-    call: Option<(usize, CallRow)>,
+    choice: Option<(u16, LoggedChoice)>,
+    call: Option<(usize, LoggedCall)>,
 }
 
 impl<T: Rows + ?Sized> Table<T> {
@@ -240,25 +240,25 @@ impl<T: Rows + ?Sized> Table<T> {
     /// before.
     #[cfg(feature = "alloc")]
     pub(super) fn end_transcripts(&mut self) -> usize {
-        let ended = |row: &mut ChoiceRow| row.transcript_half.take().is_some() && !row.set(flag::LONE_HALF);
+        let ended = |row: &mut LoggedChoice| row.transcript_half.take().is_some() && !row.set(flag::LONE_HALF);
         (0..self.choices().len() as u16).filter(|place| self.choice_mut(*place).is_some_and(ended)).count()
     }
 
     /// Returns the choices, in order of appearance.
-    pub(super) fn choices(&self) -> &[ChoiceRow] {
+    pub(super) fn choices(&self) -> &[LoggedChoice] {
         self.rows.choices().get(..self.top.choice_count as usize).unwrap_or_default()
     }
 
     /// Returns the calls, in order of appearance.
-    pub(super) fn calls(&self) -> &[CallRow] {
+    pub(super) fn calls(&self) -> &[LoggedCall] {
         self.rows.calls().get(..self.top.call_count as usize).unwrap_or_default()
     }
 
-    pub(super) fn choice(&self, place: u16) -> Option<&ChoiceRow> {
+    pub(super) fn choice(&self, place: u16) -> Option<&LoggedChoice> {
         self.choices().get(usize::from(place))
     }
 
-    pub(super) fn choice_mut(&mut self, place: u16) -> Option<&mut ChoiceRow> {
+    pub(super) fn choice_mut(&mut self, place: u16) -> Option<&mut LoggedChoice> {
         self.rows.choices_mut().get_mut(usize::from(place))
     }
 
@@ -287,7 +287,7 @@ impl<T: Rows + ?Sized> Table<T> {
     #[inline(never)]
     fn new_place(&mut self, index: u32) -> Option<u16> {
         let place = self.top.choice_count as usize;
-        *self.rows.choices_mut().get_mut(place)? = ChoiceRow { index, ..ChoiceRow::EMPTY };
+        *self.rows.choices_mut().get_mut(place)? = LoggedChoice { index, ..LoggedChoice::EMPTY };
         self.top.choice_count = self.top.choice_count.saturating_add(1);
         u16::try_from(place).ok()
     }
@@ -295,7 +295,7 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Adds a call. Returns `None` if there is no room.
     pub(super) fn open_call(&mut self, choice: u16, number: u32, index: u32) -> Option<()> {
         let place = self.top.call_count as usize;
-        *self.rows.calls_mut().get_mut(place)? = CallRow { choice, number, index, name: Live::NONE };
+        *self.rows.calls_mut().get_mut(place)? = LoggedCall { choice, number, index, name: Live::NONE };
         self.top.call_count = self.top.call_count.saturating_add(1);
         self.top.last_call = place;
         Some(())
@@ -308,7 +308,7 @@ impl<T: Rows + ?Sized> Table<T> {
     }
 
     #[inline]
-    pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut CallRow> {
+    pub(super) fn call_mut(&mut self, choice: u16, number: u32) -> Option<&mut LoggedCall> {
         // Nearly always, this is the call that was looked up last.
         if !self.calls().get(self.top.last_call).is_some_and(|call| call.is(choice, number)) {
             self.top.last_call = self.calls().iter().position(|call| call.is(choice, number))?;
@@ -358,7 +358,7 @@ impl<T: Rows + ?Sized> Table<T> {
     pub(super) fn all_live(&mut self) {
         self.top.usage.begin = 0;
         for row in self.rows.choices_mut() {
-            let ChoiceRow { function, role, finish_reason, native_finish_reason, .. } = row;
+            let LoggedChoice { function, role, finish_reason, native_finish_reason, .. } = row;
             for live in [function, role, finish_reason, native_finish_reason] {
                 live.begin = 0;
             }

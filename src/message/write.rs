@@ -2,7 +2,7 @@
 
 use super::error::LogError;
 use super::record::{kind, Fill, RecordKey};
-use super::table::{flag, ChoiceRow, Live, Rows, Saved, Table};
+use super::table::{flag, Live, LoggedChoice, Rows, Saved, Table};
 use super::tokens;
 use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
@@ -347,7 +347,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         };
     }
 
-    fn choice(&mut self, place: u16, row: &mut ChoiceRow, update: &Update<'_>) {
+    fn choice(&mut self, place: u16, row: &mut LoggedChoice, update: &Update<'_>) {
         let key = |kind: u8| RecordKey::new(kind, place, 0);
         match update {
             // The roles of other protocols have other names, such as `model`.
@@ -425,7 +425,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         live.grow(self.text(key, text));
     }
 
-    fn call(&mut self, place: u16, row: &mut ChoiceRow, update: &CallUpdate<'_>) {
+    fn call(&mut self, place: u16, row: &mut LoggedChoice, update: &CallUpdate<'_>) {
         let CallUpdate { call: number, index, opens, reuses, id, kind, custom } = *update;
         if opens {
             if self.state.table.open_call(place, number, index.unwrap_or(0)).is_none() {
@@ -448,7 +448,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    fn audio(&mut self, place: u16, row: &mut ChoiceRow, audio: &Audio<'_>) {
+    fn audio(&mut self, place: u16, row: &mut LoggedChoice, audio: &Audio<'_>) {
         row.set(flag::AUDIO);
         let (mut data, mut transcript) = (audio.data(), audio.transcript());
         if audio.is_whole() {
@@ -475,7 +475,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    fn logprobs(&mut self, place: u16, row: &mut ChoiceRow, logprobs: &Logprobs<'_>) {
+    fn logprobs(&mut self, place: u16, row: &mut LoggedChoice, logprobs: &Logprobs<'_>) {
         let usual = tokens::usual_items(logprobs.value().raw()).filter(|_| !logprobs.is_whole());
         if let Some((items, commas)) = usual {
             row.flags |= flag::LOGPROBS | flag::LISTS;
