@@ -34,8 +34,8 @@
  * MEMORY      A parser is one block of memory: its state and tables, then room for an event that a
  *             read cut. Without DELTAWIRE_CFG_GROW no event may be longer than that room. Between
  *             calls the block holds no pointers (not to itself, to input, callbacks or user), so a
- *             memcpy of the block, outside of a call, is a snapshot or a move. A block is aligned to DELTAWIRE_ALIGN. All of this also holds for an assembler
- *             and a workspace.
+ *             memcpy of the block, outside of a call, is a snapshot or a move. A block is aligned
+ *             to DELTAWIRE_ALIGN. All of this also holds for an assembler and a workspace.
  * VIEWS       What a callback receives is valid until the callback returns. The offsets in the
  *             events of a batch are valid until the next call on the parser, while input and
  *             scratch are unchanged. A deltawire_value is valid while its bytes are.
