@@ -112,6 +112,22 @@ fn event_length() {
     }
 }
 
+/// Before the protocol is known, an event over the limit might be one of Responses, which is reduced where it is stored.
+/// An event at the limit is not, even if the storage is too small for its second line and must be moved first.
+#[test]
+fn length_of_a_first_event_of_several_lines() {
+    const LIMIT: usize = 60;
+    for len in [LIMIT - 1, LIMIT, LIMIT + 1] {
+        // A blank in front, which a reduction would drop, and a LF inside.
+        let text = x(len - 2 - FRAME);
+        let stream = format!("data:  {}\n\n{}", payload(&text).replacen('[', "[\ndata: ", 1), event("b"));
+        let outcome = if len <= LIMIT { content(&text) } else { "too-long 0".into() };
+        let wanted = [outcome, content("b")];
+        let what = format!("{len} bytes in two lines");
+        check(&what, stream.as_bytes(), config(LIMIT as u32, 100, 128), &AMPLE, &wanted);
+    }
+}
+
 /// Events of Responses that repeat the whole response lose nothing that counts: what is left of one of them is the limit.
 #[cfg(feature = "responses")]
 #[test]

@@ -183,7 +183,7 @@ impl EventBuffer {
     }
 
     /// Adds a piece of the value of a data line. `first` is whether it is the first piece of its line, `start` its
-    /// offset in the input.
+    /// offset in the input. If the piece does not fit, the length of the data stays.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -200,8 +200,11 @@ impl EventBuffer {
             return Ok(());
         }
         let join: &[u8] = if first { b"\n" } else { b"" };
-        self.check(storage, len.saturating_add(join.len()))?;
+        let more = len.saturating_add(join.len());
+        self.check(storage, more)?;
         self.save_data(storage, input)?;
+        // Both are added or neither, because the caller decides by the length of the data what the error means.
+        self.reserve(storage, self.stage_start().saturating_add(more))?;
         self.append_growing(storage, join)?;
         self.append_growing(storage, value)
     }

@@ -80,7 +80,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !is_over || !(may_skim || may_be_unread) || !self.save_to_storage(storage, window) {
             return AfterPiece::Found(self.too_long());
         }
-        if may_be_unread && self.begins_unread(storage, value, first) {
+        if may_be_unread && self.begins_unread(storage, join, value) {
             self.block.skipping = true;
             self.buffer.clear();
             self.line = Line::Skip;
@@ -98,8 +98,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (mut then, mut behind) = (skim, balance);
         let join = join.get(..room).unwrap_or(join);
         let ahead = value.get(..room.saturating_sub(join.len())).unwrap_or(value);
-        let mut look = |bytes| then.feed(&mut behind, bytes, &mut Discard);
-        let known = kept.and_then(|()| [join, ahead].into_iter().try_for_each(&mut look));
+        let mut ahead = [join, ahead].into_iter();
+        let known = kept.and_then(|()| ahead.try_for_each(|bytes| then.feed(&mut behind, bytes, &mut Discard)));
         let name = self.buffer.name_span().of(&[], storage);
         let is_typed =
             self.dialect.protocol.is_some() || then.is_typed() || Protocol::of_type(name) == Some(Protocol::Responses);
@@ -113,10 +113,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.skim_line(storage, window, value, first)
     }
 
-    /// Whether the current event, which goes over the limit with this piece, is left unread.
-    fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, value: &[u8], first: bool) -> bool {
+    /// Whether the current event, which goes over the limit with `join` and `value`, is left unread.
+    fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, join: &[u8], value: &[u8]) -> bool {
         let stored = self.buffer.data_span().of(&[], storage);
-        let join: &[u8] = if first && self.buffer.has_data() { b"\n" } else { b"" };
         let bytes = stored.iter().chain(join).chain(value).take(self.buffer.allowance(storage));
         let (mut begin, mut len) = ([0; TYPE], 0usize);
         for (to, byte) in begin.iter_mut().zip(bytes) {
