@@ -128,6 +128,21 @@ fn length_of_a_first_event_of_several_lines() {
     }
 }
 
+/// If there is no memory for an ID between the lines of an event that must be reduced, the bytes stored so far stay as
+/// they are, because the event is read again in a larger storage.
+#[cfg(feature = "responses")]
+#[test]
+fn an_id_inside_an_event_that_repeats_the_response() {
+    let item = r#"{"type":"message","content":[{"type":"output_text","text":"Hi"}]}"#;
+    let stream = format!(
+        "data:  {{\"type\":\"response.completed\",\"response\":{{\"status\":\"completed\",\"more\":\"{}\",\nid: 3\n\
+         data: \"output\":[{item}]}}}}\n\n",
+        x(20)
+    );
+    let wanted = [content("Hi"), "finish 0 \"completed\"".into(), "last-id \"3\"".into()];
+    check("an ID", stream.as_bytes(), config(150, 100, 128), &AMPLE, &wanted);
+}
+
 /// Events of Responses that repeat the whole response lose nothing that counts: what is left of one of them is the limit.
 #[cfg(feature = "responses")]
 #[test]

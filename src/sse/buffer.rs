@@ -265,20 +265,24 @@ impl EventBuffer {
         Ok(piece.last.then(|| Span::storage(self.stage_start(), self.staged as usize)))
     }
 
-    /// Adds a piece of an ID line. An ID that contains a NUL or does not fit is ignored, and the previous ID stays. The
-    /// first piece that does not fit returns `NoRoom`; a NUL is not an error. `is_next` is whether the line comes after
-    /// a whole JSON value, as in [`next_name`](EventBuffer::next_name).
+    /// Adds a piece of an ID line. An ID that contains a NUL or is over a limit is ignored, and the previous ID stays.
+    /// Returns `false` for the first piece that is over a limit; a NUL is not an error. `is_next` is whether the line
+    /// comes after a whole JSON value, as in [`next_name`](EventBuffer::next_name).
+    ///
+    /// # Errors
+    ///
+    /// [`NoRoom`]: the storage cannot grow. If it can be moved, the step is undone, so it must end here.
     pub(crate) fn identify<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         piece: &Piece<'_>,
         is_next: bool,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<bool, NoRoom> {
         if piece.first {
             self.staged = 0;
             self.id_sound = true;
         }
-        let mut result = Ok(());
+        let mut taken = Ok(true);
         if self.id_sound {
             // Look for a NUL only in the bytes that fit, because whichever comes first, a NUL or an excess byte,
             // decides.
@@ -290,50 +294,51 @@ impl EventBuffer {
             if inside.iter().any(|byte| matches!(byte, 0)) {
                 self.id_sound = false;
             } else {
-                result = self.take_id(storage, piece, is_next);
-                self.id_sound = result.is_ok();
+                taken = self.take_id(storage, piece, is_next);
+                self.id_sound = taken == Ok(true);
             }
         }
         if piece.last || !self.id_sound {
             self.staged = 0;
         }
-        result
+        taken
     }
 
-    /// Adds a piece of an ID line that can still become an ID. The last piece makes it the pending ID.
+    /// Adds a piece of an ID line that can still become an ID. The last piece makes it the pending ID. Returns `false`
+    /// if the ID is over a limit.
     fn take_id<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         piece: &Piece<'_>,
         is_next: bool,
-    ) -> Result<(), NoRoom> {
+    ) -> Result<bool, NoRoom> {
         let len = (self.staged as usize).saturating_add(piece.value.len());
         if len > self.max_id as usize {
-            return Err(NoRoom);
+            return Ok(false);
         }
         // Count the value as staged even if the line lies whole in the input, so that the result does not depend on
         // cuts.
         let in_use = self.event_len().saturating_add(len);
         if self.lasting().saturating_add(in_use) > storage.max_len() {
-            return Err(NoRoom);
+            return Ok(false);
         }
         let whole = piece.first && piece.last && !is_next;
         if !whole {
             self.stage(storage, piece.value)?;
         }
         if !piece.last {
-            return Ok(());
+            return Ok(true);
         }
         if len > self.slot() {
             let slot = self.slot().saturating_mul(2).min(self.max_id as usize).max(len);
             if slot.saturating_mul(2).saturating_add(in_use) > storage.max_len() {
-                return Err(NoRoom);
+                return Ok(false);
             }
             self.grow_slots(storage, slot)?;
         }
         if is_next {
             self.place_next(storage, true);
-            return Ok(());
+            return Ok(true);
         }
         let to = self.pending_slot();
         if whole {
@@ -342,7 +347,7 @@ impl EventBuffer {
             shift(storage.bytes_mut(), self.stage_start(), to, len);
         }
         self.pending = Some(len as u32);
-        Ok(())
+        Ok(true)
     }
 
     /// Returns the length of the data so far.

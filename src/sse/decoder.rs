@@ -368,10 +368,7 @@ impl DecoderState {
         let taken = match piece.field {
             LineKind::Data => self.buffer.data(storage, window, piece.value, piece.first, start),
             LineKind::Event => self.buffer.name(storage, piece, start),
-            LineKind::Id => {
-                let _ = self.buffer.identify(storage, piece, false);
-                Ok(())
-            }
+            LineKind::Id => self.buffer.identify(storage, piece, false).map(|_| ()),
             _ => Ok(()),
         };
         match taken {

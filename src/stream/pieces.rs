@@ -92,14 +92,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::NextDone(matched) => return self.next_done(storage, window, piece, start, matched),
             Line::Name => self.buffer.name(storage, &piece, start).is_ok(),
             Line::NextName | Line::NextId => return self.next_field(storage, window, piece),
-            Line::Id => {
-                // The storage keeps the ID after the payload, so the payload is copied there first.
-                let is_saved = piece.last || self.save_to_storage(storage, window);
-                if self.buffer.identify(storage, &piece, false).is_err() {
-                    self.block.quirks.insert(Quirk::LongId);
-                }
-                is_saved
-            }
+            // The storage keeps the ID after the payload, so the payload is copied there first.
+            Line::Id => (piece.last || self.save_to_storage(storage, window)) && self.take_id(storage, &piece, false),
             Line::Comment => return self.comment(storage, window, piece, start, line_end),
             Line::Retry => return self.retry(storage, window, piece, line_end),
             _ => true,
@@ -129,6 +123,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.dispatch(storage, window, end, false)
     }
 
+    /// Takes a piece of an ID line. `is_next` is whether the line comes after a whole payload. Returns `false` if the
+    /// storage cannot grow.
+    fn take_id<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>, is_next: bool) -> bool {
+        let taken = self.buffer.identify(storage, piece, is_next);
+        if taken == Ok(false) {
+            self.block.quirks.insert(Quirk::LongId);
+        }
+        taken.is_ok()
+    }
+
     /// Takes a piece of an `event` or `id` line after a whole payload. The step ends with the line.
     pub(super) fn next_field<S: Storage + ?Sized>(
         &mut self,
@@ -143,10 +147,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             && if self.line == Line::NextName {
                 self.buffer.next_name(storage, &piece).is_ok()
             } else {
-                if self.buffer.identify(storage, &piece, true).is_err() {
-                    self.block.quirks.insert(Quirk::LongId);
-                }
-                true
+                self.take_id(storage, &piece, true)
             };
         match fits {
             true if piece.last => AfterPiece::Found(Found::NeedMore),
