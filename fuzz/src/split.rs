@@ -4,9 +4,10 @@
 use crate::batch::{self, seldom, How};
 use crate::drive;
 use crate::event_log::Detail;
-use crate::input;
+use crate::input::{self, Source};
 use crate::log::{escaped, same};
 use crate::memo::decode;
+use deltawire::sse::{Decoder, Item};
 use deltawire::track::Tracker;
 use deltawire::{Config, Growing, Parser, Storage};
 
@@ -40,7 +41,7 @@ pub fn split(data: &[u8]) {
     let (config, bytes, mut control) = decode(data);
     let store = control.below(8);
     let cuts = input::cuts(&mut control, bytes.len());
-    let ask = Ask {
+    let mut ask = Ask {
         config,
         cuts,
         pause: control.below(5),
@@ -60,6 +61,9 @@ pub fn split(data: &[u8]) {
         avx2: control.pick(&[[true, true], [true, false], [false, true], [false, false]]),
         bytes,
     };
+    if control.once_in(3) {
+        ask.config = at_an_event(config, &ask.bytes, &mut control);
+    }
     match store {
         0 => hold(&ask, Growing::new, How { store: 16384, ..ask.how }),
         1 => hold(&ask, Growing::new, How { store: 24, can_move: true, ..ask.how }),
@@ -69,6 +73,19 @@ pub fn split(data: &[u8]) {
             hold(&ask, || input::storage(store), How { store, ..ask.how });
         }
     }
+}
+
+/// Sets the limit to the length of an event of the stream, or one byte more or less.
+fn at_an_event(config: Config, bytes: &[u8], control: &mut Source<'_>) -> Config {
+    let (mut decoder, mut rest, mut lengths) = (Decoder::new(Growing::new()), bytes, Vec::new());
+    while let Some(item) = decoder.next(&mut rest) {
+        if let Item::Event(event) = item {
+            lengths.push(event.data().len() + event.name().len());
+        }
+    }
+    let Some(last) = lengths.len().checked_sub(1) else { return config };
+    let len = (lengths[control.below(last.min(255) + 1)] + control.below(3)).saturating_sub(1);
+    config.with_limits(config.limits.with_max_event_len(len as u32))
 }
 
 /// Compares one run of the cut stream with one of the whole.
