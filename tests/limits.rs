@@ -90,6 +90,7 @@ fn event_length() {
             ("CR", format!("data: {}\r\r", of(0))),
             ("a name", format!("event: abc\ndata: {}\n\n", of(3))),
             ("a name behind", format!("data: {}\nevent: abc\n\n", of(3))),
+            ("another name", format!("event: ab\n{}\n\n", of(4).replacen('{', "data: {\nevent: abc\ndata: ", 1))),
             ("an unknown field", format!("data: {}\nunknown: {}\n\n", of(0), x(LIMIT))),
             ("continued", format!("{}\n\n", of(1).replacen('{', "data: {\n", 1))),
         ];
@@ -99,6 +100,7 @@ fn event_length() {
             let sound = len <= LIMIT;
             let outcome = match name {
                 "continued" | "two lines" | "cut by a line" => content(&x(len - 1 - FRAME)),
+                "another name" => content(&x(len - 4 - FRAME)),
                 "a name" | "a name behind" => content(&x(len - 3 - FRAME)),
                 _ => content(&x(len - FRAME)),
             };
@@ -141,6 +143,22 @@ fn an_id_inside_an_event_that_repeats_the_response() {
     );
     let wanted = [content("Hi"), "finish 0 \"completed\"".into(), "last-id \"3\"".into()];
     check("an ID", stream.as_bytes(), config(150, 100, 128), &AMPLE, &wanted);
+}
+
+/// The first name says that the event is one of Responses, so that it is reduced. The second name does not, and takes the
+/// place of the first in the storage.
+#[cfg(feature = "responses")]
+#[test]
+fn another_name_inside_an_event_that_repeats_the_response() {
+    let stream = format!(
+        "event: response.created\ndata: {{\"response\":{{\"id\":\"r\",\"more\":\"{}\",\"model\":\"{}\",\nevent: chunk\n\
+         data: \"status\":\"in_progress\"}}}}\n\n{}",
+        x(100),
+        x(80),
+        event("b")
+    );
+    let wanted = [content("b")];
+    check("another name", stream.as_bytes(), config(180, 100, 128), &AMPLE, &wanted);
 }
 
 /// Events of Responses that repeat the whole response lose nothing that counts: what is left of one of them is the limit.

@@ -128,6 +128,16 @@ impl EventBuffer {
         self.name
     }
 
+    /// Whether the block has an event name that lies in the storage.
+    pub(crate) fn has_stored_name(&self) -> bool {
+        self.name.stored_len() > 0
+    }
+
+    /// Drops the event name.
+    pub(crate) fn drop_name(&mut self) {
+        self.name = Span::EMPTY;
+    }
+
     /// Whether an ID is pending until the blank line.
     pub(crate) fn has_id(&self) -> bool {
         self.pending.is_some()

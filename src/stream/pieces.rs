@@ -68,6 +68,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 LineKind::Data => Line::Payload,
                 LineKind::Event if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextName,
+                LineKind::Event if self.buffer.has_data() && self.buffer.has_stored_name() => {
+                    return self.drop_name(storage, window);
+                }
                 LineKind::Event => Line::Name,
                 LineKind::Id if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextId,
                 LineKind::Id => Line::Id,
@@ -121,6 +124,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.block.quirks.insert(Quirk::SeveralValues);
         let end = if self.buffer.has_next() { self.block.next_start } else { self.line_start };
         self.dispatch(storage, window, end, false)
+    }
+
+    /// Drops the stored event name, because a line that replaces it begins. The next name is stored in the same place,
+    /// and no checkpoint restores the old one, so a step that may have looked at it ends here.
+    fn drop_name<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> AfterPiece {
+        if !self.save_to_storage(storage, window) {
+            return AfterPiece::Found(self.too_long());
+        }
+        self.buffer.drop_name();
+        AfterPiece::Again(Found::NeedMore)
     }
 
     /// Takes a piece of an ID line. `is_next` is whether the line comes after a whole payload. Returns `false` if the
