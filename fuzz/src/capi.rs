@@ -12,6 +12,7 @@ use self::seen::{callbacks, Block, Seen};
 use crate::input::Source;
 use crate::log::{escaped, same, Log};
 use crate::memo::decode;
+use crate::split::length_of_an_event;
 use deltawire_capi::{types::*, *};
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -50,7 +51,7 @@ const TEXTS: &[u32] = &[
 pub fn capi(data: &[u8]) {
     let (_, stream, mut ops) = decode(data);
     let lossless = ops.below(3) > 0;
-    let config = config(&mut ops, lossless);
+    let config = config(&mut ops, &stream, lossless);
     let context = || format!("flags {}, stream b\"{}\"", config.flags, escaped(&stream));
     let mut walk = Walk::new(&mut ops, config, &stream, lossless);
     walk.run(&mut ops);
@@ -64,11 +65,12 @@ pub fn capi(data: &[u8]) {
     assert_eq!(escaped(&whole.seen.json()), escaped(&walk.seen.json()), "{}", context());
 }
 
-fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
+fn config(ops: &mut Source<'_>, stream: &[u8], lossless: bool) -> deltawire_config {
+    let (mode, how) = (u32::from(ops.once_in(6)), ops.u8());
     let mut config = deltawire_config {
         size: size_of::<deltawire_config>() as u32,
-        mode: u32::from(ops.once_in(6)),
-        flags: u32::from(ops.u8()) & 15,
+        mode,
+        flags: u32::from(how) & 15,
         max_depth: ops.pick(&[0, 0, 0, 1, 4, 1024]),
         events: ops.pick(&[u64::MAX, 0, 1, 0xFFFF]),
         errors: [0; 2],
@@ -81,6 +83,9 @@ fn config(ops: &mut Source<'_>, lossless: bool) -> deltawire_config {
     };
     if ops.once_in(4) {
         config.errors[0] = ops.u64();
+    }
+    if how >= 192 {
+        config.max_event_len = length_of_an_event(stream, ops).unwrap_or(0);
     }
     if lossless {
         config.flags |= DELTAWIRE_CFG_GROW;

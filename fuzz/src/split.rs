@@ -61,8 +61,8 @@ pub fn split(data: &[u8]) {
         avx2: control.pick(&[[true, true], [true, false], [false, true], [false, false]]),
         bytes,
     };
-    if control.once_in(3) {
-        ask.config = at_an_event(config, &ask.bytes, &mut control);
+    if let Some(len) = control.once_in(3).then(|| length_of_an_event(&ask.bytes, &mut control)).flatten() {
+        ask.config.limits = config.limits.with_max_event_len(len);
     }
     match store {
         0 => hold(&ask, Growing::new, How { store: 16384, ..ask.how }),
@@ -75,17 +75,16 @@ pub fn split(data: &[u8]) {
     }
 }
 
-/// Sets the limit to the length of an event of the stream, or one byte more or less.
-fn at_an_event(config: Config, bytes: &[u8], control: &mut Source<'_>) -> Config {
+/// Returns the length of an event of the stream as a limit counts it, or one byte more or less.
+pub fn length_of_an_event(bytes: &[u8], control: &mut Source<'_>) -> Option<u32> {
     let (mut decoder, mut rest, mut lengths) = (Decoder::new(Growing::new()), bytes, Vec::new());
     while let Some(item) = decoder.next(&mut rest) {
         if let Item::Event(event) = item {
             lengths.push(event.data().len() + event.name().len());
         }
     }
-    let Some(last) = lengths.len().checked_sub(1) else { return config };
-    let len = (lengths[control.below(last.min(255) + 1)] + control.below(3)).saturating_sub(1);
-    config.with_limits(config.limits.with_max_event_len(len as u32))
+    let last = lengths.len().checked_sub(1)?;
+    Some((lengths[control.below(last.min(255) + 1)] + control.below(3)).saturating_sub(1) as u32)
 }
 
 /// Compares one run of the cut stream with one of the whole.
