@@ -192,6 +192,12 @@ impl EventBuffer {
         self.staged > 0
     }
 
+    /// Returns the staged part of a line.
+    #[cfg(test)]
+    pub(crate) fn staged_bytes<'a>(&self, storage: &'a [u8]) -> &'a [u8] {
+        Span::storage(self.stage_start(), self.staged as usize).within(storage)
+    }
+
     /// Adds a piece of the value of a data line. `first` is whether it is the first piece of its line, `start` its
     /// offset in the input. If the piece does not fit, the length of the data stays.
     pub(crate) fn data<S: Storage + ?Sized>(

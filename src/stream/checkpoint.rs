@@ -122,3 +122,96 @@ impl StreamState {
         looked_at || matches!(self.after, After::Trailing(_))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::*;
+    use crate::scan::tests::Random;
+    use crate::stream::found::Span;
+    use crate::stream::Config;
+    use crate::{Limits, Movable};
+    use std::string::String;
+    use std::vec::Vec;
+    use std::{format, vec};
+
+    /// Lines of events, most of them of events about a response, which are reduced over the limit.
+    const LINES: [&str; 22] = [
+        "event: response.created",
+        "event: response.completed",
+        "event: chunk",
+        "event:",
+        "id: 1",
+        "id: 123456789",
+        ": a comment",
+        "data: {\"type\":\"response.completed\",",
+        "data: {\"response\":{\"id\":\"r\",",
+        "data:  {  \"response\" : { \"id\" : \"r\",",
+        "data: \"instructions\":\"0123456789\",",
+        "data:  \"status\" : \"completed\",",
+        "data: \"output\":[{\"type\":\"message\"},",
+        "data: {\"type\":\"function_call\"}],",
+        "data: \"model\":\"m\"}}",
+        "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}",
+        "data",
+        "data: [DONE]",
+        "{\"a\":",
+        "1}",
+        "",
+        "",
+    ];
+
+    fn stream(random: &mut Random) -> Vec<u8> {
+        let end = ["\n", "\r\n", "\r"][random.below(3)];
+        (0..random.below(24)).flat_map(|_| [LINES[random.below(LINES.len())], end].concat().into_bytes()).collect()
+    }
+
+    /// The bytes that a step may look at, by what they are.
+    fn in_use<const SLOTS: usize>(machine: &Machine<SLOTS>, storage: &[u8]) -> String {
+        let StreamState { buffer, after, .. } = &machine.state;
+        let text = |span: Span| String::from_utf8_lossy(span.of(&[], storage)).into_owned();
+        // A name that comes before the data is not looked at before the data, and may be replaced until then. Of a
+        // comment that was reported nothing is looked at.
+        let name = buffer.has_data().then(|| text(buffer.name_span()));
+        let staged =
+            if *after == After::Unstage { "" } else { &*String::from_utf8_lossy(buffer.staged_bytes(storage)) };
+        format!("{:?} {:?} {name:?} {staged:?}", buffer.id(storage), text(buffer.data_span()))
+    }
+
+    /// Reads a stream in a storage that is moved where it is too small. Returns how many steps were undone.
+    fn undone_steps(random: &mut Random) -> usize {
+        let bytes = stream(random);
+        let limits = Limits { max_event_len: random.below(120) as u32, max_id_len: 8, ..Limits::DEFAULT };
+        let mut machine = Machine::<0>::with_slots(Config { limits, ..Config::default() });
+        let (mut memory, mut undone, mut rest) = (vec![0; random.below(40)], 0, &bytes[..]);
+        while !rest.is_empty() {
+            let mut window = &rest[..1 + random.below(rest.len().min(60))];
+            while !window.is_empty() {
+                let before = in_use(&machine, &memory);
+                match machine.try_read_on(&mut Movable::new(&mut memory, true), window) {
+                    Ok(step) => {
+                        window = &window[step.consumed..];
+                        rest = &rest[step.consumed..];
+                    }
+                    Err(NeedStorage { len }) => {
+                        let context =
+                            || (String::from_utf8_lossy(&bytes), bytes.len() - rest.len(), limits.max_event_len);
+                        assert_eq!(in_use(&machine, &memory), before, "{:?}", context());
+                        let mut larger = vec![0xAA; len];
+                        assert!(machine.state.relocate(&memory, &mut larger, false));
+                        (memory, undone) = (larger, undone + 1);
+                    }
+                }
+            }
+        }
+        undone
+    }
+
+    #[test]
+    fn an_undone_step_leaves_the_bytes_in_use_as_they_were() {
+        let mut random = Random(5);
+        let undone: usize = (0..60_000).map(|_| undone_steps(&mut random)).sum();
+        assert!(undone > 50_000, "{undone}");
+    }
+}
