@@ -23,9 +23,14 @@ mod span;
 
 pub use span::{Place, Span};
 
-/// The bytes do not fit: the event or comment exceeds the limit or the storage.
+/// Why bytes do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoRoom;
+pub(crate) enum NoRoom {
+    /// The event, the comment or the ID exceeds a limit, or what the storage can hold at most.
+    Limit,
+    /// The storage cannot grow. If it can be moved, the step is undone, so the step must end here.
+    Storage,
+}
 
 /// State of the event being read, a block of lines. Its bytes are in the storage, which the caller passes to each
 /// method.
@@ -199,7 +204,7 @@ impl EventBuffer {
     }
 
     /// Adds a piece of the value of a data line. `first` is whether it is the first piece of its line, `start` its
-    /// offset in the input. If the piece does not fit, the length of the data stays.
+    /// offset in the input.
     pub(crate) fn data<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
@@ -216,11 +221,8 @@ impl EventBuffer {
             return Ok(());
         }
         let join: &[u8] = if first { b"\n" } else { b"" };
-        let more = len.saturating_add(join.len());
-        self.check(storage, more)?;
+        self.check(storage, len.saturating_add(join.len()))?;
         self.save_data(storage, input)?;
-        // Both are added or neither, because the caller decides by the length of the data what the error means.
-        self.reserve(storage, self.stage_start().saturating_add(more))?;
         self.append_growing(storage, join)?;
         self.append_growing(storage, value)
     }
@@ -281,24 +283,20 @@ impl EventBuffer {
         Ok(piece.last.then(|| Span::storage(self.stage_start(), self.staged as usize)))
     }
 
-    /// Adds a piece of an ID line. An ID that contains a NUL or is over a limit is ignored, and the previous ID stays.
-    /// Returns `false` for the first piece that is over a limit; a NUL is not an error. `is_next` is whether the line
+    /// Adds a piece of an ID line. An ID that contains a NUL or exceeds a limit is ignored, and the previous ID stays.
+    /// Only the first piece over a limit returns [`NoRoom::Limit`]; a NUL is not an error. `is_next` is whether the line
     /// comes after a whole JSON value, as in [`next_name`](EventBuffer::next_name).
-    ///
-    /// # Errors
-    ///
-    /// [`NoRoom`]: the storage cannot grow. If it can be moved, the step is undone, so it must end here.
     pub(crate) fn identify<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         piece: &Piece<'_>,
         is_next: bool,
-    ) -> Result<bool, NoRoom> {
+    ) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
             self.id_sound = true;
         }
-        let mut taken = Ok(true);
+        let mut taken = Ok(());
         if self.id_sound {
             // Look for a NUL only in the bytes that fit, because whichever comes first, a NUL or an excess byte,
             // decides.
@@ -311,7 +309,7 @@ impl EventBuffer {
                 self.id_sound = false;
             } else {
                 taken = self.take_id(storage, piece, is_next);
-                self.id_sound = taken == Ok(true);
+                self.id_sound = taken.is_ok();
             }
         }
         if piece.last || !self.id_sound {
@@ -320,41 +318,40 @@ impl EventBuffer {
         taken
     }
 
-    /// Adds a piece of an ID line that can still become an ID. The last piece makes it the pending ID. Returns `false`
-    /// if the ID is over a limit.
+    /// Adds a piece of an ID line that can still become an ID. The last piece makes it the pending ID.
     fn take_id<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         piece: &Piece<'_>,
         is_next: bool,
-    ) -> Result<bool, NoRoom> {
+    ) -> Result<(), NoRoom> {
         let len = (self.staged as usize).saturating_add(piece.value.len());
         if len > self.max_id as usize {
-            return Ok(false);
+            return Err(NoRoom::Limit);
         }
         // Count the value as staged even if the line lies whole in the input, so that the result does not depend on
         // cuts.
         let in_use = self.event_len().saturating_add(len);
         if self.lasting().saturating_add(in_use) > storage.max_len() {
-            return Ok(false);
+            return Err(NoRoom::Limit);
         }
         let whole = piece.first && piece.last && !is_next;
         if !whole {
             self.stage(storage, piece.value)?;
         }
         if !piece.last {
-            return Ok(true);
+            return Ok(());
         }
         if len > self.slot() {
             let slot = self.slot().saturating_mul(2).min(self.max_id as usize).max(len);
             if slot.saturating_mul(2).saturating_add(in_use) > storage.max_len() {
-                return Ok(false);
+                return Err(NoRoom::Limit);
             }
             self.grow_slots(storage, slot)?;
         }
         if is_next {
             self.place_next(storage, true);
-            return Ok(true);
+            return Ok(());
         }
         let to = self.pending_slot();
         if whole {
@@ -363,7 +360,7 @@ impl EventBuffer {
             shift(storage.bytes_mut(), self.stage_start(), to, len);
         }
         self.pending = Some(len as u32);
-        Ok(true)
+        Ok(())
     }
 
     /// Returns the length of the data so far.

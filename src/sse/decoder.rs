@@ -368,12 +368,16 @@ impl DecoderState {
         let taken = match piece.field {
             LineKind::Data => self.buffer.data(storage, window, piece.value, piece.first, start),
             LineKind::Event => self.buffer.name(storage, piece, start),
-            LineKind::Id => self.buffer.identify(storage, piece, false).map(|_| ()),
+            LineKind::Id => match self.buffer.identify(storage, piece, false) {
+                // The ID is ignored.
+                Err(NoRoom::Limit) => Ok(()),
+                taken => taken,
+            },
             _ => Ok(()),
         };
         match taken {
             Ok(()) => None,
-            Err(NoRoom) => Some(FoundItem::TooLong { offset: self.give_up() }),
+            Err(_) => Some(FoundItem::TooLong { offset: self.give_up() }),
         }
     }
 
@@ -400,7 +404,7 @@ impl DecoderState {
         }
         match self.buffer.comment(storage, piece, start) {
             Ok(text) => text.map(FoundItem::Comment),
-            Err(NoRoom) => {
+            Err(_) => {
                 self.skip_comment = true;
                 self.buffer.unstage();
                 Some(FoundItem::TooLong { offset: self.line_start })

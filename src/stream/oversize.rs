@@ -10,7 +10,7 @@ use super::machine::{AfterPiece, Machine};
 use super::state::{Line, StreamState};
 use crate::dialect::{ends_response, has_no_usage, names_usage, DialectState, GiveUp, Protocol, Skim, SkimOut};
 use crate::json::Balance;
-use crate::sse::buffer::EventBuffer;
+use crate::sse::buffer::{EventBuffer, NoRoom};
 use crate::Storage;
 
 /// How many bytes of the storage the reduction copies out at a time, because it writes to the storage while it reads.
@@ -57,12 +57,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         match self.buffer.data(storage, window, value, first, start) {
             Ok(()) => AfterPiece::Go,
-            Err(_) => self.over_limit(storage, window, value, first),
+            Err(NoRoom::Limit) => self.over_limit(storage, window, value, first),
+            Err(NoRoom::Storage) => AfterPiece::Found(self.too_long()),
         }
     }
 
-    /// Decides whether an event that is over the limit, or too long for the storage, is reduced, left
-    /// [unread](super::run) or discarded.
+    /// Decides whether an event that is over the limit is reduced, left [unread](super::run) or discarded.
     #[cold]
     #[inline(never)]
     fn over_limit<S: Storage + ?Sized>(
@@ -74,10 +74,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ) -> AfterPiece {
         let has_data = self.buffer.has_data();
         let join: &[u8] = if first && has_data { b"\n" } else { b"" };
-        let is_over = self.buffer.is_over(storage, value.len().saturating_add(join.len()));
         let may_be_unread = self.config.payload == Payload::Usage;
         let may_skim = self.may_skim(storage, window);
-        if !is_over || !(may_skim || may_be_unread) || !self.save_to_storage(storage, window) {
+        if !(may_skim || may_be_unread) || !self.save_to_storage(storage, window) {
             return AfterPiece::Found(self.too_long());
         }
         if may_be_unread && self.begins_unread(storage, join, value) {

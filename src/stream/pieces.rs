@@ -6,6 +6,7 @@ use super::facts::Evidence;
 use super::found::Found;
 use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Line};
+use crate::sse::buffer::NoRoom;
 use crate::sse::{LineKind, Piece};
 use crate::{Quirk, Storage};
 
@@ -140,10 +141,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// storage cannot grow.
     fn take_id<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>, is_next: bool) -> bool {
         let taken = self.buffer.identify(storage, piece, is_next);
-        if taken == Ok(false) {
+        if taken == Err(NoRoom::Limit) {
             self.block.quirks.insert(Quirk::LongId);
         }
-        taken.is_ok()
+        taken != Err(NoRoom::Storage)
     }
 
     /// Takes a piece of an `event` or `id` line after a whole payload. The step ends with the line.

@@ -182,7 +182,7 @@ impl EventBuffer {
         if len <= self.room(storage) {
             Ok(())
         } else {
-            Err(NoRoom)
+            Err(NoRoom::Limit)
         }
     }
 
@@ -195,7 +195,7 @@ impl EventBuffer {
             return Ok(());
         }
         if !storage.grow(need) {
-            return Err(NoRoom);
+            return Err(NoRoom::Storage);
         }
         let len = storage.bytes().len();
         self.move_tail(storage.bytes_mut(), len);

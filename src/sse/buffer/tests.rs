@@ -10,7 +10,7 @@ fn piece(field: LineKind, first: bool, last: bool, value: &[u8]) -> Piece<'_> {
 }
 
 fn id(buffer: &mut EventBuffer, storage: &mut [u8; 200], value: &[u8]) {
-    assert_eq!(buffer.identify(storage, &piece(LineKind::Id, true, true, value), false), Ok(true));
+    assert_eq!(buffer.identify(storage, &piece(LineKind::Id, true, true, value), false), Ok(()));
 }
 
 /// A later step may have grown the ID slots and moved everything after them; undoing that step restores the layout.
@@ -64,9 +64,9 @@ fn retained_bytes_exclude_those_in_the_input() {
     // A cut ID is in use until its line ends or a NUL makes it void.
     for (end, committed) in [(&b"34"[..], 4), (b"3\0", 0)] {
         buffer.reset();
-        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, true, false, b"12"), false), Ok(true));
+        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, true, false, b"12"), false), Ok(()));
         assert_eq!((buffer.retained(), buffer.is_staged()), (2, true));
-        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, false, committed > 0, end), false), Ok(true));
+        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, false, committed > 0, end), false), Ok(()));
         assert_eq!((buffer.retained(), buffer.is_staged()), (2 * committed, false));
         buffer.end();
         assert_eq!(buffer.id(&storage), &b"1234"[..committed]);
@@ -114,15 +114,15 @@ fn stored_data_grows_in_place() {
 fn ids_of_equal_length_reuse_their_slots() {
     let (mut buffer, mut storage) = (EventBuffer::new(Limits::DEFAULT), [0u8; 12]);
     for text in [b"abcd", b"efgh", b"ijkl"] {
-        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, true, true, text), false), Ok(true));
+        assert_eq!(buffer.identify(&mut storage, &piece(LineKind::Id, true, true, text), false), Ok(()));
         buffer.end();
         assert_eq!((buffer.id(&storage), buffer.lasting()), (&text[..], 8));
     }
     let longer = piece(LineKind::Id, true, true, b"abcde");
-    assert_eq!(buffer.identify(&mut storage, &longer, false), Ok(false));
+    assert_eq!(buffer.identify(&mut storage, &longer, false), Err(NoRoom::Limit));
     let (mut buffer, first) = (EventBuffer::new(Limits::DEFAULT), piece(LineKind::Id, true, true, b"abcd"));
-    assert_eq!(buffer.identify(&mut [0u8; 11], &first, false), Ok(false));
-    assert_eq!(buffer.identify(&mut Movable::new(&mut [0; 7], true), &first, false), Err(NoRoom));
+    assert_eq!(buffer.identify(&mut [0u8; 11], &first, false), Err(NoRoom::Limit));
+    assert_eq!(buffer.identify(&mut Movable::new(&mut [0; 7], true), &first, false), Err(NoRoom::Storage));
 }
 
 /// Name and ID from lines after a whole JSON value replace those of the event only when the buffer adopts them.
@@ -134,10 +134,8 @@ fn lines_after_a_value_are_kept_apart() {
         let pieces =
             [piece(LineKind::Id, true, first.len() == value.len(), first), piece(LineKind::Id, false, true, last)];
         for piece in pieces.iter().take(if pieces[0].last { 1 } else { 2 }) {
-            match is_id {
-                true => assert_eq!(buffer.identify(storage, piece, true), Ok(true)),
-                false => assert_eq!(buffer.next_name(storage, piece), Ok(())),
-            }
+            let fits = if is_id { buffer.identify(storage, piece, true) } else { buffer.next_name(storage, piece) };
+            assert_eq!(fits, Ok(()));
         }
     };
     // Three lines, each of which sets the name or the ID.
