@@ -97,8 +97,7 @@ var protocolNames = []string{
 type End struct {
 	Verdict         Verdict
 	Media           Media    // what the response is, with VerdictNotAStream
-	Protocol        Protocol // which protocol the stream is of, with VerdictOtherProtocol
-	Dialect         Protocol // the protocol that was read: chat completions, Responses, Anthropic or Gemini
+	Protocol        Protocol // the protocol that was read or, with VerdictOtherProtocol, the one that is not read
 	Pending         Pending
 	ChoicesSeen     uint32    // how many choices the stream has
 	ChoicesFinished uint32    // how many of those have a finish reason
@@ -129,6 +128,9 @@ var (
 	ErrJSONAnswer = errors.New("deltawire: a JSON value that is not a completion")
 	// ErrOtherProtocol reports an event stream of a protocol that the package does not read.
 	ErrOtherProtocol = errors.New("deltawire: a stream of another protocol")
+	// ErrClosed reports that a body of [Reader.Tee] was closed before it had ended, as a proxy does when its client
+	// leaves. It is wrapped together with the error about the stream, usually ErrTruncated.
+	ErrClosed = errors.New("the body was closed before its end")
 	// ErrIncomplete reports that the stream reached its end, but parts of the stream or of the message were lost. The
 	// error that wraps ErrIncomplete says which parts.
 	ErrIncomplete = errors.New("deltawire: parts of the stream were lost")

@@ -330,6 +330,9 @@ func TestTee(t *testing.T) {
 		{"cut", bytes.NewReader(whole[:len(whole)-200]), -1, ErrTruncated},
 		{"failed", io.MultiReader(bytes.NewReader(whole[:900]), iotest.ErrReader(fault)), -1, fault},
 		{"closed", bytes.NewReader(whole), 900, ErrTruncated},
+		{"closed, not by the source", bytes.NewReader(whole), 900, ErrClosed},
+		{"closed after the last event", bytes.NewReader(whole), len(whole), nil},
+		{"cut, not by Close", bytes.NewReader(whole[:len(whole)-200]), -1, io.ErrUnexpectedEOF},
 	} {
 		events, ends := 0, 0
 		r := NewReader(nil)
@@ -346,7 +349,8 @@ func TestTee(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", c.name, len(got), err)
 		}
 		for range 2 {
-			if b.Close() != close || ends != 1 || !errors.Is(r.Err(), c.want) || (c.want == nil) != (r.Err() == nil) || events == 0 {
+			if b.Close() != close || ends != 1 || !errors.Is(r.Err(), c.want) || errors.Is(r.Err(), ErrClosed) != (c.read == 900) ||
+				(c.want == nil) != (r.Err() == nil) || events == 0 {
 				t.Errorf("%s: %v, %d events, %d ends", c.name, r.Err(), events, ends)
 			}
 		}

@@ -390,7 +390,7 @@ func (r *Reader) finished() {
 		r.err = r.settings.assembler.err()
 	}
 	switch {
-	case r.srcErr == io.EOF:
+	case r.srcErr == io.EOF || r.srcErr == ErrClosed && r.err == nil:
 	case r.err == nil && !end.Done: // after [DONE] an error of the source loses nothing
 		r.err = r.srcErr
 	case r.err != nil && !errors.Is(r.err, r.srcErr):
@@ -419,7 +419,7 @@ func (r *Reader) Event() *Event { return &r.event }
 //   - [ErrTruncated], [ErrEmpty], or an error that wraps [ErrNotAStream], [ErrJSONAnswer], [ErrOtherProtocol] or
 //     [ErrIncomplete];
 //   - the error of the source, alone or wrapped together with one of those. An error of the source after [DONE] is
-//     ignored, because nothing is missing;
+//     ignored, because nothing is missing. [ErrClosed], of [Reader.Tee], is such an error, and is always wrapped;
 //   - a [*StrictError], or an error that names a misuse, such as an option out of range.
 //
 // A complete response may still not be what you asked for. Only the choices that came count: compare [End.ChoicesSeen]
@@ -466,7 +466,6 @@ func (r *Reader) End() End {
 		Verdict:         Verdict(c.verdict),
 		Media:           Media(c.media),
 		Protocol:        Protocol(c.protocol),
-		Dialect:         Protocol(c.dialect),
 		Pending:         Pending(c.pending),
 		ChoicesSeen:     uint32(c.choices_seen),
 		ChoicesFinished: uint32(c.choices_finished),
