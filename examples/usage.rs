@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let end = parser.end();
     eprintln!(
         "end: {end}; protocol: {}; finish reason: {finish}",
-        end.dialect.map_or("none", |dialect| dialect.text())
+        end.protocol.map_or("none", |protocol| protocol.text())
     );
     Ok(())
 }

@@ -221,7 +221,7 @@ const char *deltawire_status_text(deltawire_status status);
 // -------------------------------------------------------------------------------------------------
 // A parser and its block
 
-// Mode: the stream is a response in chat completion chunks or in another protocol that `dialect`
+// Mode: the stream is a response in chat completion chunks or in another protocol that `protocol`
 // can name.
 #define DELTAWIRE_MODE_CHAT 0
 
@@ -278,7 +278,7 @@ typedef struct {
     // `DELTAWIRE_PROTOCOL_*`, if the caller knows the protocol of the stream: CHAT, RESPONSES,
     // ANTHROPIC or GEMINI. 0: the first event whose protocol the parser recognizes decides for the
     // whole stream.
-    uint32_t dialect;
+    uint32_t protocol;
     // The longest allowed last event ID, in bytes; 0 is 1 KiB. The parser ignores a longer ID.
     uint32_t max_id_len;
     // Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),
@@ -1326,19 +1326,15 @@ typedef struct {
     uint32_t complete;
     // `DELTAWIRE_MEDIA_*`: what the response is if the verdict is NOT_A_STREAM.
     uint32_t media;
-    // `DELTAWIRE_PROTOCOL_*`: which protocol the stream is of if the verdict is OTHER_PROTOCOL.
-    // `dialect` is the protocol that was read.
+    // `DELTAWIRE_PROTOCOL_*`: the protocol of the stream, the one that was read (CHAT, RESPONSES,
+    // ANTHROPIC, GEMINI) or, if the verdict is OTHER_PROTOCOL, the one that is not read. NONE if no
+    // event showed a protocol.
     uint32_t protocol;
-    // `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), or
-    // NONE if no event of any of these came.
-    uint32_t dialect;
-    // 0.
-    uint32_t reserved;
 } deltawire_end;
 
 // A deltawire_end with its size; all other members are zero.
 #define DELTAWIRE_END_INIT \
-    {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+    {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 // Writes how the stream ended, or how it would end now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 // E_REENTRANT, E_CONFIG (`size`).

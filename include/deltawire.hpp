@@ -305,7 +305,7 @@ enum class message_field : std::uint32_t {
 
 /// What kind of stream the parser reads.
 enum class mode : std::uint32_t {
-    /// A response in chat completion chunks or in another protocol that `config::dialect` can name.
+    /// A response in chat completion chunks or in another protocol that `config::protocol` can name.
     chat = DELTAWIRE_MODE_CHAT,
     /// Any event stream. The parser delivers payloads unread.
     sse = DELTAWIRE_MODE_SSE,
@@ -1404,7 +1404,7 @@ struct config {
     std::uint32_t max_tool_calls = 0;
     /// The protocol of the stream, if the caller knows it: chat, responses, anthropic or gemini. none: the first event
     /// whose protocol the parser recognizes decides for the whole stream.
-    deltawire::protocol dialect = deltawire::protocol::none;
+    deltawire::protocol protocol = deltawire::protocol::none;
     /// The parser shares the memory of a `workspace` with other parsers, so its own block is smaller. Each call that
     /// reads takes a workspace: a call without one throws status::state, and so does a call with one if this is false.
     bool shared = false;
@@ -1429,10 +1429,9 @@ struct end_info {
     deltawire::pending pending = deltawire::pending::nothing;
     /// What the response is, if it is not a stream.
     deltawire::media media = deltawire::media::none;
-    /// Which protocol the stream is of if the verdict is other_protocol.
+    /// The protocol of the stream: the one that was read (chat, responses, anthropic, gemini) or, if the verdict is
+    /// other_protocol, the one that is not read. none if no event showed a protocol.
     deltawire::protocol protocol = deltawire::protocol::none;
-    /// The protocol that was read: chat, responses, anthropic or gemini; none if no event of any of these came.
-    deltawire::protocol dialect = deltawire::protocol::none;
     std::uint32_t choices_seen = 0;
     std::uint32_t choices_finished = 0;
     /// How many payloads were malformed, and how many events and comments were over a limit.
@@ -1510,7 +1509,7 @@ public:
         c.read_len = how.read_len;
         c.max_choices = how.max_choices;
         c.max_tool_calls = how.max_tool_calls;
-        c.dialect = static_cast<std::uint32_t>(how.dialect);
+        c.protocol = static_cast<std::uint32_t>(how.protocol);
         const std::size_t size = deltawire_block_size(&c, how.event_bytes);
         // The library returns 0 for a config that it refuses, whatever the size of the event buffer.
         if (size == 0) detail::fail(deltawire_block_size(&c, 0) == 0 ? status::config : status::range);
@@ -1651,7 +1650,6 @@ public:
         e.pending = static_cast<deltawire::pending>(raw.pending);
         e.media = static_cast<deltawire::media>(raw.media);
         e.protocol = static_cast<deltawire::protocol>(raw.protocol);
-        e.dialect = static_cast<deltawire::protocol>(raw.dialect);
         e.choices_seen = raw.choices_seen;
         e.choices_finished = raw.choices_finished;
         e.malformed = raw.malformed;

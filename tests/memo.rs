@@ -72,7 +72,7 @@ impl<'a> Ask<'a> {
             (config, other),
             (config.with_validate(Validate::Strict), bytes),
             (Config::default(), bytes),
-            (Config::default().with_dialect(Some(Protocol::Anthropic)), bytes),
+            (Config::default().with_protocol(Some(Protocol::Anthropic)), bytes),
             (with(Payload::Usage).with_framing(Framing::Spec), bytes),
             (with(Payload::Opaque), bytes),
         ];

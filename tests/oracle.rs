@@ -158,8 +158,8 @@ fn streams_there_are() {
     for stream in &streams {
         let (answer, quirks, end) = parsed_to_end(&stream.bytes, &[]);
         // The naive reader knows chat completions alone; `protocols/` compares the others.
-        if end.dialect.is_some_and(|dialect| dialect != Protocol::Chat) {
-            left.push(format!("{} {:?}", stream.name, end.dialect));
+        if end.protocol.is_some_and(|dialect| dialect != Protocol::Chat) {
+            left.push(format!("{} {:?}", stream.name, end.protocol));
             continue;
         }
         if quirks.iter().any(|quirk| !harmless().contains(quirk)) {

@@ -198,7 +198,7 @@ impl Hash {
     /// Adds the verdict, the token counts, the counters and the last event ID.
     fn end<S: Storage, T>(&mut self, parser: &Parser<S, 2, T>) {
         self.bytes(format!("{:?}", parser.end()).as_bytes());
-        parser.native_usage().iter().for_each(|counts| self.counts(counts));
+        parser.native_counts().iter().for_each(|counts| self.counts(counts));
         for quirk in Quirk::ALL {
             self.word(u64::from(parser.quirk_count(*quirk)));
         }

@@ -432,10 +432,9 @@ fn a_protocol_is_read_or_reported_by_its_name() {
     ];
     for (protocol, stream) in streams {
         let payloads = [Payload::Chunks, Payload::Usage];
-        for (dialect, payload) in
-            [None, Some(protocol)].into_iter().flat_map(|of| payloads.map(|payload| (of, payload)))
+        for (given, payload) in [None, Some(protocol)].into_iter().flat_map(|of| payloads.map(|payload| (of, payload)))
         {
-            let config = Config::new().with_dialect(dialect).with_payload(payload);
+            let config = Config::new().with_protocol(given).with_payload(payload);
             let mut parser = Parser::<_, 2, ()>::with_tracker([0; 512], config, ());
             let (mut input, mut contents) = (stream.as_bytes(), 0);
             while let Some(event) = parser.next(&mut input).unwrap() {
@@ -450,11 +449,14 @@ fn a_protocol_is_read_or_reported_by_its_name() {
             parser.finish().unwrap();
             let end = parser.end();
             if protocol.is_read() {
-                assert_eq!((end.dialect, contents), (Some(protocol), 1), "{stream}");
+                assert_eq!((end.protocol, contents), (Some(protocol), 1), "{stream}");
                 assert!(matches!(end.verdict, Verdict::Done | Verdict::Finished), "{stream}: {end:?}");
             } else {
-                assert_eq!((end.dialect, contents), (None, 0), "{stream}");
                 assert_eq!((end.verdict, end.protocol), (Verdict::OtherProtocol, Some(protocol)), "{stream}");
+                assert_eq!(contents, 0, "{stream}");
+                let text = end.to_string();
+                let is_off = text.ends_with(" is off");
+                assert!(text.contains(protocol.text()) && is_off == (protocol != Protocol::Interactions), "{text}");
             }
         }
     }

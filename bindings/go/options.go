@@ -136,15 +136,15 @@ func WithMaxToolCalls(calls int) Option {
 	}
 }
 
-// WithDialect sets the protocol of the stream: [ProtocolChat], [ProtocolResponses], [ProtocolAnthropic] or
+// WithProtocol sets the protocol of the stream: [ProtocolChat], [ProtocolResponses], [ProtocolAnthropic] or
 // [ProtocolGemini]. Without it, the first event whose protocol the parser recognizes decides for the whole stream.
-func WithDialect(p Protocol) Option {
+func WithProtocol(p Protocol) Option {
 	return func(s *settings) {
 		switch p {
 		case ProtocolChat, ProtocolResponses, ProtocolAnthropic, ProtocolGemini:
-			s.config.dialect = C.uint32_t(p)
+			s.config.protocol = C.uint32_t(p)
 		default:
-			s.wrong("WithDialect(%d): not a protocol that the package reads", uint32(p))
+			s.wrong("WithProtocol(%d): not a protocol that the package reads", uint32(p))
 		}
 	}
 }

@@ -190,12 +190,12 @@ func TestProtocolCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dialects := map[string]Protocol{"anthropic": ProtocolAnthropic, "gemini": ProtocolGemini, "responses": ProtocolResponses}
+	protocols := map[string]Protocol{"anthropic": ProtocolAnthropic, "gemini": ProtocolGemini, "responses": ProtocolResponses}
 	for _, size := range readSizes {
 		messages, compared := t.TempDir(), map[string]int{}
 		for _, row := range strings.Split(string(manifest), "\n")[1:] {
 			columns := strings.Split(row, "\t")
-			if len(columns) < 2 || dialects[columns[1]] == ProtocolNone {
+			if len(columns) < 2 || protocols[columns[1]] == ProtocolNone {
 				continue
 			}
 			name := columns[0]
@@ -218,19 +218,19 @@ func TestProtocolCorpus(t *testing.T) {
 			r := NewReader(&pieces{input: input, cuts: cutEvery(size, len(input))}, WithAssembler(&a))
 			for r.Next() {
 			}
-			verdict, dialect := VerdictDone, dialects[columns[1]]
-			if dialect == ProtocolGemini {
+			verdict, protocol := VerdictDone, protocols[columns[1]]
+			if protocol == ProtocolGemini {
 				verdict = VerdictFinished
 			}
 			if want.Error != nil {
 				verdict = VerdictAPIError
 			}
 			if strings.Contains(row, "error-body") {
-				dialect, want.ID = ProtocolNone, ""
+				protocol, want.ID = ProtocolNone, ""
 			}
 			end := r.End()
-			if end.Verdict != verdict || end.Dialect != dialect || end.Complete != (want.Error == nil) || (r.Err() == nil) != end.Complete {
-				t.Errorf("%s, reads of %d: %v %v %v %v", name, size, end.Verdict, end.Dialect, end.Complete, r.Err())
+			if end.Verdict != verdict || end.Protocol != protocol || end.Complete != (want.Error == nil) || (r.Err() == nil) != end.Complete {
+				t.Errorf("%s, reads of %d: %v %v %v %v", name, size, end.Verdict, end.Protocol, end.Complete, r.Err())
 			}
 			if id := a.Text(FieldID, 0, 0); id != want.ID {
 				t.Errorf("%s, reads of %d: ID %q, not %q", name, size, id, want.ID)
@@ -244,7 +244,7 @@ func TestProtocolCorpus(t *testing.T) {
 			}
 			compared[columns[1]]++
 		}
-		if len(compared) != len(dialects) {
+		if len(compared) != len(protocols) {
 			t.Fatalf("only %v were read", compared)
 		}
 		for protocol, count := range compared {

@@ -70,8 +70,8 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
         .with_max_id_len(or(config.max_id_len, default.max_id_len()));
     let limits = limits.with_max_depth(or(config.max_depth, default.max_depth())).ok_or(DELTAWIRE_E_CONFIG)?;
     let room = BlockRoom::of(config)?;
-    let dialect = Protocol::from_number(config.dialect).filter(|dialect| dialect.is_read());
-    if config.dialect != DELTAWIRE_PROTOCOL_NONE && dialect.is_none() {
+    let protocol = Protocol::from_number(config.protocol).filter(|protocol| protocol.is_read());
+    if config.protocol != DELTAWIRE_PROTOCOL_NONE && protocol.is_none() {
         return Err(DELTAWIRE_E_CONFIG);
     }
     let [low, high] = config.errors;
@@ -90,7 +90,7 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
             _ => Payload::Chunks,
         })
         .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>())
-        .with_dialect(dialect);
+        .with_protocol(protocol);
     let core = Core {
         shares: has(DELTAWIRE_CFG_SHARED),
         tracker: TrackerState::default(),

@@ -30,8 +30,6 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             complete: u32::from(end.is_complete() && core.sticky == DELTAWIRE_OK),
             media: end.media.map_or(DELTAWIRE_MEDIA_NONE, |media| media as u32),
             protocol: end.protocol.map_or(DELTAWIRE_PROTOCOL_NONE, |protocol| protocol as u32),
-            dialect: end.dialect.map_or(DELTAWIRE_PROTOCOL_NONE, |dialect| dialect as u32),
-            reserved: 0,
         })
     }
 }

@@ -946,7 +946,7 @@ static int32_t keep_text(void *user, const deltawire_at *at, const char *bytes, 
 static void other_protocols(void)
 {
     static const struct {
-        uint32_t dialect, code, has;
+        uint32_t protocol, code, has;
         uint64_t prompt, completion, total;
         const char *json, *word;
     } rows[] = {
@@ -983,7 +983,7 @@ static void other_protocols(void)
         CHECK(feed(p, event, &callbacks, &seen, NULL) == OK && deltawire_finish(p, NULL, NULL) == OK);
         CHECK(seen.calls == 1 && seen.code == rows[i].code && !strcmp(seen.text, rows[i].word));
         CHECK((seen.flags & DELTAWIRE_EVF_NATIVE) != 0 && ((seen.flags & DELTAWIRE_EVF_PROMPT) != 0) == is_prompt);
-        CHECK(deltawire_end_of(p, &end) == OK && end.dialect == rows[i].dialect);
+        CHECK(deltawire_end_of(p, &end) == OK && end.protocol == rows[i].protocol);
         CHECK(deltawire_last_usage(p, &usage) == (rows[i].has ? OK : ABSENT));
         if (!rows[i].has) continue;
         CHECK(usage.has == rows[i].has && usage.prompt == rows[i].prompt);

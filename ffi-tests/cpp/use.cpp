@@ -445,7 +445,7 @@ void usages() {
     }
     CHECK(sum, all.size() == 2 && all[0].prompt == 13U && all[1].completion == 82U && !all[1].prompt);
     CHECK(sum, other.last_usage()->prompt == 13U && other.last_usage()->completion == 82U);
-    CHECK(sum, other.end().complete() && other.end().dialect == deltawire::protocol::anthropic);
+    CHECK(sum, other.end().complete() && other.end().protocol == deltawire::protocol::anthropic);
     other.reset();
     all.clear();
     (void)other.feed(message, deltawire::callbacks().on_usage([&](const deltawire::value &v) {

@@ -26,7 +26,7 @@ OFFSET(deltawire_config, max_depth, 12, 12, 12);
 OFFSET(deltawire_config, events, 16, 16, 16);
 OFFSET(deltawire_config, errors, 24, 24, 24);
 OFFSET(deltawire_config, max_event_len, 40, 40, 40);
-OFFSET(deltawire_config, dialect, 44, 44, 44);
+OFFSET(deltawire_config, protocol, 44, 44, 44);
 OFFSET(deltawire_config, max_id_len, 48, 48, 48);
 OFFSET(deltawire_config, read_len, 52, 52, 52);
 OFFSET(deltawire_config, max_choices, 56, 56, 56);
@@ -120,7 +120,7 @@ OFFSET(deltawire_batch_result, events, 8, 4, 4);
 OFFSET(deltawire_batch_result, scratch_used, 16, 8, 8);
 OFFSET(deltawire_batch_result, scratch_need, 24, 12, 12);
 
-SIZE(deltawire_end, 64, 64, 64);
+SIZE(deltawire_end, 56, 56, 56);
 ALIGN(deltawire_end, 8, 8, 4);
 OFFSET(deltawire_end, size, 0, 0, 0);
 OFFSET(deltawire_end, verdict, 4, 4, 4);
@@ -138,8 +138,6 @@ OFFSET(deltawire_end, left_out, 40, 40, 40);
 OFFSET(deltawire_end, complete, 44, 44, 44);
 OFFSET(deltawire_end, media, 48, 48, 48);
 OFFSET(deltawire_end, protocol, 52, 52, 52);
-OFFSET(deltawire_end, dialect, 56, 56, 56);
-OFFSET(deltawire_end, reserved, 60, 60, 60);
 
 SIZE(deltawire_usage, 88, 88, 88);
 ALIGN(deltawire_usage, 8, 8, 4);

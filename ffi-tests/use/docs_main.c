@@ -111,7 +111,7 @@ static int meter(int argc, char **argv) {
                     m.used.completion != whole.used.completion || m.used.total != whole.used.total)
                     fail("other counts", argv[file], cut);
                 if (m.end.verdict != whole.end.verdict || m.end.offset != whole.end.offset ||
-                    m.end.complete != whole.end.complete || m.end.dialect != whole.end.dialect)
+                    m.end.complete != whole.end.complete || m.end.protocol != whole.end.protocol)
                     fail("another end", argv[file], cut);
                 used += m.usages;
             }

@@ -79,7 +79,7 @@ fn config(ops: &mut Source<'_>, stream: &[u8], lossless: bool) -> deltawire_conf
         read_len: ops.pick(&[0, 0, 1, 40, 300]),
         max_choices: ops.pick(&[0, 0, 1, 20]),
         max_tool_calls: ops.pick(&[0, 0, 1, 40]),
-        dialect: 0,
+        protocol: 0,
     };
     if ops.once_in(4) {
         config.errors[0] = ops.u64();

@@ -29,7 +29,7 @@ pub fn decode(data: &[u8]) -> (Config, Vec<u8>, Source<'_>) {
     let given = control.pick(&[0, 0, 0, 2, 3, 4, 8]);
     let config = Config::new()
         .with_validate(if how & 2 != 0 { Validate::Strict } else { Validate::Lazy })
-        .with_dialect(Protocol::from_number(given));
+        .with_protocol(Protocol::from_number(given));
     (config, bytes, control)
 }
 
@@ -42,7 +42,7 @@ pub fn dialect(data: &[u8]) {
     let reading = input::which(&mut control, bytes.len(), 6);
     if reading < 3 {
         // It looks for the protocol itself.
-        let config = config.with_dialect(None);
+        let config = config.with_protocol(None);
         if naive_native::compare(config, &bytes, &cuts, records, &context) {
             COMPARED.fetch_add(1, Ordering::Relaxed);
         }

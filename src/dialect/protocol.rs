@@ -51,12 +51,22 @@ impl Protocol {
     pub(crate) const HAS_READERS: bool = cfg!(any(feature = "responses", feature = "anthropic", feature = "gemini"));
 
     const fn has_reader(self) -> bool {
+        matches!(self.feature(), Some((_, true)))
+    }
+
+    /// The crate feature that adds the reader, and whether it is enabled.
+    const fn feature(self) -> Option<(&'static str, bool)> {
         match self {
-            Protocol::Responses => cfg!(feature = "responses"),
-            Protocol::Anthropic => cfg!(feature = "anthropic"),
-            Protocol::Gemini => cfg!(feature = "gemini"),
-            Protocol::Chat | Protocol::Other | Protocol::Interactions | Protocol::Ollama | Protocol::Cohere => false,
+            Protocol::Responses => Some(("responses", cfg!(feature = "responses"))),
+            Protocol::Anthropic => Some(("anthropic", cfg!(feature = "anthropic"))),
+            Protocol::Gemini => Some(("gemini", cfg!(feature = "gemini"))),
+            Protocol::Chat | Protocol::Other | Protocol::Interactions | Protocol::Ollama | Protocol::Cohere => None,
         }
+    }
+
+    /// The crate feature that would add the reader, if it is not enabled.
+    pub(crate) fn missing_feature(self) -> Option<&'static str> {
+        self.feature().filter(|(_, is_enabled)| !is_enabled).map(|(name, _)| name)
     }
 
     /// Returns the protocol of an event with this type or name, if it is known.

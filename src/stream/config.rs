@@ -27,7 +27,7 @@ pub struct Config {
     pub payload: Payload,
     /// The protocol of the events, if it is known. With `None`, or with a protocol that is [not
     /// read](Protocol::is_read), the first event that shows its protocol decides.
-    pub dialect: Option<Protocol>,
+    pub protocol: Option<Protocol>,
     /// The quirks that are errors. An event with such a quirk is consumed, and the parser stops with
     /// [`Error::Quirk`](crate::Error::Quirk).
     ///
@@ -45,7 +45,7 @@ impl Config {
         framing: Framing::Lenient,
         validate: Validate::Lazy,
         payload: Payload::Chunks,
-        dialect: None,
+        protocol: None,
         errors: QuirkSet::EMPTY,
     };
 
@@ -78,10 +78,10 @@ impl Config {
         Config { payload, ..self }
     }
 
-    /// The same with another [`dialect`](Config::dialect).
+    /// The same with another [`protocol`](Config::protocol).
     #[must_use]
-    pub const fn with_dialect(self, dialect: Option<Protocol>) -> Config {
-        Config { dialect, ..self }
+    pub const fn with_protocol(self, protocol: Option<Protocol>) -> Config {
+        Config { protocol, ..self }
     }
 
     /// The same with other [`errors`](Config::errors).
@@ -144,9 +144,9 @@ mod tests {
         let limits = Limits::new().with_max_id_len(7);
         let config = Config::new().with_limits(limits).with_framing(Framing::Spec).with_validate(Validate::Strict);
         let config =
-            config.with_payload(Payload::Opaque).with_dialect(Some(Protocol::Gemini)).with_errors(QuirkSet::ALL);
-        let Config { limits: set, framing, validate, payload, dialect, errors } = config;
+            config.with_payload(Payload::Opaque).with_protocol(Some(Protocol::Gemini)).with_errors(QuirkSet::ALL);
+        let Config { limits: set, framing, validate, payload, protocol, errors } = config;
         assert_eq!((set, framing, validate), (limits, Framing::Spec, Validate::Strict));
-        assert_eq!((payload, dialect, errors), (Payload::Opaque, Some(Protocol::Gemini), QuirkSet::ALL));
+        assert_eq!((payload, protocol, errors), (Payload::Opaque, Some(Protocol::Gemini), QuirkSet::ALL));
     }
 }

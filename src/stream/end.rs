@@ -71,11 +71,10 @@ pub struct End {
     pub verdict: Verdict,
     /// What came instead of an event stream, if the verdict is [`NotAStream`](Verdict::NotAStream).
     pub media: Option<Media>,
-    /// The protocol of a stream whose verdict is [`OtherProtocol`](Verdict::OtherProtocol). The protocol that was read
-    /// is in [`dialect`](End::dialect).
+    /// The protocol of the stream: the one that was read or, if the verdict is
+    /// [`OtherProtocol`](Verdict::OtherProtocol), the one that is not read. `None` if no event showed a protocol, or if
+    /// payloads are not read.
     pub protocol: Option<Protocol>,
-    /// The protocol that was read, if an event of it came: chat completions, Responses, Anthropic Messages or Gemini.
-    pub dialect: Option<Protocol>,
     /// `[DONE]` came.
     pub done: bool,
     /// How many choices came, by their indexes. All indexes from 127 on count as one choice.
@@ -178,16 +177,22 @@ impl End {
 }
 
 /// Writes the verdict in words, with the media of a response that is not a stream, or with the protocol of a stream
-/// that is not read. A body with a finish reason is written as a body. The words "without \[DONE\]" are written for
+/// that is not read and the crate feature that would read it. A body with a finish reason is written as a body. The words "without \[DONE\]" are written for
 /// chat completions only, because the other protocols never send it. If the verdict suggests a whole response that is
 /// [not complete](End::is_complete), the losses follow.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.verdict, self.media, self.protocol) {
             (Verdict::NotAStream, Some(media), _) => write!(f, "{}: {media}", self.verdict),
-            (Verdict::OtherProtocol, _, Some(protocol)) => write!(f, "{}: {protocol}", self.verdict),
+            (Verdict::OtherProtocol, _, Some(protocol)) => {
+                write!(f, "{}: {protocol}", self.verdict)?;
+                match protocol.missing_feature() {
+                    Some(feature) => write!(f, ", whose feature `{feature}` is off"),
+                    None => Ok(()),
+                }
+            }
             (Verdict::Finished, ..) if self.body => fmt::Display::fmt(&Verdict::Body, f),
-            (Verdict::Finished, ..) if self.dialect.is_some_and(|dialect| dialect != Protocol::Chat) => {
+            (Verdict::Finished, ..) if self.protocol.is_some_and(|protocol| protocol != Protocol::Chat) => {
                 f.write_str("finished")
             }
             (verdict, ..) => fmt::Display::fmt(&verdict, f),

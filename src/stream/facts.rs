@@ -126,7 +126,7 @@ impl Facts {
     }
 
     /// Returns the verdict on a stream that ends at this offset. `opaque` means that its payloads are not read. The
-    /// caller sets `dialect` and `replaced`.
+    /// caller sets `replaced`, and `protocol` if an event was read.
     pub(crate) fn end(&self, offset: u64, opaque: bool) -> End {
         let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
         let between = self.pending == Pending::Nothing;
@@ -160,7 +160,6 @@ impl Facts {
             verdict,
             media: media.filter(|_| verdict == Verdict::NotAStream),
             protocol: (self.foreign && !opaque).then(|| self.protocol.unwrap_or(Protocol::Other)),
-            dialect: None,
             done: self.done,
             choices_seen: self.seen.len(),
             choices_finished: self.finished.len(),

@@ -223,7 +223,7 @@ handler! {
     /// A choice failed.
     choice_error(choice: u32, error: ApiError<'_>);
     /// The token counts that this event reports. Never add them up. In chat completions the last usage counts. Other
-    /// protocols may report the counts over several events: [`Parser::native_usage`](super::Parser::native_usage) has
+    /// protocols may report the counts over several events: [`Parser::native_counts`](super::Parser::native_counts) has
     /// them merged.
     usage(usage: Usage<'_>);
     /// The API reported an error.

@@ -28,7 +28,7 @@ const CHOICES: usize = 8;
 /// let event = br#"data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}"#;
 /// parser.feed(&[event, &b"\n\n"[..]].concat(), &mut observer).into_result()?;
 /// parser.finish_into(&mut observer)?;
-/// assert_eq!(observer.usage().and_then(|usage| usage.prompt_tokens()), Some(9));
+/// assert_eq!(observer.counts().and_then(|usage| usage.prompt_tokens()), Some(9));
 /// assert_eq!((observer.finish_reason(0), parser.end().verdict), (None, Verdict::Truncated));
 /// # }
 /// # Ok::<(), deltawire::Stop>(())
@@ -37,14 +37,14 @@ const CHOICES: usize = 8;
 pub struct Observer<F> {
     on_usage: F,
     /// The counts so far of a protocol other than chat completions.
-    counts: Counts,
-    usage: Option<TokenCounts>,
+    native: Counts,
+    counts: Option<TokenCounts>,
     finish: [Option<FinishKind>; CHOICES],
 }
 
 impl<F> core::fmt::Debug for Observer<F> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Observer").field("usage", &self.usage).field("finish", &self.finish).finish_non_exhaustive()
+        f.debug_struct("Observer").field("counts", &self.counts).field("finish", &self.finish).finish_non_exhaustive()
     }
 }
 
@@ -52,12 +52,12 @@ impl<F: FnMut(Usage<'_>, &TokenCounts) -> Flow> Observer<F> {
     /// An observer that calls `usage` with each usage as it came, and with the counts so far in the form of chat
     /// completions.
     pub const fn new(usage: F) -> Self {
-        Observer { on_usage: usage, counts: Counts::NOTHING, usage: None, finish: [None; CHOICES] }
+        Observer { on_usage: usage, native: Counts::NOTHING, counts: None, finish: [None; CHOICES] }
     }
 
     /// The token counts so far in the form of chat completions. `None` if no usage came.
-    pub fn usage(&self) -> Option<&TokenCounts> {
-        self.usage.as_ref()
+    pub fn counts(&self) -> Option<&TokenCounts> {
+        self.counts.as_ref()
     }
 
     /// Why a choice finished. `None` if it has not finished, or if its index is 8 or higher.
@@ -71,11 +71,11 @@ impl<F: FnMut(Usage<'_>, &TokenCounts) -> Flow> Handler for Observer<F> {
         let counts = match usage.protocol() {
             Protocol::Chat => usage.counts(),
             protocol => {
-                self.counts.add(protocol, usage.value());
-                TokenCounts::of(self.counts.canonical(protocol).unwrap_or_default())
+                self.native.add(protocol, usage.value());
+                TokenCounts::of(self.native.canonical(protocol).unwrap_or_default())
             }
         };
-        (self.on_usage)(usage, self.usage.insert(counts))
+        (self.on_usage)(usage, self.counts.insert(counts))
     }
 
     fn finish_reason(&mut self, choice: u32, reason: FinishReason<'_>) -> Flow {

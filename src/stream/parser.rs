@@ -297,8 +297,8 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
     /// in chat completions, and merged if the protocol reports them over several events. `None` for chat completions,
     /// where the last [`Usage`](crate::chat::Usage) has the counts. Do not bill by the counts of a stream that is not
     /// complete: the completion tokens of an Anthropic stream that was cut are those that its first event reported.
-    pub fn native_usage(&self) -> Option<crate::chat::TokenCounts> {
-        self.machine.native_usage()
+    pub fn native_counts(&self) -> Option<crate::chat::TokenCounts> {
+        self.machine.native_counts()
     }
 
     /// Counts quirks of an event that the parser does not see. Programs that pull with a [`Tracker`] of their own call

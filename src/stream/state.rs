@@ -186,7 +186,7 @@ impl StreamState {
             ending: Ending::Open,
             facts: Facts::NEW,
             counts: [0; Quirk::ALL.len()],
-            dialect: DialectState::new(config.dialect),
+            dialect: DialectState::new(config.protocol),
             between_events: false,
             unknown_at: u64::MAX,
             appendable: 0,
@@ -211,14 +211,16 @@ impl StreamState {
     /// The verdict so far.
     pub fn end(&self) -> End {
         let mut end = self.facts.end(self.offset, self.config.payload == Payload::Opaque);
-        end.dialect = self.dialect.protocol.filter(|protocol| self.facts.own_event && protocol.is_read());
+        if self.facts.own_event {
+            end.protocol = self.dialect.protocol.filter(|protocol| protocol.is_read());
+        }
         end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
         end
     }
 
     /// The token counts so far of a stream of another protocol than chat completions, merged where the protocol reports
     /// them over several events. `None` for chat completions.
-    pub fn native_usage(&self) -> Option<TokenCounts> {
+    pub fn native_counts(&self) -> Option<TokenCounts> {
         let counts = self.dialect.usage.canonical(Protocol::read_here(self.dialect.protocol)?)?;
         Some(TokenCounts::of(counts))
     }

@@ -101,8 +101,8 @@ impl<S: Storage, T, const SLOTS: usize> Reader for Sharing<'_, '_, S, T, SLOTS> 
     fn wire_range(&self) -> Range<u64> {
         self.parser.wire_range()
     }
-    fn native_usage(&self) -> Option<TokenCounts> {
-        self.parser.native_usage()
+    fn native_counts(&self) -> Option<TokenCounts> {
+        self.parser.native_counts()
     }
 }
 

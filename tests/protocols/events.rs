@@ -63,14 +63,14 @@ fn an_event_is_of_the_type_in_its_name() {
     let start = "event: message_start\ndata: {\"message\":{\"id\":\"m\",\"usage\":{\"input_tokens\":3}}}\n\n";
     for stream in [stop.to_string(), [start, stop].concat()] {
         let Read { message, end, quirks } = read(stream.as_bytes(), "by its name");
-        assert_eq!((end.verdict, end.dialect), (Verdict::Finished, Some(Protocol::Anthropic)));
+        assert_eq!((end.verdict, end.protocol), (Verdict::Finished, Some(Protocol::Anthropic)));
         assert_eq!((quirks, &message["native_usage"]["output_tokens"]), (Vec::new(), &json!(7)), "{message}");
         assert_eq!(message["choices"][0]["native_finish_reason"], "end_turn");
     }
     // One with choices is a chunk of chat completions, whatever its name.
     let chunk = "event: message_delta\ndata: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n";
     let Read { message, end, .. } = read(chunk.as_bytes(), "a chunk");
-    assert_eq!((end.dialect, &message["choices"][0]["message"]["content"]), (Some(Protocol::Chat), &json!("x")));
+    assert_eq!((end.protocol, &message["choices"][0]["message"]["content"]), (Some(Protocol::Chat), &json!("x")));
 }
 
 /// An event without its blank line at the end of the stream is what it would be with it, by its type or its name.
@@ -104,7 +104,7 @@ fn the_last_event_is_the_same_without_its_blank_line() {
                 let read = read(cut.as_bytes(), "without");
                 assert_eq!(read.message, whole.message, "{cut}");
                 let facts =
-                    |end: &End| (end.verdict, end.dialect, end.pending, end.choices_finished, end.is_complete());
+                    |end: &End| (end.verdict, end.protocol, end.pending, end.choices_finished, end.is_complete());
                 assert_eq!(facts(&read.end), facts(&whole.end), "{cut}");
                 assert_eq!(read.quirks, [&whole.quirks[..], &[Quirk::UnterminatedEvent]].concat(), "{cut}");
             }
@@ -383,9 +383,9 @@ fn each_protocol_has_its_end() {
 fn the_protocol_can_be_given() {
     let stream =
         unnamed(&[json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "x"}})]);
-    let content = |dialect| {
-        let read = pull(&stream, &[stream.len()], dialect);
-        (read.message["choices"][0]["message"]["content"].clone(), read.end.dialect, read.quirks)
+    let content = |protocol| {
+        let read = pull(&stream, &[stream.len()], protocol);
+        (read.message["choices"][0]["message"]["content"].clone(), read.end.protocol, read.quirks)
     };
     let x = || (json!("x"), Some(Protocol::Anthropic), Vec::new());
     assert_eq!(content(None), x());
@@ -393,6 +393,7 @@ fn the_protocol_can_be_given() {
     // One that is not read is looked for, as if none was given.
     assert_eq!(content(Some(Protocol::Cohere)), x());
     for other in [Protocol::Chat, Protocol::Gemini, Protocol::Responses] {
-        assert_eq!(content(Some(other)), (Value::Null, None, vec![Quirk::ForeignEvent]), "{other:?}");
+        let expected = (Value::Null, Some(Protocol::Anthropic), vec![Quirk::ForeignEvent]);
+        assert_eq!(content(Some(other)), expected, "{other:?}");
     }
 }

@@ -92,7 +92,7 @@ fn a_huge_event_that_repeats_the_response_is_reduced() {
     // Not where all is to be checked, nor in other protocols.
     let stream = type_first(&[delta("x"), response("completed", json!([]), &usage)]);
     let strict = limited(4096).with_validate(deltawire::Validate::Strict);
-    let chat = limited(4096).with_dialect(Some(Protocol::Chat));
+    let chat = limited(4096).with_protocol(Some(Protocol::Chat));
     for config in [strict, chat] {
         let read = pull_with(&stream, &[1448], config);
         assert_eq!((read.end.too_long, read.end.is_complete()), (1, false));

@@ -161,7 +161,7 @@ fn native_counts(stream: &[u8]) -> Option<TokenCounts> {
     let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
     let mut rest = stream;
     while parser.next(&mut rest).unwrap().is_some() {}
-    parser.native_usage()
+    parser.native_counts()
 }
 
 /// The last usage of a stream: of the message, which every way to read has alike, and of the parser.

@@ -18,7 +18,7 @@ pub(super) fn observe(bytes: &[u8], size: usize, config: Config) -> Observed {
     }
     parser.finish_into(&mut observer).unwrap();
     let finish = (0..9).map(|choice| observer.finish_reason(choice)).collect();
-    let usage = observer.usage().copied();
+    let usage = observer.counts().copied();
     (seen, finish, usage, parser.end())
 }
 
@@ -41,7 +41,7 @@ pub(super) fn observed_by_pull(bytes: &[u8]) -> Observed {
                         let mut alone = Parser::new(Growing::new());
                         let mut bytes = event.as_bytes();
                         while alone.next(&mut bytes).unwrap().is_some() {}
-                        counts = alone.native_usage().unwrap();
+                        counts = alone.native_counts().unwrap();
                     }
                     usage = Some(counts);
                     seen.push((raw, counts));
@@ -75,7 +75,7 @@ fn an_observer_sees_what_a_whole_reading_does() {
         if whole.0.is_empty() {
             continue;
         }
-        with_usage[whole.3.dialect.map_or(0, |dialect| dialect as usize)] += 1;
+        with_usage[whole.3.protocol.map_or(0, |dialect| dialect as usize)] += 1;
         for size in [1, 7, 1448, bytes.len()] {
             assert_eq!(observe(&bytes, size, config), whole, "{name} in reads of {size}");
         }

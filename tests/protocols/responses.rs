@@ -80,7 +80,7 @@ fn responses_report_each_part_once() {
     ];
     for stream in [named(&events), unnamed(&events), by_name(&events)] {
         let Read { message, end, quirks } = read(&stream, "responses");
-        assert_eq!((end.verdict, end.dialect, quirks), (Verdict::Done, Some(Protocol::Responses), Vec::new()));
+        assert_eq!((end.verdict, end.protocol, quirks), (Verdict::Done, Some(Protocol::Responses), Vec::new()));
         let function = |id: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": "f", "arguments": arguments}});
         let expected = json!({
             "id": "r", "object": "chat.completion", "created": 1700000000, "model": "m",

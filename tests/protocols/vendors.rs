@@ -44,7 +44,7 @@ fn anthropic_blocks_have_their_places() {
     ];
     let stream = [named(&events), b"data: [DONE]\n\n".to_vec()].concat();
     let Read { message, end, quirks } = read(&stream, "anthropic");
-    assert_eq!((end.verdict, end.dialect, end.protocol), (Verdict::Done, Some(Protocol::Anthropic), None));
+    assert_eq!((end.verdict, end.protocol), (Verdict::Done, Some(Protocol::Anthropic)));
     assert_eq!((quirks, end.is_complete()), (Vec::new(), true));
     let call = |id: &str, name: &str, arguments: &str| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
     let expected = json!({
@@ -73,7 +73,7 @@ fn anthropic_blocks_have_their_places() {
             {"type": "tool_use", "id": "t2", "name": "add", "input": {"a": 1}}],
         "stop_reason": "end_turn", "usage": {"input_tokens": 3, "output_tokens": 40}});
     let Read { message, end, .. } = read(body.to_string().as_bytes(), "anthropic body");
-    assert_eq!((end.verdict, end.body, end.dialect), (Verdict::Done, true, Some(Protocol::Anthropic)));
+    assert_eq!((end.verdict, end.body, end.protocol), (Verdict::Done, true, Some(Protocol::Anthropic)));
     let own = &message["choices"][0];
     assert_eq!(own["message"]["content"], "Hello");
     assert_eq!(own["message"]["native_content"], json!([redacted, server, result]));
@@ -145,7 +145,7 @@ fn gemini_candidates_parts_and_paths() {
     let array = format!("[{}]", events.iter().map(Value::to_string).collect::<Vec<_>>().join("\n,\r\n"));
     for stream in [unnamed(&events), array.into_bytes()] {
         let Read { message, end, .. } = read(&stream, "gemini");
-        assert_eq!((end.verdict, end.dialect), (Verdict::Finished, Some(Protocol::Gemini)));
+        assert_eq!((end.verdict, end.protocol), (Verdict::Finished, Some(Protocol::Gemini)));
         assert_eq!((end.choices_seen, end.choices_finished, end.is_complete()), (2, 2, true));
         let function = |name: &str, arguments: &str| json!({"type": "function", "function": {"name": name, "arguments": arguments}});
         let mut with_id = function("n", "{}");

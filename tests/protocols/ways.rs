@@ -10,8 +10,8 @@ pub(super) struct Read {
     pub(super) quirks: Vec<Quirk>,
 }
 
-pub(super) fn pull(bytes: &[u8], sizes: &[usize], dialect: Option<Protocol>) -> Read {
-    pull_with(bytes, sizes, Config::new().with_dialect(dialect))
+pub(super) fn pull(bytes: &[u8], sizes: &[usize], protocol: Option<Protocol>) -> Read {
+    pull_with(bytes, sizes, Config::new().with_protocol(protocol))
 }
 
 pub(super) fn pull_with(bytes: &[u8], sizes: &[usize], config: Config) -> Read {

@@ -1,6 +1,6 @@
 //! How a parser behaves.
 
-/// Mode: the stream is a response in chat completion chunks or in another protocol that `dialect`
+/// Mode: the stream is a response in chat completion chunks or in another protocol that `protocol`
 /// can name.
 pub const DELTAWIRE_MODE_CHAT: u32 = 0;
 /// Mode: the stream is any event stream. The parser delivers payloads unread, to `on_sse` or as
@@ -54,7 +54,7 @@ pub struct deltawire_config {
     /// `DELTAWIRE_PROTOCOL_*`, if the caller knows the protocol of the stream: CHAT, RESPONSES,
     /// ANTHROPIC or GEMINI. 0: the first event whose protocol the parser recognizes decides for the
     /// whole stream.
-    pub dialect: u32,
+    pub protocol: u32,
     /// The longest allowed last event ID, in bytes; 0 is 1 KiB. The parser ignores a longer ID.
     pub max_id_len: u32,
     /// Bytes at the end of the block that are reserved for direct reading (`deltawire_reserve`),

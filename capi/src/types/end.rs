@@ -114,12 +114,8 @@ pub struct deltawire_end {
     pub complete: u32,
     /// `DELTAWIRE_MEDIA_*`: what the response is if the verdict is NOT_A_STREAM.
     pub media: u32,
-    /// `DELTAWIRE_PROTOCOL_*`: which protocol the stream is of if the verdict is OTHER_PROTOCOL.
-    /// `dialect` is the protocol that was read.
+    /// `DELTAWIRE_PROTOCOL_*`: the protocol of the stream, the one that was read (CHAT, RESPONSES,
+    /// ANTHROPIC, GEMINI) or, if the verdict is OTHER_PROTOCOL, the one that is not read. NONE if no
+    /// event showed a protocol.
     pub protocol: u32,
-    /// `DELTAWIRE_PROTOCOL_*`: the protocol that was read (CHAT, RESPONSES, ANTHROPIC, GEMINI), or
-    /// NONE if no event of any of these came.
-    pub dialect: u32,
-    /// 0.
-    pub reserved: u32,
 }

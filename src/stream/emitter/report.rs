@@ -20,7 +20,7 @@ impl Emitter {
             return Outcome::Full;
         }
         if env.machine.is_native() {
-            self.usage = env.machine.native_usage();
+            self.usage = env.machine.native_counts();
         }
         let quirks = self.progress.quirks;
         if quirks.is_empty() && self.limit.is_none() && !self.paused && self.stop.is_none() {

@@ -178,7 +178,7 @@ impl Emitter {
         }
         if keeps_frames {
             if NATIVE {
-                self.usage = machine.native_usage();
+                self.usage = machine.native_counts();
             } else {
                 self.note_usage(&usage);
             }

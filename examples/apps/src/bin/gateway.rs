@@ -81,7 +81,7 @@ async fn pass(
     if let Some(error) = left_out {
         eprintln!("{path}: {error}");
     }
-    let _ = metered.send(Metered { path, usage: meter.usage().copied(), end: parser.end() });
+    let _ = metered.send(Metered { path, usage: meter.counts().copied(), end: parser.end() });
 }
 
 /// Reads all of the bytes. An error is a limit, whose event is consumed, so the loop reads on.
