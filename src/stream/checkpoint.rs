@@ -32,6 +32,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if let Some(step) = self.quick(storage, window) {
             return Ok(step);
         }
+        // While the last result was in use, the storage may have become larger.
+        self.buffer.settle(storage.bytes_mut());
         if !storage.can_move() {
             return Ok(self.read_lines(storage, window));
         }
@@ -206,6 +208,39 @@ mod tests {
             }
         }
         undone
+    }
+
+    /// While a result is in use, no byte moves when the storage becomes larger, so the name of the event is not at the
+    /// far end any more. The next step must not overwrite it.
+    #[test]
+    fn a_name_outlives_a_storage_that_becomes_larger_while_a_comment_is_in_use() {
+        let pieces =
+            ["event: error\ndata: quota exceeded\n: keep-", "alive\n: a second comm", "ent, which is longer\n", "\n"];
+        for (larger, can_move) in (33..100).flat_map(|len| [(len, true), (100, false)]) {
+            let mut machine = Machine::<0>::with_slots(Config::default());
+            let (mut memory, mut found) = (vec![0; 32], Vec::new());
+            for mut window in pieces.map(str::as_bytes) {
+                while !window.is_empty() {
+                    let step = machine.try_read_on(&mut Movable::new(&mut memory, can_move), window);
+                    let Ok(step) = step else {
+                        let mut more = vec![0xAA; 100];
+                        assert!(machine.state.relocate(&memory, &mut more, false));
+                        memory = more;
+                        continue;
+                    };
+                    let text = |span: Span| String::from_utf8_lossy(span.of(window, &memory)).into_owned();
+                    found.extend(step.found.payload().map(|payload| (text(machine.name), text(payload))));
+                    window = &window[step.consumed..];
+                    if step.found != Found::NeedMore && memory.len() < larger {
+                        let mut more = vec![0xAA; larger];
+                        assert!(machine.state.relocate(&memory, &mut more, true));
+                        memory = more;
+                    }
+                }
+            }
+            let texts = [("", "keep-alive"), ("", "a second comment, which is longer"), ("error", "quota exceeded")];
+            assert_eq!(found, texts.map(|(name, text)| (name.into(), text.into())), "{larger}");
+        }
     }
 
     #[test]

@@ -44,11 +44,17 @@ impl EventBuffer {
         }
     }
 
+    /// Moves the bytes at the far end to the end of the storage, if it became larger and they were left where they
+    /// were.
+    pub(crate) fn settle(&mut self, storage: &mut [u8]) {
+        self.move_tail(storage, storage.len());
+    }
+
     /// Moves the bytes at the far end to the end of a storage of `len` bytes.
     fn move_tail(&mut self, storage: &mut [u8], len: usize) {
         let tail = self.tail_len();
-        if tail > 0 {
-            let at = len.saturating_sub(tail);
+        let at = len.saturating_sub(tail);
+        if tail > 0 && at != self.tail_start() {
             shift(storage, self.tail_start(), at, tail);
             self.tail_moved(at);
         }
