@@ -56,6 +56,19 @@ def long_names(rng):
     return out
 
 
+def native_after_head():
+    """An Anthropic stream whose ID, model and time a gateway sent before, in a chunk of chat completions."""
+    events = [
+        b'{"id":"req","model":"m","created":17}',
+        b'{"type":"message_start","message":{"id":"msg","role":"assistant","usage":{"input_tokens":5}}}',
+        b'{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"now","input":{}}}',
+        b'{"type":"content_block_stop","index":0}',
+        b'{"type":"message_delta","delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}}',
+        b'{"type":"message_stop"}',
+    ]
+    return b"".join(b"data: " + event + b"\n\n" for event in events)
+
+
 def changed(rng, sample):
     out = bytearray(sample)
     for _ in range(rng.randrange(1, 6)):
@@ -81,6 +94,7 @@ def main(folder, *samples):
     rng = random.Random(20240229)
     os.makedirs(folder, exist_ok=True)
     streams = {"long-texts": long_texts(rng, False), "odd-texts": long_texts(rng, True), "long-names": long_names(rng)}
+    streams["native-after-head"] = native_after_head()
     for n in range(90):
         path = samples[n % len(samples)]
         streams[f"changed-{n:02}"] = changed(rng, open(path, "rb").read())

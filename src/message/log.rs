@@ -233,11 +233,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Whether [`head`](Self::head) would add nothing.
+    /// Whether [`set_native`](Self::set_native) and [`head`](Self::head) would change nothing.
     #[inline]
-    pub fn has_head(&self) -> bool {
+    pub fn has_head(&self, is_native: bool) -> bool {
         let table = &self.state.table;
-        table.top.created.is_some() && table.missing() & (1 << kind::ID | 1 << kind::MODEL) == 0
+        (table.top.is_native || !is_native)
+            && table.top.created.is_some()
+            && table.missing() & (1 << kind::ID | 1 << kind::MODEL) == 0
     }
 
     /// Does what [`put`](Self::put) does, for any update.

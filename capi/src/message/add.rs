@@ -129,7 +129,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
     unsafe {
         match enter(user.cast()) {
             // Nearly always. The rest is a function of its own, so that this saves no registers.
-            Ok((state, _)) if state.log.has_head() && !(*at).chunk.is_null() => {
+            Ok((state, _)) if state.log.has_head((*at).flags & DELTAWIRE_EVF_NATIVE != 0) && !(*at).chunk.is_null() => {
                 state.note_fit();
                 DELTAWIRE_GO_ON
             }
@@ -286,16 +286,16 @@ pub unsafe extern "C" fn deltawire_message_add(
         let (mut status, mut added, mut rest) = (DELTAWIRE_OK, n, events.iter());
         while let Some(record) = rest.next() {
             let kind = u32::from(record.kind);
-            let lies_in_scratch = |flag| u32::from(record.flags) & flag != 0;
-            if kind == DELTAWIRE_EV_CHUNK && state.log.has_head() {
+            let has = |flag| u32::from(record.flags) & flag != 0;
+            if kind == DELTAWIRE_EV_CHUNK && state.log.has_head(has(DELTAWIRE_EVF_NATIVE)) {
                 // A chunk after the first has nothing new for the log, so its texts are not read. No chunk comes
                 // between pieces of a text.
                 continue;
             }
-            status = match bytes_of(record.text_off, record.text_len, lies_in_scratch(DELTAWIRE_EVF_TEXT_SCRATCH)) {
+            status = match bytes_of(record.text_off, record.text_len, has(DELTAWIRE_EVF_TEXT_SCRATCH)) {
                 Ok(text) if state.put_usual(buffer, record, text) => continue,
                 Ok(text) if kind < DELTAWIRE_EV_COUNT && DELTAWIRE_MESSAGE_EVENTS >> kind & 1 != 0 => {
-                    match bytes_of(record.aux_off, record.aux_len, lies_in_scratch(DELTAWIRE_EVF_AUX_SCRATCH)) {
+                    match bytes_of(record.aux_off, record.aux_len, has(DELTAWIRE_EVF_AUX_SCRATCH)) {
                         Ok(aux) => state.add(buffer, record, text, aux),
                         Err(status) => status,
                     }
