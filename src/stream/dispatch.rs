@@ -281,6 +281,7 @@ impl StreamState {
         self.facts.seen.insert(0);
         self.facts.own_event = true;
         self.note_protocol(self.dialect.protocol);
+        self.dialect.note_unread();
         self.facts.ended = Some(self.dialect.ended);
     }
 

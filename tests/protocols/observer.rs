@@ -137,3 +137,26 @@ fn an_observer_loses_nothing_to_a_small_limit() {
         }
     }
 }
+
+/// A message that begins before the one before has ended replaces that one, even if its blocks were left unread.
+#[test]
+fn an_observer_sees_that_a_message_is_replaced() {
+    let lines = [
+        r#"{"type":"message_start","message":{"id":"m1","usage":{"input_tokens":1}}}"#,
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}"#,
+        r#"{"type":"message_start","message":{"id":"m2","usage":{"input_tokens":1}}}"#,
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}"#,
+        r#"{"type":"message_stop"}"#,
+    ];
+    for (from, replaced) in [(0, 1), (3, 0)] {
+        let stream = lines[from..].iter().map(|line| format!("data: {line}\n\n")).collect::<String>();
+        for payload in [Payload::Chunks, Payload::Usage] {
+            for size in [1, 100, stream.len()] {
+                let (.., end) = observe(stream.as_bytes(), size, Config::new().with_payload(payload));
+                let got = (end.verdict, end.replaced, end.is_complete());
+                assert_eq!(got, (Verdict::Done, replaced, replaced == 0), "{payload:?}, slices of {size}");
+            }
+        }
+    }
+}
