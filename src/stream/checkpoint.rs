@@ -1,7 +1,7 @@
 //! Steps that can be undone: if the storage is too small, the step has no effect, and can be repeated with a larger
 //! storage.
 
-use super::found::{Found, Step};
+use super::found::Step;
 use super::machine::Machine;
 use super::state::{After, StreamState};
 use crate::scan::find;
@@ -48,30 +48,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let window = line.and_then(|end| window.get(..=end)).unwrap_or(window);
         let checkpoint = self.state.clone();
         let step = self.read_lines(storage, window);
-        self.undo_if_too_small(storage, checkpoint).map(|()| step)
-    }
-
-    /// A [`finish`](Machine::finish) that fails without effect if the storage is too small.
-    ///
-    /// # Errors
-    ///
-    /// As [`try_read_on`](Machine::try_read_on).
-    pub(super) fn try_finish<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Result<Found, NeedStorage> {
-        if !storage.can_move() {
-            return Ok(self.finish(storage));
-        }
-        let checkpoint = self.state.clone();
-        let found = self.finish(storage);
-        self.undo_if_too_small(storage, checkpoint).map(|()| found)
-    }
-
-    /// Goes back to the checkpoint, and fails, if the storage was too small.
-    fn undo_if_too_small<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        checkpoint: StreamState,
-    ) -> Result<(), NeedStorage> {
-        let Some(wanted) = storage.take_wanted() else { return Ok(()) };
+        let Some(wanted) = storage.take_wanted() else { return Ok(step) };
+        // Go back to the checkpoint.
         self.buffer.undo(&checkpoint.buffer, storage.bytes_mut());
         // The index needs no checkpoint: the next step fills it anew.
         self.state = checkpoint;

@@ -285,13 +285,10 @@ impl Emitter {
                 let rest = self.progress.frames.rest(machine);
                 return self.frame_alone(rest, open, sink);
             }
-            match machine.try_finish(storage) {
-                Ok(found) => {
-                    self.start_event(found);
-                    self.ended = found == Found::NeedMore;
-                }
-                Err(need) => return Outcome::NeedStorage(need),
-            }
+            let found = machine.finish(storage);
+            debug_assert!(storage.take_wanted().is_none(), "the end of a stream adds no bytes to the storage");
+            self.start_event(found);
+            self.ended = found == Found::NeedMore;
             match self.emit_from(Stage::Before, &mut Env { machine, storage, tracker, window: &[], base: 0, sink }) {
                 Outcome::Done => {}
                 outcome => {
