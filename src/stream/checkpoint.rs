@@ -109,7 +109,7 @@ mod tests {
     extern crate std;
     use super::*;
     use crate::scan::tests::Random;
-    use crate::stream::found::Span;
+    use crate::stream::found::{Found, Span};
     use crate::stream::Config;
     use crate::{Limits, Movable};
     use std::string::String;
@@ -206,7 +206,7 @@ mod tests {
                         memory = more;
                         continue;
                     };
-                    let text = |span: Span| String::from_utf8_lossy(span.of(window, &memory)).into_owned();
+                    let text = |span: Span| String::from_utf8_lossy(span.of(window, &memory[..])).into_owned();
                     found.extend(step.found.payload().map(|payload| (text(machine.name), text(payload))));
                     window = &window[step.consumed..];
                     if step.found != Found::NeedMore && memory.len() < larger {

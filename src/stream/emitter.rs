@@ -281,9 +281,9 @@ impl Emitter {
                 outcome => return outcome,
             }
             if self.ended {
-                let open = self.progress.frames;
-                let rest = self.progress.frames.rest(machine);
-                return self.frame_alone(rest, open, sink);
+                let mut frames = self.progress.frames;
+                let rest = frames.rest(machine);
+                return self.frame_alone(rest, frames, sink);
             }
             let found = machine.finish(storage);
             debug_assert!(storage.take_wanted().is_none(), "the end of a stream adds no bytes to the storage");
@@ -308,19 +308,20 @@ impl Emitter {
         window: &[u8],
         sink: &mut dyn Sink,
     ) -> Outcome {
-        let open = self.progress.frames;
-        let frame = self.progress.frames.waiting(machine, window);
-        self.frame_alone(frame, open, sink)
+        let mut frames = self.progress.frames;
+        let frame = frames.waiting(machine, window);
+        self.frame_alone(frame, frames, sink)
     }
 
-    /// Emits a frame after its event. `open` is the state before the frame was closed.
-    fn frame_alone(&mut self, frame: Option<Frame>, open: Frames, sink: &mut dyn Sink) -> Outcome {
+    /// Emits a frame after its event. `closed` is the state after that.
+    fn frame_alone(&mut self, frame: Option<Frame>, closed: Frames, sink: &mut dyn Sink) -> Outcome {
         let Some(frame) = frame else { return Outcome::Done };
         (self.paused, self.stop, self.limit) = (false, None, None);
-        match self.put_frame(frame, open, Stage::After, sink) {
-            Ok(()) => self.outcome(QuirkSet::EMPTY, 0, sink),
-            Err(Full) => Outcome::Full,
+        if let Err(Full) = self.put_frame(frame, Stage::After, sink) {
+            return Outcome::Full;
         }
+        self.progress.frames = closed;
+        self.outcome(QuirkSet::EMPTY, 0, sink)
     }
 
     /// Starts to emit an event.

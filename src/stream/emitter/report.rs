@@ -6,7 +6,7 @@ use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER, FLAG_PLAIN};
 use crate::json::Text;
 use crate::stream::context::Context;
 use crate::stream::found::Found;
-use crate::stream::frames::{Frame, Frames};
+use crate::stream::frames::Frame;
 use crate::stream::handler::Stop;
 use crate::stream::sink::{Muted, Sink, Track};
 use crate::{Error, QuirkSet};
@@ -57,10 +57,11 @@ impl Emitter {
         let (machine, sink) = (&**machine, &mut **sink);
         let found = self.found;
         if stage == Stage::Before {
-            let open = self.progress.frames;
-            if let Some(frame) = self.progress.frames.before(machine) {
-                self.put_frame(frame, open, Stage::Before, sink)?;
+            let mut frames = self.progress.frames;
+            if let Some(frame) = frames.before(machine) {
+                self.put_frame(frame, Stage::Before, sink)?;
             }
+            self.progress.frames = frames;
         }
         if let Found::Error(quirk) = found {
             self.stop = Some(Stop::Error(Error::Quirk { quirk, offset: machine.index().frame.0 }));
@@ -95,10 +96,11 @@ impl Emitter {
             self.limit_and_quirks(stage, &context, structural, sink)?;
         }
         if found != Found::NeedMore && self.stop.is_none() {
-            let open = self.progress.frames;
-            if let Some(frame) = self.progress.frames.after(machine) {
-                self.put_frame(frame, open, Stage::After, sink)?;
+            let mut frames = self.progress.frames;
+            if let Some(frame) = frames.after(machine) {
+                self.put_frame(frame, Stage::After, sink)?;
             }
+            self.progress.frames = frames;
         }
         Ok(())
     }
@@ -144,26 +146,15 @@ impl Emitter {
         Ok(())
     }
 
-    /// Gives the sink a frame, if it wants frames. `open` is the state before the frame was closed; it is restored if
-    /// the sink is full.
+    /// Gives the sink a frame, if it wants frames. The frame stays open until the sink has taken it.
     #[inline(never)]
-    pub(super) fn put_frame(
-        &mut self,
-        frame: Frame,
-        open: Frames,
-        stage: Stage,
-        sink: &mut dyn Sink,
-    ) -> Result<(), Full> {
+    pub(super) fn put_frame(&mut self, frame: Frame, stage: Stage, sink: &mut dyn Sink) -> Result<(), Full> {
         if self.stop.is_some() || !sink.wants(Kind::Frame) {
             return Ok(());
         }
         let Frame { start, end, choices, kinds } = frame;
         let delta = Delta { code: choices, number: kinds, ..Delta::new(Kind::Frame) };
-        let put = self.put(&Context::nothing((start, end)), delta, stage, sink);
-        if put.is_err() {
-            self.progress.frames = open;
-        }
-        put
+        self.put(&Context::nothing((start, end)), delta, stage, sink)
     }
 
     /// Emits the members of the top level that describe the response, each once in a stream, as soon as it is not
