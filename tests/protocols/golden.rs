@@ -47,12 +47,13 @@ pub(super) fn facts_of_message(message: &Value) -> Value {
     })
 }
 
-/// Returns arguments as JSON, or as a string if they are no JSON. Empty arguments are `{}`. Halves of surrogate pairs are hidden.
+/// Returns arguments as JSON. If they are no JSON, returns a string without whitespace, because the naive reader writes a
+/// fragment that is an object in one spelling. Empty arguments are `{}`. Halves of surrogate pairs are hidden.
 pub(super) fn arguments_of(text: &str) -> Value {
     let text = halves::hide(text).unwrap_or_else(|| text.to_string());
     match &text[..] {
         "" => json!({}),
-        text => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+        text => serde_json::from_str(text).unwrap_or_else(|_| json!(text.replace([' ', '\n', '\r', '\t'], ""))),
     }
 }
 
