@@ -287,6 +287,8 @@ impl Naive {
         choice.tokens.extend(value["logprobs"]["content"].as_array().into_iter().flatten().cloned());
         choice.tokens.iter_mut().for_each(join_all);
         if let Some(reason) = filled(&value["finish_reason"]) {
+            // A half that is pending at the end of a text stays alone, even if the text continues.
+            choice.texts().for_each(|text| *text = halves::join(text));
             choice.finish = halves::join(reason);
         }
         if !value["error"].is_null() {
