@@ -3,7 +3,7 @@
 
 extern crate std;
 use super::tests::fed;
-use super::{AssembleError, Assembler, Completion, Failure};
+use super::{AssembleError, Assembler, Completion, Detail, Failure, LogError, MessageLog};
 use crate::Limits;
 use alloc::format;
 use alloc::string::String;
@@ -122,6 +122,40 @@ fn the_length_is_exact_at_every_limit() {
         }
         if max_message_len >= 120 {
             assert_eq!(errors, []);
+        }
+    }
+}
+
+/// Whether a member fits under the limit does not depend on when the buffer grows.
+#[test]
+fn members_near_the_limit_do_not_depend_on_the_buffer() {
+    let payloads = [
+        r#"{"choices":[],"a":"0123456789012345678901234567890123456789"}"#,
+        r#"{"choices":[],"b":"01234567890123456789","a":0,"c":"x"}"#,
+        r#"{"choices":[{"delta":{"reasoning_details":[{"text":"0123"}]}}],"b":"0123456789012345678901234","c":1}"#,
+    ];
+    let message = |limit: usize, room: usize| {
+        let (mut log, mut buffer): (MessageLog, _) = (MessageLog::with_limit(limit), alloc::vec![0; room]);
+        let mut index = crate::chat::Index::new();
+        let mut errors = Vec::new();
+        for payload in payloads {
+            let chunk = crate::chat::Chunk::read(payload.as_bytes(), &mut index).unwrap();
+            let error = loop {
+                match log.chunk(&mut buffer, &chunk) {
+                    Err(LogError::NeedStorage { need }) => buffer.resize(need, 0),
+                    done => break done.err(),
+                }
+            };
+            errors.push(error);
+        }
+        let mut json = alloc::vec![0; 4096];
+        let len = log.json(&buffer, Detail::Extended, &mut json);
+        (String::from(core::str::from_utf8(&json[..len]).unwrap()), errors)
+    };
+    for limit in 40..200 {
+        let expected = message(limit, 1 << 14);
+        for room in 0..600 {
+            assert_eq!(message(limit, room), expected, "limit {limit}, at first {room} bytes");
         }
     }
 }

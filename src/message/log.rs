@@ -348,16 +348,36 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Adds the members of providers one by one, and then `reasoning_details`. If the buffer is full, a repeated call
-    /// may add the same members again, which changes nothing.
+    /// Adds the members of providers one by one, and then `reasoning_details`.
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
+        if self.state.fill.len.saturating_add(bound(chunk.payload().len())) > buffer.len() {
+            self.reserve_others(buffer, chunk)?;
+        }
         let mut done = Ok(());
         for member in chunk.other_members().filter(|member| !is_details(member)) {
             done = done.and(unless_full(self.other(buffer, &member))?);
         }
         done.and(unless_full(self.details_of_all(buffer, chunk.other_members().filter(is_details)))?)
+    }
+
+    /// Checks that the buffer has room for all members of a chunk, if one of them is new. A member over the limit might
+    /// fit after a later one has replaced a longer value, so a repeated call must find the log as it was.
+    fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
+        let (mut members, mut details) = (0usize, 0usize);
+        for member in chunk.other_members() {
+            if is_details(&member) {
+                details = details.saturating_add(bound(member.value.raw().len()));
+            } else if !self.has_member(buffer, &member) {
+                members = members.saturating_add(self.len_of(member.name, member.value));
+            }
+        }
+        let need = self.len().saturating_add(members).saturating_add(details).min(self.max_len());
+        if members > 0 && need > buffer.len() {
+            return Err(need_storage(need, buffer, self.max_len()));
+        }
+        Ok(())
     }
 
     /// Adds a member that is an update of its own.
@@ -480,11 +500,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if live <= self.limit && need <= buffer.len().min(MAX_LEN) {
             return Ok(());
         }
-        let max_len = self.limit.saturating_mul(4).saturating_add(64 << 10).min(MAX_LEN);
-        if live > self.limit || need > max_len {
+        if live > self.limit || need > self.max_len() {
             return Err(self.leave_out(LogError::TooLong));
         }
-        Err(need_storage(need, buffer, max_len))
+        Err(need_storage(need, buffer, self.max_len()))
+    }
+
+    /// Returns the most bytes that the log may take.
+    fn max_len(&self) -> usize {
+        self.limit.saturating_mul(4).saturating_add(64 << 10).min(MAX_LEN)
     }
 
     /// Notes that an update was left out. The first error stays.

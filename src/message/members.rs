@@ -39,6 +39,15 @@ pub(super) struct Entry<'b> {
     pub(super) value: &'b [u8],
 }
 
+/// Where the member of a name is, or would be, among the members.
+struct Place<'b> {
+    /// Where the record of the member before it begins, or of the last member if there is none of this name.
+    before: Option<u32>,
+    old: Option<Entry<'b>>,
+    /// How many other names came before its name.
+    rank: u32,
+}
+
 impl<'b> Entry<'b> {
     fn at(log: &'b [u8], at: u32) -> Option<Self> {
         let LogRecord { key, body, .. } = LogRecord::at(log, usize::try_from(at).ok()?)?;
@@ -107,16 +116,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner != Owner::Chunk && choice == u32::MAX {
             return Err(self.leave_out(LogError::BadIndex));
         }
-        // Find the member of this name, the member before it (or the last of all), and the rank of its name.
-        let (mut before, mut old, mut rank) = (None, None, 0);
-        for entry in self.entries(buffer) {
-            rank = entry.rank;
-            if entry.is_of(owner, choice, call) && name == *entry.name {
-                old = Some(entry);
-                break;
-            }
-            (before, rank) = (Some(entry.at), rank.saturating_add(1));
-        }
+        let Place { before, old, rank } = self.place_of(buffer, member);
         if old.as_ref().is_some_and(|old| old.value == value.raw()) {
             return Ok(());
         }
@@ -146,6 +146,24 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.live = live;
         self.state.stale |= old.is_some();
         self.state.settle(buffer)
+    }
+
+    /// Whether the log has the member with this value.
+    pub(super) fn has_member(&self, buffer: &[u8], member: &OtherMember<'_>) -> bool {
+        self.place_of(buffer, member).old.is_some_and(|old| old.value == member.value.raw())
+    }
+
+    /// Returns where the member of this name is among the others.
+    fn place_of<'b>(&self, buffer: &'b [u8], member: &OtherMember<'_>) -> Place<'b> {
+        let (mut before, mut rank) = (None, 0);
+        for entry in self.entries(buffer) {
+            rank = entry.rank;
+            if entry.is_of(member.owner, member.choice, member.call) && member.name == *entry.name {
+                return Place { before, old: Some(entry), rank };
+            }
+            (before, rank) = (Some(entry.at), rank.saturating_add(1));
+        }
+        Place { before, old: None, rank }
     }
 
     /// Returns how many bytes a member adds to a log.
