@@ -8,8 +8,13 @@ pub const SHAPES: [&str; 7] = ["content", "content-plain", "tools", "logprobs", 
 
 /// Shapes only for `scripts/count.sh`. `reasoning` differs from `content` only in the member's name. `usage` has a
 /// usage object in each chunk, `choices-4` and `choices-8` a text of each of 4 or 8 choices. In `misses-in-order` all
-/// events have the same order of members.
-pub const COUNTED: [&str; 5] = ["reasoning", "usage", "choices-4", "choices-8", "misses-in-order"];
+/// events have the same order of members. In `even`, which is content, each event before the usage has [`EVEN_LEN`]
+/// bytes.
+pub const COUNTED: [&str; 6] = ["reasoning", "usage", "choices-4", "choices-8", "misses-in-order", "even"];
+
+/// The length in bytes of an event of the shape `even`. In slices of this length each read is one event, as it is if a
+/// server sends each token at once.
+pub const EVEN_LEN: usize = 335;
 
 /// Shapes of streams of other protocols: pieces of a text, or of the arguments of 1 to 3 calls.
 pub const PROTOCOLS: [&str; 5] =
@@ -236,8 +241,17 @@ struct Writer {
 struct Head {
     before: String,
     after: &'static str,
-    /// 1 to 16 characters that hide the length of the token.
-    obfuscation: bool,
+    padding: Padding,
+}
+
+/// The obfuscation, which hides the length of the token.
+#[derive(Clone, Copy)]
+enum Padding {
+    No,
+    /// 1 to 16 characters.
+    Random,
+    /// As many characters as [`EVEN_LEN`] needs.
+    Even,
 }
 
 impl Writer {
@@ -252,7 +266,7 @@ impl Writer {
                  \"system_fingerprint\":\"fp_{print:010x}\",\"choices\":["
             ),
             after: "],\"usage\":null",
-            obfuscation: true,
+            padding: Padding::Random,
         };
         let plain = Head {
             before: format!(
@@ -260,10 +274,11 @@ impl Writer {
                  \"model\":\"gpt-4.1-mini\",\"system_fingerprint\":\"fp_{print:010x}\",\"choices\":["
             ),
             after: "]",
-            obfuscation: false,
+            padding: Padding::No,
         };
         match name {
             "content" => self.prose(&today, events, 1, "content"),
+            "even" => self.even(&Head { padding: Padding::Even, ..today }, events),
             "reasoning" => self.prose(&today, events, 1, "reasoning_content"),
             "misses" => self.misses(events, true),
             "misses-in-order" => self.misses(events, false),
@@ -273,7 +288,7 @@ impl Writer {
             "choices-4" => self.choices(&today, events, 4),
             "choices-8" => self.choices(&today, events, 8),
             "tools" => self.tools(&today, events),
-            "logprobs" => self.logprobs(&Head { obfuscation: false, ..today }, events),
+            "logprobs" => self.logprobs(&Head { padding: Padding::No, ..today }, events),
             _ => self.vllm(&id, created, events),
         }
         self.out.push_str("data: [DONE]\n\n");
@@ -502,9 +517,15 @@ impl Writer {
     /// Writes an event with these choices.
     fn event(&mut self, head: &Head, choices: &str) {
         self.expected.sums.events += 1;
+        let start = self.out.len();
         let _ = write!(self.out, "data: {}{choices}{}", head.before, head.after);
-        if head.obfuscation {
-            let len = 1 + self.random.below(16);
+        let len = self.out.len() - start + ",\"obfuscation\":\"\"}\n\n".len();
+        let len = match head.padding {
+            Padding::No => 0,
+            Padding::Random => 1 + self.random.below(16),
+            Padding::Even => EVEN_LEN.checked_sub(len).expect("an event is not that long"),
+        };
+        if len > 0 {
             let pad = self.random.alphanumeric(len);
             let _ = write!(self.out, ",\"obfuscation\":\"{pad}\"");
         }
@@ -556,6 +577,21 @@ impl Writer {
         for choice in 0..choices {
             self.finish(head, choice, "stop");
         }
+        self.usage(head);
+    }
+
+    /// Writes a short text in each event.
+    fn even(&mut self, head: &Head, events: usize) {
+        let tokens =
+            std::iter::repeat_with(|| Token::prose(&mut self.random, 4)).filter(|token| token.json.len() <= 15);
+        let tokens: Vec<Token> = tokens.take(events).collect();
+        for Token { text, json } in tokens {
+            self.expected.choice(0);
+            self.expected.content.push_str(&text);
+            let delta = format!("\"delta\":{{\"content\":\"{json}\"}}");
+            self.event(head, &format!("{{\"index\":0,{delta},\"logprobs\":null,\"finish_reason\":null}}"));
+        }
+        self.finish(head, 0, "stop");
         self.usage(head);
     }
 
@@ -629,7 +665,7 @@ impl Writer {
                  \"model\":\"gpt-4o-mini-2024-07-18\",\"system_fingerprint\":null,\"choices\":["
             ),
             after: "]",
-            obfuscation: false,
+            padding: Padding::No,
         };
         for _ in 0..events {
             let mut json = String::with_capacity(len + 64);

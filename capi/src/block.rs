@@ -239,6 +239,9 @@ impl Open<'_> {
 
     /// Notes where [`append_byte`] puts the next byte, if the next bytes may be appended without any other work.
     pub(crate) fn note_next(&mut self) {
+        if !self.machine.may_append() {
+            return;
+        }
         let core = &mut *self.core;
         let is_plain = core.sticky == DELTAWIRE_OK
             && core.phase == Phase::Reading
@@ -445,14 +448,32 @@ pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *
 ///
 /// # Safety
 /// As [`enter`]; and `data` is NULL, or readable for `len` bytes.
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const u8, len: usize) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe {
+        match append_state(p, shares) {
+            Some((stream, next)) if stream.may_append() && !data.is_null() && len <= isize::MAX as usize => {
+                append_line(p, (stream, next), data, len)
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// [`append`] for a stream that may take bytes. Not inlined, because many calls do not need it.
+///
+/// # Safety
+/// As [`append`]; `data` is not NULL, and `stream` and `next` are those of the block.
+#[inline(never)]
+unsafe fn append_line(
+    p: *mut deltawire_parser,
+    (stream, next): (&mut StreamState, &mut u32),
+    data: *const u8,
+    len: usize,
+) -> usize {
     // SAFETY: as in `append_byte`; `copy` allows the caller's bytes to overlap the event buffer.
     unsafe {
-        let Some((stream, next)) = append_state(p, shares).filter(|_| !data.is_null() && len <= isize::MAX as usize)
-        else {
-            return 0;
-        };
         let taken = stream.notes_line(slice::from_raw_parts(data, len));
         core::ptr::copy(data, p.cast::<u8>().add(*next as usize), taken);
         *next = next.wrapping_add(taken as u32);

@@ -136,14 +136,18 @@ impl StreamState {
         is_more
     }
 
+    /// Whether bytes may be appended to a cut payload.
+    #[doc(hidden)]
+    #[inline]
+    pub fn may_append(&self) -> bool {
+        self.appendable > 0
+    }
+
     /// Notes the bytes of `window` up to a line end like [`notes_byte`](Self::notes_byte). Returns how many bytes it
     /// noted: 0 if they have no room.
     #[doc(hidden)]
     #[inline]
     pub fn notes_line(&mut self, window: &[u8]) -> usize {
-        if self.appendable == 0 {
-            return 0;
-        }
         let end = find::line_end(window).unwrap_or(window.len());
         if end > self.appendable as usize {
             return 0;

@@ -221,6 +221,12 @@ impl Emitter {
                 {
                     continue
                 }
+                None if window.is_empty()
+                    && machine.is_at_rest()
+                    && !self.progress.frames.has_earlier_frame(machine) =>
+                {
+                    return (input.len(), Outcome::Done);
+                }
                 None => match machine.try_read_on(storage, window) {
                     Ok(Step { consumed, found }) => {
                         if found == Found::NeedMore

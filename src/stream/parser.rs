@@ -158,7 +158,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
             let name = if is_native { self.machine.name.within(window) } else { &[] };
             return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
         }
-        if self.machine.append(&mut self.storage, input) {
+        if self.machine.append(&mut self.storage, input) || input.is_empty() && self.machine.is_at_rest() {
             return Ok(None);
         }
         self.next_read(input)
@@ -244,11 +244,7 @@ impl<S: Storage, T> SharedParser<S, T> {
         workspace: &'a mut Workspace<SLOTS>,
         input: &mut &'i [u8],
     ) -> Result<Option<Event<'a>>, Error> {
-        // The common case: the call before consumed the input.
-        if input.is_empty() && self.machine.between_events {
-            return Ok(None);
-        }
-        if self.machine.append(&mut self.storage, input) {
+        if self.machine.append(&mut self.storage, input) || input.is_empty() && self.machine.is_at_rest() {
             return Ok(None);
         }
         let loan = workspace.lend(&mut self.machine, input);

@@ -6,7 +6,7 @@ use super::facts::Evidence;
 use super::found::{Found, Place, Span, Step};
 use super::machine::Machine;
 use super::memo::DATA_PREFIX;
-use super::state::{After, Ending, Line};
+use super::state::{After, Ending, Line, StreamState};
 use crate::chat::index::{Hint, Read};
 use crate::chat::read::read;
 use crate::scan::find;
@@ -201,5 +201,14 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline]
     pub(super) fn is_usual_place(&self) -> bool {
         !self.in_array && self.facts.evidence == Evidence::Fields && !self.facts.done && self.ending == Ending::Open
+    }
+}
+
+impl StreamState {
+    /// Whether a step would find nothing in an empty window and have nothing to free. It is so after each event that was
+    /// whole in its window, which the caller's input often ends with.
+    #[inline(always)]
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.between_events && !self.buffer.has_data()
     }
 }

@@ -6,7 +6,7 @@ use deltawire::{Config, Event, Limits, Parser, Update};
 use deltawire_benches::contenders::{
     self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, C_MESSAGE_BATCH, OBSERVER, PULL, PULL_GENERIC, PUSH,
 };
-use deltawire_benches::{Contender, Input, Sink, OBSERVED, PROTOCOLS, WHOLE};
+use deltawire_benches::{Contender, Input, Sink, EVEN_LEN, OBSERVED, PROTOCOLS, WHOLE};
 
 /// The counted function. Callgrind finds it by its name.
 #[no_mangle]
@@ -49,7 +49,7 @@ const OTHERS: [(&str, &str, &str, usize); 14] = [
     ("batch-content", BATCH, "content", 16384),
 ];
 
-/// Content in slices of these lengths, by these interfaces.
+/// Content by these interfaces: an event in each slice, and in slices of these lengths.
 const SLICED: [(&str, &str); 4] = [("", PULL), ("push-", PUSH), ("c-callbacks-", C_CALLBACKS), ("c-batch-", C_BATCH)];
 const SLICES: [usize; 4] = [1448, 256, 64, 1];
 
@@ -86,6 +86,12 @@ fn scenarios() -> Vec<Scenario> {
         slice: 16384,
     }));
     all.extend(OTHERS.map(|(name, contender, input, slice)| Scenario { name: name.into(), contender, input, slice }));
+    all.extend(SLICED.map(|(prefix, contender)| Scenario {
+        name: format!("{prefix}content-each"),
+        contender,
+        input: "even",
+        slice: EVEN_LEN,
+    }));
     let sliced = SLICED.iter().flat_map(|way| SLICES.map(|slice| (way, slice)));
     all.extend(sliced.map(|(&(prefix, contender), slice)| Scenario {
         name: format!("{prefix}content-{slice}"),
