@@ -72,6 +72,10 @@ PY
     "${@:2}" < <(slowly "samples/$sample.sse") >"$out/$name.txt" || fail "$name on $sample: status $?"
     cmp "$out/$name.txt" "$out/expected.txt" || fail "$name on $sample printed something else"
   done
+  # A call of a custom tool has an input instead of arguments.
+  printf 'data: {"choices":[{"delta":{"tool_calls":[{"id":"a","type":"custom","custom":{"name":"run","input":"ls"}}]}}]}\n\ndata: [DONE]\n\n' |
+    "${@:2}" >"$out/$name.txt" || fail "$name on a custom tool: status $?"
+  [ "$(tail -n 1 "$out/$name.txt")" = "run ls" ] || fail "$name prints a custom tool as $(cat "$out/$name.txt")"
   # Longer than the assembler's first block: nothing may be printed twice.
   python3 - >"$out/long.sse" <<'PY'
 import json

@@ -148,7 +148,7 @@ type ChoiceMessage struct {
 	Members map[string]json.RawMessage `json:"-"`
 }
 
-// ToolCall is a call of a function or of a custom tool.
+// ToolCall is a call of a function or of a custom tool: one of Function and Custom is nil.
 type ToolCall struct {
 	ID       string    `json:"id"`
 	Type     string    `json:"type"`
