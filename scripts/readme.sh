@@ -113,6 +113,10 @@ try c "$out/quick-c"
 tools tools-c "$out/tools-c"
 tools batch-c "$out/batch-c"
 tools calls-c "$out/calls-c"
+# Arguments by path: an assembler joins them. The program without one must not print the call, which has no arguments there.
+printf 'data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","partialArgs":[{"jsonPath":"$.a","numberValue":1}]}}]},"finishReason":"STOP"}]}\n\n' >"$out/path.sse"
+[ "$("$out/tools-c" <"$out/path.sse" | tail -n 1)" = 'f {"a":1}' ] || fail "tools-c does not join arguments by path"
+if "$out/calls-c" <"$out/path.sse" >"$out/calls-c.txt" 2>/dev/null; then fail "calls-c prints a call without its arguments: $(cat "$out/calls-c.txt")"; fi
 
 # meter COMMAND FILE LINE: passes the file on in pieces, and prints LINE on standard error.
 meter() {
