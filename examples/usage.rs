@@ -2,11 +2,13 @@
 //! ended: `curl -N … | usage > response.sse`. For chat completions, Responses, Anthropic Messages and Gemini.
 
 use deltawire::stream::{Observer, Payload};
-use deltawire::{Config, Flow, Growing, Parser};
+use deltawire::{Config, Flow, Growing, Limits, Parser};
 use std::io::{Read, Write};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut parser = Parser::with_config(Growing::new(), Config::new().with_payload(Payload::Usage));
+    // A body that is not streamed, or an image, is one event, so the limit of an event must have room for it.
+    let config = Config::new().with_payload(Payload::Usage).with_limits(Limits::new().with_max_event_len(32 << 20));
+    let mut parser = Parser::with_config(Growing::new(), config);
     let mut observer = Observer::new(|raw, so_far| {
         let raw = String::from_utf8_lossy(raw.value().raw());
         eprintln!(

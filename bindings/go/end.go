@@ -129,7 +129,8 @@ var (
 	// ErrOtherProtocol reports an event stream of a protocol that the package does not read.
 	ErrOtherProtocol = errors.New("deltawire: a stream of another protocol")
 	// ErrClosed reports that a body of [Reader.Tee] was closed before it had ended, as a proxy does when its client
-	// leaves. It is wrapped together with the error about the stream, usually ErrTruncated.
+	// leaves. (A client that leaves while the proxy waits for the upstream ends the body with context.Canceled instead.)
+	// ErrClosed is wrapped together with the error about the stream, usually ErrTruncated.
 	ErrClosed = errors.New("the body was closed before its end")
 	// ErrIncomplete reports that the stream reached its end, but parts of the stream or of the message were lost. The
 	// error that wraps ErrIncomplete says which parts.

@@ -89,6 +89,8 @@ func TestProxy(t *testing.T) {
 	const answer = `{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}`
 	long := strings.Replace(answer, "Hi", strings.Repeat("Hi", 1<<20), 1)
 	leave := make(chan bool)
+	// What came before the client leaves.
+	before := map[string]string{"/left": stream[:len(stream)-14], "/early": stream[:200]}
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		switch q.URL.Path {
 		case "/gzip":
@@ -110,9 +112,9 @@ func TestProxy(t *testing.T) {
 			io.WriteString(w, stream[:200])
 			w.(http.Flusher).Flush()
 			panic(http.ErrAbortHandler)
-		case "/left":
+		case "/left", "/early":
 			w.Header().Set("Content-Type", "text/event-stream")
-			io.WriteString(w, stream[:len(stream)-14])
+			io.WriteString(w, before[q.URL.Path])
 			w.(http.Flusher).Flush()
 			<-leave
 		}
@@ -137,6 +139,7 @@ func TestProxy(t *testing.T) {
 		{"/long", long, 3, nil},
 		{"/cut", stream[:200], 0, deltawire.ErrTruncated},
 		{"/left", "", 9, nil}, // finish reason and usage had come; only [DONE] was missing
+		{"/early", "", 0, deltawire.ErrTruncated},
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		q, _ := http.NewRequestWithContext(ctx, "GET", proxy.URL+c.path, nil)
@@ -145,20 +148,24 @@ func TestProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.path == "/left" {
-			io.ReadFull(resp.Body, make([]byte, len(stream)-14))
+		leaves := before[c.path] != ""
+		if leaves {
+			io.ReadFull(resp.Body, make([]byte, len(before[c.path])))
 			cancel()
 		}
 		got, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		cancel()
-		if string(got) != c.body || (err != nil) != (c.path == "/cut" || c.path == "/left") {
+		if string(got) != c.body || (err != nil) != (c.path == "/cut" || leaves) {
 			t.Errorf("%s: the client received %.200q, %v", c.path, got, err)
 		}
 		select {
 		case m := <-reports:
 			if m.usage.Prompt != c.prompt || m.known != (c.prompt != 0) || c.path != "/left" && !errors.Is(m.err, c.err) {
 				t.Errorf("%s: %+v", c.path, m)
+			}
+			if c.path == "/early" && !errors.Is(m.err, deltawire.ErrClosed) && !errors.Is(m.err, context.Canceled) {
+				t.Errorf("%s: nothing says that the client left: %v", c.path, m.err)
 			}
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%s: no report", c.path)

@@ -113,6 +113,7 @@ impl End {
     ///
     /// - Its end came (`[DONE]`, or the event that ends a response of another protocol), or every choice has a finish
     ///   reason, or the response is a whole body.
+    /// - The API reported no error.
     /// - Nothing was malformed, too long, left out or replaced.
     /// - No handler [broke off](super::Stop::Abort), and no event had a quirk of [`Config::errors`](super::Config).
     /// - `[DONE]` came, or nothing is [pending](Pending).
