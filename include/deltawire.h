@@ -507,8 +507,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // quirk.
 #define DELTAWIRE_EV_QUIRK 27
 
-// `[DONE]`: the response is complete. Some servers send more events after it. Responses, Anthropic
-// and Gemini end without `[DONE]`: `deltawire_end_of` says whether the response is complete.
+// `[DONE]`: the response ended. Some servers send more events after it, and Responses, Anthropic
+// and Gemini end without it: `deltawire_end_of` says whether the response is complete.
 #define DELTAWIRE_EV_DONE 28
 
 // The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or

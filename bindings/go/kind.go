@@ -84,8 +84,8 @@ const (
 	// KindQuirk is a quirk of the event in the stream, after everything else that this event emits. [Event.Quirk] returns
 	// it.
 	KindQuirk Kind = 27
-	// KindDone is [DONE]: the response is complete. Some servers send more events after it. Responses, Anthropic and
-	// Gemini end without [DONE]: [Reader.Err] reports whether the response is complete.
+	// KindDone is [DONE]: the response ended. Some servers send more events after it, and Responses, Anthropic and Gemini
+	// end without it: [Reader.Err] reports whether the response is complete.
 	KindDone Kind = 28
 	// KindPayload is the payload of a chunk, before KindChunk; only [WithEvents] turns it on. Text: JSON, for
 	// json.Unmarshal, or the plain text of an error event. The JSON is as sent, in the members of its protocol.

@@ -88,8 +88,8 @@ pub const DELTAWIRE_EV_LIMIT: u32 = 26;
 /// A quirk of the event, after everything else that the event emits. `code`: the number of the
 /// quirk.
 pub const DELTAWIRE_EV_QUIRK: u32 = 27;
-/// `[DONE]`: the response is complete. Some servers send more events after it. Responses, Anthropic
-/// and Gemini end without `[DONE]`: `deltawire_end_of` says whether the response is complete.
+/// `[DONE]`: the response ended. Some servers send more events after it, and Responses, Anthropic
+/// and Gemini end without it: `deltawire_end_of` says whether the response is complete.
 pub const DELTAWIRE_EV_DONE: u32 = 28;
 /// The payload of a chunk, before `DELTAWIRE_EV_CHUNK`, for `deltawire_chunk_open`. Text: JSON, or
 /// with the flag `DELTAWIRE_EVF_PLAIN` the plain text of an error event. `code`: 1 if the event's
