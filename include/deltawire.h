@@ -437,11 +437,11 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // far. Text.
 #define DELTAWIRE_EV_TOOL_NAME 12
 
-// A fragment of a tool call's arguments or, for a custom tool, of its input. Text. A call without
-// arguments has no fragment: take its arguments as `{}`. Arguments that Gemini sends by path
-// (`partialArgs`) are not emitted as fragments: an assembler joins them,
-// `DELTAWIRE_META_CALL_MEMBER` has them as sent, and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the
-// events that contain them.
+// A fragment of a tool call's arguments or, for a custom tool, of its input. Text. If a call has no
+// fragment, take the arguments of a function as `{}`, and the input of a custom tool as empty.
+// Arguments that Gemini sends by path (`partialArgs`) are not emitted as fragments: an assembler
+// joins them, `DELTAWIRE_META_CALL_MEMBER` has them as sent, and
+// `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the events that contain them.
 #define DELTAWIRE_EV_TOOL_ARGUMENTS 13
 
 // The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.

@@ -1055,7 +1055,7 @@ private:
 //     on_role, on_content, on_reasoning, on_refusal(at, string_view)
 //     on_tool_call(at, tool_call)            at.opens(): opens; at.number(): its index; at.call(): its number
 //     on_tool_name(at, string_view)          at.replaces(): the whole name, otherwise a piece to append
-//     on_tool_arguments(at, string_view)     never called for a call without arguments: take them as {}
+//     on_tool_arguments(at, string_view)     never called for a call without arguments: take a function's as {}
 //     on_function_name(at, string_view)      as on_tool_name
 //     on_function_arguments(at, string_view)
 //     on_audio, on_logprobs, on_message(at, value)

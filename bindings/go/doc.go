@@ -20,8 +20,8 @@ finish reasons, usage and errors.
 whether the model finished its answer: [FinishLength] and [FinishContentFilter] cut the answer itself. A range loop over
 [Reader.Events] ends with the same error.
 
-A call without arguments has no KindToolArguments: take its arguments as {}. Only an [Assembler] ([WithAssembler]) joins the
-arguments that Gemini sends by path. At the end it has complete calls, whatever the protocol.
+A function call without arguments has no KindToolArguments: take its arguments as {}. Only an [Assembler] ([WithAssembler])
+joins the arguments that Gemini sends by path. At the end it has complete calls, whatever the protocol.
 
 If another part of the program reads the bytes, make the reader without a source. [Reader.Tee] watches a body that a proxy
 passes on, [Reader.Writer] is an [io.Writer] for [io.TeeReader] or [io.MultiWriter], and [Reader.Feed] takes bytes. Package

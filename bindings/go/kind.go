@@ -41,10 +41,10 @@ const (
 	// KindToolName is the whole name of a tool call ([FlagReplaces]), or a piece to append to the name so far. Text. A
 	// name that replaces an earlier name of the same call begins with that name.
 	KindToolName Kind = 12
-	// KindToolArguments is a fragment of a tool call's arguments or, for a custom tool, of its input. Text. A call without
-	// arguments has no fragment: take its arguments as {}. Arguments that Gemini sends by path (partialArgs) are not
-	// emitted as fragments: an [Assembler] joins them, [MetaCallMember] has them as sent, and [QuirkPartialArguments]
-	// counts the events that contain them.
+	// KindToolArguments is a fragment of a tool call's arguments or, for a custom tool, of its input. Text. If a call has no
+	// fragment, take the arguments of a function as {}, and the input of a custom tool as empty. Arguments that Gemini sends
+	// by path (partialArgs) are not emitted as fragments: an [Assembler] joins them, [MetaCallMember] has them as sent, and
+	// [QuirkPartialArguments] counts the events that contain them.
 	KindToolArguments Kind = 13
 	// KindFunctionName is the name of a function_call's function, otherwise as KindToolName.
 	KindFunctionName Kind = 14

@@ -148,7 +148,7 @@ type ChoiceMessage struct {
 	Members map[string]json.RawMessage `json:"-"`
 }
 
-// ToolCall is a call of a function or of a custom tool: one of Function and Custom is nil.
+// ToolCall is a call of a function or of a custom tool: one of Function and Custom is nil, whatever Type is.
 type ToolCall struct {
 	ID       string    `json:"id"`
 	Type     string    `json:"type"`

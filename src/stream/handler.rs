@@ -193,9 +193,10 @@ handler! {
     tool_call(choice: u32, call: &CallUpdate<'_>);
     /// A tool call's name, or a piece of it.
     tool_name(choice: u32, call: u32, text: Text<'_>, piece: NamePiece);
-    /// A fragment of a tool call's arguments. A call without a fragment has the arguments `{}`. Arguments that Gemini
-    /// sends by path (`partialArgs`) do not come as fragments: an [assembler](crate::message) joins them, a
-    /// [member](Update::Member) of the call has them as they were sent, and the quirk
+    /// A fragment of a tool call's arguments, or of a custom tool's input. If a call has no fragment, take the arguments
+    /// of a function as `{}`, and the input of a custom tool as empty. Arguments that Gemini sends by path
+    /// (`partialArgs`) do not come as fragments: an [assembler](crate::message) joins them, a [member](Update::Member)
+    /// of the call has them as they were sent, and the quirk
     /// [`PartialArguments`](crate::Quirk::PartialArguments) counts the events that have them.
     tool_arguments(choice: u32, call: u32, text: Text<'_>);
     /// The name of a `function_call`'s function, or a piece of it.

@@ -33,11 +33,11 @@ pub const DELTAWIRE_EV_TOOL_CALL: u32 = 11;
 /// The whole name of a tool call (`DELTAWIRE_EVF_REPLACES`), or a piece to append to the name so
 /// far. Text.
 pub const DELTAWIRE_EV_TOOL_NAME: u32 = 12;
-/// A fragment of a tool call's arguments or, for a custom tool, of its input. Text. A call without
-/// arguments has no fragment: take its arguments as `{}`. Arguments that Gemini sends by path
-/// (`partialArgs`) are not emitted as fragments: an assembler joins them,
-/// `DELTAWIRE_META_CALL_MEMBER` has them as sent, and `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the
-/// events that contain them.
+/// A fragment of a tool call's arguments or, for a custom tool, of its input. Text. If a call has no
+/// fragment, take the arguments of a function as `{}`, and the input of a custom tool as empty.
+/// Arguments that Gemini sends by path (`partialArgs`) are not emitted as fragments: an assembler
+/// joins them, `DELTAWIRE_META_CALL_MEMBER` has them as sent, and
+/// `DELTAWIRE_QUIRK_PARTIAL_ARGUMENTS` counts the events that contain them.
 pub const DELTAWIRE_EV_TOOL_ARGUMENTS: u32 = 13;
 /// The name of a `function_call`'s function; otherwise as `DELTAWIRE_EV_TOOL_NAME`.
 pub const DELTAWIRE_EV_FUNCTION_NAME: u32 = 14;
