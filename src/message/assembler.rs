@@ -57,6 +57,8 @@ const LEAST: usize = 2048;
 ///     assembler.add(&event)?;
 /// }
 /// assembler.finish()?;
+/// parser.count_quirks(assembler.quirks()); // an assembler that pulls finds a message so far that contradicts itself
+/// assert!(parser.end().is_complete());
 ///
 /// let message = assembler.into_message()?;
 /// assert_eq!(message.id.as_deref(), Some("c1"));

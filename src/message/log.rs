@@ -21,6 +21,12 @@ use crate::Error;
 /// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
 /// [`LogSink`](super::LogSink) takes the deltas that an [`Emitter`](crate::stream::Emitter) tracked.
 ///
+/// `add_chunk` does not return the quirks that the tracker finds, so the parser cannot count them, and
+/// [`End::is_complete`](crate::End::is_complete) may be true although a message so far contradicts an earlier one
+/// ([`ReplacedMessage`](crate::Quirk::ReplacedMessage)). To count them, use [`chunk`](MessageLogOf::chunk), then
+/// [`put`](MessageLogOf::put) for each of the tracker's updates, and
+/// [`Parser::count_quirks`](crate::Parser::count_quirks).
+///
 /// ```
 /// use deltawire::message::{Detail, Field, LogError, MessageLog};
 /// use deltawire::{track::Tracker, Event, Parser};
