@@ -86,9 +86,12 @@ impl<'a> ToolCall<'a> {
         self.text(call::TYPE)
     }
 
-    /// Whether this is a call of a custom tool: it has a `custom` object.
+    /// Whether this is a call of a custom tool: it has a `custom` object, or the `type` `custom` and neither a name nor
+    /// arguments yet.
     pub fn is_custom(&self) -> bool {
-        self.member(call::CUSTOM).is_some_and(|value| value.kind() == ValueKind::Object)
+        let has_object = self.member(call::CUSTOM).is_some_and(|value| value.kind() == ValueKind::Object);
+        let has_function = || self.fields.has(call::NAME) || self.fields.has(call::ARGUMENTS);
+        has_object || self.kind().is_some_and(|kind| kind == "custom") && !has_function()
     }
 
     /// Returns `function.name` or `custom.name`, if it is not empty. Servers may repeat the name, or send it in pieces.
