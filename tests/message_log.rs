@@ -7,7 +7,7 @@ use crate::common::logged::{delta, each_chunk, pushed, Counts};
 use crate::common::random::Random;
 use deltawire::message::{Field, LogError, MessageLog};
 use deltawire::track::Tracker;
-use deltawire::Config;
+use deltawire::{Config, Event, Parser, Quirk};
 
 #[test]
 fn samples_and_recorded_streams() {
@@ -411,4 +411,23 @@ fn choices_and_calls_are_bounded() {
     assert_eq!(log.text(&buffer, Field::CallId, 0, 1, &mut text).map(|_| text), Some(*b"b"));
     let mut text = [0; 2];
     assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text).map(|_| text), Some(*b"xy"));
+}
+
+/// A log that pulls finds a message that contradicts an earlier one. The parser learns of it only from the log.
+#[test]
+fn a_pulled_log_has_the_quirks_that_its_tracker_found() {
+    let stream = b"data: {\"choices\":[{\"index\":0,\"message\":{\"content\":\"ab\"}}]}\n\n\
+        data: {\"choices\":[{\"index\":0,\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let mut parser = Parser::with_tracker([0; 512], Config::default(), ());
+    let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), vec![0; 4096]);
+    let (mut tracker, mut input) = (Tracker::<8, 32>::new(), &stream[..]);
+    while let Some(event) = parser.next(&mut input).unwrap() {
+        if let Event::Chunk(chunk) = event {
+            log.add_chunk(&mut buffer, &mut tracker, &chunk).unwrap();
+            parser.count_quirks(log.take_quirks());
+        }
+    }
+    assert_eq!(parser.quirk_count(Quirk::ReplacedMessage), 1);
+    assert!(!parser.end().is_complete());
+    assert!(log.take_quirks().is_empty());
 }

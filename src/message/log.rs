@@ -10,7 +10,7 @@ use crate::dialect::Protocol;
 use crate::json::Text;
 use crate::tables::Arrays;
 use crate::track::Tracker;
-use crate::Error;
+use crate::{Error, QuirkSet};
 
 /// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
@@ -20,12 +20,6 @@ use crate::Error;
 ///
 /// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
 /// [`LogSink`](super::LogSink) takes the deltas that an [`Emitter`](crate::stream::Emitter) tracked.
-///
-/// `add_chunk` does not return the quirks that the tracker finds, so the parser cannot count them, and
-/// [`End::is_complete`](crate::End::is_complete) may be true although a message so far contradicts an earlier one
-/// ([`ReplacedMessage`](crate::Quirk::ReplacedMessage)). To count them, use [`chunk`](MessageLogOf::chunk), then
-/// [`put`](MessageLogOf::put) for each of the tracker's updates, and
-/// [`Parser::count_quirks`](crate::Parser::count_quirks).
 ///
 /// ```
 /// use deltawire::message::{Detail, Field, LogError, MessageLog};
@@ -49,6 +43,7 @@ use crate::Error;
 ///     while let Err(LogError::NeedStorage { need }) = log.add_chunk(&mut buffer, &mut tracker, &chunk) {
 ///         buffer.resize(need, 0);
 ///     }
+///     parser.count_quirks(log.take_quirks());
 /// }
 /// // Half a surrogate pair may still be pending.
 /// for (choice, update) in tracker.finish() {
@@ -56,6 +51,7 @@ use crate::Error;
 ///         buffer.resize(need, 0);
 ///     }
 /// }
+/// assert!(parser.end().is_complete());
 ///
 /// let mut text = [0; 5];
 /// assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(5));
@@ -468,10 +464,19 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for (choice, update) in updates.by_ref() {
             done = done.and(self.put(buffer, choice, &update));
         }
+        self.state.quirks |= updates.quirks();
         match updates.error() {
             Some(error) => done.and(self.limit(&error)),
             None => done,
         }
+    }
+
+    /// Returns the quirks that the log found since the last call: those of texts that no tracker reads and, of chunks
+    /// that were [added](Self::add_chunk), those that the tracker found. Pass the latter to
+    /// [`Parser::count_quirks`](crate::Parser::count_quirks), which does not count them otherwise: without them
+    /// [`End::is_complete`](crate::End::is_complete) knows nothing of a message that contradicts an earlier one.
+    pub fn take_quirks(&mut self) -> QuirkSet {
+        core::mem::take(&mut self.state.quirks)
     }
 
     /// Notes that a tracker left out a delta.
