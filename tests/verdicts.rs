@@ -366,7 +366,7 @@ fn parsed(bytes: &[u8], step: usize) -> Known {
     Known { verdict: end.verdict, media: end.media, pending: end.pending, complete: end.is_complete() }
 }
 
-/// A body with a finish reason has finished like a stream: the words of the end say that it was a body.
+/// A body with a finish reason has ended like a stream: the words of the end say that it was a body.
 #[test]
 fn the_end_in_words_names_a_body() {
     let words = |stream: &str| {
@@ -379,7 +379,11 @@ fn the_end_in_words_names_a_body() {
     let body = r#"{"choices":[{"index":0,"message":{"content":"x"},"finish_reason":"stop"}]}"#;
     let words_of_a_body = "a whole JSON body instead of a stream".to_string();
     assert_eq!(words(body), (Verdict::Finished, words_of_a_body.clone()));
-    assert_eq!(words(&body.replace("\"stop\"", "null")), (Verdict::Body, words_of_a_body));
+    assert_eq!(words(&body.replace("\"stop\"", "null")), (Verdict::Body, words_of_a_body.clone()));
+    if cfg!(feature = "anthropic") {
+        let body = r#"{"type":"message","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn"}"#;
+        assert_eq!(words(body), (Verdict::Done, words_of_a_body));
+    }
     let chunk = r#"data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}"#;
     assert_eq!(words(&format!("{chunk}\n\n")), (Verdict::Finished, "finished, without [DONE]".to_string()));
 }

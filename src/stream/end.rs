@@ -192,7 +192,7 @@ impl fmt::Display for End {
                     None => Ok(()),
                 }
             }
-            (Verdict::Finished, ..) if self.body => fmt::Display::fmt(&Verdict::Body, f),
+            (Verdict::Done | Verdict::Finished, ..) if self.body => fmt::Display::fmt(&Verdict::Body, f),
             (Verdict::Finished, ..) if self.protocol.is_some_and(|protocol| protocol != Protocol::Chat) => {
                 f.write_str("finished")
             }
