@@ -314,3 +314,34 @@ fn a_large_buffer_is_given_back() {
         assert_eq!(left, 0, "{slots} slots");
     }
 }
+
+/// A growing storage releases a large buffer also when a call finds no more bytes: a stream may be idle for long.
+#[cfg(feature = "alloc")]
+#[test]
+fn a_large_buffer_is_given_back_by_a_call_without_bytes() {
+    use deltawire::stream::Payload;
+    use deltawire::{Growing, SharedParser, Workspace};
+    let chunk =
+        |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
+    let start = |id: &str| format!("data: {{\"type\":\"message_start\",\"message\":{{\"id\":\"{id}\"}}}}\n\n");
+    let (pad, usage) = ("b".repeat(600_000), Config::new().with_payload(Payload::Usage));
+    let chunks = (chunk("a").repeat(3), chunk(&pad), Config::new());
+    for (short, long, config) in [chunks, (start("m"), start(&pad), usage)] {
+        // What is left after the long event, which is cut, and a call without bytes: by pull, by push, with a workspace.
+        let left = |next: &mut dyn FnMut(&[u8])| {
+            next(short.as_bytes());
+            let before = LIVE.with(Cell::get);
+            long.as_bytes().chunks(1000).for_each(&mut *next);
+            next(b"");
+            LIVE.with(Cell::get) - before
+        };
+        let mut parser = Parser::with_tracker(Growing::new(), config, ());
+        assert_eq!(left(&mut |mut bytes| while parser.next(&mut bytes).unwrap().is_some() {}), 0, "pull");
+        let (mut parser, mut reader) = (Parser::with_config(Growing::new(), config), Reader::default());
+        assert_eq!(left(&mut |bytes| assert_eq!(parser.feed(bytes, &mut reader).stop, None)), 0, "push");
+        let mut parser = SharedParser::sharing(Growing::new(), config, ());
+        let mut workspace: Workspace = Workspace::with_slots();
+        let mut next = |mut bytes: &[u8]| while parser.next_with(&mut workspace, &mut bytes).unwrap().is_some() {};
+        assert_eq!(left(&mut next), 0, "workspace");
+    }
+}

@@ -206,9 +206,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
 impl StreamState {
     /// Whether a step would find nothing in an empty window and have nothing to free. It is so after each event that was
-    /// whole in its window, which the caller's input often ends with.
+    /// whole in its window, which the caller's input often ends with. The block of an event that was cut stays open until
+    /// the event, which lies in the storage, is released.
     #[inline(always)]
     pub(super) fn is_at_rest(&self) -> bool {
-        self.between_events && !self.buffer.has_data()
+        self.between_events && !self.block.open
     }
 }
