@@ -131,6 +131,8 @@ fn the_length_is_exact_at_every_limit() {
 fn members_near_the_limit_do_not_depend_on_the_buffer() {
     let payloads = [
         r#"{"choices":[],"a":"0123456789012345678901234567890123456789"}"#,
+        // The chunk has a member twice, the second time as the log has it.
+        r#"{"choices":[],"b":"01234567890123456789","a":0,"a":"0123456789012345678901234567890123456789"}"#,
         r#"{"choices":[],"b":"01234567890123456789","a":0,"c":"x"}"#,
         r#"{"choices":[{"delta":{"reasoning_details":[{"text":"0123"}]}}],"b":"0123456789012345678901234","c":1}"#,
     ];
@@ -158,6 +160,16 @@ fn members_near_the_limit_do_not_depend_on_the_buffer() {
             assert_eq!(message(limit, room), expected, "limit {limit}, at first {room} bytes");
         }
     }
+}
+
+/// The log asks for no memory for a member that can never fit.
+#[test]
+fn a_member_over_the_limit_needs_no_buffer() {
+    let payload = format!(r#"{{"choices":[],"a":"{}"}}"#, "x".repeat(5000));
+    let mut index = crate::chat::Index::new();
+    let chunk = crate::chat::Chunk::read(payload.as_bytes(), &mut index).unwrap();
+    let (mut log, mut buffer): (MessageLog, _) = (MessageLog::with_limit(100), [0; 64]);
+    assert_eq!(log.chunk(&mut buffer, &chunk), Err(LogError::TooLong));
 }
 
 #[test]

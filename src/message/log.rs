@@ -1,7 +1,7 @@
 //! The assembler without a heap. It appends updates to a log in the caller's memory.
 
 use super::error::LogError;
-use super::record::{kind, Source};
+use super::record::{kind, Source, HEADER};
 use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, weight, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
@@ -365,18 +365,21 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Checks that the buffer has room for all members of a chunk, if one of them is new. A member over the limit might
-    /// fit after a later one has replaced a longer value, so a repeated call must find the log as it was.
+    /// fit after a later one has replaced a longer value, so a repeated call must find the log as it was. A chunk may
+    /// have a member twice, so a member that the log has counts too. One that is longer than the limit never fits.
     fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let (mut members, mut details) = (0usize, 0usize);
+        let (mut more, mut has_new) = (0usize, false);
         for member in chunk.other_members() {
+            let len = self.len_of(member.name, member.value);
             if is_details(&member) {
-                details = details.saturating_add(bound(member.value.raw().len()));
-            } else if !self.has_member(buffer, &member) {
-                members = members.saturating_add(self.len_of(member.name, member.value));
+                more = more.saturating_add(bound(member.value.raw().len()));
+            } else if len.saturating_sub(HEADER) <= self.limit {
+                more = more.saturating_add(len);
+                has_new |= !self.has_member(buffer, &member);
             }
         }
-        let need = self.len().saturating_add(members).saturating_add(details).min(self.max_len());
-        if members > 0 && need > buffer.len() {
+        let need = self.len().saturating_add(more).min(self.max_len());
+        if has_new && need > buffer.len() {
             return Err(need_storage(need, buffer, self.max_len()));
         }
         Ok(())
