@@ -192,7 +192,7 @@ impl<'a> TypedEvent<'a> {
         if !state.is_usual(index, class) {
             return None;
         }
-        if kind == Kind::ToolArguments && !state.takes_deltas(index) {
+        if kind == Kind::ToolArguments && !state.takes_arguments(index) {
             return None;
         }
         let slot = if kind == Kind::ToolArguments {

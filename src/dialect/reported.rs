@@ -31,8 +31,7 @@ struct OutputItem {
     /// arguments.
     contents: u8,
     /// One bit for each reported summary, likewise. In a tool call, the lowest bit is for the call itself, the next for
-    /// its name, the third for arguments that came whole with the event that began the call, and the fourth for deltas
-    /// of arguments that came before that event and were not reported.
+    /// its name, and the third for arguments that came whole with the event that began the call.
     summaries: u8,
 }
 
@@ -177,7 +176,6 @@ pub(super) const ARGUMENTS: ItemPart = ItemPart::Content(0);
 pub(super) const CALL: ItemPart = ItemPart::Summary(0);
 pub(super) const NAME: ItemPart = ItemPart::Summary(1);
 pub(super) const BEGAN_WHOLE: ItemPart = ItemPart::Summary(2);
-pub(super) const MISSED: ItemPart = ItemPart::Summary(3);
 
 /// Whether a text that ends was reported before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,12 +435,6 @@ impl Reported {
     /// them.
     pub(super) fn began_whole(&self, number: u32) -> bool {
         self.item(number).is_some_and(|item| item.has(BEGAN_WHOLE) && item.contents != u8::MAX)
-    }
-
-    /// Whether deltas of the arguments of a tool call came before the event that began the call, which has no arguments.
-    /// The rest of the deltas is no JSON, so the arguments are reported from where they are whole.
-    pub(super) fn missed(&self, number: u32) -> bool {
-        self.has(number, MISSED) && !self.has(number, ARGUMENTS)
     }
 
     /// Whether all of an item was reported.

@@ -1,7 +1,7 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, MISSED, NAME};
+use super::reported::{Address, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{DialectState, Plan, ReadEvent, What};
 use super::value::{arguments, array, has_elements, is, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
@@ -236,23 +236,15 @@ pub(super) fn read<'a>(
         let class = Class::of_text(event_text.kind);
         let mut address = Address { class, index: index_of(index), id: Id::of([id]) };
         let item = find(state, seen, &address, false);
-        let (is_call, is_delta) = (event_text.kind == Kind::ToolArguments, event_text.name == "delta");
-        let repeats = is_call && is_delta && state.output.reported().began_whole(item);
+        // If no event opened the call, the stream was resumed after that event. The arguments then come with the whole
+        // item.
+        let is_call = event_text.kind == Kind::ToolArguments;
+        let is_open = !is_call || state.takes_arguments(item);
+        let repeats = is_call && event_text.name == "delta" && state.output.reported().began_whole(item);
         seen.flag(repeats, Quirk::ArgumentsAfterEnd);
         let words = words(event, event_text.name);
-        let has_words = if is_call { arguments(words) } else { text(words) }.is_some();
-        // If no event opened the call, that event comes later, or the stream was resumed after it. The arguments are then
-        // reported from where they are whole.
-        let is_open = match is_call {
-            true if is_delta => state.takes_deltas(item),
-            true => state.takes_arguments(item),
-            false => true,
-        };
-        if is_call && is_delta && has_words && !state.output.reported().has(item, CALL) {
-            state.output.items().add(item, MISSED);
-        }
-        let has_text = is_open && has_words;
-        if is_delta && has_text {
+        let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
+        if event_text.name == "delta" && has_text {
             state.output.items().add(item, event_text.of);
             seen.plan.what = What::More;
         } else if has_text {

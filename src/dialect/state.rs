@@ -119,16 +119,11 @@ impl DialectState {
         matches!(&self.output, Output::Blocks(blocks) if blocks.has(index))
     }
 
-    /// Whether this tool call takes arguments: an event opened the call without all of its arguments (Responses).
+    /// Whether this tool call takes deltas of arguments: an event opened the call without all of its arguments
+    /// (Responses).
     pub(super) fn takes_arguments(&self, item: u32) -> bool {
         let reported = self.output.reported();
         reported.has(item, CALL) && !reported.began_whole(item)
-    }
-
-    /// Whether this tool call takes deltas of arguments: it takes arguments, and no earlier delta of them is missing
-    /// (Responses).
-    pub(super) fn takes_deltas(&self, item: u32) -> bool {
-        self.takes_arguments(item) && !self.output.reported().missed(item)
     }
 
     /// Notes that an event with a part of the output was left unread.

@@ -155,8 +155,6 @@ pub struct Naive {
     reported: BTreeSet<(u64, bool, u64)>,
     /// Of Responses: the calls whose arguments came whole with the event that began them.
     began_whole: BTreeSet<u64>,
-    /// Of Responses: the calls of whose arguments a delta came before the event that began them.
-    missed: BTreeSet<u64>,
     /// Of Responses: the items so far.
     items: Vec<Item>,
     /// Of Responses: the items of which a text, or (`true`) a part, ended; and those of which annotations were reported.
@@ -446,7 +444,6 @@ impl Naive {
     fn begin_response(&mut self) {
         self.reported.clear();
         self.began_whole.clear();
-        self.missed.clear();
         self.items.clear();
         self.ends.clear();
         self.annotated.clear();
@@ -766,17 +763,6 @@ impl Naive {
         let text = full(own).unwrap_or_default();
         if text.is_empty() && !is_object || is_call && is_delta && self.began_whole.contains(&index) {
             return Ok(());
-        }
-        if is_call {
-            let has_begun = self.reported.contains(&(index, true, 0));
-            if !has_begun && is_delta {
-                self.missed.insert(index);
-            }
-            // The arguments come from where they are whole.
-            let is_missed = is_delta && self.missed.contains(&index) && !self.reported.contains(&(index, false, 0));
-            if !has_begun || is_missed {
-                return Ok(());
-            }
         }
         let place = if is_summary { summary } else { part };
         let own_part = (index, is_summary, if is_call { 0 } else { place });

@@ -183,46 +183,6 @@ fn a_resumed_response_reports_what_is_left() {
     }
 }
 
-/// A server may begin a call after the first deltas of its arguments. Those deltas belong to no call yet, so the rest of
-/// them would be no JSON: all of the arguments come from where they are whole.
-#[test]
-fn arguments_that_come_before_their_call_are_reported_whole() {
-    for (kind, member, whole) in [("function_call", "arguments", "{\"a\":1}"), ("custom_tool_call", "input", "a b c")] {
-        let (about, end) = match kind {
-            "function_call" => ("function_call_arguments", "arguments"),
-            _ => ("custom_tool_call_input", "input"),
-        };
-        let item = |input: &str| json!({"type": kind, "id": "i", "call_id": "c", "name": "f", member: input});
-        let delta = |piece: &str| json!({"type": format!("response.{about}.delta"), "output_index": 0, "item_id": "i", "delta": piece});
-        let added = |input: &str| json!({"type": "response.output_item.added", "output_index": 0, "item": item(input)});
-        let ends = json!({"type": format!("response.{about}.done"), "output_index": 0, "item_id": "i", end: whole});
-        let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item(whole)});
-        let last = json!({"type": "response.completed", "response": {"status": "completed", "output": [item(whole)]}});
-        let ends = [ends, done, last];
-        let [first, second, third] = [&whole[..2], &whole[2..4], &whole[4..]];
-        for begun in ["", "{}", first, whole] {
-            if kind == "custom_tool_call" && ["{}", whole].contains(&begun) {
-                // The input of a custom tool may be any text, so the deltas continue it.
-                continue;
-            }
-            let before = [delta(first), added(begun)];
-            let after = [delta(second), delta(third)];
-            // Any of the last three events may be the first that has the arguments whole.
-            for from in 0..ends.len() {
-                let events = [&before[..], &after, &ends[from..]].concat();
-                for stream in [named(&events), unnamed(&events), by_name(&events)] {
-                    let Read { message, end, .. } = read(&stream, "arguments before their call");
-                    let call = &message["choices"][0]["message"]["tool_calls"][0];
-                    let inner = if kind == "function_call" { "function" } else { "custom" };
-                    assert_eq!(call[inner][member], whole, "{begun:?}: {message:#}");
-                    assert_eq!(message["choices"][0]["message"]["tool_calls"].as_array().map(Vec::len), Some(1));
-                    assert_eq!((end.verdict, end.is_complete()), (Verdict::Done, true));
-                }
-            }
-        }
-    }
-}
-
 /// A gateway that runs the tools itself sends the response after them in the same stream. Its items are numbered anew.
 #[test]
 fn several_responses_in_one_stream() {
