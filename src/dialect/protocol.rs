@@ -95,7 +95,6 @@ impl Protocol {
             "event_type",
             "candidates",
             "promptFeedback",
-            "usageMetadata",
             "done",
             "message",
             "response",
@@ -104,7 +103,7 @@ impl Protocol {
             "output",
             "content",
         ];
-        let [kind, event_type, candidates, feedback, usage, done, message, response, model, object_name, output, content] =
+        let [kind, event_type, candidates, feedback, done, message, response, model, object_name, output, content] =
             members_of(whole, names);
         let by_type = [kind, event_type].into_iter().flatten();
         let by_type = by_type
@@ -116,7 +115,7 @@ impl Protocol {
         }
         let is_text = |value: Option<Value<'_>>| value.is_some_and(|value| value.kind() == ValueKind::String);
         let is_answer = object(message).is_some() || is_text(response);
-        Some(if [candidates, feedback, usage].iter().any(Option::is_some) {
+        Some(if candidates.is_some() || feedback.is_some() {
             Protocol::Gemini
         } else if is(kind, "message") && array(content).is_some() {
             Protocol::Anthropic
@@ -141,7 +140,6 @@ mod tests {
         for (payload, protocol) in [
             (r#"{"candidates":[]}"#, Some(Protocol::Gemini)),
             (r#"{"promptFeedback":{}}"#, Some(Protocol::Gemini)),
-            (r#"{"usageMetadata":{}}"#, Some(Protocol::Gemini)),
             (r#"{"type":"message","content":[]}"#, Some(Protocol::Anthropic)),
             (r#"{"type":"message","content":"x"}"#, Some(Protocol::Other)),
             (r#"{"type":"other","content":[]}"#, Some(Protocol::Other)),

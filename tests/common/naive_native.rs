@@ -260,7 +260,7 @@ impl Naive {
         let known = known.or_else(|| {
             let is = |name: &str| event.get(name).is_some_and(|value| !value.is_null());
             match () {
-                () if ["candidates", "promptFeedback", "usageMetadata"].into_iter().any(is) => Some("gemini"),
+                () if is("candidates") || is("promptFeedback") => Some("gemini"),
                 () if event["type"] == "message" && event["content"].is_array() => Some("anthropic"),
                 () if event["object"] == "response" && event["output"].is_array() => Some("responses"),
                 () => None,

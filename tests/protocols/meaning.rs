@@ -257,10 +257,6 @@ fn usage_of_gemini_adds_tools_and_thoughts_and_the_last_counts() {
         "completion_tokens_details": {"reasoning_tokens": 3}})
     );
     assert_eq!(usage(&[gemini_usage(json!({"candidatesTokenCount": 4}))]), json!({"completion_tokens": 4}));
-    // An event may have usage alone, also the first.
-    let first = json!({"usageMetadata": {"promptTokenCount": 9}});
-    let answer = json!({"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}]});
-    assert_eq!(usage(&[first, answer]), json!({"prompt_tokens": 9}));
 }
 
 #[test]

@@ -87,7 +87,7 @@ impl<'a> ToolCall<'a> {
     }
 
     /// Whether this is a call of a custom tool: it has a `custom` object, or the `type` `custom` and neither a name nor
-    /// arguments yet.
+    /// arguments.
     pub fn is_custom(&self) -> bool {
         let has_object = self.member(call::CUSTOM).is_some_and(|value| value.kind() == ValueKind::Object);
         let has_function = || self.fields.has(call::NAME) || self.fields.has(call::ARGUMENTS);
