@@ -475,9 +475,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Returns the quirks that the log found since the last call: those of texts that no tracker reads and, of chunks
-    /// that were [added](Self::add_chunk), those that the tracker found. Pass the latter to
-    /// [`Parser::count_quirks`](crate::Parser::count_quirks), which does not count them otherwise: without them
-    /// [`End::is_complete`](crate::End::is_complete) knows nothing of a message that contradicts an earlier one.
+    /// that were [added](Self::add_chunk), those that the tracker found. A program that pulls passes them to
+    /// [`Parser::count_quirks`](crate::Parser::count_quirks). Otherwise [`End::is_complete`](crate::End::is_complete)
+    /// does not know that a message contradicts an earlier one.
     pub fn take_quirks(&mut self) -> QuirkSet {
         core::mem::take(&mut self.state.quirks)
     }
