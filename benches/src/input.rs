@@ -519,11 +519,11 @@ impl Writer {
         self.expected.sums.events += 1;
         let start = self.out.len();
         let _ = write!(self.out, "data: {}{choices}{}", head.before, head.after);
-        let len = self.out.len() - start + ",\"obfuscation\":\"\"}\n\n".len();
+        let unpadded = self.out.len() - start + ",\"obfuscation\":\"\"}\n\n".len();
         let len = match head.padding {
             Padding::No => 0,
             Padding::Random => 1 + self.random.below(16),
-            Padding::Even => EVEN_LEN.checked_sub(len).expect("an event is not that long"),
+            Padding::Even => EVEN_LEN.checked_sub(unpadded).expect("an event is not that long"),
         };
         if len > 0 {
             let pad = self.random.alphanumeric(len);

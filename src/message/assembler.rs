@@ -333,7 +333,7 @@ impl Assembler {
     /// Counts the quirks of texts that no tracker reads, and notes the first error.
     #[inline]
     fn conclude(&mut self, done: Result<(), AssembleError>) -> Result<(), AssembleError> {
-        let quirks = self.kept.log.first().map_or(QuirkSet::EMPTY, |log| log.state.quirks);
+        let quirks = self.kept.log.first_mut().map_or(QuirkSet::EMPTY, HeapLog::take_quirks);
         if done.is_err() || !quirks.is_empty() {
             self.note(done.err(), quirks);
         }
@@ -344,9 +344,6 @@ impl Assembler {
     fn note(&mut self, error: Option<AssembleError>, quirks: QuirkSet) {
         self.error = self.error.or(error);
         self.count(quirks);
-        if let Some(log) = self.kept.log.first_mut() {
-            log.state.quirks = QuirkSet::EMPTY;
-        }
     }
 
     fn count(&mut self, quirks: QuirkSet) {

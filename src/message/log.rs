@@ -354,7 +354,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        if self.state.fill.len.saturating_add(bound(chunk.payload().len())) > buffer.len() {
+        if !self.has_room(buffer, bound(chunk.payload().len())) {
             self.reserve_others(buffer, chunk)?;
         }
         let mut done = Ok(());

@@ -194,7 +194,7 @@ mod tests {
     fn a_name_outlives_a_storage_that_becomes_larger_while_a_comment_is_in_use() {
         let pieces =
             ["event: error\ndata: quota exceeded\n: keep-", "alive\n: a second comm", "ent, which is longer\n", "\n"];
-        for (larger, can_move) in (33..100).flat_map(|len| [(len, true), (100, false)]) {
+        for (larger, can_move) in (33..100).map(|len| (len, true)).chain([(100, false)]) {
             let mut machine = Machine::<0>::with_slots(Config::default());
             let (mut memory, mut found) = (vec![0; 32], Vec::new());
             for mut window in pieces.map(str::as_bytes) {
