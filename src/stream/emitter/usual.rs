@@ -61,11 +61,8 @@ impl Emitter {
             repeats: false,
             is_native: false,
         });
-        let run = if first.is_some() {
-            Some(machine.begin_run(storage))
-        } else {
-            machine.try_begin_run(storage, input)
-        };
+        let run =
+            if first.is_some() { Some(machine.begin_run(storage)) } else { machine.try_begin_run(storage, input) };
         let Some(mut run) = run else { return (input, None) };
         let keeps_frames = !sink.is_of_one_call();
         let needs_stages = sink.wants(Kind::Payload) || keeps_frames && self.progress.frames.has_earlier_frame(machine);
