@@ -57,10 +57,11 @@ class Header:
             for line in _bare(body).split(";"):
                 if not line.strip():
                     continue
-                match = re.fullmatch(r"\s*(.+?)\s*(\w+)\s*(?:\[(\d+)\])?\s*", line, re.S)
+                match = re.fullmatch(r"\s*(.+?)\s*(\w+)\s*(?:\[(\w+)\])?\s*", line, re.S)
                 if not match:
                     raise HeaderError(f"no member: {line!r}")
-                members.append(Member(_type(match[1]), match[2], int(match[3] or 1)))
+                count = int(self.constants.get(match[3], match[3] or 1))
+                members.append(Member(_type(match[1]), match[2], count))
             structs.append(Struct(name, members))
         if len(structs) != len(re.findall(r"struct\s*\w*\s*\{", _bare(self.text))):
             raise HeaderError("a struct was not read")

@@ -170,6 +170,15 @@ enum class finish_reason : std::uint32_t {
     error = DELTAWIRE_FINISH_ERROR,
 };
 
+/// What a `token` is.
+enum class token_kind : std::uint32_t {
+    content = DELTAWIRE_TOKEN_CONTENT,
+    reasoning = DELTAWIRE_TOKEN_REASONING,
+    refusal = DELTAWIRE_TOKEN_REFUSAL,
+    /// A tool call, or the `function_call` of a choice: it opens, or has more of its name or arguments.
+    call = DELTAWIRE_TOKEN_CALL,
+};
+
 /// Why deltas were left out.
 enum class limit : std::uint32_t {
     choices = DELTAWIRE_LIMIT_CHOICES,
@@ -309,8 +318,7 @@ enum class mode : std::uint32_t {
     chat = DELTAWIRE_MODE_CHAT,
     /// Any event stream. The parser delivers payloads unread.
     sse = DELTAWIRE_MODE_SSE,
-    /// As chat, for programs that need only token counts, finish reasons, errors and the verdict. The parser may skip
-    /// events that have none of these.
+    /// As chat, for programs that meter a stream: `parser::meter()` returns what the parser keeps of it.
     usage = DELTAWIRE_MODE_USAGE,
 };
 
@@ -1459,6 +1467,67 @@ struct end_info {
     bool complete() const noexcept { return whole; }
 };
 
+/// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never empty. A role, a ping, a
+/// signature, audio and images are no tokens.
+struct token {
+    /// Of the first such event: of its first token. Of the last: of its last token.
+    token_kind kind;
+    /// The number of the event, from 1, as `meter_info::events` counts.
+    std::uint64_t event;
+    /// Stream offset, in bytes, of the event's first byte.
+    std::uint64_t offset;
+};
+
+/// How much text came, decoded: in bytes of UTF-8, and in Unicode characters.
+struct amount {
+    std::uint64_t bytes = 0;
+    std::uint64_t chars = 0;
+};
+
+/// What a parser with mode::usage keeps of its stream. Texts are UTF-8, cut between two characters, valid until the next
+/// call on the parser, and empty if they did not come. They are as the server sent them: escape them before you print
+/// them.
+struct meter_info {
+    /// The first event that bears a token. A program with a clock learns when it came: in the read in which this became
+    /// known.
+    std::optional<token> first;
+    /// The last event so far that bears a token.
+    std::optional<token> last;
+    /// How many events came: every one with a payload, also `[DONE]`, a ping, and one that could not be read. Comments,
+    /// reconnection times and IDs alone do not count. A body is one event.
+    std::uint64_t events = 0;
+    /// How many of them bear a token.
+    std::uint64_t token_events = 0;
+    /// The sums of all choices. `arguments` has those of all calls, custom tools' inputs and `function_call`s, but not
+    /// arguments that Gemini sends by path.
+    amount content;
+    amount reasoning;
+    amount refusal;
+    amount arguments;
+    /// How many tool calls and `function_call`s opened, in all choices.
+    std::uint32_t calls = 0;
+    /// How many elements of `call_names` are names: those of the first calls that have one, each at most 64 bytes.
+    std::uint32_t names = 0;
+    std::array<std::string_view, DELTAWIRE_METER_NAMES> call_names;
+    /// The first that came, at most 128 bytes.
+    std::string_view model;
+    std::string_view id;
+    /// Why choice 0 finished, and its finish reason, in the word of chat completions if there is one, at most 64 bytes.
+    std::optional<finish_reason> finish;
+    std::string_view finish_text;
+    /// The first error of the API: its type, else its code, else `error`; at most 128 bytes.
+    std::string_view error;
+    /// The counts so far, as `parser::last_usage` has them. Bill these, or `iterations`.
+    std::optional<token_usage> usage;
+    /// The sum of Anthropic's `usage.iterations`. It includes what `usage` has: that is the sum of those iterations alone
+    /// whose `type` is `message`. Bill the one or the other, never both.
+    std::optional<token_usage> iterations;
+    /// The sum of those iterations whose `type` is not `message`, such as a compaction.
+    std::optional<token_usage> other_iterations;
+    /// `tool_usage` of Responses, as raw JSON: what tools of the server used. Empty if it is longer than 512 bytes.
+    std::string_view tool_usage;
+};
+
 /// Memory for direct reading.
 struct read_buffer {
     char *data;
@@ -1610,7 +1679,7 @@ public:
     /// Until the last event is read, every call that reads, copies or moves the block throws status::resume, and
     /// `end()` is not complete. If the range is destroyed before, only `reset()` helps. Destroying the range after a
     /// loop that was left at the last event is fine; but which event is the last depends on how the bytes were cut.
-    /// `end()` and `last_usage()` describe what the batch has read, which may be ahead of the loop. With
+    /// `end()`, `meter()` and `last_usage()` describe what the batch has read, which may be ahead of the loop. With
     /// `config::errors` check `last_status()` after the loop.
     [[nodiscard]] batch_range batch(std::string_view data) &;
     /// As above, for a parser with `config::shared`. The workspace must stay in place while the range exists.
@@ -1669,6 +1738,41 @@ public:
         deltawire_usage raw = DELTAWIRE_USAGE_INIT;
         if (detail::checked(deltawire_last_usage(native(), &raw)) == status::absent) return std::nullopt;
         return token_usage(raw);
+    }
+    /// What the parser keeps of the stream so far, with mode::usage: at any time, also after the stream was cut. Throws
+    /// status::state in another mode.
+    meter_info meter() const {
+        deltawire_meter raw = DELTAWIRE_METER_INIT;
+        detail::checked(deltawire_meter_of(native(), &raw));
+        const auto token_of = [](const deltawire_token &t) {
+            return t.kind == DELTAWIRE_TOKEN_NONE ? std::nullopt
+                                                  : std::optional(token{static_cast<token_kind>(t.kind), t.event, t.offset});
+        };
+        const auto usage_of = [](const deltawire_usage &u) {
+            return u.has == 0 ? std::nullopt : std::optional(token_usage(u));
+        };
+        meter_info m;
+        m.first = token_of(raw.first);
+        m.last = token_of(raw.last);
+        m.events = raw.events;
+        m.token_events = raw.token_events;
+        m.content = {raw.content.bytes, raw.content.chars};
+        m.reasoning = {raw.reasoning.bytes, raw.reasoning.chars};
+        m.refusal = {raw.refusal.bytes, raw.refusal.chars};
+        m.arguments = {raw.arguments.bytes, raw.arguments.chars};
+        m.calls = raw.calls;
+        m.names = raw.names;
+        for (std::size_t i = 0; i < m.call_names.size(); i++) m.call_names[i] = detail::view(raw.call_names[i]);
+        m.model = detail::view(raw.model);
+        m.id = detail::view(raw.id);
+        if (raw.finish != 0) m.finish = static_cast<finish_reason>(raw.finish);
+        m.finish_text = detail::view(raw.finish_reason);
+        m.error = detail::view(raw.error);
+        m.usage = usage_of(raw.usage);
+        m.iterations = usage_of(raw.iterations);
+        m.other_iterations = usage_of(raw.other_iterations);
+        m.tool_usage = detail::view(raw.tool_usage);
+        return m;
     }
     /// The last event ID, to send when reconnecting: bytes, valid until the next call.
     std::optional<std::string_view> last_event_id() const {

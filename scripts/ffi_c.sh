@@ -13,7 +13,7 @@ rm -rf "$out"
 mkdir -p "$out/logs"
 
 python3 -B "$src/coverage.py" hits "$lib/include/deltawire.h" >"$out/hits.h"
-common=(counted text log drive cases)
+common=(counted text log meter drive cases)
 programs=(check message values shared)
 
 # build FOLDER COMPILER LIBRARY FLAG...
@@ -36,7 +36,7 @@ samples=(samples/*.sse samples/body.json samples/error-body.json)
 streams=() protocols=()
 if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
   streams=("$DELTAWIRE_CORPUS"/streams/*.sse)
-  mapfile -t protocols < <(find "$DELTAWIRE_CORPUS/protocols" -name '*.sse' -o -name '*.json' ! -name '*.expected.json' | sort)
+  mapfile -t protocols < <(of_protocols)
 fi
 python3 -B "$src/make_streams.py" "$out/made" samples/*.sse
 made=("$out"/made/*.sse)
@@ -55,6 +55,17 @@ pass ffi-c-cases
 "$out/gcc/check" streams "$out/logs" --part "$(full 1 23)" "${samples[@]}" "${made[@]}" "${streams[@]}"
 corpus_or_skip ffi-c-streams
 pass ffi-c-streams
+
+# The meter at every cut.
+"$out/gcc/check" meters "$out/logs" --part "$(full 1 19)" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
+# Control: another meter in the middle of a stream, and at the end of one that is cut, must be detected.
+mkdir "$out/control"
+for line in from cut; do
+  sed "/^$line/s|arguments=15/|arguments=14/|" "$out/logs/weather.sse.meter" >"$out/control/weather.sse.meter"
+  ! "$out/gcc/check" meters "$out/control" samples/weather.sse >/dev/null || fail "a wrong meter (\`$line\`) is not detected"
+done
+corpus_or_skip ffi-c-meters
+pass ffi-c-meters
 
 "$out/gcc/shared" --part "$(full 1 3)" "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 corpus_or_skip ffi-c-shared

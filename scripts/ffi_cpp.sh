@@ -70,17 +70,25 @@ streams=(samples/*.sse samples/body.json samples/error-body.json)
 [ -z "${DELTAWIRE_CORPUS:-}" ] || streams+=("$DELTAWIRE_CORPUS"/streams/*.sse)
 [ -n "${DELTAWIRE_CORPUS:-}" ] || echo "SKIP ffi-cpp-log (corpus): DELTAWIRE_CORPUS is not set"
 mkdir -p "$work/logs"
-event_log "$work/logs" "${streams[@]}"
+mapfile -t protocols < <(of_protocols)
+event_log "$work/logs" "${streams[@]}" "${protocols[@]}"
 
 built log g++ -std=c++17 -O1 -g
 # Fewer cuts are tried below, with the sanitizers.
 ! in_full || "$work/log-g++" cases tests/quirks
 "$work/log-g++" streams --quick "$work/logs" "${streams[@]}"
-# Control: the comparison must be able to fail.
+"$work/log-g++" meters "$work/logs" "${streams[@]}" "${protocols[@]}"
+# Control: the comparisons must be able to fail.
 cp "$work/logs/weather.sse.log" "$work/kept"
 sed -i 's/get_weather/get_whether/' "$work/logs/weather.sse.log"
 ! "$work/log-g++" streams --quick "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong log is not detected"
 mv "$work/kept" "$work/logs/weather.sse.log"
+cp "$work/logs/weather.sse.meter" "$work/kept"
+for line in from cut; do
+  sed "/^$line/s|arguments=15/|arguments=14/|" "$work/kept" >"$work/logs/weather.sse.meter"
+  ! "$work/log-g++" meters "$work/logs" samples/weather.sse >/dev/null 2>&1 || fail "a wrong meter (\`$line\`) is not detected"
+done
+mv "$work/kept" "$work/logs/weather.sse.meter"
 pass ffi-cpp-log
 
 built throw g++ -std=c++17 -O1 -g
@@ -111,6 +119,7 @@ for name in log throw use; do
 done
 "$work/log-$sanitizer" cases tests/quirks --quick
 "$work/log-$sanitizer" streams --quick "$work/logs" samples/*.sse
+"$work/log-$sanitizer" meters "$work/logs" samples/*.sse
 "$work/throw-$sanitizer" tests/quirks --quick
 "$work/use-$sanitizer" samples
 # g++ and clang++ define different constants for them.

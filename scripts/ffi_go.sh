@@ -57,15 +57,16 @@ ran() {
 mkdir -p "$work/logs/streams"
 logged=(samples/*.sse samples/*body.json)
 [ -z "${DELTAWIRE_CORPUS:-}" ] || logged+=("$DELTAWIRE_CORPUS"/streams/*.sse)
+mapfile -t -O "${#logged[@]}" logged < <(of_protocols)
 event_log "$work/logs" "${logged[@]}"
 for stream in "${logged[@]}"; do ln -sf "$(realpath "$stream")" "$work/logs/streams/"; done
-DELTAWIRE_LOGS=$work/logs run go-logs -run TestRustLogs
-ran go-logs TestRustLogs
-grep -hE '[0-9]+ streams, [0-9]+ runs' "$work/go-logs.log" | sed 's/^ *[^ ]* /NOTE /'
+DELTAWIRE_LOGS=$work/logs run go-logs -run TestRust
+ran go-logs TestRustLogs TestRustMeters
+grep -hE '[0-9]+ streams, [0-9]+ (runs|meters)' "$work/go-logs.log" | sed 's/^ *[^ ]* /NOTE /'
 pass go-logs
 
 run go-test -bench . -benchtime 1x
-ran go-test TestQuirkCases TestMessageSamples TestHTTP TestNames TestFeed TestTee TestCopies \
+ran go-test TestQuirkCases TestMessageSamples TestHTTP TestNames TestFeed TestTee TestMeter TestMeterTexts TestCopies \
   TestProxy Example_reverseProxy
 grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /NOTE /' || true
 pass go-test

@@ -42,6 +42,40 @@ static inline deltawire_status bridge_end_of(const void *p, deltawire_end *out) 
 static inline deltawire_status bridge_last_usage(const void *p, deltawire_usage *out) {
     return deltawire_last_usage((const deltawire_parser *)p, out);
 }
+
+/* A meter without pointers: its texts follow each other in `texts`, the names of calls last. */
+enum { BRIDGE_METER_TEXTS = 5 + DELTAWIRE_METER_NAMES };
+typedef struct {
+    uint32_t finish, calls, names;
+    uint32_t lens[BRIDGE_METER_TEXTS];
+    deltawire_token first, last;
+    uint64_t events, token_events;
+    deltawire_amount content, reasoning, refusal, arguments;
+    deltawire_usage usage, iterations, other_iterations;
+    char texts[3 * 128 + 64 + 512 + DELTAWIRE_METER_NAMES * 64];
+} bridge_meter;
+
+/* Answers E_SMALL if the texts are longer than the header says. */
+static inline deltawire_status bridge_meter_of(const void *p, bridge_meter *out) {
+    deltawire_meter m = DELTAWIRE_METER_INIT;
+    deltawire_status status = deltawire_meter_of((const deltawire_parser *)p, &m);
+    deltawire_str texts[BRIDGE_METER_TEXTS] = {m.model, m.id, m.finish_reason, m.error, m.tool_usage};
+    size_t i, used = 0;
+    if (status != DELTAWIRE_OK) return status;
+    for (i = 0; i < m.names; i++) texts[5 + i] = m.call_names[i];
+    for (i = 0; i < BRIDGE_METER_TEXTS; i++) {
+        if (texts[i].len > sizeof out->texts - used) return DELTAWIRE_E_SMALL;
+        if (texts[i].len != 0) memcpy(out->texts + used, texts[i].ptr, texts[i].len);
+        used += texts[i].len;
+        out->lens[i] = (uint32_t)texts[i].len;
+    }
+    out->finish = m.finish, out->calls = m.calls, out->names = m.names;
+    out->first = m.first, out->last = m.last;
+    out->events = m.events, out->token_events = m.token_events;
+    out->content = m.content, out->reasoning = m.reasoning, out->refusal = m.refusal, out->arguments = m.arguments;
+    out->usage = m.usage, out->iterations = m.iterations, out->other_iterations = m.other_iterations;
+    return status;
+}
 static inline uint32_t bridge_error_quirk(const void *p) { return deltawire_error_quirk((const deltawire_parser *)p); }
 static inline uint64_t bridge_error_offset(const void *p) { return deltawire_error_offset((const deltawire_parser *)p); }
 static inline uint64_t bridge_quirk_count(const void *p, uint32_t quirk) {

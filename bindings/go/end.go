@@ -213,7 +213,7 @@ var (
 	errNotMade   = errors.New("deltawire: NewReader did not make this Reader")
 	errFedSource = errors.New("deltawire: Feed and Finish are for a Reader without a source")
 	errFedEnd    = errors.New("deltawire: Feed after Finish")
-	errNoMessage = errors.New("deltawire: WithAssembler and ReadMessage need a message, which WithSSE and WithUsageOnly do not read")
+	errNoMessage = errors.New("deltawire: WithAssembler and ReadMessage need a message, which WithSSE does not read")
 )
 
 // ErrABI reports that the linked library has another binary interface than the header that this package was compiled

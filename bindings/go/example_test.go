@@ -40,14 +40,13 @@ func ExampleReader() {
 	// Done 11 tokens
 }
 
-// Watch a response that another reader consumes: one call for each usage, and one at the end of the stream, even if it
-// was cut.
-func ExampleWithUsageOnly() {
+// Meter a response that another reader consumes, even if it was cut.
+func ExampleWithMeter() {
 	const stream = `event: message_start
 data: {"type":"message_start","message":{"usage":{"input_tokens":9,"cache_read_input_tokens":20,"output_tokens":1}}}
 
 event: content_block_delta
-data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hel"}}
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Grüß dich!"}}
 
 event: message_delta
 data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}}
@@ -56,27 +55,21 @@ event: message_stop
 data: {"type":"message_stop"}
 
 `
-	for _, length := range []int{len(stream), 150} {
-		kinds := deltawire.WithEvents(deltawire.KindUsage, deltawire.KindFinish)
-		r := deltawire.NewReader(nil, deltawire.WithUsageOnly(), kinds)
-		each := func(e *deltawire.Event) {
-			if e.Kind == deltawire.KindUsage {
-				fmt.Printf("%s\n", e.Text)
-			}
-		}
+	for _, length := range []int{len(stream), 280} {
+		r := deltawire.NewReader(nil, deltawire.WithMeter(), deltawire.WithEvents()) // no events: the meter is enough
 		end := func() {
-			usage, _ := r.Usage()
-			fmt.Println(r.End().Verdict, usage.Prompt, usage.Completion)
+			m, _ := r.Meter()
+			fmt.Printf("%v, prompt %d, completion %d, finish %q\n", r.End().Verdict, m.Usage.Prompt, m.Usage.Completion, m.FinishText)
+			fmt.Println(m.First.Kind, "in event", m.First.Event, "at byte", m.First.Offset, "then", m.Content.Chars, "characters")
 		}
-		body := r.Tee(io.NopCloser(strings.NewReader(stream[:length])), each, end)
+		body := r.Tee(io.NopCloser(strings.NewReader(stream[:length])), nil, end)
 		io.Copy(io.Discard, body)
 	}
 	// Output:
-	// {"input_tokens":9,"cache_read_input_tokens":20,"output_tokens":1}
-	// {"output_tokens":12}
-	// Done 29 12
-	// {"input_tokens":9,"cache_read_input_tokens":20,"output_tokens":1}
-	// Truncated 29 1
+	// Done, prompt 29, completion 12, finish "stop"
+	// Content in event 2 at byte 139 then 10 characters
+	// Truncated, prompt 29, completion 1, finish ""
+	// Content in event 2 at byte 139 then 10 characters
 }
 
 func ExampleReader_Events() {

@@ -99,7 +99,7 @@ func (w *writer) drain() {
 // Tee returns a body that returns the same bytes and errors as the given body, and gives the bytes to a reader without
 // a source. A proxy watches a response so, while passing it on. The body calls each for every event, unless each is
 // nil. It calls end once, unless end is nil, when it has ended, failed or been closed: then [Reader.Err],
-// [Reader.Usage] and [Reader.End] describe the whole stream. The goroutine that reads or closes the body makes these
+// [Reader.Meter], [Reader.Usage] and [Reader.End] describe the whole stream. The goroutine that reads or closes the body makes these
 // calls. If the body is closed before it has ended, and the response is not complete, Err wraps [ErrClosed]: the reading
 // side left. Decompress a compressed body first; otherwise Err names the compression.
 //

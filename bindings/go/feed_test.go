@@ -173,7 +173,6 @@ func TestFeedMisuse(t *testing.T) {
 	}
 	var a Assembler
 	ends("an assembler of any stream", NewReader(strings.NewReader(contentChunk), WithAssembler(&a), WithSSE()), errNoMessage)
-	ends("an assembler of usage only", NewReader(strings.NewReader(contentChunk), WithAssembler(&a), WithUsageOnly()), errNoMessage)
 	if m, err := ReadMessage(bytes.NewReader(sample(t, "content.sse")), WithAssembler(&a)); err != nil ||
 		a.Text(FieldContent, 0, 0) != m.Choices[0].Message.Content {
 		t.Errorf("ReadMessage with an assembler: %v", err)

@@ -34,6 +34,7 @@ var enums = []struct {
 	{"Field", "Field", "M_", func(n uint64) string { return Field(n).String() }},
 	{"Owner", "Owner", "OWNER_", func(n uint64) string { return Owner(n).String() }},
 	{"Quirk", "Quirk", "QUIRK_", func(n uint64) string { return Quirk(n).String() }},
+	{"TokenKind", "Token", "TOKEN_", func(n uint64) string { return TokenKind(n).String() }},
 	{"UsageCounts", "Has", "HAS_", func(n uint64) string { return UsageCounts(n).String() }},
 }
 

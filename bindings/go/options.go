@@ -70,7 +70,7 @@ const (
 // time. If the option is given twice, the reader emits the kinds of both. Without this option the reader emits all
 // kinds except [KindFrame], [KindPayload], [KindMeta], [KindAnnotation], [KindSignature], [KindMedia], [KindNative] and
 // [KindMessage]. Without arguments the option turns every kind off: the first [Reader.Next] reads to the end of the
-// stream, which is enough for an [Assembler], for [Reader.Usage] and for [Reader.Err].
+// stream, which is enough for an [Assembler], for [Reader.Meter], for [Reader.Usage] and for [Reader.Err].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {
 		s.chosen = true
@@ -170,11 +170,10 @@ func WithSSE() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_SSE }
 }
 
-// WithUsageOnly is for programs that need only usage, finish reasons, errors and [Reader.End]. If the first member of
-// an event of Responses or Anthropic Messages is its type, and events of that type never contain any of these, the
-// reader skips the event and emits it as a [KindSSE]. It reads every other event in full and emits its deltas, so the
-// deltas of the stream are incomplete: use [WithEvents] with [KindUsage] and [KindFinish].
-func WithUsageOnly() Option {
+// WithMeter makes the reader keep a [Meter] of the stream, which [Reader.Meter] returns: when tokens came, how much of
+// what, the token counts, and how the stream finished. It emits the same events as without this option; a program that
+// needs only the meter turns them off ([WithEvents] without kinds). A meter takes about 2 KiB.
+func WithMeter() Option {
 	return func(s *settings) { s.config.mode = C.DELTAWIRE_MODE_USAGE }
 }
 

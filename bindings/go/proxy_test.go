@@ -26,12 +26,11 @@ import (
 
 // metered is what the proxy knows of a response after its end.
 type metered struct {
-	usage deltawire.Usage
-	known bool  // the response reported its usage
-	err   error // nil: the response was complete
+	deltawire.Meter
+	err error // nil: the response was complete
 }
 
-// meteringProxy forwards everything to the target, and reports the usage of each response.
+// meteringProxy forwards everything to the target, and reports what each response has.
 func meteringProxy(target *url.URL, report func(metered)) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -42,12 +41,12 @@ func meteringProxy(target *url.URL, report func(metered)) http.Handler {
 			if resp.StatusCode == http.StatusSwitchingProtocols {
 				return nil // an upgrade: not a body to read
 			}
-			r := deltawire.NewReader(nil, deltawire.WithUsageOnly(),
-				deltawire.WithEvents(),            // no events: Usage and Err are enough
+			r := deltawire.NewReader(nil, deltawire.WithMeter(),
+				deltawire.WithEvents(),            // no events: the meter and Err are enough
 				deltawire.WithMaxEventLen(32<<20)) // a body that is not streamed, or an image, is one event
 			resp.Body = r.Tee(resp.Body, nil, func() {
-				usage, known := r.Usage()
-				report(metered{usage, known, r.Err()})
+				m, _ := r.Meter()
+				report(metered{m, r.Err()})
 			})
 			return nil
 		},
@@ -79,10 +78,10 @@ func Example_reverseProxy() {
 	}
 	fmt.Println(m.Choices[0].Message.Content)
 	bill := <-reports
-	fmt.Println(bill.usage.Prompt, bill.usage.Completion, bill.known, bill.err)
+	fmt.Println(bill.Usage.Prompt, bill.Usage.Completion, bill.Content.Chars, bill.FinishText, bill.err)
 	// Output:
 	// Hello
-	// 9 2 true <nil>
+	// 9 2 5 stop <nil>
 }
 
 func TestProxy(t *testing.T) {
@@ -161,7 +160,7 @@ func TestProxy(t *testing.T) {
 		}
 		select {
 		case m := <-reports:
-			if m.usage.Prompt != c.prompt || m.known != (c.prompt != 0) || c.path != "/left" && !errors.Is(m.err, c.err) {
+			if m.Usage.Prompt != c.prompt || (m.Usage.Has != 0) != (c.prompt != 0) || c.path != "/left" && !errors.Is(m.err, c.err) {
 				t.Errorf("%s: %+v", c.path, m)
 			}
 			if c.path == "/early" && !errors.Is(m.err, deltawire.ErrClosed) && !errors.Is(m.err, context.Canceled) {

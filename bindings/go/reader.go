@@ -90,7 +90,7 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 		}
 		opt(s)
 	}
-	if s.assembler != nil && s.config.mode != C.DELTAWIRE_MODE_CHAT && s.err == nil {
+	if s.assembler != nil && s.config.mode == C.DELTAWIRE_MODE_SSE && s.err == nil {
 		s.err = errNoMessage
 	}
 	if C.deltawire_abi() != C.DELTAWIRE_ABI {

@@ -380,6 +380,7 @@ static void give_all(run *r)
         if (end > r->len) end = r->len;
         if (h->direct) give_direct(r, end);
         else give_slice(r, end);
+        if (h->meters && !r->over) meter_so_far(h->meters, r->log, r->p, r->pos);
         if (h->shrink && !r->over) shrink(r);
         if (r->len == 0) break;
     }
@@ -399,6 +400,7 @@ static void give_all(run *r)
     if (r->over) return;
     log_close(r->log, r->p);
     finished(r);
+    if (h->meters) meter_at_end(h->meters, r->log, r->p, r->len);
 }
 
 void drive(const how *h, const void *input, size_t len, logbook *log)
@@ -417,13 +419,14 @@ void drive(const how *h, const void *input, size_t len, logbook *log)
     r.scratch = h->scratch;
     r.odd = (unsigned)(len + h->cut);
     config.read_len = (uint32_t)h->direct;
+    if (h->meters) config.mode = DELTAWIRE_MODE_USAGE;
     if (h->shared) {
         size_t alone = deltawire_block_size(&config, h->event_bytes);
         config.flags |= DELTAWIRE_CFG_SHARED;
         if (deltawire_block_size(&config, h->event_bytes) >= alone) log_bad(log, "a block is no smaller for sharing:", alone);
     }
     r.block_len = deltawire_block_size(&config, h->event_bytes);
-    if (r.block_len > DELTAWIRE_BLOCK_SIZE(h->event_bytes) + (h->direct + 7) / 8 * 8)
+    if (r.block_len > DELTAWIRE_BLOCK_SIZE(h->event_bytes) + (h->meters ? DELTAWIRE_METER_SIZE : 0) + (h->direct + 7) / 8 * 8)
         log_bad(log, "deltawire_block_size is more than the macro says:", r.block_len);
     mem = new_block(&r, r.block_len, &r.alloc);
     memset(mem, POISON, r.block_len);
@@ -469,6 +472,7 @@ void describe(const how *h, text *out)
     if (h->shared) text_str(out, h->shared > 1 ? " two workspaces" : " workspace");
     text_str(out, h->grow ? " grow" : " fixed");
     text_str(out, "="), text_u64(out, h->event_bytes);
+    if (h->meters) text_str(out, " meter");
     if (h->config.errors[0]) text_str(out, " strict");
     if (h->config.events) text_str(out, " events="), text_u64(out, h->config.events);
 }

@@ -7,7 +7,7 @@
 #ifndef DRIVE_H
 #define DRIVE_H
 
-#include "log.h"
+#include "meter.h"
 
 typedef struct {
     int batch;      /* otherwise callbacks */
@@ -27,9 +27,10 @@ typedef struct {
     int twice;      /* then deltawire_reset, and everything again on the same block */
     deltawire_config config;
     const deltawire_callbacks *callbacks; /* NULL: those of the log */
+    meters *meters; /* compared after each slice and at the end; NULL: the parser has no meter */
 } how;
 
-#define HOW_INIT {0, 0, 64, 4096, 0, 0, 0, 0, 0, 0, 0, 8192, 0, 0, 0, DELTAWIRE_CONFIG_INIT, NULL}
+#define HOW_INIT {0, 0, 64, 4096, 0, 0, 0, 0, 0, 0, 0, 8192, 0, 0, 0, DELTAWIRE_CONFIG_INIT, NULL, NULL}
 
 /* Use memory with a guard page instead of malloc; off for valgrind and ASan. */
 extern int guarded;

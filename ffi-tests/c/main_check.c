@@ -2,6 +2,7 @@
  *
  * check cases DIR [--part N]            each case of tests/quirks
  * check streams LOGS [--part N] FILE... each stream; LOGS/NAME.log and others are its logs (examples/event_log.rs)
+ * check meters LOGS [--part N] FILE...  the meter of each stream at every cut; LOGS/NAME.meter has it
  *
  * --part N: only every Nth run. --malloc: memory from malloc, without guard pages. */
 #include "cases.h"
@@ -405,6 +406,70 @@ static void check_stream(const char *logs, const char *path)
     text_free(&input);
 }
 
+/* -------------------------------------------------------------------------------------------------------------------
+ * Meters */
+
+/* Reads the stream cut after `len` bytes, and compares the meter after each slice and at the end. */
+static void meter_run(const how *h, const char *name, const text *input, size_t len)
+{
+    logbook log;
+    log_init(&log);
+    log.only = 0;
+    drive(h, input->ptr, len, &log);
+    runs++;
+    if (log.bad.len && (wrong++, said++) < 40) {
+        text words = TEXT_INIT;
+        describe(h, &words);
+        printf("%s, %lu bytes: %s\n%s", name, (unsigned long)len, words.ptr, log.bad.ptr);
+        text_free(&words);
+    }
+    log_free(&log);
+}
+
+static void check_meters(const char *logs, const char *path)
+{
+    static const deltawire_callbacks none = DELTAWIRE_CALLBACKS_INIT;
+    static const size_t steps[] = {7, 1448, 0};
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    text input = TEXT_INIT;
+    meters all = {TEXT_INIT, 0};
+    how each = HOW_INIT;
+    size_t m, s, line, cut;
+    if (!text_of_file(&input, path)) die("a stream cannot be read");
+    read_log(&all.lines, logs, name, ".meter");
+    /* Every byte is a slice. */
+    each.meters = &all;
+    each.callbacks = &none;
+    each.grow = each.still = 1;
+    each.step = 1;
+    each.batch = (int)(turn % 2);
+    meter_run(&each, name, &input, input.len);
+    for (m = 0; m < MODES; m++)
+        for (s = 0; s < sizeof steps / sizeof steps[0]; s++) {
+            how h = how_of(&modes[m]);
+            h.meters = &all;
+            h.step = steps[s];
+            h.grow = 1;
+            h.event_bytes = turn % 9 * 8;
+            h.still = input.len > LONG;
+            h.shrink = turn % 5 == 0;
+            h.twice = turn % 7 == 0;
+            h.config.events = turn % 3 ? EVERY_KIND : DELTAWIRE_MASK(DELTAWIRE_EV_DONE);
+            if (steps[s] == 7 && input.len > LONG && m % 4) continue;
+            if (!(turn++ % part)) meter_run(&h, name, &input, input.len);
+        }
+    for (line = 0; meter_next_cut(&all, &line, &cut); line++) {
+        how h = how_of(&modes[turn % MODES]);
+        h.meters = &all;
+        h.step = steps[turn % 3];
+        h.grow = 1;
+        h.still = input.len > LONG;
+        if (!(turn++ % part)) meter_run(&h, name, &input, cut);
+    }
+    text_free(&input);
+    text_free(&all.lines);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *first = NULL;
@@ -424,16 +489,19 @@ int main(int argc, char **argv)
             for (c = 0; c < all.n; c++) check_case(&all.list[c]);
             inputs += all.n;
             cases_free(&all);
-        } else if (!strcmp(what, "streams") && !first) {
+        } else if ((!strcmp(what, "streams") || !strcmp(what, "meters")) && !first) {
             first = argv[i];
         } else if (!strcmp(what, "streams")) {
             check_stream(first, argv[i]);
+            inputs++;
+        } else if (!strcmp(what, "meters")) {
+            check_meters(first, argv[i]);
             inputs++;
         } else {
             break;
         }
     }
-    if (i < argc || !inputs) die("check cases DIR | check streams LOGS FILE... [--part N] [--malloc]");
+    if (i < argc || !inputs) die("check cases DIR | check streams LOGS FILE... | check meters LOGS FILE... [--part N] [--malloc]");
     printf("%s: %lu, %lu runs, %lu wrong\n", what, (unsigned long)inputs, runs, wrong);
     return wrong != 0;
 }

@@ -1,7 +1,8 @@
 // log cases FOLDER...         reads every case in every way and compares the logs
 // log streams LOGS FILE...    compares the logs of streams with LOGS/NAME.log, and with every quirk an error with
 //                             LOGS/NAME.strict.log
-#include "log.hpp"
+// log meters LOGS FILE...     compares the meters of streams with LOGS/NAME.meter
+#include "meter.hpp"
 
 #include <iostream>
 
@@ -137,7 +138,7 @@ int run(const std::vector<std::string> &args) {
         }
     }
     if (words.size() < 2) {
-        std::cerr << "log cases FOLDER | log streams LOGS FILE...\n";
+        std::cerr << "log cases FOLDER | log streams LOGS FILE... | log meters LOGS FILE...\n";
         return 1;
     }
     tally sum;
@@ -168,6 +169,19 @@ int run(const std::vector<std::string> &args) {
             }
         }
         std::cout << "streams: " << words.size() - 2 << ", runs: " << sum.runs << ", wrong: " << sum.wrong << "\n";
+    } else if (words[0] == "meters") {
+        for (std::size_t i = 2; i < words.size(); i++) {
+            const std::filesystem::path path = words[i];
+            const std::string input = test::read_file(path);
+            const std::string name = path.filename().string();
+            const lines wanted = split(test::read_file(std::filesystem::path(words[1]) / (name + ".meter")));
+            const std::size_t step = input.size() < 20'000 ? 1 : 61;
+            test::meters_of(input, wanted, step, i % 2 == 0, [&](const std::string &got, const std::string &line) {
+                sum.runs++;
+                if (got != line && sum.wrong++ < 40) std::cerr << name << "\n    got    " << got << "\n    wanted " << line << "\n";
+            });
+        }
+        std::cout << "meters: " << words.size() - 2 << ", compared: " << sum.runs << ", wrong: " << sum.wrong << "\n";
     } else {
         return 1;
     }

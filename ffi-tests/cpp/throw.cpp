@@ -157,6 +157,7 @@ void kinds_of_exceptions() {
         must_throw([&] { (void)parser.clone(); });
         must_throw([&] { (void)parser.end(); });
         must_throw([&] { (void)parser.last_usage(); });
+        must_throw([&] { (void)parser.meter(); });
         must_throw([&] { (void)parser.last_event_id(); });
         must_throw([&] { (void)parser.finish(deltawire::discard{}); });
         must_throw([&] {
@@ -167,7 +168,7 @@ void kinds_of_exceptions() {
         });
     });
     CHECK(sum, parser.feed(input, curious).ok());
-    CHECK(sum, caught == 8);
+    CHECK(sum, caught == 9);
     // Without an exception.
     parser.reset();
     int calls = 0;
