@@ -1467,8 +1467,8 @@ struct end_info {
     bool complete() const noexcept { return whole; }
 };
 
-/// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never empty. A role, a ping, a
-/// signature, audio and images are no tokens.
+/// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never empty. A role, a
+/// ping, a signature, audio and images are no tokens.
 struct token {
     /// Of the first such event: of its first token. Of the last: of its last token.
     token_kind kind;
@@ -1484,9 +1484,9 @@ struct amount {
     std::uint64_t chars = 0;
 };
 
-/// What a parser with mode::usage keeps of its stream. Texts are UTF-8, cut between two characters, valid until the next
-/// call on the parser, and empty if they did not come. They are as the server sent them: escape them before you print
-/// them.
+/// What a parser with mode::usage keeps of its stream. Texts are UTF-8, cut between two characters, valid until the
+/// next call on the parser, and empty if they did not come. They are as the server sent them: escape them before you
+/// print them.
 struct meter_info {
     /// The first event that bears a token. A program with a clock learns when it came: in the read in which this became
     /// known.
@@ -1519,8 +1519,8 @@ struct meter_info {
     std::string_view error;
     /// The counts so far, as `parser::last_usage` has them. Bill these, or `iterations`.
     std::optional<token_usage> usage;
-    /// The sum of Anthropic's `usage.iterations`. It includes what `usage` has: that is the sum of those iterations alone
-    /// whose `type` is `message`. Bill the one or the other, never both.
+    /// The sum of Anthropic's `usage.iterations`. It includes what `usage` has: that is the sum of those iterations
+    /// alone whose `type` is `message`. Bill the one or the other, never both.
     std::optional<token_usage> iterations;
     /// The sum of those iterations whose `type` is not `message`, such as a compaction.
     std::optional<token_usage> other_iterations;
@@ -1745,8 +1745,8 @@ public:
         deltawire_meter raw = DELTAWIRE_METER_INIT;
         detail::checked(deltawire_meter_of(native(), &raw));
         const auto token_of = [](const deltawire_token &t) {
-            return t.kind == DELTAWIRE_TOKEN_NONE ? std::nullopt
-                                                  : std::optional(token{static_cast<token_kind>(t.kind), t.event, t.offset});
+            const token named{static_cast<token_kind>(t.kind), t.event, t.offset};
+            return t.kind == DELTAWIRE_TOKEN_NONE ? std::nullopt : std::optional(named);
         };
         const auto usage_of = [](const deltawire_usage &u) {
             return u.has == 0 ? std::nullopt : std::optional(token_usage(u));

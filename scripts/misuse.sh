@@ -27,7 +27,7 @@ build() {
 # run SUFFIX COMPILER...
 run() {
   local program pids=()
-  for program in version versions order sizes messages misuse; do
+  for program in version versions order sizes meters messages misuse; do
     build "$program" "$@" &
     pids+=($!)
   done
@@ -35,7 +35,7 @@ run() {
   # On a crash the program itself reports the case.
   export ASAN_OPTIONS=handle_segv=0:detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
   "$out/version-$1" "$version" || fail "the versions differ"
-  for program in versions order sizes messages misuse; do "$out/$program-$1" || fail "$program-$1 found faults"; done
+  for program in versions order sizes meters messages misuse; do "$out/$program-$1" || fail "$program-$1 found faults"; done
 }
 run gcc gcc -O1
 # Control: a library with three errors must be detected.
@@ -53,7 +53,7 @@ if ! have clang; then
 fi
 # Not optimized: the generated program is large, and its own code is not under test.
 run sanitizers clang -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-for program in versions order sizes messages misuse; do
+for program in versions order sizes meters messages misuse; do
   nm "$out/$program-sanitizers" | grep __asan_init >/dev/null || fail "$program was built without the sanitizer"
 done
 pass misuse-sanitizers

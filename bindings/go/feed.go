@@ -99,9 +99,9 @@ func (w *writer) drain() {
 // Tee returns a body that returns the same bytes and errors as the given body, and gives the bytes to a reader without
 // a source. A proxy watches a response so, while passing it on. The body calls each for every event, unless each is
 // nil. It calls end once, unless end is nil, when it has ended, failed or been closed: then [Reader.Err],
-// [Reader.Meter], [Reader.Usage] and [Reader.End] describe the whole stream. The goroutine that reads or closes the body makes these
-// calls. If the body is closed before it has ended, and the response is not complete, Err wraps [ErrClosed]: the reading
-// side left. Decompress a compressed body first; otherwise Err names the compression.
+// [Reader.Meter], [Reader.Usage] and [Reader.End] describe the whole stream. The goroutine that reads or closes the body
+// makes these calls. If the body is closed before it has ended, and the response is not complete, Err wraps [ErrClosed]:
+// the reading side left. Decompress a compressed body first; otherwise Err names the compression.
 //
 // Do not use Tee for a response with status 101 (an upgrade, such as WebSocket): its body is a connection, which can
 // also be written to, and the body that Tee returns can only be read. For a response without a body (HEAD, 204, 304)

@@ -63,12 +63,15 @@ func TestRustMeters(t *testing.T) {
 		t.Fatalf("%d streams in %s: %v", len(names), folder, err)
 	}
 	compared := 0
-	compare := func(r *Reader, want string, context ...any) {
+	type known struct {
+		word string
+		at   int
+		line string
+	}
+	compare := func(r *Reader, want known, context ...any) {
 		m, ok := r.Meter()
-		word, at := "", 0
-		fmt.Sscan(want, &word, &at)
-		if got := meterLine(word, at, m); !ok || got != want {
-			t.Fatalf("%v:\n got  %s\n want %s", context, got, want)
+		if got := meterLine(want.word, want.at, m); !ok || got != want.line {
+			t.Fatalf("%v:\n got  %s\n want %s", context, got, want.line)
 		}
 		compared++
 	}
@@ -81,7 +84,14 @@ func TestRustMeters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines := strings.Split(strings.TrimSuffix(string(file), "\n"), "\n")
+		var lines []known
+		for line := range strings.Lines(string(file)) {
+			want := known{line: strings.TrimSuffix(line, "\n")}
+			if _, err := fmt.Sscan(line, &want.word, &want.at); err != nil {
+				t.Fatal(err)
+			}
+			lines = append(lines, want)
+		}
 		size := 1 // of a read
 		if len(stream) > 20_000 {
 			size = 61
@@ -97,27 +107,18 @@ func TestRustMeters(t *testing.T) {
 			at = next
 			for fed.Next() {
 			}
-			for i := from + 1; i < len(lines); i++ {
-				word, begins := "", 0
-				fmt.Sscan(lines[i], &word, &begins)
-				if word != "from" || begins > at {
-					break
-				}
-				from = i
+			for lines[from+1].word == "from" && lines[from+1].at <= at {
+				from++
 			}
 			compare(fed, lines[from], filepath.Base(path), at)
 		}
 		r := NewReader(nil, append(opts, WithReadSize(1448))...)
-		for _, line := range lines {
-			if number, ok := strings.CutPrefix(line, "cut "); ok {
-				cut, err := strconv.Atoi(number[:strings.IndexByte(number, ' ')])
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.Reset(bytes.NewReader(stream[:cut]))
+		for _, want := range lines {
+			if want.word == "cut" {
+				r.Reset(bytes.NewReader(stream[:want.at]))
 				for r.Next() {
 				}
-				compare(r, line, filepath.Base(path), "cut")
+				compare(r, want, filepath.Base(path), "cut")
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 //! The meter of a parser in mode USAGE: it counts what every sink is given.
 
 use crate::block::{look, ReadBlock};
-use crate::convert::{fill, str_of, usage_of, NO_STR};
+use crate::convert::{check_size, fill, str_of, usage_of, NO_STR};
 use crate::types::*;
 use core::mem::size_of;
 use deltawire::chat::Update;
@@ -77,6 +77,7 @@ pub unsafe extern "C" fn deltawire_meter_of(p: *const deltawire_parser, out: *mu
     // SAFETY: the caller promises valid pointers.
     unsafe {
         let ReadBlock { meter, .. } = ok!(look(p));
+        ok!(check_size(out));
         let Some(meter) = meter else { return DELTAWIRE_E_STATE };
         let amount = |amount: deltawire::stream::Amount| deltawire_amount { bytes: amount.bytes, chars: amount.chars };
         let text = |text: &str| str_of(text.as_bytes());

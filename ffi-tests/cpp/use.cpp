@@ -455,6 +455,58 @@ void usages() {
     CHECK(sum, !deltawire::token_usage::of(deltawire::value()) && !deltawire::token_usage::of(deltawire::value::open("[]")));
 }
 
+/// What a meter has, and when it has none.
+void meters() {
+    const auto status_of = [](const deltawire::parser &parser) {
+        try {
+            (void)parser.meter();
+        } catch (const deltawire::error &e) {
+            return e.code();
+        }
+        return status::ok;
+    };
+    CHECK(sum, status_of(deltawire::parser()) == status::state);
+    deltawire::config config;
+    config.mode = deltawire::mode::usage;
+    config.event_bytes = 8;
+    deltawire::parser parser(config);
+    auto meter = parser.meter();
+    CHECK(sum, !meter.first && !meter.last && !meter.finish && !meter.usage && meter.events == 0 && meter.model.empty());
+    const std::string role = "data: {\"model\":\"m\",\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n";
+    const std::string input =
+        role + content_chunk("Gr\u00fc\u00dfe") +
+        "data: {\"choices\":[{\"delta\":{\"reasoning\":\"\\ud83d\\ude00\",\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":"
+        "{\"name\":\"f\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n"
+        "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3}}\n\ndata: [DONE]\n\n";
+    const std::size_t cut = role.size() + content_chunk("Gr\u00fc\u00dfe").size();
+    (void)parser.feed(input.substr(0, cut + 20), deltawire::discard{});
+    deltawire::parser left = parser.clone();
+    (void)left.finish();
+    meter = left.meter();
+    CHECK(sum, meter.first->kind == deltawire::token_kind::content && meter.first->event == 2);
+    CHECK(sum, meter.first->offset == role.size() && meter.last->offset == role.size() && meter.token_events == 1);
+    CHECK(sum, meter.content.bytes == 7 && meter.content.chars == 5 && !meter.finish && meter.model == "m");
+    CHECK(sum, left.end().how == deltawire::verdict::truncated && meter.calls == 0);
+    // The rest in batches, after a move; the meter is not behind the loop.
+    deltawire::parser moved = std::move(parser);
+    CHECK(sum, status_of(parser) == status::null);
+    auto rest = moved.batch(string_view(input).substr(cut + 20));
+    for (const auto &e : rest) {
+        CHECK(sum, e.kind() == event_kind::chunk && moved.meter().usage->prompt == 3U);
+        break;
+    }
+    for (const auto &e : rest) (void)e;
+    for (const auto &e : moved.batch_finish()) (void)e;
+    meter = moved.meter();
+    CHECK(sum, meter.last->kind == deltawire::token_kind::call && meter.last->event == 3 && meter.last->offset == cut);
+    CHECK(sum, meter.reasoning.bytes == 4 && meter.reasoning.chars == 1 && meter.arguments.bytes == 2);
+    CHECK(sum, meter.calls == 1 && meter.names == 1 && meter.call_names[0] == "f" && meter.call_names[1].empty());
+    CHECK(sum, meter.finish == deltawire::finish_reason::tool_calls && meter.finish_text == "tool_calls");
+    CHECK(sum, meter.events == 5 && meter.token_events == 2 && !meter.iterations && meter.error.empty());
+    moved.reset();
+    CHECK(sum, !moved.meter().first && moved.meter().calls == 0 && status_of(moved) == status::ok);
+}
+
 void direct_reading() {
     std::string input;
     for (int i = 0; i < 50; i++) input += content_chunk("n" + std::to_string(i) + (i % 2 == 0 ? "\\u0041" : "B"));
@@ -1012,6 +1064,7 @@ int main(int argc, char **argv) {
         pauses();
         batches();
         usages();
+        meters();
         direct_reading();
         values();
         chunks();

@@ -199,9 +199,11 @@ static deltawire_parser *parser_with(deltawire_workspace *w, int state, enum whe
     deltawire_batch_result result;
     deltawire_status status = DELTAWIRE_OK, expected = DELTAWIRE_OK;
     unsigned char scratch[DELTAWIRE_SCRATCH_MIN];
-    size_t size = DELTAWIRE_BLOCK_SIZE(2048) + 256, off = 0, len = 0;
+    size_t size = DELTAWIRE_BLOCK_SIZE(2048) + DELTAWIRE_METER_SIZE + 256, off = 0, len = 0;
     unsigned char *block;
     config.read_len = 256;
+    /* Some have a meter. */
+    config.mode = state % 2 ? DELTAWIRE_MODE_CHAT : DELTAWIRE_MODE_USAGE;
     if (w) config.flags = DELTAWIRE_CFG_SHARED;
     if (state == WANTING) config.flags |= DELTAWIRE_CFG_GROW, config.read_len = 0;
     if (state == WANTING) size = deltawire_block_size(&config, 32);
@@ -328,6 +330,19 @@ void is_one_of(const char *what, long long got, long long one, long long other) 
     if (got != one && got != other) fault(what, got, one);
 }
 
+static int same_text(deltawire_str *a, deltawire_str *b) {
+    int same = a->len == b->len && (a->len == 0 || memcmp(a->ptr, b->ptr, a->len) == 0);
+    a->ptr = b->ptr = NULL;
+    return same;
+}
+int same_meter(deltawire_meter a, deltawire_meter b) {
+    int same = same_text(&a.model, &b.model) & same_text(&a.id, &b.id) & same_text(&a.finish_reason, &b.finish_reason) &
+               same_text(&a.error, &b.error) & same_text(&a.tool_usage, &b.tool_usage);
+    size_t i;
+    for (i = 0; i < DELTAWIRE_METER_NAMES; i++) same &= same_text(&a.call_names[i], &b.call_names[i]);
+    return same && memcmp(&a, &b, sizeof a) == 0; /* it has no padding */
+}
+
 static int32_t take(void *user, const deltawire_at *at, const char *bytes_, size_t len) {
     struct text *text = user;
     (void)at;
@@ -343,6 +358,7 @@ deltawire_callbacks taking(void) {
 deltawire_parser *make(size_t event_bytes, const deltawire_config *config) {
     size_t size = DELTAWIRE_BLOCK_SIZE(event_bytes) + (config ? (config->read_len + 7u) / 8u * 8u : 0);
     deltawire_parser *p = NULL;
+    if (config && config->mode == DELTAWIRE_MODE_USAGE) size += DELTAWIRE_METER_SIZE;
     require(deltawire_init(region("parser", size, NO_MISUSE, 0), size, config, &p) == DELTAWIRE_OK, "deltawire_init");
     return p;
 }

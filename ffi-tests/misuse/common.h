@@ -66,6 +66,8 @@ extern size_t seen;
 /* Compares by hand. */
 void is(const char *what, long long got, long long expected);
 void is_one_of(const char *what, long long got, long long one, long long other);
+/* Whether two meters have the same in them, wherever their texts lie. */
+int same_meter(deltawire_meter a, deltawire_meter b);
 /* Checks a call that may change only what its region allows. */
 #define UNCHANGED(what, call, expected) \
     do { deltawire_status status_; freeze(); status_ = (call); compare(status_); is(what, status_, expected); } while (0)

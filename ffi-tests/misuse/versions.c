@@ -158,7 +158,7 @@ static void callbacks(void) {
     }
 }
 
-/* ---- structs that are filled: deltawire_usage, deltawire_end */
+/* ---- structs that are filled: deltawire_usage, deltawire_end, deltawire_meter */
 
 static const deltawire_chunk *used_chunk(void) {
     static deltawire_chunk_storage storage;
@@ -168,6 +168,16 @@ static const deltawire_chunk *used_chunk(void) {
 }
 static deltawire_status end_of(void *out) { return deltawire_end_of(used(), out); }
 static deltawire_status last_usage(void *out) { return deltawire_last_usage(used(), out); }
+static deltawire_status meter_of(void *out) {
+    /* Always in the same place, because a meter's texts are pointers. */
+    static uint64_t block[(DELTAWIRE_BLOCK_SIZE(512) + DELTAWIRE_METER_SIZE) / 8];
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_parser *p = NULL;
+    config.mode = DELTAWIRE_MODE_USAGE;
+    require(deltawire_init(block, sizeof block, &config, &p) == DELTAWIRE_OK, "deltawire_init");
+    is("feed", deltawire_feed(p, USED, sizeof USED - 1, NULL, NULL, NULL), DELTAWIRE_OK);
+    return deltawire_meter_of(p, out);
+}
 static deltawire_status chunk_usage(void *out) { return deltawire_chunk_usage(used_chunk(), out); }
 
 static void filled(const char *name, deltawire_status (*call)(void *), const void *whole, size_t known) {
@@ -213,6 +223,7 @@ static void filled(const char *name, deltawire_status (*call)(void *), const voi
 int main(void) {
     deltawire_usage usage = DELTAWIRE_USAGE_INIT;
     deltawire_end end = DELTAWIRE_END_INIT;
+    deltawire_meter meter = DELTAWIRE_METER_INIT;
     begin("versions", "the whole structs", -1);
     is("usage", last_usage(&usage), DELTAWIRE_OK);
     is("counts", usage.has == 0x3FF && usage.prompt == 1 && usage.completion == 2 && usage.total == 3 &&
@@ -221,10 +232,13 @@ int main(void) {
                      usage.cache_write == 10, 1);
     is("end", end_of(&end), DELTAWIRE_OK);
     is("offset", (long long)end.offset, (long long)sizeof USED - 1);
+    is("meter", meter_of(&meter), DELTAWIRE_OK);
+    is("the meter's usage", memcmp(&meter.usage, &usage, sizeof usage), 0);
     configs();
     callbacks();
     filled("deltawire_last_usage", last_usage, &usage, sizeof usage);
     filled("deltawire_chunk_usage", chunk_usage, &usage, sizeof usage);
     filled("deltawire_end_of", end_of, &end, sizeof end);
+    filled("deltawire_meter_of", meter_of, &meter, sizeof meter);
     return summary("structs of other versions");
 }
