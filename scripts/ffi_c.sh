@@ -110,6 +110,7 @@ has "$instrumented" __asan_report_load || fail "the library is not instrumented"
 "$out/asan/check" cases --part "$(full 23 101)" tests/quirks
 "$out/asan/check" cases --part 7 $src
 "$out/asan/check" streams "$out/logs" --part "$(full 23 101)" "${samples[@]}" "${made[@]}" "${streams[@]}"
+"$out/asan/check" meters "$out/logs" --part "$(full 5 23)" "${samples[@]}" "${made[@]}"
 "$out/asan/shared" --part 5 "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 "$out/asan/values"
 for sample in samples/{choices,weather,openrouter}.sse; do

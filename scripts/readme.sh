@@ -129,10 +129,10 @@ if have g++; then
   try cpp "$out/quick-cpp"
   tools tools-cpp "$out/tools-cpp"
   tools batch-cpp "$out/batch-cpp"
-  meter "$out/meter-cpp" samples/usage.sse "Done; stop; prompt 9; completion 4"
-  meter "$out/meter-cpp" samples/truncated.sse "Truncated, incomplete; no finish reason"
+  meter "$out/meter-cpp" samples/usage.sse "Done; stop; prompt 9; completion 4; characters 21"
+  meter "$out/meter-cpp" samples/truncated.sse "Truncated, incomplete; no finish reason; characters 17"
   printf 'data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}\n\n' >"$out/anthropic.sse"
-  meter "$out/meter-cpp" "$out/anthropic.sse" "Truncated, incomplete; no finish reason; prompt 9; completion 1"
+  meter "$out/meter-cpp" "$out/anthropic.sse" "Truncated, incomplete; no finish reason; prompt 9; completion 1; characters 0"
   pass readme-meter-cpp
 else
   echo "SKIP readme-cpp: g++ is missing"

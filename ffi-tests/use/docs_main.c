@@ -1,6 +1,6 @@
 /* docs_main FILE...: runs the code of docs/gateway.md on streams, in slices of several sizes.
- * docs_main --meter STREAM...: checks that reading only the usage gives the same usage as reading all of a stream, whole and cut,
- * in any slices. */
+ * docs_main --meter STREAM...: checks that the meter has the usage, the end and the amounts of text that callbacks get, of streams
+ * whole and cut, in any slices. */
 #define _POSIX_C_SOURCE 200809L
 #include "http.h"
 
@@ -78,48 +78,69 @@ static size_t load(const char *name, char *bytes, size_t room) {
     return len;
 }
 
-static struct meter metered(const char *bytes, size_t len, size_t slice, uint32_t mode, const char *name) {
-    deltawire_config config = DELTAWIRE_CONFIG_INIT;
-    size_t at, n, size = deltawire_block_size(NULL, 1 << 18);
-    struct meter m;
-    if (meter_begin(&m, 1 << 18) != 0) fail("meter_begin", name, slice);
-    config.mode = mode;
-    if (mode != DELTAWIRE_MODE_USAGE && deltawire_init(m.parser, size, &config, &m.parser) != DELTAWIRE_OK)
-        fail("init", name, slice);
-    for (at = 0; at < len; at += n) {
-        n = len - at < slice ? len - at : slice;
-        meter_look(&m, bytes + at, n);
+static int32_t count(void *user, const deltawire_at *at, const char *text, size_t len) {
+    (void)text;
+    ((size_t *)user)[at->kind] += len;
+    return DELTAWIRE_GO_ON;
+}
+
+/* What a meter must have, from the callbacks of a parser without one. */
+static void read_fully(const char *bytes, size_t len, size_t sums[DELTAWIRE_EV_COUNT], deltawire_usage *used, deltawire_end *end) {
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_parser *p = parser(0);
+    size_t consumed;
+    callbacks.on_content = callbacks.on_reasoning = callbacks.on_refusal = count;
+    callbacks.on_tool_arguments = callbacks.on_function_arguments = count;
+    while (deltawire_feed(p, bytes, len, &callbacks, sums, &consumed) == DELTAWIRE_NEED_STORAGE) {
+        deltawire_parser *old = p;
+        size_t want = deltawire_need(old);
+        if (deltawire_move(malloc(want), want, old, &p) != DELTAWIRE_OK) fail("move", "", 0);
+        free(old);
+        bytes += consumed;
+        len -= consumed;
     }
-    meter_look(&m, NULL, 0);
-    free(m.parser);
-    return m;
+    finish(&p, &callbacks, sums);
+    if (deltawire_end_of(p, end) != DELTAWIRE_OK) fail("end_of", "", 0);
+    deltawire_last_usage(p, used);
+    free(p);
 }
 
 static int meter(int argc, char **argv) {
     static const size_t slices[] = {1, 7, 1448, (size_t)-1};
     static char bytes[1 << 22];
-    size_t nth, runs = 0, used = 0, cut = 0;
+    size_t nth, runs = 0, used = 0, tokens = 0, cut;
     int file;
     for (file = 0; file < argc; file++) {
-        size_t len = load(argv[file], bytes, sizeof bytes);
-        for (cut = len; ; cut = cut > 997 ? cut - 997 : 0) {
-            struct meter whole = metered(bytes, cut, cut + 1, DELTAWIRE_MODE_CHAT, argv[file]);
+        size_t len = load(argv[file], bytes, sizeof bytes), at, n;
+        for (cut = len;; cut = cut > 997 ? cut - 997 : 0) {
+            size_t sums[DELTAWIRE_EV_COUNT] = {0};
+            deltawire_usage counts = DELTAWIRE_USAGE_INIT;
+            deltawire_end end = DELTAWIRE_END_INIT;
+            read_fully(bytes, cut, sums, &counts, &end);
             for (nth = cut == len ? 0 : 2; nth < sizeof slices / sizeof *slices; nth++, runs++) {
-                struct meter m = metered(bytes, cut, slices[nth], DELTAWIRE_MODE_USAGE, argv[file]);
-                if (m.finish != whole.finish || m.usages != whole.usages) fail("another finish reason or usage", argv[file], cut);
-                if (m.used.has != whole.used.has || m.used.prompt != whole.used.prompt || m.used.cached != whole.used.cached ||
-                    m.used.completion != whole.used.completion || m.used.total != whole.used.total)
-                    fail("other counts", argv[file], cut);
-                if (m.end.verdict != whole.end.verdict || m.end.offset != whole.end.offset ||
-                    m.end.complete != whole.end.complete || m.end.protocol != whole.end.protocol)
-                    fail("another end", argv[file], cut);
-                used += m.usages;
+                struct meter m;
+                if (meter_begin(&m) != 0) fail("meter_begin", argv[file], slices[nth]);
+                for (at = 0; at < cut; at += n) {
+                    n = cut - at < slices[nth] ? cut - at : slices[nth];
+                    meter_look(&m, bytes + at, n);
+                }
+                meter_look(&m, NULL, 0);
+                if (memcmp(&m.now.usage, &counts, sizeof counts) != 0) fail("other counts", argv[file], cut);
+                if (memcmp(&m.end, &end, sizeof end) != 0) fail("another end", argv[file], cut);
+                if (m.now.content.bytes != sums[DELTAWIRE_EV_CONTENT] || m.now.reasoning.bytes != sums[DELTAWIRE_EV_REASONING] ||
+                    m.now.refusal.bytes != sums[DELTAWIRE_EV_REFUSAL] ||
+                    m.now.arguments.bytes != sums[DELTAWIRE_EV_TOOL_ARGUMENTS] + sums[DELTAWIRE_EV_FUNCTION_ARGUMENTS])
+                    fail("another amount", argv[file], cut);
+                used += m.now.usage.has != 0;
+                tokens += m.now.token_events;
+                free(m.parser);
             }
             if (cut == 0) break;
         }
     }
-    printf("docs/gateway.md: %lu runs, %lu usages\n", (unsigned long)runs, (unsigned long)used);
-    return used == 0;
+    printf("docs/gateway.md: %lu runs, %lu with usage, %lu events with tokens\n", (unsigned long)runs, (unsigned long)used,
+           (unsigned long)tokens);
+    return used == 0 || tokens == 0;
 }
 
 /* A stream that reads with the workspace of its upstream, in slices. */
