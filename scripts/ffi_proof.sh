@@ -72,7 +72,7 @@ pass ffi-proof-run
 # drive's own calls and callbacks.
 sort -k 3 -n "$out/stack.txt" | awk '{ most[$2] = $3 } END { for (drive in most) print "stack of " drive ": " most[drive] }' | sort
 most() { awk -v drives=" $* " 'index(drives, " " $2 " ") && $3 > most { most = $3 } END { print most + 0 }' "$out/stack.txt"; }
-feed=$(most push pause strict sse) batch=$(most batch direct) assembler=$(most message message-batch)
+feed=$(most push pause strict sse meter) batch=$(most batch direct) assembler=$(most message message-batch)
 deepest=$(awk '{ print $3 }' "$out/stack.txt" | sort -n | tail -n 1)
 echo "NOTE stack, at most: feed $feed, batch $batch, assembler $assembler bytes ($(cut -d' ' -f1 "$out/streams.txt") streams and the samples)"
 [ "$deepest" -le "$STACK_LIMIT" ] || fail "more stack than $STACK_LIMIT bytes: $deepest"

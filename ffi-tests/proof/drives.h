@@ -273,6 +273,37 @@ static void drive_sse(size_t cut) {
     note_end();
 }
 
+static void note_token(const deltawire_token *token) {
+    note(token->kind), note(token->event), note(token->offset);
+}
+
+static void note_meter(void) {
+    deltawire_meter m = DELTAWIRE_METER_INIT;
+    if (deltawire_meter_of(parser, &m) != DELTAWIRE_OK) fail("meter_of");
+    const deltawire_str texts[] = {m.model, m.id, m.finish_reason, m.error, m.tool_usage};
+    const deltawire_amount amounts[] = {m.content, m.reasoning, m.refusal, m.arguments};
+    note(m.finish), note(m.events), note(m.token_events), note(m.calls), note(m.names);
+    note_token(&m.first), note_token(&m.last);
+    for (size_t i = 0; i < 4; i++) note(amounts[i].bytes), note(amounts[i].chars);
+    for (size_t i = 0; i < 5; i++) note_bytes(texts[i].ptr, texts[i].len);
+    for (size_t i = 0; i < DELTAWIRE_METER_NAMES; i++) note_bytes(m.call_names[i].ptr, m.call_names[i].len);
+    note_bytes(&m.usage, sizeof m.usage);
+    note_bytes(&m.iterations, sizeof m.iterations);
+    note_bytes(&m.other_iterations, sizeof m.other_iterations);
+}
+
+/* Meters the stream, without callbacks. */
+static void drive_meter(size_t cut) {
+    deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
+    message = 0, pause_every = 0;
+    cfg.mode = DELTAWIRE_MODE_USAGE;
+    if (!open(&cfg, 64)) return;
+    note((u64)feed(cut, 0, 0));
+    note_meter();
+    note((u64)deltawire_reset(parser));
+    note_meter();
+}
+
 /* ---- batch ---- */
 
 static deltawire_event events[3];

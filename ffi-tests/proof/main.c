@@ -9,7 +9,7 @@ static const struct {
     void (*drive)(size_t cut);
 } drives[] = {
     {"push", drive_push},       {"pause", drive_pause},     {"strict", drive_strict}, {"sse", drive_sse},
-    {"batch", drive_batch},     {"direct", drive_direct},   {"message", drive_message},
+    {"meter", drive_meter},     {"batch", drive_batch},     {"direct", drive_direct}, {"message", drive_message},
     {"message-batch", drive_message_batch}, {"tables", drive_tables},
 };
 static const size_t cuts[] = {1, 7, 64, SIZE_MAX};
