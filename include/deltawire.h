@@ -229,9 +229,10 @@ const char *deltawire_status_text(deltawire_status status);
 // `DELTAWIRE_EV_SSE`.
 #define DELTAWIRE_MODE_SSE 1
 
-// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that meter a stream, such as gateways. The block also
-// has a meter, which `deltawire_meter_of` reads; it takes at most `DELTAWIRE_METER_SIZE` bytes, which
-// `deltawire_block_size` of this config includes. Most such programs need no callbacks.
+// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that meter a stream, such as gateways. The block
+// also has a meter, which `deltawire_meter_of` reads; it takes at most `DELTAWIRE_METER_SIZE`
+// bytes, which `deltawire_block_size` of this config includes. Most such programs need no
+// callbacks.
 #define DELTAWIRE_MODE_USAGE 2
 
 // Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
@@ -1439,7 +1440,8 @@ typedef struct {
     uint64_t event;
     // Stream offset, in bytes, of the event's first byte.
     uint64_t offset;
-    // `DELTAWIRE_TOKEN_*`: of the first token of the first such event, of the last token of the last.
+    // `DELTAWIRE_TOKEN_*`: of the first token of the first such event, of the last token of the
+    // last.
     uint32_t kind;
     // Zero.
     uint32_t reserved;
@@ -1454,16 +1456,16 @@ typedef struct {
 } deltawire_amount;
 
 // What a parser in mode USAGE keeps of its stream. The caller sets `size`: the library writes no
-// more bytes than that, and zeroes members that it does not know. Texts are UTF-8, not ended by NUL,
-// cut between two characters, and valid until the next call on the parser; a text that did not come
-// has the length 0. They are as the server sent them: escape them before you print them.
+// more bytes than that, and zeroes members that it does not know. Texts are UTF-8, not ended by
+// NUL, cut between two characters, and valid until the next call on the parser; a text that did not
+// come has the length 0. They are as the server sent them: escape them before you print them.
 typedef struct {
     // `sizeof(deltawire_meter)`; `DELTAWIRE_METER_INIT` sets it.
     uint32_t size;
     // `DELTAWIRE_FINISH_*`: why choice 0 finished; 0: it has not.
     uint32_t finish;
-    // The first event that bears a token. A program with a clock learns when it came: in the read in
-    // which this became known.
+    // The first event that bears a token. A program with a clock learns when it came: in the read
+    // in which this became known.
     deltawire_token first;
     // The last event so far that bears a token.
     deltawire_token last;
@@ -1478,8 +1480,8 @@ typedef struct {
     deltawire_amount reasoning;
     // Refusals of all choices.
     deltawire_amount refusal;
-    // Arguments of all calls, custom tools' inputs and `function_call`s. Arguments that Gemini sends by
-    // path do not count.
+    // Arguments of all calls, custom tools' inputs and `function_call`s. Arguments that Gemini
+    // sends by path do not count.
     deltawire_amount arguments;
     // How many tool calls and `function_call`s opened, in all choices.
     uint32_t calls;
@@ -1491,37 +1493,36 @@ typedef struct {
     deltawire_str model;
     // The first `id` of the response that came, at most 128 bytes.
     deltawire_str id;
-    // The finish reason of choice 0 as the message has it, in the word of chat completions if there is
-    // one; at most 64 bytes.
+    // The finish reason of choice 0 as the message has it, in the word of chat completions if there
+    // is one; at most 64 bytes.
     deltawire_str finish_reason;
     // The first error of the API: its type, else its code, else `error`; at most 128 bytes.
     deltawire_str error;
-    // The counts so far, as `deltawire_last_usage` has them; `has` is 0 if none came. Bill these, or
-    // `iterations`.
+    // The counts so far, as `deltawire_last_usage` has them; `has` is 0 if none came. Bill these,
+    // or `iterations`.
     deltawire_usage usage;
-    // The sum of Anthropic's `usage.iterations`; `has` is 0 if none came. It includes what `usage` has:
-    // that is the sum of those iterations alone whose `type` is `message`. Bill the one or the other,
-    // never both.
+    // The sum of Anthropic's `usage.iterations`; `has` is 0 if none came. It includes what `usage`
+    // has: that is the sum of those iterations alone whose `type` is `message`. Bill the one or the
+    // other, never both.
     deltawire_usage iterations;
     // The sum of those iterations whose `type` is not `message`, such as a compaction.
     deltawire_usage other_iterations;
-    // `tool_usage` of Responses, as raw JSON: what tools of the server used. Absent if it is longer than
-    // 512 bytes.
+    // `tool_usage` of Responses, as raw JSON: what tools of the server used. Absent if it is longer
+    // than 512 bytes.
     deltawire_str tool_usage;
 } deltawire_meter;
 
 // A deltawire_meter with its size; all other members are zero.
 #define DELTAWIRE_METER_INIT \
     {sizeof(deltawire_meter), 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
-     0, 0, {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}}, \
-     {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, DELTAWIRE_USAGE_INIT, DELTAWIRE_USAGE_INIT, \
-     DELTAWIRE_USAGE_INIT, {NULL, 0}}
+     0, 0, {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, \
+     {NULL, 0}}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, DELTAWIRE_USAGE_INIT, \
+     DELTAWIRE_USAGE_INIT, DELTAWIRE_USAGE_INIT, {NULL, 0}}
 
 // Writes what the parser keeps of its stream in `DELTAWIRE_MODE_USAGE`, at any time, also after a
-// stream was cut. Answers OK, E_NULL, E_ALIGN, E_STATE (also in another mode), E_REENTRANT, E_CONFIG
-// (`size`).
-deltawire_status deltawire_meter_of(const deltawire_parser *p,
-                                    deltawire_meter *out);
+// stream was cut. Answers OK, E_NULL, E_ALIGN, E_STATE (also in another mode), E_REENTRANT,
+// E_CONFIG (`size`).
+deltawire_status deltawire_meter_of(const deltawire_parser *p, deltawire_meter *out);
 
 // The last event ID: send it as `Last-Event-ID` to reconnect. Bytes, valid until the next call on
 // the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.

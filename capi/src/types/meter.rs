@@ -29,7 +29,8 @@ pub struct deltawire_token {
     pub event: u64,
     /// Stream offset, in bytes, of the event's first byte.
     pub offset: u64,
-    /// `DELTAWIRE_TOKEN_*`: of the first token of the first such event, of the last token of the last.
+    /// `DELTAWIRE_TOKEN_*`: of the first token of the first such event, of the last token of the
+    /// last.
     pub kind: u32,
     /// Zero.
     pub reserved: u32,
@@ -46,9 +47,9 @@ pub struct deltawire_amount {
 }
 
 /// What a parser in mode USAGE keeps of its stream. The caller sets `size`: the library writes no
-/// more bytes than that, and zeroes members that it does not know. Texts are UTF-8, not ended by NUL,
-/// cut between two characters, and valid until the next call on the parser; a text that did not come
-/// has the length 0. They are as the server sent them: escape them before you print them.
+/// more bytes than that, and zeroes members that it does not know. Texts are UTF-8, not ended by
+/// NUL, cut between two characters, and valid until the next call on the parser; a text that did not
+/// come has the length 0. They are as the server sent them: escape them before you print them.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct deltawire_meter {
@@ -56,8 +57,8 @@ pub struct deltawire_meter {
     pub size: u32,
     /// `DELTAWIRE_FINISH_*`: why choice 0 finished; 0: it has not.
     pub finish: u32,
-    /// The first event that bears a token. A program with a clock learns when it came: in the read in
-    /// which this became known.
+    /// The first event that bears a token. A program with a clock learns when it came: in the read
+    /// in which this became known.
     pub first: deltawire_token,
     /// The last event so far that bears a token.
     pub last: deltawire_token,
@@ -72,8 +73,8 @@ pub struct deltawire_meter {
     pub reasoning: deltawire_amount,
     /// Refusals of all choices.
     pub refusal: deltawire_amount,
-    /// Arguments of all calls, custom tools' inputs and `function_call`s. Arguments that Gemini sends by
-    /// path do not count.
+    /// Arguments of all calls, custom tools' inputs and `function_call`s. Arguments that Gemini
+    /// sends by path do not count.
     pub arguments: deltawire_amount,
     /// How many tool calls and `function_call`s opened, in all choices.
     pub calls: u32,
@@ -85,21 +86,21 @@ pub struct deltawire_meter {
     pub model: deltawire_str,
     /// The first `id` of the response that came, at most 128 bytes.
     pub id: deltawire_str,
-    /// The finish reason of choice 0 as the message has it, in the word of chat completions if there is
-    /// one; at most 64 bytes.
+    /// The finish reason of choice 0 as the message has it, in the word of chat completions if there
+    /// is one; at most 64 bytes.
     pub finish_reason: deltawire_str,
     /// The first error of the API: its type, else its code, else `error`; at most 128 bytes.
     pub error: deltawire_str,
-    /// The counts so far, as `deltawire_last_usage` has them; `has` is 0 if none came. Bill these, or
-    /// `iterations`.
+    /// The counts so far, as `deltawire_last_usage` has them; `has` is 0 if none came. Bill these,
+    /// or `iterations`.
     pub usage: deltawire_usage,
-    /// The sum of Anthropic's `usage.iterations`; `has` is 0 if none came. It includes what `usage` has:
-    /// that is the sum of those iterations alone whose `type` is `message`. Bill the one or the other,
-    /// never both.
+    /// The sum of Anthropic's `usage.iterations`; `has` is 0 if none came. It includes what `usage`
+    /// has: that is the sum of those iterations alone whose `type` is `message`. Bill the one or the
+    /// other, never both.
     pub iterations: deltawire_usage,
     /// The sum of those iterations whose `type` is not `message`, such as a compaction.
     pub other_iterations: deltawire_usage,
-    /// `tool_usage` of Responses, as raw JSON: what tools of the server used. Absent if it is longer than
-    /// 512 bytes.
+    /// `tool_usage` of Responses, as raw JSON: what tools of the server used. Absent if it is longer
+    /// than 512 bytes.
     pub tool_usage: deltawire_str,
 }
