@@ -160,12 +160,15 @@ int main(void) {
     choices.max_choices = DELTAWIRE_DEFAULT_CHOICES + 10;
     calls.max_tool_calls = DELTAWIRE_DEFAULT_TOOL_CALLS + 10;
     deltawire_config shared = DELTAWIRE_CONFIG_INIT, one;
+    deltawire_config usage = DELTAWIRE_CONFIG_INIT;
     shared.flags = DELTAWIRE_CFG_SHARED;
+    usage.mode = DELTAWIRE_MODE_USAGE;
     one = shared, one.max_choices = one.max_tool_calls = 1;
     printf("%zu %zu %zu %zu %zu %zu", parser, message, (deltawire_block_size(&choices, 0) - parser) / 10,
            (deltawire_message_size(&choices, 0) - message) / 10, (deltawire_block_size(&calls, 0) - parser) / 10,
            (deltawire_message_size(&calls, 0) - message) / 10);
-    printf(" %zu %zu %zu\n", deltawire_block_size(&shared, 0), deltawire_block_size(&one, 0), deltawire_workspace_size());
+    printf(" %zu %zu %zu %zu\n", deltawire_block_size(&shared, 0), deltawire_block_size(&one, 0),
+           deltawire_block_size(&usage, 0) - parser, deltawire_workspace_size());
     return 0;
 }
 C
