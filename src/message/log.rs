@@ -66,9 +66,9 @@ use crate::{Error, QuirkSet};
 ///
 /// # Memory
 ///
-/// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more. Records that were
-/// replaced (usage with each chunk, a message that is sent again) are removed once the log is longer than twice its
-/// length after the last removal plus 1 KiB.
+/// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more, a member of a provider
+/// 37 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
+/// again) are removed once the log is longer than twice its length after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<LoggedChoice, LoggedCall, CHOICES, CALLS>>;
 
