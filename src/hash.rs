@@ -2,5 +2,10 @@
 
 /// Returns the 32-bit FNV-1a hash of the bytes.
 pub(crate) fn fnv(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+    fnv_after(0x811c_9dc5, bytes)
+}
+
+/// Returns the hash of the bytes after those with this hash.
+pub(crate) fn fnv_after(hash: u32, bytes: &[u8]) -> u32 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

@@ -1,7 +1,8 @@
 //! Counts the bytes that are read, in unit tests only, which check that the work is linear in the length of the input.
 //! Elsewhere `visit!` compiles to nothing and does not evaluate its argument.
 //!
-//! A byte counts each time it is loaded or copied within the library. A kernel that loads a block reads all of it.
+//! A byte counts each time it is loaded or copied within the library. A kernel that loads a block reads all of it. A row
+//! of a table of choices or calls counts as a byte each time the table is searched.
 
 /// Counts so many bytes as read.
 macro_rules! visit {

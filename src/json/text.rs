@@ -432,8 +432,17 @@ impl<'a> Text<'a> {
         })
     }
 
-    fn eq_decoded(&self, other: &str) -> bool {
-        let mut rest = other.as_bytes();
+    /// Whether the text decodes to these bytes.
+    #[inline(never)]
+    pub(crate) fn is_decoded(&self, bytes: &[u8]) -> bool {
+        if self.is_literal() {
+            // If the bytes differ, the text can only be equal if ill-formed bytes decode to U+FFFD.
+            return self.raw == bytes || self.may(TextFlags::NON_ASCII) && self.eq_decoded(bytes);
+        }
+        self.eq_decoded(bytes)
+    }
+
+    fn eq_decoded(&self, mut rest: &[u8]) -> bool {
         for fragment in self.fragments() {
             match rest.strip_prefix(fragment.encode(&mut [0; 4]).as_bytes()) {
                 Some(after) => rest = after,
@@ -461,13 +470,8 @@ pub(super) fn copy_fitting(text: &str, room: &mut [u8]) -> usize {
 
 /// Compares the decoded text.
 impl PartialEq<str> for Text<'_> {
-    #[inline(never)]
     fn eq(&self, other: &str) -> bool {
-        if self.is_literal() {
-            // If the bytes differ, the text can only be equal if ill-formed bytes decode to U+FFFD.
-            return self.raw == other.as_bytes() || self.may(TextFlags::NON_ASCII) && self.eq_decoded(other);
-        }
-        self.eq_decoded(other)
+        self.is_decoded(other.as_bytes())
     }
 }
 

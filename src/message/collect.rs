@@ -41,7 +41,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for entry in self.entries(buffer) {
             if let Some(members) = members_of(&mut completion, &entry) {
                 reserve_more(members, 1)?;
-                members.push(Member { name: string(entry.name.as_bytes())?, value: RawJson::of(entry.value)? });
+                members.push(Member { name: string(entry.name)?, value: RawJson::of(entry.value)? });
             }
         }
         for (place, choice) in (0..).zip(&mut completion.choices) {
@@ -133,7 +133,7 @@ fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&
         Owner::Usage => return None,
         _ => {}
     }
-    let choice = completion.choices.iter_mut().find(|choice| choice.index == entry.choice)?;
+    let choice = completion.choices.get_mut(usize::from(entry.place))?;
     if owner.is_call() {
         let call = choice.tool_calls.iter_mut().find(|call| call.number == entry.call)?;
         return Some(if owner == Owner::Call { &mut call.members } else { &mut call.function_members });

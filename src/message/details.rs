@@ -44,7 +44,7 @@ impl<'b> Listed<'b> {
 /// The items of a list.
 #[derive(Clone)]
 pub(super) struct Listed<'b> {
-    records: LogRecords<'b>,
+    pub(super) records: LogRecords<'b>,
     key: RecordKey,
     /// The items of the current record: strict JSON with commas between them.
     items: &'b [u8],

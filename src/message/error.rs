@@ -17,6 +17,10 @@ pub enum LogError {
     /// The message would be longer than its limit, its log longer than 4 GiB, or its members of providers more than
     /// 256. The update was left out. Unless it was a member, the log adds no further update that appends to a text, so
     /// that no text has a gap.
+    ///
+    /// Or messages repeat short values (audio, log probabilities, `reasoning_details`) so often, in a log of so many
+    /// records, that to find what is new would take more than linear time. Only that value was left out; a later message
+    /// contains it again.
     TooLong,
     /// There are more choices than the log has room for. The update was left out.
     TooManyChoices,
@@ -58,7 +62,8 @@ impl core::error::Error for LogError {}
 #[non_exhaustive]
 pub enum AssembleError {
     /// The message would be longer than [`Limits::max_message_len`](crate::Limits::max_message_len), and the assembler
-    /// adds no further update that appends to a text; or the message would have more than 256 members of providers.
+    /// adds no further update that appends to a text; or the message would have more than 256 members of providers; or
+    /// messages repeat short values too often ([`LogError::TooLong`]).
     TooLong,
     /// There are more choices than the assembler has [room](super::Assembler::with_room) for.
     TooManyChoices,

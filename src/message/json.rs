@@ -146,7 +146,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         self.error(kind::CHOICE_ERROR_JSON, place);
         if extended {
-            self.members(Owner::Choice, index, 0);
+            self.members(Owner::Choice, place, 0);
         }
         self.close(b"}");
     }
@@ -167,7 +167,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.open(b"[");
             let mut next = self.log.state.table.next_call(place, None);
             while let Some((_, number)) = next {
-                self.call(place, row.index, number);
+                self.call(place, number);
                 next = self.log.state.table.next_call(place, next);
             }
             self.close(b"]");
@@ -222,25 +222,26 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
                 log.put_details(buffer, place, |bytes| out.put(bytes));
                 out.put(b"]");
             }
-            self.members(Owner::Delta, row.index, 0);
+            self.members(Owner::Delta, place, 0);
         }
         self.close(b"}");
     }
 
-    /// Writes the members of an owner that have no field of their own. `call` is the number of the call.
-    fn members(&mut self, owner: Owner, choice: u32, call: u32) {
+    /// Writes the members of an owner that have no field of their own. `place` is the place of the choice and `call` the
+    /// number of the call; each is 0 if the owner is in none.
+    fn members(&mut self, owner: Owner, place: u16, call: u32) {
         let log = self.log;
-        for entry in log.entries(self.buffer).filter(|entry| entry.is_of(owner, choice, call)) {
+        for entry in log.entries(self.buffer).filter(|entry| entry.is_of(owner, place, call)) {
             self.element();
             self.out.put(b"\"");
-            json::escape(entry.name.as_bytes(), |bytes| self.out.put(bytes));
+            json::escape(entry.name, |bytes| self.out.put(bytes));
             self.out.put(b"\":");
             json::rewrite(entry.value, &mut |bytes| self.out.put(bytes));
         }
     }
 
-    /// Writes a call. `number` is its number among the calls of the choice at `place`, whose index is `choice`.
-    fn call(&mut self, place: u16, choice: u32, number: u32) {
+    /// Writes a call. `number` is its number among the calls of the choice at `place`.
+    fn call(&mut self, place: u16, number: u32) {
         let of_call = |key: RecordKey| key.kind() >= kind::CALL_CUSTOM && key.choice() == place && key.call() == number;
         let kinds = self.kinds(of_call);
         let key = |kind: u8| RecordKey::new(kind, place, number);
@@ -255,9 +256,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         self.name(known);
         self.called(key(kind::CALL_NAME), input, key(kind::CALL_ARGUMENTS));
-        self.members(Owner::Function, choice, number);
+        self.members(Owner::Function, place, number);
         self.close(b"}");
-        self.members(Owner::Call, choice, number);
+        self.members(Owner::Call, place, number);
         self.close(b"}");
     }
 

@@ -66,9 +66,9 @@ use crate::{Error, QuirkSet};
 ///
 /// # Memory
 ///
-/// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more. Records that were
-/// replaced (usage with each chunk, a message that is sent again) are removed once the log is longer than twice its
-/// length after the last removal plus 1 KiB.
+/// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more, a member of a provider
+/// 37 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
+/// again) are removed once the log is longer than twice its length after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<LoggedChoice, LoggedCall, CHOICES, CALLS>>;
 
@@ -283,15 +283,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         let before = self.state.save(choice, call);
         write(LogWriter { state: &mut self.state, buffer });
-        let done = match self.fits(buffer, self.len(), self.state.live) {
+        match self.fits(buffer, self.len(), self.state.live) {
             Ok(()) => self.state.settle(buffer).map_err(|error| self.leave_out(error)),
             Err(error) => {
                 self.state.restore(before, buffer);
+                self.is_cut |= appends && error == LogError::TooLong;
                 Err(error)
             }
-        };
-        self.is_cut |= appends && done == Err(LogError::TooLong);
-        done
+        }
     }
 
     /// Adds the members of a chunk's top level that are the same in each chunk. The first value that is not empty
@@ -354,11 +353,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        if !self.has_room(buffer, bound(chunk.payload().len())) {
-            self.reserve_others(buffer, chunk)?;
-        }
+        let may_change = self.has_room(buffer, bound(chunk.payload().len())) || self.reserve_others(buffer, chunk)?;
         let mut done = Ok(());
-        for member in chunk.other_members().filter(|member| !is_details(member)) {
+        for member in chunk.other_members().filter(|member| may_change && !is_details(member)) {
             done = done.and(unless_full(self.other(buffer, &member))?);
         }
         done.and(unless_full(self.details_of_all(buffer, chunk.other_members().filter(is_details)))?)
@@ -367,22 +364,32 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Checks that the buffer has room for all members of a chunk, if one of them is new. A member over the limit might
     /// fit after a later one has replaced a longer value, so a repeated call must find the log as it was. A chunk may
     /// have a member twice, so a member that the log has counts too. One that is longer than the limit never fits.
-    fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let (mut more, mut has_new) = (0usize, false);
+    ///
+    /// Returns whether any of the members may change the log. Each of them is then looked up, so the members are looked
+    /// up here only if the buffer is too small.
+    fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<bool, LogError> {
+        let (mut more, mut has_excess) = (0usize, false);
         for member in chunk.other_members() {
             let len = self.len_of(member.name, member.value);
             if is_details(&member) {
                 more = more.saturating_add(bound(member.value.raw().len()));
             } else if len.saturating_sub(HEADER) <= self.limit {
                 more = more.saturating_add(len);
-                has_new |= !self.has_member(buffer, &member);
+            } else {
+                has_excess = true;
             }
         }
         let need = self.len().saturating_add(more).min(self.max_len());
-        if has_new && need > buffer.len() {
+        if need <= buffer.len() {
+            return Ok(true);
+        }
+        let fits = |member: &OtherMember<'_>| {
+            !is_details(member) && self.len_of(member.name, member.value).saturating_sub(HEADER) <= self.limit
+        };
+        if chunk.other_members().filter(fits).any(|member| !self.has_member(buffer, &member)) {
             return Err(need_storage(need, buffer, self.max_len()));
         }
-        Ok(())
+        Ok(has_excess)
     }
 
     /// Adds a member that is an update of its own.
@@ -431,7 +438,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if self.is_cut {
             let mut log = LogWriter { state: &mut self.state, buffer };
             if !members.any(|member| log.is_new_of_details(&member)) {
-                return Ok(());
+                return self.state.take_fault().map_err(|error| self.leave_out(error));
             }
         }
         self.write(buffer, 0, 0, true, |mut log| {

@@ -4,65 +4,86 @@
 //! function of a call. The records are linked in the order in which their names came first. A new value of a member is
 //! appended as a new record, which replaces the old one among the links. The old record is then dead, and is removed
 //! together with all other replaced records.
+//!
+//! Each chunk may have members, and the sender chooses their names, so the records also form a tree in which a member
+//! is found without a look at the others. The bits of its [`tag`] lead from the first record, the root, to its record,
+//! the lowest bit first: 0 to [`Link::Low`], 1 to [`Link::High`]. Only names of one tag, and so of one length, are
+//! compared. The links lie in the records, because the state is small even if there are no members.
 
 use super::error::LogError;
 use super::log::MessageLogOf;
 use super::record::{copy, kind, Fill, LogRecord, LogRecords, RecordKey, HEADER};
-use super::table::{Rows, NOWHERE};
+use super::table::{Rows, Table, NOWHERE};
 use super::write::LogState;
 use crate::chat::{OtherMember, Owner};
+use crate::hash;
 use crate::json::{Text, Value};
 use crate::visits::visit;
 
 /// The most members with different names that a message keeps.
 const MAX_MEMBERS: usize = 256;
 
-/// Length of the bytes before the name: the offset of the next member's record, the owner, the choice, the call, and
-/// the length of the name.
-const HEAD: usize = 17;
+/// Length of the bytes before the name: the links, the tag, and the owner.
+const HEAD: usize = 25;
+
+/// A link from a record to another: its offset in the body. It contains where the other record begins, or [`NOWHERE`].
+#[derive(Clone, Copy)]
+enum Link {
+    /// The member whose name came next.
+    Next = 0,
+    /// The member whose name came before. The first member has the last one here.
+    Before = 4,
+    /// The two members below this one in the tree.
+    Low = 8,
+    High = 12,
+}
 
 /// The record of a member.
 pub(super) struct Entry<'b> {
     at: u32,
     /// How many other names came before its name.
-    rank: u32,
-    /// Where the record of the next member begins, or [`NOWHERE`].
+    rank: u8,
     next: u32,
+    before: u32,
+    low: u32,
+    high: u32,
+    tag: u64,
     /// The number of the [`Owner`].
     pub(super) owner: u8,
-    /// The index of the choice.
-    pub(super) choice: u32,
+    /// The place of the choice in the table, or 0 if the member belongs to no choice.
+    pub(super) place: u16,
     /// The number of the call.
     pub(super) call: u32,
-    pub(super) name: &'b str,
+    /// Valid UTF-8.
+    pub(super) name: &'b [u8],
     /// The value as sent.
     pub(super) value: &'b [u8],
 }
 
-/// Where the member of a name is, or would be, among the members.
-struct Place<'b> {
-    /// Where the record of the member before it begins, or of the last member if there is none of this name.
-    before: Option<u32>,
+/// Where a member is in the tree, or would be.
+struct Found<'b> {
     old: Option<Entry<'b>>,
-    /// How many other names came before its name.
-    rank: u32,
+    /// The link that leads to it, and where the record with that link begins. `None` for the first member.
+    from: Option<(u32, Link)>,
 }
 
 impl<'b> Entry<'b> {
     fn at(log: &'b [u8], at: u32) -> Option<Self> {
         let LogRecord { key, body, .. } = LogRecord::at(log, usize::try_from(at).ok()?)?;
         let (head, rest) = body.split_first_chunk::<HEAD>()?;
-        let [n0, n1, n2, n3, owner, i0, i1, i2, i3, c0, c1, c2, c3, l0, l1, l2, l3] = *head;
+        visit!(HEAD);
+        let [n0, n1, n2, n3, b0, b1, b2, b3, l0, l1, l2, l3, h0, h1, h2, h3, tag @ .., owner] = *head;
         let word = u32::from_le_bytes;
-        let (name, value) = rest.split_at_checked(word([l0, l1, l2, l3]) as usize)?;
-        visit!(HEAD.saturating_add(name.len()));
-        let (next, choice, call) = (word([n0, n1, n2, n3]), word([i0, i1, i2, i3]), word([c0, c1, c2, c3]));
-        let name = core::str::from_utf8(name).ok()?;
-        Some(Entry { at, rank: key.call(), next, owner, choice, call, name, value })
+        let (next, before) = (word([n0, n1, n2, n3]), word([b0, b1, b2, b3]));
+        let (low, high) = (word([l0, l1, l2, l3]), word([h0, h1, h2, h3]));
+        let tag = u64::from_le_bytes(tag);
+        let (name, value) = rest.split_at_checked(usize::try_from(tag >> 32).ok()?)?;
+        let (rank, place, call) = (key.rank(), key.choice(), key.call());
+        Some(Entry { at, rank, next, before, low, high, tag, owner, place, call, name, value })
     }
 
-    pub(super) fn is_of(&self, owner: Owner, choice: u32, call: u32) -> bool {
-        (self.owner, self.choice, self.call) == (owner as u8, choice, call)
+    pub(super) fn is_of(&self, owner: Owner, place: u16, call: u32) -> bool {
+        (self.owner, self.place, self.call) == (owner as u8, place, call)
     }
 
     /// Returns the length of its body in bytes.
@@ -70,21 +91,72 @@ impl<'b> Entry<'b> {
         HEAD.saturating_add(self.name.len()).saturating_add(self.value.len())
     }
 
-    fn put(fill: &mut Fill, buffer: &mut [u8], next: u32, member: &OtherMember<'_>) {
-        let OtherMember { owner, choice, call, name, value, .. } = *member;
-        let len = u32::try_from(name.decoded_len()).unwrap_or(u32::MAX);
-        fill.put(buffer, &next.to_le_bytes());
-        fill.put(buffer, &[owner as u8]);
-        [choice, call, len].into_iter().for_each(|word| fill.put(buffer, &word.to_le_bytes()));
-        fill.put_text(buffer, name);
-        fill.put(buffer, value.raw());
+    fn put(fill: &mut Fill, buffer: &mut [u8], links: [u32; 4], tag: u64, member: &OtherMember<'_>) {
+        links.into_iter().for_each(|link| fill.put(buffer, &link.to_le_bytes()));
+        fill.put(buffer, &tag.to_le_bytes());
+        fill.put(buffer, &[member.owner as u8]);
+        fill.put_text(buffer, member.name);
+        fill.put(buffer, member.value.raw());
     }
 }
 
-/// Links the member at `to` after the member at `at`.
-fn link(buffer: &mut [u8], at: u32, to: u32) {
-    let at = (at as usize).saturating_add(HEADER);
+/// Returns a hash of a member's name, of its owner, and of that owner's place and number, in the lower half, and the
+/// length of the name in the upper half. A sender can give many members one hash. The length then distinguishes those
+/// with long names from those with short ones, so that only names that cost their bytes are compared with many others.
+fn tag(owner: Owner, place: u16, call: u32, name: Text<'_>) -> u64 {
+    let [p0, p1] = place.to_le_bytes();
+    let [c0, c1, c2, c3] = call.to_le_bytes();
+    let (mut hash, mut len) = (hash::fnv(&[owner as u8, p0, p1, c0, c1, c2, c3]), 0u32);
+    for fragment in name.fragments() {
+        let mut buffer = [0; 4];
+        let bytes = fragment.encode(&mut buffer).as_bytes();
+        visit!(bytes.len());
+        (hash, len) = (hash::fnv_after(hash, bytes), len.saturating_add(bytes.len() as u32));
+    }
+    u64::from(len) << 32 | u64::from(hash)
+}
+
+/// Goes down the tree from its first record to the member with this tag for which `is_it` holds.
+fn descend<'b>(log: &'b [u8], first: u32, tag: u64, is_it: impl Fn(&Entry<'b>) -> bool) -> Found<'b> {
+    let (mut at, mut from, mut bits) = (first, None, tag);
+    for _ in 0..MAX_MEMBERS {
+        let Some(entry) = Entry::at(log, at) else { break };
+        if entry.tag == tag && is_it(&entry) {
+            return Found { old: Some(entry), from };
+        }
+        let (link, below) = if bits & 1 == 0 { (Link::Low, entry.low) } else { (Link::High, entry.high) };
+        (from, at, bits) = (Some((at, link)), below, bits >> 1);
+    }
+    Found { old: None, from }
+}
+
+/// Makes a link of the record at `at` lead to the record at `to`.
+fn link(buffer: &mut [u8], at: u32, link: Link, to: u32) {
+    let at = (at as usize).saturating_add(HEADER).saturating_add(link as usize);
     copy(buffer.get_mut(at..at.saturating_add(4)).unwrap_or_default(), &to.to_le_bytes());
+}
+
+impl<T: Rows + ?Sized> Table<T> {
+    /// Returns the place of a member's choice in its key. A choice that is not listed has the place that it will get.
+    fn place_of_owner(&self, owner: Owner, choice: u32) -> u16 {
+        match owner {
+            Owner::Chunk | Owner::Usage => 0,
+            _ => self.place(choice).unwrap_or_else(|| u16::try_from(self.choices().len()).unwrap_or(u16::MAX)),
+        }
+    }
+
+    /// Makes the other records lead to the record at `at`: the one above it (`from`), and those before and after it.
+    /// Its own links were written, except that the first member's link to the last need not be right.
+    fn join(&mut self, buffer: &mut [u8], at: u32, from: Option<(u32, Link)>, (before, next): (u32, u32)) {
+        match from {
+            Some((above, below)) => {
+                link(buffer, above, below, at);
+                link(buffer, before, Link::Next, at);
+            }
+            None => self.top.members = at,
+        }
+        link(buffer, if next == NOWHERE { self.top.members } else { next }, Link::Before, at);
+    }
 }
 
 impl<T: Rows + ?Sized> LogState<T> {
@@ -93,14 +165,21 @@ impl<T: Rows + ?Sized> LogState<T> {
         let mut places = [NOWHERE; MAX_MEMBERS];
         let records = LogRecords::of(buffer.get(..self.fill.len).unwrap_or_default());
         for record in records.filter(|record| record.key.kind() == kind::MEMBER) {
-            if let Some(place) = places.get_mut(record.key.call() as usize) {
+            if let Some(place) = places.get_mut(usize::from(record.key.rank())) {
                 *place = record.at;
             }
         }
         self.table.top.members = NOWHERE;
-        for at in places.into_iter().rev().filter(|at| *at != NOWHERE) {
-            link(buffer, at, self.table.top.members);
-            self.table.top.members = at;
+        let mut last = NOWHERE;
+        for at in places.into_iter().filter(|at| *at != NOWHERE) {
+            let log = buffer.get(..self.fill.len).unwrap_or_default();
+            let Some(tag) = Entry::at(log, at).map(|entry| entry.tag) else { continue };
+            let from = descend(log, self.table.top.members, tag, |_| false).from;
+            for (of, to) in [(Link::Next, NOWHERE), (Link::Before, last), (Link::Low, NOWHERE), (Link::High, NOWHERE)] {
+                link(buffer, at, of, to);
+            }
+            self.table.join(buffer, at, from, (last, NOWHERE));
+            last = at;
         }
     }
 }
@@ -116,11 +195,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner != Owner::Chunk && choice == u32::MAX {
             return Err(self.leave_out(LogError::BadIndex));
         }
-        let Place { before, old, rank } = self.place_of(buffer, member);
+        let place = self.state.table.place_of_owner(owner, choice);
+        let tag = tag(owner, place, call, name);
+        let Found { old, from } = self.find(buffer, place, tag, member);
         if old.as_ref().is_some_and(|old| old.value == value.raw()) {
             return Ok(());
         }
-        if rank as usize >= MAX_MEMBERS {
+        // Where the last member is, and how many there are.
+        let first = self.entry(buffer, self.state.table.top.members);
+        let last = first.and_then(|first| self.entry(buffer, first.before));
+        let (last, count) = last.map_or((NOWHERE, 0), |last| (last.at, usize::from(last.rank).saturating_add(1)));
+        if old.is_none() && count >= MAX_MEMBERS {
             return Err(self.leave_out(LogError::TooLong));
         }
         let len = HEAD.saturating_add(name.decoded_len()).saturating_add(value.raw().len());
@@ -131,39 +216,43 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner != Owner::Chunk && self.state.table.place_or_new(choice).is_none() {
             return Err(self.leave_out(LogError::TooManyChoices));
         }
-        let old = old.map(|old| (old.at, old.next));
+        let (rank, links) = match &old {
+            Some(old) => (old.rank, [old.next, old.before, old.low, old.high]),
+            None => (count as u8, [NOWHERE, last, NOWHERE, NOWHERE]),
+        };
+        let ([next, before, ..], dead) = (links, old.map(|old| old.at));
         let LogState { fill, table, .. } = &mut self.state;
         let at = fill.seal(buffer);
-        fill.begin(buffer, RecordKey::new(kind::MEMBER, 0, rank));
-        Entry::put(fill, buffer, old.map_or(NOWHERE, |(_, next)| next), member);
-        match before {
-            Some(before) => link(buffer, before, at),
-            None => table.top.members = at,
-        }
-        if let Some((old, _)) = old {
-            copy(buffer.get_mut(old as usize..).unwrap_or_default(), &[kind::DEAD]);
+        fill.begin(buffer, RecordKey::new(kind::MEMBER, place, call).with_rank(rank));
+        Entry::put(fill, buffer, links, tag, member);
+        table.join(buffer, at, from, (before, next));
+        if let Some(dead) = dead {
+            copy(buffer.get_mut(dead as usize..).unwrap_or_default(), &[kind::DEAD]);
         }
         self.state.live = live;
-        self.state.stale |= old.is_some();
+        self.state.stale |= dead.is_some();
         self.state.settle(buffer)
     }
 
     /// Whether the log has the member with this value.
     pub(super) fn has_member(&self, buffer: &[u8], member: &OtherMember<'_>) -> bool {
-        self.place_of(buffer, member).old.is_some_and(|old| old.value == member.value.raw())
+        let place = self.state.table.place_of_owner(member.owner, member.choice);
+        let tag = tag(member.owner, place, member.call, member.name);
+        self.find(buffer, place, tag, member).old.is_some_and(|old| old.value == member.value.raw())
     }
 
-    /// Returns where the member of this name is among the others.
-    fn place_of<'b>(&self, buffer: &'b [u8], member: &OtherMember<'_>) -> Place<'b> {
-        let (mut before, mut rank) = (None, 0);
-        for entry in self.entries(buffer) {
-            rank = entry.rank;
-            if entry.is_of(member.owner, member.choice, member.call) && member.name == *entry.name {
-                return Place { before, old: Some(entry), rank };
+    fn find<'b>(&self, buffer: &'b [u8], place: u16, tag: u64, member: &OtherMember<'_>) -> Found<'b> {
+        let is_it = |entry: &Entry<'b>| {
+            entry.is_of(member.owner, place, member.call) && {
+                visit!(entry.name.len());
+                member.name.is_decoded(entry.name)
             }
-            (before, rank) = (Some(entry.at), rank.saturating_add(1));
-        }
-        Place { before, old: None, rank }
+        };
+        descend(buffer.get(..self.len()).unwrap_or_default(), self.state.table.top.members, tag, is_it)
+    }
+
+    fn entry<'b>(&self, buffer: &'b [u8], at: u32) -> Option<Entry<'b>> {
+        Entry::at(buffer.get(..self.len()).unwrap_or_default(), at)
     }
 
     /// Returns how many bytes a member adds to a log.
@@ -190,8 +279,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         call: u32,
     ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'b, T> {
         let number = if owner.is_call() { self.call_number(choice, call) } else { Some(0) };
-        let own = self.entries(buffer).filter(move |entry| number.is_some_and(|call| entry.is_of(owner, choice, call)));
-        own.map(|entry| (entry.name, Value::from_raw(entry.value)))
+        let place = self.state.table.place_of_owner(owner, choice);
+        let own = self.entries(buffer).filter(move |entry| number.is_some_and(|call| entry.is_of(owner, place, call)));
+        own.filter_map(|entry| Some((core::str::from_utf8(entry.name).ok()?, Value::from_raw(entry.value))))
     }
 
     /// Returns the member with this name, as [`members`](Self::members) has it.

@@ -16,6 +16,8 @@ mod error;
 mod json;
 #[cfg(all(test, feature = "alloc"))]
 mod limit_tests;
+#[cfg(all(test, feature = "alloc"))]
+mod linear_tests;
 mod log;
 mod members;
 mod native;

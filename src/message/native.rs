@@ -31,7 +31,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let mut count = 0u32;
         for entry in self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0)) {
             put(if count == 0 { b"{\"" } else { b",\"" });
-            json::escape(entry.name.as_bytes(), &mut *put);
+            json::escape(entry.name, &mut *put);
             put(b"\":");
             json::rewrite(entry.value, put);
             count = count.saturating_add(1);
@@ -50,7 +50,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             Some(raw) => counts.add(protocol, Value::from_raw(raw)),
             None => {
                 for entry in self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0)) {
-                    let name = Text::from_raw(entry.name.as_bytes(), TextFlags::UNKNOWN);
+                    let name = Text::from_raw(entry.name, TextFlags::UNKNOWN);
                     counts.add_member(protocol, &name, Value::from_raw(entry.value));
                 }
             }

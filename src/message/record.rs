@@ -104,6 +104,15 @@ impl RecordKey {
         (self.0 >> 32) as u32
     }
 
+    /// Returns the key with this rank, which only [members](super::members::Entry) have.
+    pub(super) fn with_rank(self, rank: u8) -> Self {
+        RecordKey(self.0 | u64::from(rank) << 8)
+    }
+
+    pub(super) fn rank(self) -> u8 {
+        (self.0 >> 8) as u8
+    }
+
     /// Whether its records contain items of a list, with commas between them.
     fn is_list(self) -> bool {
         (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind()) || self.kind() == kind::CALL_PARTIALS
@@ -352,11 +361,13 @@ impl<'b> LogRecord<'b> {
 pub(super) struct LogRecords<'b> {
     log: &'b [u8],
     at: usize,
+    /// How many records were read.
+    pub(super) count: u32,
 }
 
 impl<'b> LogRecords<'b> {
     pub(super) fn of(log: &'b [u8]) -> Self {
-        LogRecords { log, at: 0 }
+        LogRecords { log, at: 0, count: 0 }
     }
 }
 
@@ -366,6 +377,7 @@ impl<'b> Iterator for LogRecords<'b> {
     fn next(&mut self) -> Option<LogRecord<'b>> {
         let record = LogRecord::at(self.log, self.at)?;
         self.at = self.at.saturating_add(HEADER).saturating_add(record.body.len());
+        self.count = self.count.saturating_add(1);
         Some(record)
     }
 }

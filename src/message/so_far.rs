@@ -6,7 +6,7 @@ use super::record::{kind, LogRecords, RecordKey};
 use super::table::{LoggedChoice, Rows};
 use super::write::LogWriter;
 use crate::chat::OtherMember;
-use crate::json::{self, Text, Value};
+use crate::json::{self, Text, Value, ValueKind};
 
 impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn records(&mut self) -> LogRecords<'_> {
@@ -17,9 +17,15 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// Whether these `reasoning_details` are new. Those of a whole `message` are not new if the choice already has
     /// some.
     pub(super) fn is_new_of_details(&mut self, member: &OtherMember<'_>) -> bool {
-        let place = self.state.table.place(member.choice).filter(|_| member.in_message);
-        let has_any = |place| Listed::of(self.records(), RecordKey::new(kind::DETAILS, place, 0)).next().is_some();
-        !place.is_some_and(has_any)
+        let Some(place) = self.state.table.place(member.choice).filter(|_| member.in_message) else { return true };
+        // An empty array, which many servers repeat, adds nothing.
+        if is_empty(member.value) || !self.may_read(member.value.raw()) {
+            return false;
+        }
+        let mut listed = Listed::of(self.records(), RecordKey::new(kind::DETAILS, place, 0));
+        let (has_any, count) = (listed.next().is_some(), listed.records.count);
+        self.count_reads(count);
+        !has_any
     }
 
     /// Returns the offset in `array` after the elements that the log already has. Returns 0 if the array does not begin
@@ -27,21 +33,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     #[cold]
     #[inline(never)]
     pub(super) fn known_of_list(&mut self, key: RecordKey, array: Value<'_>) -> usize {
-        let mut at = 0;
-        for known in Listed::of(self.records(), key) {
-            let Some((item, is_strict)) = json::element_at(array, &mut at) else { return 0 };
-            let mut left = Some(known.raw());
-            let mut compare = |bytes: &[u8]| left = left.and_then(|left| left.strip_prefix(bytes));
-            if is_strict {
-                compare(item);
-            } else {
-                json::rewrite(item, &mut compare);
-            }
-            if left.is_none_or(|left| !left.is_empty()) {
-                return 0;
-            }
+        if is_empty(array) {
+            return 0;
         }
-        at
+        let mut known = Listed::of(self.records(), key);
+        let (at, count) = (after_known(array, &mut known), known.records.count);
+        self.count_reads(count);
+        at.unwrap_or(0)
     }
 
     /// Returns the new part of the data of a choice's audio, which is all of it if it does not begin with the data in
@@ -49,8 +47,11 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     #[cold]
     #[inline(never)]
     pub(super) fn new_in_data<'t>(&mut self, place: u16, data: Text<'t>) -> Text<'t> {
-        let pieces = Listed::of(self.records(), RecordKey::new(kind::AUDIO_DATA, place, 0));
-        strip_known(data, pieces.filter_map(|piece| piece.as_text())).unwrap_or(data)
+        let mut pieces = Listed::of(self.records(), RecordKey::new(kind::AUDIO_DATA, place, 0));
+        let new = strip_known(data, pieces.by_ref().filter_map(|piece| piece.as_text()));
+        let count = pieces.records.count;
+        self.count_reads(count);
+        new.unwrap_or(data)
     }
 
     /// Returns the new part of the transcript of a choice's audio, which is all of it if it does not begin with the
@@ -64,14 +65,38 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         transcript: Text<'t>,
     ) -> Text<'t> {
         let key = RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0);
-        let pieces = self.records().filter(|record| record.key == key);
-        let Some(new) = strip_known(transcript, pieces.map(|piece| Text::verbatim(piece.body))) else {
-            return transcript;
-        };
+        let mut records = self.records();
+        let pieces = records.by_ref().filter(|record| record.key == key);
+        let new = strip_known(transcript, pieces.map(|piece| Text::verbatim(piece.body)));
+        let count = records.count;
+        self.count_reads(count);
+        let Some(new) = new else { return transcript };
         // The transcript repeats the half of a surrogate pair that was pending.
         row.transcript_half = None;
         new
     }
+}
+
+/// Whether a value is an array without elements.
+fn is_empty(value: Value<'_>) -> bool {
+    value.kind() == ValueKind::Array && value.element_at(&mut 0).is_none()
+}
+
+/// Returns the offset in `array` after the `known` elements. Returns `None` if the array does not begin with them.
+fn after_known(array: Value<'_>, known: &mut Listed<'_>) -> Option<usize> {
+    let mut at = 0;
+    for known in known {
+        let (item, is_strict) = json::element_at(array, &mut at)?;
+        let mut left = Some(known.raw());
+        let mut compare = |bytes: &[u8]| left = left.and_then(|left| left.strip_prefix(bytes));
+        if is_strict {
+            compare(item);
+        } else {
+            json::rewrite(item, &mut compare);
+        }
+        left.filter(|left| left.is_empty())?;
+    }
+    Some(at)
 }
 
 /// Returns the rest of a text after the `known` texts. Returns `None` if the text does not begin with them.

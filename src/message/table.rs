@@ -3,6 +3,7 @@
 use super::record::{kind, LogRecord, RecordKey};
 use crate::dialect::Protocol;
 use crate::tables::Tables;
+use crate::visits::visit;
 use core::fmt;
 
 /// Flags of a choice.
@@ -113,6 +114,7 @@ impl LoggedCall {
     pub const EMPTY: LoggedCall = LoggedCall { choice: 0, number: 0, index: 0, name: Live::NONE };
 
     fn is(&self, choice: u16, number: u32) -> bool {
+        visit!(1);
         self.choice == choice && self.number == number
     }
 }
@@ -274,6 +276,7 @@ impl<T: Rows + ?Sized> Table<T> {
 
     #[inline(never)]
     fn further_place(&self, index: u32) -> Option<u16> {
+        visit!(self.choices().len());
         u16::try_from(self.choices().iter().position(|row| row.index == index)?).ok()
     }
 
@@ -318,12 +321,14 @@ impl<T: Rows + ?Sized> Table<T> {
 
     /// Returns the lowest index of a choice that is higher than `after`.
     pub(super) fn next_choice(&self, after: Option<u32>) -> Option<u32> {
+        visit!(self.choices().len());
         let indexes = self.choices().iter().map(|row| row.index);
         indexes.filter(|&index| after.is_none_or(|after| index > after)).min()
     }
 
     /// Returns the lowest rank of a call that is higher than `after`.
     pub(super) fn next_call(&self, choice: u16, after: Option<(u32, u32)>) -> Option<(u32, u32)> {
+        visit!(self.calls().len());
         let row = self.choice(choice)?;
         let calls = self.calls().iter().filter(|call| call.choice == choice);
         let ranks = calls.map(|call| row.rank(call.index, call.number));

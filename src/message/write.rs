@@ -16,6 +16,13 @@ type RewriteFn = fn(&[u8], &mut dyn FnMut(&[u8]));
 /// How many bytes the log may grow by, beyond twice its packed length, before replaced records are removed.
 const SLACK: usize = 1024;
 
+/// How many records the log reads for each byte of the values that messages repeat, to find what it already has of
+/// them. Servers that repeat messages need far fewer, because the values grow with the log.
+const READS: u32 = 16;
+
+/// How many records the log reads beyond those: some milliseconds of work.
+const MOST_READS: u32 = 1 << 22;
+
 /// The state of a log without its buffer.
 #[derive(Clone, Debug)]
 pub(super) struct LogState<T: Rows + ?Sized> {
@@ -24,6 +31,9 @@ pub(super) struct LogState<T: Rows + ?Sized> {
     pub(super) live: usize,
     /// Whether a record in the log was replaced.
     pub(super) stale: bool,
+    /// How many records the log has read to find what it already has of values that messages repeat, without those that
+    /// the length of the values paid for.
+    reads: u32,
     /// Length of the log after it was packed last.
     packed: usize,
     /// Quirks of texts that no tracker reads, since the caller last took them.
@@ -39,12 +49,14 @@ pub(super) struct Rollback {
     table: Saved,
     live: usize,
     stale: bool,
+    reads: u32,
     quirks: QuirkSet,
 }
 
 impl<T: Rows> LogState<T> {
     pub(super) const fn new(table: Table<T>) -> Self {
-        LogState { fill: Fill::EMPTY, live: 0, stale: false, packed: 0, quirks: QuirkSet::EMPTY, fault: None, table }
+        let quirks = QuirkSet::EMPTY;
+        LogState { fill: Fill::EMPTY, live: 0, stale: false, reads: 0, packed: 0, quirks, fault: None, table }
     }
 }
 
@@ -52,7 +64,7 @@ impl<T: Rows + ?Sized> LogState<T> {
     /// Returns to the start of a stream.
     pub(super) fn reset(&mut self) {
         (self.fill, self.live, self.stale, self.packed) = (Fill::EMPTY, 0, false, 0);
-        (self.quirks, self.fault) = (QuirkSet::EMPTY, None);
+        (self.reads, self.quirks, self.fault) = (0, QuirkSet::EMPTY, None);
         self.table.reset();
     }
 
@@ -63,19 +75,25 @@ impl<T: Rows + ?Sized> LogState<T> {
         if self.stale {
             self.pack(buffer);
         }
+        self.take_fault()
+    }
+
+    /// Takes the reason why a part of the current update was left out.
+    pub(super) fn take_fault(&mut self) -> Result<(), LogError> {
         self.fault.take().map_or(Ok(()), Err)
     }
 
     /// Saves everything that an update of this choice, and of this call of it, can change.
     pub(super) fn save(&self, choice: u32, call: u32) -> Rollback {
-        let LogState { fill, live, stale, quirks, .. } = *self;
-        Rollback { fill, table: self.table.save(choice, call), live, stale, quirks }
+        let LogState { fill, live, stale, reads, quirks, .. } = *self;
+        Rollback { fill, table: self.table.save(choice, call), live, stale, reads, quirks }
     }
 
     /// Undoes an update.
     pub(super) fn restore(&mut self, before: Rollback, buffer: &mut [u8]) {
-        let Rollback { fill, table, live, stale, quirks } = before;
-        (self.fill, self.live, self.stale, self.quirks, self.fault) = (fill, live, stale, quirks, None);
+        let Rollback { fill, table, live, stale, reads, quirks } = before;
+        (self.fill, self.live, self.stale, self.reads) = (fill, live, stale, reads);
+        (self.quirks, self.fault) = (quirks, None);
         self.table.restore(table);
         // If the last record grew, its length was overwritten.
         self.fill.settle(buffer);
@@ -190,6 +208,24 @@ pub(super) struct LogWriter<'w, T: Rows + ?Sized> {
 impl<T: Rows + ?Sized> LogWriter<'_, T> {
     fn fail(&mut self, fault: LogError) {
         self.state.fault.get_or_insert(fault);
+    }
+
+    /// Whether the log may be read, to find what it already has of a value of this length that messages repeat. A
+    /// sender who repeats a short value in a long log would otherwise make each repetition cost the whole log. The value
+    /// is then left out; a later one contains it again.
+    pub(super) fn may_read(&mut self, value: &[u8]) -> bool {
+        let paid = u32::try_from(value.len()).unwrap_or(u32::MAX).saturating_mul(READS);
+        self.state.reads = self.state.reads.saturating_sub(paid);
+        let may = self.state.reads <= MOST_READS;
+        if !may {
+            self.fail(LogError::TooLong);
+        }
+        may
+    }
+
+    /// Counts records that were read after [`may_read`](Self::may_read).
+    pub(super) fn count_reads(&mut self, records: u32) {
+        self.state.reads = self.state.reads.saturating_add(records);
     }
 
     /// Appends with `write`, and counts the bytes as live. Returns how many bytes of text it wrote.
@@ -449,6 +485,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     fn audio(&mut self, place: u16, row: &mut LoggedChoice, audio: &Audio<'_>) {
+        if audio.is_whole() && !self.may_read(audio.value().raw()) {
+            return;
+        }
         row.set(flag::AUDIO);
         let (mut data, mut transcript) = (audio.data(), audio.transcript());
         if audio.is_whole() {
@@ -484,6 +523,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 fill.put(buffer, items);
                 fill.texts = fill.texts.wrapping_sub(commas);
             });
+            return;
+        }
+        if logprobs.is_whole() && !self.may_read(logprobs.value().raw()) {
             return;
         }
         let lists = logprobs.lists();

@@ -7,6 +7,7 @@ use crate::chat::{name_before, DeltaCursor, Index, NamePiece};
 use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_REPLACES, FLAG_WHOLE};
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
+use crate::visits::visit;
 use crate::{Error, Quirk, QuirkSet};
 
 mod message;
@@ -385,6 +386,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         if self.state.pending == 0 {
             return None;
         }
+        visit!(self.tables.choices().len().saturating_add(self.tables.calls().len()));
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
         if let Some((delta, lead)) = choices.find_map(ChoiceRow::take_surrogate) {
@@ -425,6 +427,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         if self.tables.choices().get(index as usize).is_some_and(is_it) {
             return Some(index as usize);
         }
+        visit!(self.tables.choices().len());
         if let Some(place) = self.tables.choices().iter().position(is_it) {
             return Some(place);
         }

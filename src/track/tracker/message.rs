@@ -7,6 +7,7 @@ use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_S
 use crate::tables::Tables;
 use crate::track::call::{CallRow, Element, Fate, Hash};
 use crate::track::whole::{cut, Reach, Reading, MANY};
+use crate::visits::visit;
 use crate::{Quirk, QuirkSet};
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
@@ -93,6 +94,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
 
     /// Reads a message, to compare it with `reach`, which is how much of its choice was reported.
     pub(super) fn read_message(&self, choice: u32, reach: Reach, message: &[u8]) -> Reading {
+        visit!(self.tables.calls().len());
         let mut reading = Reading::new(reach);
         let mut room = self.tables.calls().iter().filter(|row| row.is_none()).count();
         let mut known = None;
@@ -124,6 +126,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
 
     /// Returns the place in the table of the call at this position of earlier messages.
     pub(super) fn call_of_message(&self, choice: u32, position: u32) -> Option<u16> {
+        visit!(self.tables.calls().len());
         let is_it = |call: &CallRow| call.choice == choice && call.position == position;
         u16::try_from(self.tables.calls().iter().position(|row| row.as_ref().is_some_and(is_it))?).ok()
     }
@@ -140,6 +143,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             let has_opened = known.is_some_and(CallRow::has_opened);
             return Some((call_place, if has_opened { Fate::Continues } else { Fate::Opens }, false));
         }
+        visit!(self.tables.calls().len());
         let of_choice = |state: &&CallRow| state.choice == choice.index;
         let reuses =
             self.tables.calls().iter().flatten().filter(of_choice).any(|state| Some(state.index) == call.index);

@@ -7,6 +7,7 @@ use crate::delta::{
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
 use crate::track::surrogate::PendingSurrogate;
+use crate::visits::visit;
 use crate::{Error, Quirk, QuirkSet};
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
@@ -151,6 +152,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let last = |wanted: &dyn Fn(&CallRow) -> bool| {
             let of_choice = |call: &CallRow| call.choice == choice.index;
             let calls = self.tables.calls();
+            visit!(calls.len());
             let place = calls.iter().rposition(|row| row.as_ref().is_some_and(|c| of_choice(c) && wanted(c)))?;
             Some((place, calls.get(place)?.as_ref()?))
         };
@@ -173,10 +175,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// free index.
     pub(super) fn free_index(&self, choice: &ChoiceRow, position: u32) -> u32 {
         let of_choice = |call: &&CallRow| call.choice == choice.index;
+        visit!(self.tables.calls().len());
         let taken = self.tables.calls().iter().flatten().filter(of_choice).any(|call| call.index == position);
         if !taken {
             return position;
         }
+        visit!(self.tables.calls().len());
         let highest = self.tables.calls().iter().flatten().filter(of_choice).map(|call| call.index).max();
         highest.unwrap_or(0).saturating_add(1)
     }
@@ -187,6 +191,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let known = self.tables.choices().get(choice).copied().flatten()?;
         let index = element.index.unwrap_or_else(|| self.free_index(&known, element.position));
         let (choices, calls) = self.tables.both_mut();
+        visit!(calls.len());
         let place = calls.iter().position(Option::is_none)?;
         let choice = choices.get_mut(choice)?.as_mut()?;
         if let Some(row) = calls.get_mut(place) {
