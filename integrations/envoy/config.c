@@ -104,7 +104,6 @@ static void free_names(struct names *names) {
     free(names->name);
 }
 
-void HOOK(http_filter_config_destroy)(void *given);
 void HOOK(http_filter_config_destroy)(void *given) {
     struct config *config = given;
     uint32_t nth;
@@ -120,7 +119,6 @@ void HOOK(http_filter_config_destroy)(void *given) {
 }
 
 /* Returns NULL, after an error in the log, if an option is wrong: then Envoy refuses its own configuration. */
-void *HOOK(http_filter_config_new)(void *envoy, envoy_bytes name, envoy_bytes options);
 void *HOOK(http_filter_config_new)(void *envoy, envoy_bytes name, envoy_bytes options) {
     /* The main thread, which is no worker, has a place, too. */
     uint32_t workers = ENVOY_CALL(get_concurrency)() + 1;

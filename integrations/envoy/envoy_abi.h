@@ -29,6 +29,25 @@ enum { ENVOY_CODE_DETAILS = 16 };
 enum { ENVOY_LOG_ERROR = 4 };
 enum { ENVOY_METRIC_OK = 0 };
 
+/* The library shows only the hooks, which Envoy calls. */
+#pragma GCC visibility push(default)
+
+#define HOOK(name) envoy_dynamic_module_on_##name
+
+const char *HOOK(program_init)(void);
+void HOOK(http_filter_config_destroy)(void *given);
+void *HOOK(http_filter_config_new)(void *envoy, envoy_bytes name, envoy_bytes options);
+void *HOOK(http_filter_new)(void *config, void *envoy);
+void HOOK(http_filter_destroy)(void *given);
+int HOOK(http_filter_request_headers)(void *envoy, void *given, bool is_end);
+int HOOK(http_filter_request_body)(void *envoy, void *given, bool is_end);
+int HOOK(http_filter_request_trailers)(void *envoy, void *given);
+int HOOK(http_filter_response_headers)(void *envoy, void *given, bool is_end);
+int HOOK(http_filter_response_body)(void *envoy, void *given, bool is_end);
+int HOOK(http_filter_response_trailers)(void *envoy, void *given);
+int HOOK(http_filter_local_reply)(void *envoy, void *given, uint32_t status, envoy_bytes details, bool is_reset);
+void HOOK(http_filter_stream_complete)(void *envoy, void *given);
+
 #define ENVOY_CALL(name) envoy_dynamic_module_callback_##name
 
 void ENVOY_CALL(log)(int level, envoy_bytes message);
@@ -52,5 +71,7 @@ int ENVOY_CALL(http_filter_config_define_counter)(void *config, envoy_bytes name
 int ENVOY_CALL(http_filter_config_define_histogram)(void *config, envoy_bytes name, envoy_bytes *labels, size_t count, size_t *id);
 int ENVOY_CALL(http_filter_increment_counter)(void *filter, size_t id, envoy_bytes *values, size_t count, uint64_t by);
 int ENVOY_CALL(http_filter_record_histogram_value)(void *filter, size_t id, envoy_bytes *values, size_t count, uint64_t value);
+
+#pragma GCC visibility pop
 
 #endif

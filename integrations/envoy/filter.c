@@ -86,7 +86,6 @@ static void finish(struct filter *f, void *envoy, enum llm_ending ending, llm_pa
 
 /* The request ------------------------------------------------------------------------------------------------------------------------ */
 
-void *HOOK(http_filter_new)(void *config, void *envoy);
 void *HOOK(http_filter_new)(void *config, void *envoy) {
     struct filter *f = calloc(1, sizeof *f);
     (void)envoy;
@@ -95,7 +94,6 @@ void *HOOK(http_filter_new)(void *config, void *envoy) {
     return f;
 }
 
-void HOOK(http_filter_destroy)(void *given);
 void HOOK(http_filter_destroy)(void *given) {
     struct filter *f = given;
     if (f == &idle) return;
@@ -104,7 +102,6 @@ void HOOK(http_filter_destroy)(void *given) {
     free(f);
 }
 
-int HOOK(http_filter_request_headers)(void *envoy, void *given, bool is_end);
 int HOOK(http_filter_request_headers)(void *envoy, void *given, bool is_end) {
     struct filter *f = given;
     deltawire_str method;
@@ -120,13 +117,11 @@ int HOOK(http_filter_request_headers)(void *envoy, void *given, bool is_end) {
     return ENVOY_CONTINUE;
 }
 
-int HOOK(http_filter_request_body)(void *envoy, void *given, bool is_end);
 int HOOK(http_filter_request_body)(void *envoy, void *given, bool is_end) {
     (void)envoy, (void)given, (void)is_end;
     return ENVOY_CONTINUE;
 }
 
-int HOOK(http_filter_request_trailers)(void *envoy, void *given);
 int HOOK(http_filter_request_trailers)(void *envoy, void *given) {
     (void)envoy, (void)given;
     return ENVOY_CONTINUE;
@@ -175,7 +170,6 @@ static void begin(struct filter *f, void *envoy, deltawire_str type) {
     llm_begin(f->stream, &r);
 }
 
-int HOOK(http_filter_response_headers)(void *envoy, void *given, bool is_end);
 int HOOK(http_filter_response_headers)(void *envoy, void *given, bool is_end) {
     struct filter *f = given;
     deltawire_str status, type;
@@ -224,7 +218,7 @@ static void read_body(struct filter *f, void *envoy) {
 /* Takes what llm_read passes on. There is always room: at most what was held, and a window. */
 static int take(void *to, const char *bytes, size_t len, int is_held) {
     struct worker *w = to;
-    (void)is_held;
+    w->has_held = w->has_held || is_held;
     if (len > sizeof w->out - w->out_len) return -1;
     memcpy(w->out + w->out_len, bytes, len);
     w->out_len += len;
@@ -235,35 +229,94 @@ static void append(void *envoy, int body, const struct worker *w) {
     if (w->out_len > 0) ENVOY_CALL(http_append_body)(envoy, body, (envoy_bytes){w->out, w->out_len});
 }
 
-/* Reads a body from which chunks may be left out, and puts what passes in its place. Pointers into a body end when it changes, so this
- * takes a window at its front, reads it, appends what passes of it, and drains the window; what is left at last is what passes. */
+/* Reads the window at the front of the body: at most LLM_HELD_MAX bytes. Returns its length; 0 without the bytes. */
+static size_t read_window(struct filter *f, void *envoy, uint64_t now) {
+    envoy_bytes few[FEW_CHUNKS];
+    size_t count, nth, window = 0;
+    envoy_bytes *chunks = list_chunks(envoy, few, &count);
+    f->worker->out_len = 0;
+    f->worker->has_held = false;
+    if (!chunks) {
+        llm_unread(f->stream);
+        return 0;
+    }
+    for (nth = 0; nth < count && window < LLM_HELD_MAX; nth++) {
+        size_t len = chunks[nth].length;
+        if (len > LLM_HELD_MAX - window) len = LLM_HELD_MAX - window;
+        llm_read(f->stream, chunks[nth].ptr, len, now, take, f->worker);
+        window += len;
+    }
+    if (chunks != few) free(chunks);
+    return window;
+}
+
+/* Reads a body from which chunks may be left out, and puts what passes in its place. Pointers into a body end when it changes. So this
+ * reads a window at its front, appends what passes of it, and drains the window, until only what passes is left. */
 static void filter_body(struct filter *f, void *envoy) {
     struct worker *w = f->worker;
-    size_t left = ENVOY_CALL(http_get_body_size)(envoy, ENVOY_RECEIVED_RESPONSE);
+    size_t all = ENVOY_CALL(http_get_body_size)(envoy, ENVOY_RECEIVED_RESPONSE), done = 0;
     uint64_t now = now_ns();
-    bool is_same = true;
-    while (left > 0) {
-        envoy_bytes few[FEW_CHUNKS], *chunks;
-        size_t count, nth, window = 0;
-        chunks = list_chunks(envoy, few, &count);
-        if (!chunks) { /* without the bytes there is nothing to leave out; what was held goes first, which only an end can do */
-            llm_unread(f->stream);
-            return;
-        }
-        w->out_len = 0;
-        for (nth = 0; nth < count && window < LLM_HELD_MAX && window < left; nth++) {
-            size_t len = chunks[nth].length;
-            if (len > LLM_HELD_MAX - window) len = LLM_HELD_MAX - window;
-            if (len > left - window) len = left - window;
-            if (len > 0) llm_read(f->stream, chunks[nth].ptr, len, now, take, w);
-            window += len;
-        }
-        /* Usually a whole read passes at once: then the body stays as it is. */
-        is_same = is_same && window == left && w->out_len == window && is_same_as(chunks, w);
-        if (chunks != few) free(chunks);
-        left -= window;
-        if (is_same) return;
+    while (done < all) {
+        size_t window = read_window(f, envoy, now);
+        /* Usually a whole read passes as it is. */
+        if (window == 0 || (window >= all && w->out_len == all && !w->has_held)) return;
         append(envoy, ENVOY_RECEIVED_RESPONSE, w);
         ENVOY_CALL(http_drain_body)(envoy, ENVOY_RECEIVED_RESPONSE, window);
+        done += window;
     }
+}
+
+/* The end as HTTP has it: what was held goes out with the last bytes, or before the trailers. */
+static void end_body(struct filter *f, void *envoy, int body) {
+    struct worker *w = f->worker;
+    w->out_len = 0;
+    finish(f, envoy, LLM_UPSTREAM_ENDED, take);
+    append(envoy, body, w);
+}
+
+int HOOK(http_filter_response_body)(void *envoy, void *given, bool is_end) {
+    struct filter *f = given;
+    if (!f->stream) return ENVOY_CONTINUE;
+    if (llm_hides(f->stream)) {
+        filter_body(f, envoy);
+    } else {
+        read_body(f, envoy);
+    }
+    if (is_end) end_body(f, envoy, ENVOY_RECEIVED_RESPONSE);
+    return ENVOY_CONTINUE;
+}
+
+int HOOK(http_filter_response_trailers)(void *envoy, void *given) {
+    struct filter *f = given;
+    if (f->stream) end_body(f, envoy, ENVOY_BUFFERED_RESPONSE);
+    return ENVOY_CONTINUE;
+}
+
+/* Other ends ------------------------------------------------------------------------------------------------------------------------- */
+
+int HOOK(http_filter_local_reply)(void *envoy, void *given, uint32_t status, envoy_bytes details, bool is_reset) {
+    struct filter *f = given;
+    (void)status, (void)details;
+    if (!f->config) return ENVOY_CONTINUE;
+    f->is_local = true;
+    /* What follows is no part of the response so far. Where only a reset follows, its reason is known at the end of the stream. */
+    if (f->stream && !is_reset) finish(f, envoy, LLM_LOCAL_REPLY, NULL);
+    return ENVOY_CONTINUE;
+}
+
+static bool begins(envoy_bytes text, const char *word) { return text.length >= strlen(word) && memcmp(text.ptr, word, strlen(word)) == 0; }
+
+/* Who ended a stream that came to no end of its own, by Envoy's details of it. */
+static enum llm_ending broken_by(const struct filter *f, void *envoy) {
+    envoy_bytes details = {NULL, 0};
+    if (!ENVOY_CALL(http_filter_get_attribute_string)(envoy, ENVOY_CODE_DETAILS, &details)) return LLM_CLIENT_LEFT;
+    if (begins(details, "upstream")) return LLM_UPSTREAM_RESET;
+    if (begins(details, "downstream") || begins(details, "http1.") || begins(details, "http2.") || begins(details, "http3.")) return LLM_CLIENT_LEFT;
+    return f->is_local ? LLM_LOCAL_REPLY : LLM_UPSTREAM_RESET; /* the latter: timeouts of Envoy's */
+}
+
+/* The stream is over, and Envoy writes its access log next. */
+void HOOK(http_filter_stream_complete)(void *envoy, void *given) {
+    struct filter *f = given;
+    if (f->stream) finish(f, envoy, broken_by(f, envoy), NULL);
 }

@@ -106,7 +106,7 @@ const char *HOOK(program_init)(void) {
 
 /* Hooks without which Envoy refuses a filter. Envoy calls those about callouts and schedules only for what a module asked for. */
 #define UNUSED_HOOK(name) \
-    void HOOK(http_filter_##name)(void); \
+    __attribute__((visibility("default"))) void HOOK(http_filter_##name)(void); \
     void HOOK(http_filter_##name)(void) {}
 UNUSED_HOOK(http_callout_done)
 UNUSED_HOOK(http_stream_headers)

@@ -5,9 +5,6 @@
 #include "envoy_abi.h"
 #include "llm_meter.h"
 
-/* A function that Envoy calls. */
-#define HOOK(name) __attribute__((visibility("default"))) envoy_dynamic_module_on_##name
-
 #define BYTES(literal) ((envoy_bytes){literal, sizeof(literal) - 1})
 
 /* How many names a list of the configuration may have, and how long each may be, in bytes. */
@@ -25,6 +22,7 @@ struct worker {
     /* What a piece of a body becomes if chunks are left out of it: bytes that were held, then those of the piece. */
     char out[2 * LLM_HELD_MAX];
     size_t out_len;
+    bool has_held; /* some of it was held */
 };
 
 /* Metrics, by the identifiers that Envoy gave them. */

@@ -137,6 +137,9 @@ int llm_hides(const struct llm_stream *s);
  * what `pass` returned if that was not 0. */
 int llm_read(struct llm_stream *s, const void *piece, size_t len, uint64_t now, llm_pass pass, void *to);
 
+/* Gives up reading, because the gateway cannot get at the bytes: the verdict is `unread`. */
+void llm_unread(struct llm_stream *s);
+
 /* Ends the stream, fixes its facts and frees its memory. Forwards the bytes that are held, unless `pass` is NULL. Only the first call
  * counts. Returns as llm_read does. */
 int llm_end(struct llm_stream *s, enum llm_ending ending, llm_pass pass, void *to);
