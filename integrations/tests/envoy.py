@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -103,6 +104,7 @@ class Envoy:
         self.log.unlink(missing_ok=True)
         self.read = 0
         self.lines = {}
+        self.reading = threading.Lock()
         main = filters if filters is not None else [module({"models": MODELS, "hide_usage": "x-hide-usage"})]
         small = [module(json.dumps({"max_event": 4096, "content_types": ["text/event-stream", "text/plain"]}))] if filters is None else []
         config = {
@@ -154,16 +156,17 @@ class Envoy:
         return self.logged(case)["facts"] or {}
 
     def read_log(self):
-        if not self.log.exists():
-            return
-        with self.log.open("rb") as log:
-            log.seek(self.read)
-            data = log.read()
-        data = data[: data.rfind(b"\n") + 1]
-        self.read += len(data)
-        for line in data.splitlines():
-            line = json.loads(line)
-            self.lines.setdefault(line["id"], []).append(line)
+        with self.reading:
+            if not self.log.exists():
+                return
+            with self.log.open("rb") as log:
+                log.seek(self.read)
+                data = log.read()
+            data = data[: data.rfind(b"\n") + 1]
+            self.read += len(data)
+            for line in data.splitlines():
+                line = json.loads(line)
+                self.lines.setdefault(line["id"], []).append(line)
 
     def rss(self):
         """Resident memory, in KiB."""
