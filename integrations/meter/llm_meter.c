@@ -208,6 +208,10 @@ static void fail(struct llm_stream *s) {
     set_word(s, LLM_COMPLETE, "false");
 }
 
+void llm_unread(struct llm_stream *s) {
+    if (s->parser) fail(s);
+}
+
 static int resize(struct llm_stream *s, size_t size) {
     deltawire_parser *old = s->parser;
     void *mem = s->memory.alloc(s->memory.ctx, size);

@@ -137,6 +137,10 @@ int llm_hides(const struct llm_stream *s);
  * what `pass` returned if that was not 0. */
 int llm_read(struct llm_stream *s, const void *piece, size_t len, uint64_t now, llm_pass pass, void *to);
 
+/* Stops reading because the gateway cannot show a piece: the verdict is `unread`. Does nothing after the end. Bytes that are held are handed
+ * out by the next llm_read or by llm_end. */
+void llm_unread(struct llm_stream *s);
+
 /* Ends the stream, fixes its facts and frees its memory. Forwards the bytes that are held, unless `pass` is NULL. Only the first call
  * counts. Returns as llm_read does. */
 int llm_end(struct llm_stream *s, enum llm_ending ending, llm_pass pass, void *to);
