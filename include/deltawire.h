@@ -229,11 +229,9 @@ const char *deltawire_status_text(deltawire_status status);
 // `DELTAWIRE_EV_SSE`.
 #define DELTAWIRE_MODE_SSE 1
 
-// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that need only token counts, finish reasons, errors
-// and the verdict. If the first member of an event of Responses or Anthropic Messages is its type,
-// and events of that type never contain any of these, the parser skips the event and emits it as a
-// `DELTAWIRE_EV_SSE`. The parser reads every other event in full and emits its deltas, so the
-// deltas of the stream are incomplete.
+// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that meter a stream, such as gateways. The block also
+// has a meter, which `deltawire_meter_of` reads; it takes at most `DELTAWIRE_METER_SIZE` bytes, which
+// `deltawire_block_size` of this config includes. Most such programs need no callbacks.
 #define DELTAWIRE_MODE_USAGE 2
 
 // Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag
@@ -1412,6 +1410,118 @@ typedef struct {
 // Anthropic stream has the completion count of its beginning. Answers OK, ABSENT (the stream has
 // none yet), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_last_usage(const deltawire_parser *p, deltawire_usage *out);
+
+// The size of a meter in a block, in bytes, is at most this.
+#define DELTAWIRE_METER_SIZE 2304
+
+// How many names of calls a meter keeps.
+#define DELTAWIRE_METER_NAMES 8
+
+// No token came so far.
+#define DELTAWIRE_TOKEN_NONE 0
+
+// Content.
+#define DELTAWIRE_TOKEN_CONTENT 1
+
+// Reasoning.
+#define DELTAWIRE_TOKEN_REASONING 2
+
+// A refusal.
+#define DELTAWIRE_TOKEN_REFUSAL 3
+
+// A tool call, or the `function_call` of a choice: it opens, or has more of its name or arguments.
+#define DELTAWIRE_TOKEN_CALL 4
+
+// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never
+// empty. A role, a ping, a signature, audio and images are no tokens.
+typedef struct {
+    // The number of the event, from 1, as `deltawire_meter.events` counts; 0: none.
+    uint64_t event;
+    // Stream offset, in bytes, of the event's first byte.
+    uint64_t offset;
+    // `DELTAWIRE_TOKEN_*`: of the first token of the first such event, of the last token of the last.
+    uint32_t kind;
+    // Zero.
+    uint32_t reserved;
+} deltawire_token;
+
+// How much text came, decoded.
+typedef struct {
+    // Bytes of UTF-8.
+    uint64_t bytes;
+    // Unicode characters.
+    uint64_t chars;
+} deltawire_amount;
+
+// What a parser in mode USAGE keeps of its stream. The caller sets `size`: the library writes no
+// more bytes than that, and zeroes members that it does not know. Texts are UTF-8, not ended by NUL,
+// cut between two characters, and valid until the next call on the parser; a text that did not come
+// has the length 0. They are as the server sent them: escape them before you print them.
+typedef struct {
+    // `sizeof(deltawire_meter)`; `DELTAWIRE_METER_INIT` sets it.
+    uint32_t size;
+    // `DELTAWIRE_FINISH_*`: why choice 0 finished; 0: it has not.
+    uint32_t finish;
+    // The first event that bears a token. A program with a clock learns when it came: in the read in
+    // which this became known.
+    deltawire_token first;
+    // The last event so far that bears a token.
+    deltawire_token last;
+    // How many events came: every one with a payload, also `[DONE]`, a ping, and one that could not
+    // be read. Comments, reconnection times and IDs alone do not count. A body is one event.
+    uint64_t events;
+    // How many of them bear a token.
+    uint64_t token_events;
+    // Content of all choices.
+    deltawire_amount content;
+    // Reasoning of all choices.
+    deltawire_amount reasoning;
+    // Refusals of all choices.
+    deltawire_amount refusal;
+    // Arguments of all calls, custom tools' inputs and `function_call`s. Arguments that Gemini sends by
+    // path do not count.
+    deltawire_amount arguments;
+    // How many tool calls and `function_call`s opened, in all choices.
+    uint32_t calls;
+    // How many elements of `call_names` are names.
+    uint32_t names;
+    // The names of the first calls that have one, each at most 64 bytes.
+    deltawire_str call_names[DELTAWIRE_METER_NAMES];
+    // The first `model` that came, at most 128 bytes.
+    deltawire_str model;
+    // The first `id` of the response that came, at most 128 bytes.
+    deltawire_str id;
+    // The finish reason of choice 0 as the message has it, in the word of chat completions if there is
+    // one; at most 64 bytes.
+    deltawire_str finish_reason;
+    // The first error of the API: its type, else its code, else `error`; at most 128 bytes.
+    deltawire_str error;
+    // The counts so far, as `deltawire_last_usage` has them; `has` is 0 if none came. Bill these, or
+    // `iterations`.
+    deltawire_usage usage;
+    // The sum of Anthropic's `usage.iterations`; `has` is 0 if none came. It includes what `usage` has:
+    // that is the sum of those iterations alone whose `type` is `message`. Bill the one or the other,
+    // never both.
+    deltawire_usage iterations;
+    // The sum of those iterations whose `type` is not `message`, such as a compaction.
+    deltawire_usage other_iterations;
+    // `tool_usage` of Responses, as raw JSON: what tools of the server used. Absent if it is longer than
+    // 512 bytes.
+    deltawire_str tool_usage;
+} deltawire_meter;
+
+// A deltawire_meter with its size; all other members are zero.
+#define DELTAWIRE_METER_INIT \
+    {sizeof(deltawire_meter), 0, {0, 0, 0, 0}, {0, 0, 0, 0}, 0, 0, {0, 0}, {0, 0}, {0, 0}, {0, 0}, \
+     0, 0, {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}}, \
+     {NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}, DELTAWIRE_USAGE_INIT, DELTAWIRE_USAGE_INIT, \
+     DELTAWIRE_USAGE_INIT, {NULL, 0}}
+
+// Writes what the parser keeps of its stream in `DELTAWIRE_MODE_USAGE`, at any time, also after a
+// stream was cut. Answers OK, E_NULL, E_ALIGN, E_STATE (also in another mode), E_REENTRANT, E_CONFIG
+// (`size`).
+deltawire_status deltawire_meter_of(const deltawire_parser *p,
+                                    deltawire_meter *out);
 
 // The last event ID: send it as `Last-Event-ID` to reconnect. Bytes, valid until the next call on
 // the parser. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_REENTRANT.

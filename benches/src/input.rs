@@ -21,7 +21,7 @@ pub const PROTOCOLS: [&str; 5] =
     ["responses-text", "responses-tools", "anthropic-text", "anthropic-tools", "gemini-text"];
 
 /// Shapes that are read only for their usage, one of each protocol.
-pub const OBSERVED: [&str; 4] = ["responses-text", "anthropic-text", "gemini-text", "content"];
+pub const METERED: [&str; 4] = ["responses-text", "anthropic-text", "gemini-text", "content"];
 
 /// Bytes that may be read after each response, because simdjson requires them.
 pub const PADDING: usize = 64;

@@ -13,7 +13,7 @@ pub mod real;
 pub mod work;
 
 pub use contenders::{all, all_large, Contender, Kind};
-pub use input::{Input, COUNTED, EVEN_LEN, OBSERVED, PROTOCOLS, SHAPES};
+pub use input::{Input, COUNTED, EVEN_LEN, METERED, PROTOCOLS, SHAPES};
 pub use work::{Sink, Sums};
 
 /// A slice that holds any response.

@@ -1,9 +1,10 @@
 //! The block of a parser: what it contains, and how a call enters it.
 //!
-//! `BlockState | machine | choices | tool calls | event buffer | read area`. The state begins with the guard. Code reads
+//! `BlockState | machine | choices | tool calls | meter | event buffer | read area`. The state begins with the guard. Code reads
 //! and writes the guard by raw pointers only, so a call from a callback can read it while the rest of the block is
 //! borrowed. A parser that shares workspaces has a [`Shared`] in place of the machine. Machine and `Shared` both begin
-//! with the state of the stream, so most functions need not know which of the two the block has.
+//! with the state of the stream, so most functions need not know which of the two the block has. Only a parser in mode
+//! USAGE has a meter.
 
 use crate::convert::aligned;
 use crate::types::*;
@@ -12,7 +13,7 @@ use core::ops::{Deref, DerefMut};
 use core::ptr::{addr_of, addr_of_mut};
 use core::slice;
 use deltawire::chat::Index;
-use deltawire::stream::{Emitter, Machine, Parked, StreamState};
+use deltawire::stream::{Emitter, Machine, Meter, Parked, StreamState};
 use deltawire::track::{CallRow, ChoiceRow, TrackerOf, TrackerState};
 use deltawire::{Config, Lent, Movable};
 
@@ -93,6 +94,8 @@ pub(crate) enum Phase {
 pub(crate) struct Core {
     /// Whether the parser uses the machine of the workspace that each call is given, instead of one of its own.
     pub(crate) shares: bool,
+    /// Whether the block has a meter (`DELTAWIRE_MODE_USAGE`).
+    pub(crate) meters: bool,
     pub(crate) tracker: TrackerState,
     pub(crate) room: BlockRoom,
     pub(crate) emitter: Emitter,
@@ -149,9 +152,14 @@ const _: () = assert!(size_of::<Option<CallRow>>() <= DELTAWIRE_ROW_SIZE, "DELTA
 const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Shared>(), "choices follow `Shared`");
 const _: () = assert!(align_of::<Option<CallRow>>() <= align_of::<Option<ChoiceRow>>(), "calls follow the choices");
 const _: () = assert!(align_of::<BlockState>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
+const _: () = assert!(align_of::<Meter>() <= DELTAWIRE_ALIGN, "the meter follows the tables");
+const _: () = assert!(METER <= DELTAWIRE_METER_SIZE, "DELTAWIRE_METER_SIZE is too small");
 
 /// Length of the state in bytes, rounded up to the alignment.
 pub(crate) const STATE: usize = size_of::<BlockState>().next_multiple_of(DELTAWIRE_ALIGN);
+
+/// Length of a meter in bytes, rounded up to the alignment.
+const METER: usize = size_of::<Meter>().next_multiple_of(DELTAWIRE_ALIGN);
 
 /// Length in bytes of the machine, or of the `Shared` in its place, rounded up to the alignment.
 const fn machine_len(shares: bool) -> usize {
@@ -165,9 +173,14 @@ impl Core {
         STATE.saturating_add(machine_len(self.shares))
     }
 
+    /// Offset of the meter in a block that has one.
+    fn meter_at(&self) -> usize {
+        self.tables_at().saturating_add(self.room.tables())
+    }
+
     /// Length of a block before its event buffer, in bytes.
     pub(crate) fn head(&self) -> usize {
-        self.tables_at().saturating_add(self.room.tables())
+        self.meter_at().saturating_add(if self.meters { METER } else { 0 })
     }
 
     /// Size of the smallest block, in bytes. Without `DELTAWIRE_CFG_GROW` that includes some event buffer: a parser
@@ -190,10 +203,21 @@ pub(crate) struct Open<'b> {
     pub(crate) machine: BlockMachine<'b>,
     pub(crate) choices: &'b mut [Option<ChoiceRow>],
     pub(crate) calls: &'b mut [Option<CallRow>],
+    pub(crate) meter: Option<&'b mut Meter>,
     /// The event buffer.
     pub(crate) storage: &'b mut [u8],
     /// The read area.
     pub(crate) area: &'b mut [u8],
+}
+
+/// What a call reads with.
+pub(crate) struct Parts<'b> {
+    pub(crate) core: &'b mut Core,
+    pub(crate) machine: BlockMachine<'b>,
+    pub(crate) storage: Movable<'b>,
+    pub(crate) tracker: CTracker<'b>,
+    pub(crate) meter: Option<&'b mut Meter>,
+    pub(crate) area: &'b [u8],
 }
 
 /// The machine of a block, or the `Shared` in its place.
@@ -264,7 +288,7 @@ impl Open<'_> {
 
     /// Returns the parts that a call reads with. The event buffer becomes the storage. The caller must write the
     /// tracker's state back.
-    pub(crate) fn parts(&mut self) -> (&mut Core, BlockMachine<'_>, Movable<'_>, CTracker<'_>, &[u8]) {
+    pub(crate) fn parts(&mut self) -> Parts<'_> {
         let can_move = self.core.can_move;
         let tables = Lent { choices: &mut *self.choices, calls: &mut *self.calls };
         let tracker = CTracker::from_parts(tables, self.core.tracker);
@@ -272,7 +296,14 @@ impl Open<'_> {
             BlockMachine::Own(machine) => BlockMachine::Own(machine),
             BlockMachine::Shared(shared) => BlockMachine::Shared(shared),
         };
-        (self.core, machine, Movable::new(self.storage, can_move), tracker, self.area)
+        Parts {
+            core: self.core,
+            machine,
+            storage: Movable::new(self.storage, can_move),
+            tracker,
+            meter: self.meter.as_deref_mut(),
+            area: self.area,
+        }
     }
 
     /// Resets machine and tracker for a new stream with the same config.
@@ -287,6 +318,9 @@ impl Open<'_> {
         unsafe { write_machine(machine, shares, config) };
         self.choices.fill(None);
         self.calls.fill(None);
+        if let Some(meter) = &mut self.meter {
+            **meter = Meter::new();
+        }
         self.core.tracker = TrackerState::default();
     }
 }
@@ -329,7 +363,8 @@ pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
 #[inline(always)]
 pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config) {
     let (shares, tables_at, BlockRoom { choices, calls }) = (core.shares, core.tables_at(), core.room);
-    // SAFETY: aligned and large enough, as checked: machine and tables lie between the state and the event buffer.
+    let meter_at = core.meters.then(|| core.meter_at());
+    // SAFETY: aligned and large enough, as checked: machine, tables and meter lie between the state and the event buffer.
     unsafe {
         mem.cast::<BlockState>().write(BlockState { guard: Guard { magic: magic(core.shares), len, next: 0 }, core });
         write_machine(mem.add(STATE), shares, config);
@@ -337,6 +372,9 @@ pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config)
         (0..usize::from(choices)).for_each(|row| first.add(row).write(None));
         let first = first.add(usize::from(choices)).cast::<Option<CallRow>>();
         (0..usize::from(calls)).for_each(|row| first.add(row).write(None));
+        if let Some(at) = meter_at {
+            mem.add(at).cast::<Meter>().write(Meter::new());
+        }
     }
 }
 
@@ -381,7 +419,7 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
     // SAFETY: the block was initialized with this length, and no other call is under way: nothing else borrows the
-    // bytes after the guard. State, machine, tables, event buffer and read area do not overlap.
+    // bytes after the guard. State, machine, tables, meter, event buffer and read area do not overlap.
     unsafe {
         let core = &mut *addr_of_mut!((*state).core);
         let (read_len, head, BlockRoom { choices, calls }) = (core.read_len, core.head(), core.room);
@@ -395,12 +433,13 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
         let choices = slice::from_raw_parts_mut(first, usize::from(choices));
         let first = first.add(choices.len()).cast::<Option<CallRow>>();
         let calls = slice::from_raw_parts_mut(first, usize::from(calls));
+        let meter = core.meters.then(|| &mut *p.cast::<u8>().add(core.meter_at()).cast::<Meter>());
         let rest = slice::from_raw_parts_mut(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (storage, area) =
             rest.split_at_mut_checked(rest.len().saturating_sub(read_len)).ok_or(DELTAWIRE_E_STATE)?;
         let guard = addr_of_mut!((*state).guard);
         (*guard).magic = !magic(core.shares);
-        Ok(Open { guard, core, machine, choices, calls, storage, area })
+        Ok(Open { guard, core, machine, choices, calls, meter, storage, area })
     }
 }
 
@@ -485,6 +524,7 @@ unsafe fn append_line(
 pub(crate) struct ReadBlock<'b> {
     pub(crate) core: &'b Core,
     pub(crate) stream: &'b StreamState,
+    pub(crate) meter: Option<&'b Meter>,
     pub(crate) storage: &'b [u8],
     pub(crate) area: &'b [u8],
 }
@@ -501,11 +541,12 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<ReadBlock<'b
     unsafe {
         let core = &*addr_of!((*state).core);
         let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();
+        let meter = core.meters.then(|| &*p.cast::<u8>().add(core.meter_at()).cast::<Meter>());
         let head = core.head();
         let rest = slice::from_raw_parts(p.cast::<u8>().add(head), len.saturating_sub(head));
         let (storage, area) =
             rest.split_at_checked(rest.len().saturating_sub(core.read_len)).ok_or(DELTAWIRE_E_STATE)?;
-        Ok(ReadBlock { core, stream, storage, area })
+        Ok(ReadBlock { core, stream, meter, storage, area })
     }
 }
 

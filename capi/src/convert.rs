@@ -274,22 +274,28 @@ pub(crate) unsafe fn give_usage(out: *mut deltawire_usage, counts: Option<TokenC
     // SAFETY: as the caller promises.
     unsafe {
         ok!(check_size(out));
-        let Some(TokenCounts { has, counts, .. }) = counts else { return DELTAWIRE_ABSENT };
-        let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected, written] =
-            counts;
-        fill(out, |size| deltawire_usage {
-            size,
-            has,
-            prompt,
-            completion,
-            total,
-            reasoning,
-            cached,
-            prompt_audio,
-            completion_audio,
-            accepted_prediction: accepted,
-            rejected_prediction: rejected,
-            cache_write: written,
-        })
+        let Some(counts) = counts else { return DELTAWIRE_ABSENT };
+        fill(out, |size| usage_of(size, Some(counts)))
+    }
+}
+
+/// Returns counts for C, in a struct of this size.
+pub(crate) fn usage_of(size: u32, counts: Option<TokenCounts>) -> deltawire_usage {
+    let TokenCounts { has, counts, .. } = counts.unwrap_or_default();
+    let [prompt, completion, total, reasoning, cached, prompt_audio, completion_audio, accepted, rejected, written] =
+        counts;
+    deltawire_usage {
+        size,
+        has,
+        prompt,
+        completion,
+        total,
+        reasoning,
+        cached,
+        prompt_audio,
+        completion_audio,
+        accepted_prediction: accepted,
+        rejected_prediction: rejected,
+        cache_write: written,
     }
 }

@@ -1,8 +1,9 @@
 //! Push: reads bytes and calls callbacks. Also the code that a feed and a batch share.
 
-use crate::block::{append, append_byte, enter, Core, Open, Phase};
+use crate::block::{append, append_byte, enter, Core, Open, Parts, Phase};
 use crate::callback_sink::CallbackSink;
 use crate::convert::{bytes, put_out, sized};
+use crate::meter::Metered;
 use crate::types::*;
 use crate::workspace::{enter_workspace, MachineSource, Own};
 use core::ffi::c_void;
@@ -230,7 +231,7 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     target: &mut T,
 ) -> (usize, deltawire_status) {
     let area_at = open.area_at();
-    let (core, machine, mut storage, mut tracker, area) = open.parts();
+    let Parts { core, machine, mut storage, mut tracker, meter, area } = open.parts();
     let Some(machine) = W::machine(machine) else { return (0, DELTAWIRE_E_STATE) };
     if core.sticky != DELTAWIRE_OK {
         return (0, core.sticky);
@@ -244,7 +245,7 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
     let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine| {
-        emitter.run(machine, &mut storage, &mut tracker, input, at, target)
+        emitter.run(machine, &mut storage, &mut tracker, input, at, &mut Metered { meter, target })
     });
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
@@ -262,7 +263,7 @@ pub(crate) fn finish<W: MachineSource, T: Target>(
     mut open: Open<'_>,
     target: &mut T,
 ) -> deltawire_status {
-    let (core, machine, mut storage, mut tracker, _) = open.parts();
+    let Parts { core, machine, mut storage, mut tracker, meter, .. } = open.parts();
     let Some(machine) = W::machine(machine) else { return DELTAWIRE_E_STATE };
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
@@ -274,7 +275,7 @@ pub(crate) fn finish<W: MachineSource, T: Target>(
         return DELTAWIRE_E_STATE;
     }
     let outcome = source.run(machine, &mut core.emitter, &[], |emitter, machine| {
-        emitter.finish(machine, &mut storage, &mut tracker, target)
+        emitter.finish(machine, &mut storage, &mut tracker, &mut Metered { meter, target })
     });
     core.tracker = tracker.state();
     match outcome {

@@ -86,13 +86,13 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
         .with_validate(if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy })
         .with_payload(match config.mode {
             DELTAWIRE_MODE_SSE => Payload::Opaque,
-            DELTAWIRE_MODE_USAGE => Payload::Usage,
             _ => Payload::Chunks,
         })
         .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>())
         .with_protocol(protocol);
     let core = Core {
         shares: has(DELTAWIRE_CFG_SHARED),
+        meters: config.mode == DELTAWIRE_MODE_USAGE,
         tracker: TrackerState::default(),
         room,
         emitter: Emitter::new(),
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn deltawire_move(
         return DELTAWIRE_E_NULL;
     }
     // SAFETY: a block that nothing changes during the call, as the caller promises.
-    let ReadBlock { core: from, stream, storage, area } = ok!(unsafe { look(src) });
+    let ReadBlock { core: from, stream, storage, area, .. } = ok!(unsafe { look(src) });
     ok!(fits(mem as usize, mem_len, from.least()));
     ok!(reachable(mem_len, from.read_len));
     let from_len = from.size_for(0).saturating_add(storage.len());

@@ -6,6 +6,7 @@ mod config;
 mod end;
 mod event;
 mod message;
+mod meter;
 mod status;
 mod value;
 
@@ -14,5 +15,6 @@ pub use config::*;
 pub use end::*;
 pub use event::*;
 pub use message::*;
+pub use meter::*;
 pub use status::*;
 pub use value::*;

@@ -154,6 +154,42 @@ OFFSET(deltawire_usage, accepted_prediction, 64, 64, 64);
 OFFSET(deltawire_usage, rejected_prediction, 72, 72, 72);
 OFFSET(deltawire_usage, cache_write, 80, 80, 80);
 
+SIZE(deltawire_token, 24, 24, 24);
+ALIGN(deltawire_token, 8, 8, 4);
+OFFSET(deltawire_token, event, 0, 0, 0);
+OFFSET(deltawire_token, offset, 8, 8, 8);
+OFFSET(deltawire_token, kind, 16, 16, 16);
+OFFSET(deltawire_token, reserved, 20, 20, 20);
+
+SIZE(deltawire_amount, 16, 16, 16);
+ALIGN(deltawire_amount, 8, 8, 4);
+OFFSET(deltawire_amount, bytes, 0, 0, 0);
+OFFSET(deltawire_amount, chars, 8, 8, 8);
+
+SIZE(deltawire_meter, 616, 512, 512);
+ALIGN(deltawire_meter, 8, 8, 4);
+OFFSET(deltawire_meter, size, 0, 0, 0);
+OFFSET(deltawire_meter, finish, 4, 4, 4);
+OFFSET(deltawire_meter, first, 8, 8, 8);
+OFFSET(deltawire_meter, last, 32, 32, 32);
+OFFSET(deltawire_meter, events, 56, 56, 56);
+OFFSET(deltawire_meter, token_events, 64, 64, 64);
+OFFSET(deltawire_meter, content, 72, 72, 72);
+OFFSET(deltawire_meter, reasoning, 88, 88, 88);
+OFFSET(deltawire_meter, refusal, 104, 104, 104);
+OFFSET(deltawire_meter, arguments, 120, 120, 120);
+OFFSET(deltawire_meter, calls, 136, 136, 136);
+OFFSET(deltawire_meter, names, 140, 140, 140);
+OFFSET(deltawire_meter, call_names, 144, 144, 144);
+OFFSET(deltawire_meter, model, 272, 208, 208);
+OFFSET(deltawire_meter, id, 288, 216, 216);
+OFFSET(deltawire_meter, finish_reason, 304, 224, 224);
+OFFSET(deltawire_meter, error, 320, 232, 232);
+OFFSET(deltawire_meter, usage, 336, 240, 240);
+OFFSET(deltawire_meter, iterations, 424, 328, 328);
+OFFSET(deltawire_meter, other_iterations, 512, 416, 416);
+OFFSET(deltawire_meter, tool_usage, 600, 504, 504);
+
 SIZE(deltawire_chunk_storage, 768, 768, 768);
 ALIGN(deltawire_chunk_storage, 8, 8, 4);
 OFFSET(deltawire_chunk_storage, opaque, 0, 0, 0);

@@ -62,44 +62,6 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     None
 }
 
-/// Whether, in this protocol, the type of an event determines whether it may have token counts or a finish reason.
-pub(crate) fn names_usage(protocol: Protocol) -> bool {
-    matches!(protocol, Protocol::Anthropic | Protocol::Responses)
-}
-
-/// Whether a reader that needs only usage may skip an event: the event has no token counts, no finish reason, and no
-/// tool call that changes what the finish reason means. The type decides, which must be the first member.
-pub(crate) fn has_no_usage(protocol: Protocol, payload: &[u8]) -> bool {
-    let spaced = || {
-        let mut words = [&b"{"[..], b"\"type\"", b":", b"\""].into_iter();
-        words.try_fold(payload, |rest, word| rest.trim_ascii_start().strip_prefix(word))
-    };
-    let Some(rest) = payload.strip_prefix(b"{\"type\":\"").or_else(spaced) else { return false };
-    match protocol {
-        Protocol::Anthropic => {
-            let rest = rest.strip_prefix(b"content_block_").unwrap_or_default();
-            [&b"delta\""[..], b"start\"", b"stop\""].iter().any(|kind| rest.starts_with(kind))
-        }
-        Protocol::Responses => {
-            let own = rest.strip_prefix(b"response.").unwrap_or_default();
-            if [&b"output_text."[..], b"function_call_arguments."].iter().any(|kind| own.starts_with(kind)) {
-                // Nearly every event is one of these.
-                return true;
-            }
-            let begins = [&b"response.created"[..], b"response.queued", b"response.in_progress"];
-            let is_whole = |kind: &[u8]| begins.contains(&kind) || responses::ends(kind).is_some();
-            let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'));
-            if end.and_then(|end| rest.get(end)) == Some(&b'\\') {
-                return false;
-            }
-            let kind = end.and_then(|end| rest.get(..end));
-            let is_read = own.starts_with(b"output_item.") || kind.is_some_and(is_whole);
-            own.first().is_some_and(u8::is_ascii_lowercase) && !is_read
-        }
-        _ => false,
-    }
-}
-
 /// Whether a member of an event needs no delta of its own: other deltas are made of it, or it contains nothing about
 /// the response.
 pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> bool {

@@ -126,14 +126,6 @@ impl DialectState {
         reported.has(item, CALL) && !reported.began_whole(item)
     }
 
-    /// Notes that an event with a part of the output was left unread.
-    pub(crate) fn note_unread(&mut self) {
-        if self.protocol == Some(Protocol::Anthropic) {
-            // A response that begins after this event is another one.
-            self.output.blocks();
-        }
-    }
-
     /// Notes that a response with this ID begins. Its items or blocks are numbered from 0 again.
     pub(super) fn begin_response(&mut self, id: Option<Value<'_>>, seen: &mut ReadEvent<'_>) {
         let was_another = match &mut self.output {

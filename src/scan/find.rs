@@ -146,38 +146,6 @@ impl Task for FarLineEnd<'_> {
     }
 }
 
-/// [`line_end`] with the best kernel that the processor has, for skipping lines of some hundred bytes.
-#[inline(always)]
-pub(crate) fn best_line_end(bytes: &[u8]) -> Option<usize> {
-    Target::best(BestLineEnd(bytes))
-}
-
-/// The task of [`best_line_end`].
-struct BestLineEnd<'b>(&'b [u8]);
-
-impl Task for BestLineEnd<'_> {
-    type Out = Option<usize>;
-
-    #[inline(always)]
-    fn run<K: Kernel>(self) -> Option<usize> {
-        if K::BY_BYTES {
-            return line_end(self.0);
-        }
-        let mut rest = self.0;
-        while let Some((block, after)) = rest.split_first_chunk::<64>() {
-            visit!(64);
-            let ends = K::Wide::load(block).line_ends().high();
-            if ends != 0 {
-                let at = self.0.len().wrapping_sub(rest.len());
-                return Some(at.wrapping_add(ends.trailing_zeros() as usize));
-            }
-            rest = after;
-        }
-        let at = self.0.len().wrapping_sub(rest.len());
-        Some(at.wrapping_add(line_end(rest)?))
-    }
-}
-
 /// Returns the offset of the first `needle`.
 #[inline]
 pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {

@@ -113,13 +113,6 @@ pub enum Payload {
     /// Not at all: a payload may be anything. Every event is an [`Event::Sse`](super::Event::Sse), and unknown lines
     /// are ignored.
     Opaque,
-    /// As [`Chunks`](Payload::Chunks), for programs that need only token counts, finish reasons, errors and the
-    /// verdict, such as those with an [`Observer`](super::Observer). If the first member of an event of Responses or
-    /// Anthropic Messages is its type, and events of that type have none of these, the parser skips the rest of the
-    /// event. Such an event is an [`Event::Sse`](super::Event::Sse), whatever follows the type; if it is over the
-    /// limit, it does not count as lost. Other events are read in full, so the parser emits only some of a response's
-    /// deltas. With [`Validate::Strict`] all events are read.
-    Usage,
 }
 
 /// How much of a payload is checked before it is reported.

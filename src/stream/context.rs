@@ -75,13 +75,6 @@ impl<'a> Details<'a> {
     /// The details of a chunk without a name.
     pub(super) const NOTHING: &'static Details<'static> = &Details::of_chunk(InputBytes::NONE);
 
-    /// The details of an event with this name and payload, whose payload is not read.
-    #[inline(always)]
-    pub(super) fn of_event((name, payload): (InputBytes<'a>, &'a [u8]), id: &'a [u8]) -> Self {
-        let event = sse::Event::new(name.bytes, payload, id);
-        Details { event: Some(Event::Sse(event)), payload, name, id }
-    }
-
     /// The details of a chunk with this name.
     #[inline(always)]
     pub(super) const fn of_chunk(name: InputBytes<'a>) -> Self {
@@ -102,12 +95,6 @@ impl<'a> Context<'a> {
             follows_chunk: false,
             details: Details::NOTHING,
         }
-    }
-
-    /// The context of an event whose payload is not read. `input` is the payload's offset in the input.
-    #[inline(always)]
-    pub(super) fn of_event(details: &'a Details<'a>, input: u32, frame: (u64, u64)) -> Self {
-        Context { payload_at: u64::from(input), details, ..Context::nothing(frame) }
     }
 
     /// The context of a chunk. `payload_at` is the offset of its payload in the input, or [`NOT_IN_INPUT`].

@@ -142,10 +142,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.conclude(Found::KeepAlive(data));
         }
-        if hint == Hint::None && self.is_unread(trimmed) {
-            self.note_unread();
-            return self.conclude(Found::Sse(data));
-        }
         let limits = self.config.limits;
         // Templates are only for an event that is alone in its block and whose framing gives no hint. A chunk of chat
         // completions must also have no name. An event of another protocol must not be a raw value, because its quirks
@@ -276,15 +272,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 }
 
 impl StreamState {
-    /// Notes the facts that every event of the stream's protocol adds, for an event that is left [unread](super::run).
-    pub(super) fn note_unread(&mut self) {
-        self.facts.seen.insert(0);
-        self.facts.own_event = true;
-        self.note_protocol(self.dialect.protocol);
-        self.dialect.note_unread();
-        self.facts.ended = Some(self.dialect.ended);
-    }
-
     /// Notes the protocol of an event, unless that of an earlier one is known.
     pub(super) fn note_protocol(&mut self, protocol: Option<Protocol>) {
         if matches!(self.facts.protocol, None | Some(Protocol::Other)) {

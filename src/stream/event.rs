@@ -11,8 +11,7 @@ use core::ops::Range;
 pub enum Event<'a> {
     /// A JSON payload: a chunk, a body, an error, or an event of another protocol.
     Chunk(Chunk<'a>),
-    /// An event whose payload is not read, because of [`Payload::Opaque`](super::Payload::Opaque) or
-    /// [`Payload::Usage`](super::Payload::Usage).
+    /// An event whose payload is not read, because of [`Payload::Opaque`](super::Payload::Opaque).
     Sse(sse::Event<'a>),
     /// `[DONE]`, which ends the response. More events may follow.
     Done,

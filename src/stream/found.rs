@@ -58,7 +58,7 @@ pub struct Step {
     pub found: Found,
 }
 
-/// An event of a run: a template recognized it, a step read it, or it is left unread.
+/// An event of a run: a template recognized it, or a step read it.
 pub(super) struct Recognized<'w> {
     pub(super) payload: &'w [u8],
     /// Offset of the payload in the window or, if a step stored it, in the storage.
@@ -71,8 +71,6 @@ pub(super) struct Recognized<'w> {
     pub(super) repeats: bool,
     /// The event is of another protocol than chat completions. The machine has its name, if it has one.
     pub(super) is_native: bool,
-    /// The event is left [unread](super::run).
-    pub(super) is_unread: bool,
 }
 
 impl Recognized<'_> {
@@ -80,7 +78,6 @@ impl Recognized<'_> {
     #[inline(always)]
     pub(super) fn step(&self, window: &[u8]) -> Step {
         let payload = Span { place: Place::Input, start: self.at, len: self.payload.len() as u32 };
-        let found = if self.is_unread { Found::Sse(payload) } else { Found::Chunk(payload) };
-        Step { consumed: window.len().wrapping_sub(self.rest.len()), found }
+        Step { consumed: window.len().wrapping_sub(self.rest.len()), found: Found::Chunk(payload) }
     }
 }

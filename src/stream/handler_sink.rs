@@ -34,12 +34,6 @@ impl<H: Handler + ?Sized> Sink for HandlerSink<'_, H> {
                 return then(put_of(self.0.event(&Event::Chunk(*chunk))), || put_of(self.0.chunk(chunk)));
             }
         }
-        if delta.kind == Kind::Sse {
-            // A fast path for events that are left unread. The event of a delta of this kind is always an `Event::Sse`.
-            if let Some(event @ Event::Sse(sse)) = &context.event() {
-                return then(put_of(self.0.event(event)), || put_of(self.0.sse(sse)));
-            }
-        }
         let (call, text) = (delta.call, delta.text.text(context.payload()));
         put_of(match delta.kind {
             Kind::Content => self.0.update(delta.choice, Update::Content(text)),

@@ -7,17 +7,14 @@
 use super::config::{Payload, Validate};
 use super::found::Found;
 use super::machine::{AfterPiece, Machine};
-use super::state::{Line, StreamState};
-use crate::dialect::{ends_response, has_no_usage, names_usage, DialectState, GiveUp, Protocol, Skim, SkimOut};
+use super::state::StreamState;
+use crate::dialect::{ends_response, DialectState, GiveUp, Protocol, Skim, SkimOut};
 use crate::json::Balance;
 use crate::sse::buffer::{EventBuffer, NoRoom};
 use crate::Storage;
 
 /// How many bytes of the storage the reduction copies out at a time, because it writes to the storage while it reads.
 const CHUNK: usize = 64;
-
-/// The type of an event that is not whole is searched for in this many of its first bytes.
-const TYPE: usize = 96;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
     /// Adds bytes of a line to the payload. `first` means that they are the line's first bytes. Of an event that is
@@ -62,7 +59,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Decides whether an event that is over the limit is reduced, left [unread](super::run) or discarded.
+    /// Decides whether an event that is over the limit is reduced or discarded.
     #[cold]
     #[inline(never)]
     fn over_limit<S: Storage + ?Sized>(
@@ -74,18 +71,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ) -> AfterPiece {
         let has_data = self.buffer.has_data();
         let join: &[u8] = if first && has_data { b"\n" } else { b"" };
-        let may_be_unread = self.config.payload == Payload::Usage;
-        let may_skim = self.may_skim(storage, window);
-        if !(may_skim || may_be_unread) || !self.save_to_storage(storage, window) {
-            return AfterPiece::Found(self.too_long());
-        }
-        if may_be_unread && self.begins_unread(storage, join, value) {
-            self.block.skipping = true;
-            self.buffer.clear();
-            self.line = Line::Skip;
-            return AfterPiece::Go;
-        }
-        if !may_skim {
+        if !self.may_skim(storage, window) || !self.save_to_storage(storage, window) {
             return AfterPiece::Found(self.too_long());
         }
         let mut skim = Skim::START;
@@ -110,34 +96,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return AfterPiece::Again(Found::NeedMore);
         }
         self.skim_line(storage, window, value, first)
-    }
-
-    /// Whether the current event, which goes over the limit with `join` and `value`, is left unread.
-    fn begins_unread<S: Storage + ?Sized>(&self, storage: &S, join: &[u8], value: &[u8]) -> bool {
-        let stored = self.buffer.data_span().of(&[], storage);
-        let bytes = stored.iter().chain(join).chain(value).take(self.buffer.allowance(storage));
-        let (mut begin, mut len) = ([0; TYPE], 0usize);
-        for (to, byte) in begin.iter_mut().zip(bytes) {
-            *to = *byte;
-            len = len.saturating_add(1);
-        }
-        self.is_unread(begin.get(..len).unwrap_or_default())
-    }
-
-    /// Whether an event whose payload begins like this is left unread.
-    pub(super) fn is_unread(&self, payload: &[u8]) -> bool {
-        let protocol = self.unread_protocol().filter(|_| !self.block.raw);
-        protocol.is_some_and(|protocol| has_no_usage(protocol, payload))
-    }
-
-    /// The protocol of the stream, if its events may be left unread, because the caller needs usage alone.
-    #[inline(always)]
-    pub(super) fn unread_protocol(&self) -> Option<Protocol> {
-        // This test comes first, because few callers need usage alone.
-        if self.config.payload != Payload::Usage || self.config.validate != Validate::Lazy {
-            return None;
-        }
-        Protocol::read_here(self.dialect.protocol).filter(|protocol| names_usage(*protocol))
     }
 
     /// Whether an event over the limit may be reduced: it may be an event of Responses, and is not validated.
@@ -226,9 +184,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         balance: &mut Balance,
         bytes: &[u8],
     ) -> Result<bool, GiveUp> {
-        let has_output = self.state.config.payload != Payload::Usage;
         let StreamState { buffer, dialect, .. } = &mut self.state;
-        let mut out = Reduced { buffer, storage, dialect, has_output, was_cut: false };
+        let mut out = Reduced { buffer, storage, dialect, was_cut: false };
         skim.feed(balance, bytes, &mut out)?;
         Ok(out.was_cut)
     }
@@ -244,8 +201,6 @@ struct Reduced<'a, S: ?Sized> {
     buffer: &'a mut EventBuffer,
     storage: &'a mut S,
     dialect: &'a mut DialectState,
-    /// Whether output items are reported. They are not if the caller needs usage alone.
-    has_output: bool,
     was_cut: bool,
 }
 
@@ -261,7 +216,7 @@ impl<S: Storage + ?Sized> SkimOut for Reduced<'_, S> {
         self.buffer.cut(self.storage, from as usize, to as usize)
     }
     fn is_reported(&self, item: u32) -> bool {
-        !self.has_output || self.dialect.is_reported(item)
+        self.dialect.is_reported(item)
     }
     fn last(&self) -> Option<u8> {
         self.buffer.data_span().of(&[], self.storage).last().copied()

@@ -21,11 +21,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads from the front of the window, after [`recognize`](Machine::recognize) recognized nothing there.
     #[inline]
     pub(super) fn read_on<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
-        if let Some(protocol) = self.unread_protocol() {
-            if let Some(step) = self.skip_unread_event(storage, window, protocol) {
-                return step;
-            }
-        }
         match self.quick(storage, window) {
             Some(step) => step,
             None => self.read_lines(storage, window),

@@ -1,15 +1,11 @@
-//! Runs: consecutive events that templates recognize, or that are left unread.
-//!
-//! An event is left *unread* if the caller needs usage alone ([`Payload::Usage`]) and the event's type shows that the
-//! event has none.
+//! Runs: consecutive events that templates recognize.
 
 use super::config::Payload;
-use super::found::{Place, Recognized, Span, Step};
+use super::found::{Place, Recognized, Span};
 use super::machine::Machine;
-use super::memo::{DATA_PREFIX, NONE};
+use super::memo::NONE;
 use super::state::After;
-use crate::dialect::{has_no_usage, Protocol};
-use crate::scan::find;
+use crate::dialect::Protocol;
 use crate::sse::Ended;
 use crate::{QuirkSet, Storage};
 
@@ -58,22 +54,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         storage: &mut S,
         window: &'w [u8],
     ) -> Option<Recognized<'w>> {
-        let mut run = self.try_begin_run(storage, window, false)?;
+        let mut run = self.try_begin_run(storage, window)?;
         let recognized = self.recognize_next::<true>(&mut run, window)?;
         self.settle_run::<_, true>(&run, storage);
         Some(recognized)
     }
 
-    /// Begins a run, if an event may begin here, and a template may recognize it or, with `may_be_unread`, it may be
-    /// left unread.
+    /// Begins a run, if an event may begin here and a template may recognize it.
     #[inline(always)]
     pub(super) fn try_begin_run<S: Storage + ?Sized>(
         &mut self,
         storage: &S,
         window: &[u8],
-        may_be_unread: bool,
     ) -> Option<Run> {
-        if !may_be_unread && !self.memo.may_recognize(window.len()) {
+        if !self.memo.may_recognize(window.len()) {
             return None;
         }
         if !self.between_events {
@@ -136,7 +130,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let template = self.memo.current();
         let repeats = template == run.template;
         (run.offset, run.ended, run.template, run.quirks) = (frame.1, hit.ended, template, quirks);
-        Some(Recognized { payload, at, rest, frame, repeats, is_native, is_unread: false })
+        Some(Recognized { payload, at, rest, frame, repeats, is_native })
     }
 
     /// Notes the token counts and the name of an event of another protocol than chat completions, whose payload begins
@@ -152,58 +146,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let name = Span { place: Place::Input, start: at.wrapping_sub(before as u32), len: len as u32 };
         self.name = if len > 0 { name } else { Span::EMPTY };
         Some(())
-    }
-
-    /// Leaves the next event of a run unread, if its type shows that it has no usage. The event is at the front of the
-    /// window and consists of an optional `event` line, a `data` line and a blank line, all of which end in a LF.
-    #[inline(never)]
-    pub(super) fn skip_unread<'w>(
-        &mut self,
-        run: &mut Run,
-        window: &'w [u8],
-        protocol: Protocol,
-    ) -> Option<Recognized<'w>> {
-        let bytes = if run.ended.is_cr() { strip_lf(window) } else { window };
-        let (name, line) = match bytes.strip_prefix(b"event: ") {
-            None => (&[][..], bytes),
-            Some(line) => {
-                let (name, line) = line.split_at_checked(find::best_line_end(line)?)?;
-                // An event named `error` is an error, whatever its payload is.
-                (!name.is_empty() && name != b"error").then_some((name, line.strip_prefix(b"\n")?))?
-            }
-        };
-        let value = line.strip_prefix(DATA_PREFIX)?;
-        let (payload, ends) = value.split_at_checked(find::best_line_end(value)?)?;
-        let rest = ends.strip_prefix(b"\n\n")?;
-        if name.len().wrapping_add(payload.len()) > run.room || !has_no_usage(protocol, payload) {
-            return None;
-        }
-        self.note_unread();
-        // Offsets of bytes that were read do not overflow.
-        let before = |rest: &[u8]| window.len().wrapping_sub(rest.len());
-        let span = |start: usize, len: usize| Span { place: Place::Input, start: start as u32, len: len as u32 };
-        let at = before(value);
-        let name_at = before(line).wrapping_sub(name.len()).wrapping_sub(1);
-        self.name = if name.is_empty() { Span::EMPTY } else { span(name_at, name.len()) };
-        let [start, end] = [bytes, rest].map(|bytes| run.offset.wrapping_add(before(bytes) as u64));
-        let frame = (start, end);
-        self.index.frame = frame;
-        (run.offset, run.ended, run.template, run.quirks) = (end, Ended::Alone, NONE, QuirkSet::EMPTY);
-        Some(Recognized { payload, at: at as u32, rest, frame, repeats: false, is_native: true, is_unread: true })
-    }
-
-    /// [`skip_unread`](Machine::skip_unread) as a run of one event.
-    #[inline(never)]
-    pub(super) fn skip_unread_event<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        window: &[u8],
-        protocol: Protocol,
-    ) -> Option<Step> {
-        let mut run = self.try_begin_run(storage, window, true)?;
-        let recognized = self.skip_unread(&mut run, window, protocol)?;
-        self.settle_run::<_, true>(&run, storage);
-        Some(recognized.step(window))
     }
 
     /// Adds the facts that a full reading of the recognized events would have noted: which choices came, and which

@@ -4,9 +4,9 @@
 
 use deltawire::{Config, Event, Limits, Parser, Update};
 use deltawire_benches::contenders::{
-    self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, C_MESSAGE_BATCH, OBSERVER, PULL, PULL_GENERIC, PUSH,
+    self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, C_MESSAGE_BATCH, METER, PULL, PULL_GENERIC, PUSH,
 };
-use deltawire_benches::{Contender, Input, Sink, EVEN_LEN, OBSERVED, PROTOCOLS, WHOLE};
+use deltawire_benches::{Contender, Input, Sink, EVEN_LEN, METERED, PROTOCOLS, WHOLE};
 
 /// The counted function. Callgrind finds it by its name.
 #[no_mangle]
@@ -78,10 +78,10 @@ fn scenarios() -> Vec<Scenario> {
     let mut all = each(&INTERFACES, &KINDS);
     all.extend(each(&WAYS, &CHOICES));
     all.extend(each(&PROTOCOL_WAYS, &PROTOCOLS));
-    all.extend(OBSERVED.map(|input| Scenario {
+    all.extend(METERED.map(|input| Scenario {
         // One of each protocol.
-        name: format!("observer-{}", if input == "content" { "chat" } else { input.trim_end_matches("-text") }),
-        contender: OBSERVER,
+        name: format!("meter-{}", if input == "content" { "chat" } else { input.trim_end_matches("-text") }),
+        contender: METER,
         input,
         slice: 16384,
     }));
@@ -170,7 +170,7 @@ fn main() {
             let input = Input::new(scenario.input, 300_000);
             let mut all = contenders::all();
             all.extend(contenders::messages());
-            if scenario.contender == OBSERVER {
+            if scenario.contender == METER {
                 all = contenders::all_observing();
             } else if PROTOCOLS.contains(&scenario.input) {
                 all = contenders::all_of_protocol(scenario.input);

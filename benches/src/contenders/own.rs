@@ -5,7 +5,7 @@ use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
 use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, ToolCall, Usage};
 use deltawire::json::Text;
-use deltawire::stream::{Observer, Payload, Protocol};
+use deltawire::stream::{Meter, Protocol};
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
 
 fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
@@ -247,20 +247,39 @@ impl<S: Storage> Contender for Push<S> {
     }
 }
 
-/// `feed` only for usage: the finish reasons and token counts of a stream that is passed on.
-pub struct Observe<S> {
-    parser: Parser<S>,
+/// A meter, and a sink that checks the token counts.
+struct Metering<'s> {
+    meter: Meter,
+    checks: Option<&'s mut Sink>,
 }
 
-impl<S: Storage> Observe<S> {
-    pub fn new(storage: S) -> Self {
-        Observe { parser: Parser::with_config(storage, Config::new().with_payload(Payload::Usage)) }
+impl Handler for Metering<'_> {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        self.meter.event(event)
+    }
+    #[inline]
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        if let (Update::Usage(tokens), Some(sink)) = (&update, &mut self.checks) {
+            usage(tokens, sink);
+        }
+        self.meter.update(choice, update)
     }
 }
 
-impl<S: Storage> Contender for Observe<S> {
+/// `feed` to a meter: the amounts, the finish reasons and the token counts of a stream that is passed on.
+pub struct Metered<S> {
+    parser: Parser<S>,
+}
+
+impl<S: Storage> Metered<S> {
+    pub fn new(storage: S) -> Self {
+        Metered { parser: Parser::new(storage) }
+    }
+}
+
+impl<S: Storage> Contender for Metered<S> {
     fn name(&self) -> &'static str {
-        super::contender::OBSERVER
+        super::contender::METER
     }
     fn kind(&self) -> Kind {
         Kind::Own
@@ -270,19 +289,12 @@ impl<S: Storage> Contender for Observe<S> {
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
         self.parser.reset();
-        // An observer reads the counts itself.
-        let checks = sink.is_checking();
-        let mut observer = Observer::new(|tokens, _| {
-            if checks {
-                usage(&tokens, sink);
-            }
-            Flow::Continue(())
-        });
+        let mut metering = Metering { meter: Meter::new(), checks: sink.is_checking().then_some(sink) };
         for slice in response.chunks(slice) {
-            if self.parser.feed(slice, &mut observer).stop.is_some() {
+            if self.parser.feed(slice, &mut metering).stop.is_some() {
                 return;
             }
         }
-        std::hint::black_box(observer.counts());
+        std::hint::black_box(&metering.meter);
     }
 }

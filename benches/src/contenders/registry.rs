@@ -56,7 +56,7 @@ pub fn all_observing() -> Vec<Box<dyn Contender>> {
     vec![
         Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
         Box::new(own::Push::new([0; ROOM])),
-        Box::new(own::Observe::new([0; ROOM])),
+        Box::new(own::Metered::new([0; ROOM])),
     ]
 }
 

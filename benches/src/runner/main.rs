@@ -5,7 +5,7 @@
 //! - `--rounds N` (15); `--bytes N` of each input (4,000,000)
 //! - `--input NAME`, `--slice BYTES` (or `whole`), `--only PART-OF-NAME`: run only these
 //! - `--protocols`: protocols other than chat completions
-//! - `--observer`: usage alone, beside a full reading
+//! - `--meter`: a meter, beside a full reading
 //! - `--gateway`: many streams in turn
 //! - `--sdk NAME=COMMAND`: a vendor's SDK, beside this library
 //! - `--go PROGRAM`, `--portable PROGRAM`: contenders that are separate programs
@@ -22,7 +22,7 @@ use deltawire_benches::contenders;
 use deltawire_benches::contenders::child::Program;
 use deltawire_benches::contenders::{BATCH, C_BATCH, C_CALLBACKS, GO, GO_JSON, NEWLINES, PORTABLE};
 use deltawire_benches::contenders::{PULL, PULL_GENERIC, PUSH, SIMDJSON};
-use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, OBSERVED, PROTOCOLS, SHAPES, SLICES};
+use deltawire_benches::{agree, all, all_large, real, Contender, Input, Kind, METERED, PROTOCOLS, SHAPES, SLICES};
 use measure::{Counting, Results, Run, Sizes};
 use options::Options;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ fn inputs(options: &Options) -> (Vec<Input>, Option<usize>) {
 fn protocols(options: &Options) {
     let wanted = |shape: &&str| options.input.as_deref().is_none_or(|name| name == *shape);
     let shapes = match options {
-        Options { observer: true, .. } => OBSERVED.to_vec(),
+        Options { meter: true, .. } => METERED.to_vec(),
         Options { sdks, .. } if sdks.is_empty() => PROTOCOLS.to_vec(),
         _ => ["content", "tools"].into_iter().chain(PROTOCOLS).collect(),
     };
@@ -87,7 +87,7 @@ fn protocols(options: &Options) {
     for &slice in &sizes {
         for input in &inputs {
             eprintln!("{}, slices of {}", input.name, measure::slice(slice));
-            let mut all = match options.observer {
+            let mut all = match options.meter {
                 true => contenders::all_observing(),
                 false if PROTOCOLS.contains(&&*input.name) => contenders::all_of_protocol(&input.name),
                 false => all(),
@@ -95,7 +95,7 @@ fn protocols(options: &Options) {
             if !options.sdks.is_empty() {
                 all.retain(|contender| [PULL, PUSH, C_CALLBACKS, SIMDJSON].contains(&contender.name()));
             }
-            if !options.observer {
+            if !options.meter {
                 all.extend(options.go.iter().map(|program| start(GO, Kind::Own, &[program, "deltawire"], &folder.0)));
             }
             all.extend(options.sdks.iter().map(|(name, command)| {
@@ -152,7 +152,7 @@ fn replace(path: &Path, text: &str) {
 
 fn main() {
     let options = Options::from_args();
-    if options.protocols || options.observer || !options.sdks.is_empty() {
+    if options.protocols || options.meter || !options.sdks.is_empty() {
         return protocols(&options);
     }
     let folder = Folder::new();

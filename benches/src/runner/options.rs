@@ -13,7 +13,7 @@ pub struct Options {
     /// Streams of other protocols instead of chat completions.
     pub protocols: bool,
     /// Streams that are read only for their usage, beside a full reading.
-    pub observer: bool,
+    pub meter: bool,
     /// Many streams at once, in as many turns as there are rounds.
     pub gateway: bool,
     pub go: Option<String>,
@@ -33,7 +33,7 @@ impl Options {
             slice: None,
             only: None,
             protocols: false,
-            observer: false,
+            meter: false,
             gateway: false,
             go: None,
             go_version: None,
@@ -45,7 +45,7 @@ impl Options {
         while let Some(name) = args.next() {
             match name.as_str() {
                 "--protocols" => options.protocols = true,
-                "--observer" => options.observer = true,
+                "--meter" => options.meter = true,
                 "--gateway" => options.gateway = true,
                 _ => options.take(&name, args.next()),
             }
@@ -78,7 +78,7 @@ impl Options {
     /// Whether everything runs, and not a part for a profiler or a first look.
     pub fn is_whole(&self) -> bool {
         !self.protocols
-            && !self.observer
+            && !self.meter
             && self.sdks.is_empty()
             && self.input.is_none()
             && self.slice.is_none()

@@ -6,11 +6,9 @@ pub const DELTAWIRE_MODE_CHAT: u32 = 0;
 /// Mode: the stream is any event stream. The parser delivers payloads unread, to `on_sse` or as
 /// `DELTAWIRE_EV_SSE`.
 pub const DELTAWIRE_MODE_SSE: u32 = 1;
-/// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that need only token counts, finish reasons, errors
-/// and the verdict. If the first member of an event of Responses or Anthropic Messages is its type,
-/// and events of that type never contain any of these, the parser skips the event and emits it as a
-/// `DELTAWIRE_EV_SSE`. The parser reads every other event in full and emits its deltas, so the
-/// deltas of the stream are incomplete.
+/// Mode: as `DELTAWIRE_MODE_CHAT`, for programs that meter a stream, such as gateways. The block also
+/// has a meter, which `deltawire_meter_of` reads; it takes at most `DELTAWIRE_METER_SIZE` bytes, which
+/// `deltawire_block_size` of this config includes. Most such programs need no callbacks.
 pub const DELTAWIRE_MODE_USAGE: u32 = 2;
 
 /// Answer `DELTAWIRE_NEED_STORAGE` when a cut event does not fit into the block. Without this flag

@@ -111,6 +111,15 @@ impl TokenCounts {
         TokenCounts { has: bits.fold(0, |has, bit| has | bit), counts: all.map(|count| count.unwrap_or(0)) }
     }
 
+    /// Returns the sums of the counts that either has.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        let mut sum = TokenCounts { has: self.has | other.has, counts: self.counts };
+        for (sum, count) in sum.counts.iter_mut().zip(other.counts) {
+            *sum = sum.saturating_add(count);
+        }
+        sum
+    }
+
     /// Returns the count at this place.
     fn get(&self, place: u32) -> Option<u64> {
         let has = self.has.wrapping_shr(place) & 1 != 0;

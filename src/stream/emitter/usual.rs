@@ -5,7 +5,6 @@
 //! Nearly all events are emitted here, so this code is compiled for each sink. The rest of the emitter is compiled
 //! once.
 
-use super::report::whole;
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
@@ -48,7 +47,6 @@ impl Emitter {
         sink: &mut S,
         read: Option<(Span, usize)>,
     ) -> (&'d [u8], Option<Last>) {
-        let unread_protocol = if NATIVE { machine.unread_protocol() } else { None };
         let first_place = read.map(|(payload, _)| payload.place);
         // The base of payload offsets. A payload in the storage has no offset in the input.
         let mut place_base = match first_place {
@@ -62,12 +60,11 @@ impl Emitter {
             frame: machine.index().frame,
             repeats: false,
             is_native: false,
-            is_unread: false,
         });
         let run = if first.is_some() {
             Some(machine.begin_run(storage))
         } else {
-            machine.try_begin_run(storage, input, unread_protocol.is_some())
+            machine.try_begin_run(storage, input)
         };
         let Some(mut run) = run else { return (input, None) };
         let keeps_frames = !sink.is_of_one_call();
@@ -84,16 +81,12 @@ impl Emitter {
                 first.is_some() || first_place.is_none() || window.len() < input.len(),
                 "the end of an event that was read is in the input"
             );
-            let recognized = first.take().or_else(|| {
-                let unread = unread_protocol.and_then(|protocol| machine.skip_unread(&mut run, window, protocol));
-                unread.or_else(|| machine.recognize_next::<NATIVE>(&mut run, window))
-            });
+            let recognized = first.take().or_else(|| machine.recognize_next::<NATIVE>(&mut run, window));
             let Some(recognized) = recognized else { break None };
-            let Recognized { payload, at, rest, frame, repeats, is_native, is_unread } = recognized;
+            let Recognized { payload, at, rest, frame, repeats, is_native } = recognized;
             let place = || first_place.filter(|_| window.len() == input.len()).unwrap_or(Place::Input);
             // Closures, because they are rarely needed.
             let span = || Span { place: place(), start: at, len: payload.len() as u32 };
-            let unread = || Found::Sse(span());
             let chunk = || Found::Chunk(span());
             let index = machine.index();
             state = Progress::start(state.frames);
@@ -101,20 +94,7 @@ impl Emitter {
             // The window is a part of the input, so this does not overflow.
             let passed = input.len().wrapping_sub(window.len());
             let base_of_window = base.saturating_add(passed as u32);
-            let stage = if NATIVE && is_unread && needs_stages {
-                self.continue_in_stages(unread(), state, Break::Nothing, Stage::Before)
-            } else if NATIVE && is_unread {
-                let (name, base) = (machine.name, base_of_window);
-                let name = InputBytes::new(name.within(window), name.offset_in_input(base));
-                let event = Details::of_event((name, payload), machine.last_event_id(storage.bytes()));
-                let context = Context::of_event(&event, base.saturating_add(at), frame);
-                let delta = Delta { text: whole(&context), ..Delta::new(Kind::Sse) };
-                match state.put(&context, delta, sink, &mut self.waiting) {
-                    Ok(()) if reports_frames => self.continue_in_stages(unread(), state, Break::Nothing, Stage::After),
-                    Ok(()) => Ok(None),
-                    Err(broke) => self.continue_in_stages(unread(), state, broke, Stage::Head),
-                }
-            } else if !index.quirks.is_empty() || is_special() {
+            let stage = if !index.quirks.is_empty() || is_special() {
                 self.continue_in_stages(chunk(), state, Break::Nothing, Stage::Before)
             } else {
                 let named;

@@ -69,7 +69,6 @@ impl Terms {
         let payload = match config.payload {
             Payload::Chunks => 0,
             Payload::Opaque => 1,
-            Payload::Usage => 2,
         };
         Terms(1 << 15 | u16::from(strict) << 14 | u16::from(spec) << 13 | payload << 11 | (depth & 0x7ff))
     }

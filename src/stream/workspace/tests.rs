@@ -87,7 +87,6 @@ fn parsers_with_different_terms_use_different_templates() {
     for config in [
         Config::new().with_validate(Validate::Strict),
         Config::new().with_limits(shallow),
-        Config::new().with_payload(crate::stream::Payload::Usage),
         Config::new().with_framing(crate::stream::Framing::Spec),
     ] {
         let mut workspace = Workspace::new();
@@ -268,31 +267,6 @@ fn a_workspace_can_be_used_after_a_handler_panicked() {
     assert_eq!(other.feed_with(&mut workspace, bytes.as_bytes(), &mut Quiet).consumed, bytes.len());
     assert_eq!((other.end().verdict, other.offset()), (Verdict::Finished, bytes.len() as u64));
     assert!(one.offset() > 0, "the parser got its state back");
-}
-
-/// Events that are left unread do not add the facts of the template that recognized another stream's event.
-#[test]
-#[cfg(feature = "dialects")]
-fn an_unread_event_adds_no_facts_of_another_stream() {
-    struct Quiet;
-    impl Handler for Quiet {}
-    let chunk =
-        "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n".repeat(3);
-    let created = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n";
-    let delta =
-        "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"content_index\":0,\"delta\":\"a\"}\n\n";
-    let config = Config::new().with_payload(crate::stream::Payload::Usage);
-    let tracker = crate::track::Tracker::<8, 32>::new;
-    let mut workspace: Workspace = Workspace::new();
-    let mut own = Parser::<[u8; 512], 2, _>::with_slots([0; 512], config, tracker());
-    let mut shared = SharedParser::sharing([0; 512], config, tracker());
-    for piece in [created, delta, delta, &delta.repeat(2)] {
-        let mut teacher = SharedParser::sharing([0; 512], Config::new(), tracker());
-        assert!(teacher.feed_with(&mut workspace, chunk.as_bytes(), &mut Quiet).stop.is_none());
-        assert!(own.feed(piece.as_bytes(), &mut Quiet).stop.is_none());
-        assert!(shared.feed_with(&mut workspace, piece.as_bytes(), &mut Quiet).stop.is_none());
-        assert_eq!(shared.end(), own.end());
-    }
 }
 
 /// A template recognizes an event, then one that is longer than this stream allows. The facts of the first event count.

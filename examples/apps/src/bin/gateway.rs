@@ -9,8 +9,8 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::Router;
 use deltawire::chat::TokenCounts;
-use deltawire::stream::Observer;
-use deltawire::{End, Error, Flow, Growing, Handler, Parser};
+use deltawire::stream::Meter;
+use deltawire::{End, Error, Growing, Handler, Parser};
 use tokio::sync::mpsc;
 
 /// The result of a response when it has ended.
@@ -54,8 +54,7 @@ async fn pass(
     path: String,
     metered: mpsc::UnboundedSender<Metered>,
 ) {
-    // In chat completions the last usage counts, never the sum; the observer merges those of other protocols.
-    let mut meter = Observer::new(|_, _| Flow::Continue(()));
+    let mut meter = Meter::new();
     let (mut parser, mut left_out) = (Parser::new(Growing::new()), None);
     loop {
         // If the client hangs up, the request ends at once, even while the upstream sends nothing.
@@ -81,7 +80,7 @@ async fn pass(
     if let Some(error) = left_out {
         eprintln!("{path}: {error}");
     }
-    let _ = metered.send(Metered { path, usage: meter.counts().copied(), end: parser.end() });
+    let _ = metered.send(Metered { path, usage: meter.usage, end: parser.end() });
 }
 
 /// Reads all of the bytes. An error is a limit, whose event is consumed, so the loop reads on.
