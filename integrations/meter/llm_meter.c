@@ -209,7 +209,7 @@ static void fail(struct llm_stream *s) {
 }
 
 void llm_unread(struct llm_stream *s) {
-    if (s->state == READING) fail(s);
+    if (s->parser) fail(s);
 }
 
 static int resize(struct llm_stream *s, size_t size) {

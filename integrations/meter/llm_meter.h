@@ -137,7 +137,8 @@ int llm_hides(const struct llm_stream *s);
  * what `pass` returned if that was not 0. */
 int llm_read(struct llm_stream *s, const void *piece, size_t len, uint64_t now, llm_pass pass, void *to);
 
-/* Gives up reading, because the gateway cannot get at the bytes: the verdict is `unread`. */
+/* Stops reading because the gateway cannot show a piece: the verdict is `unread`. Does nothing after the end. Bytes that are held are handed
+ * out by the next llm_read or by llm_end. */
 void llm_unread(struct llm_stream *s);
 
 /* Ends the stream, fixes its facts and frees its memory. Forwards the bytes that are held, unless `pass` is NULL. Only the first call
