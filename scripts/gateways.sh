@@ -16,7 +16,7 @@ sanitized() {
   shift
   gcc -std=c99 -g -O1 -Wall -Wextra -pedantic -Werror -fsanitize=address,undefined -fno-sanitize-recover=undefined -Iinclude -Iintegrations/meter \
     -Iintegrations/envoy "$@" "$TARGET/capi/libdeltawire.a" -o "$work/$name" || fail "$name cannot be compiled"
-  "$work/$name" >"$work/$name.txt" 2>&1 || {
+  "$work/$name" samples/*.sse >"$work/$name.txt" 2>&1 || {
     tail -n 40 "$work/$name.txt" >&2
     fail "$name failed"
   }
@@ -24,7 +24,7 @@ sanitized() {
 }
 sanitized meter integrations/meter/*.c
 # gcc's -rdynamic makes the stub a program that exports functions to modules, as Envoy is.
-sanitized envoy-alone -rdynamic -DENVOY_RELEASE='"1.40"' integrations/envoy/*.c integrations/meter/llm_meter.c integrations/tests/envoy_stub.c
+sanitized envoy-alone -rdynamic -Wl,--wrap=malloc,--wrap=calloc -DENVOY_RELEASE='"1.40"' integrations/envoy/*.c integrations/meter/llm_meter.c integrations/tests/envoy_stub.c
 
 # Stock Envoy, each release with the module that was built for it.
 envoys=()

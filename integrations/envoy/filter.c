@@ -187,8 +187,8 @@ int HOOK(http_filter_response_headers)(void *envoy, void *given, bool is_end) {
     return ENVOY_CONTINUE;
 }
 
-/* How many pieces of a body are listed on the stack. */
-#define FEW_CHUNKS 64u
+/* How many pieces of a body are listed on the stack: more than a read has. */
+#define FEW_CHUNKS 1024u
 
 /* Lists the pieces of the body that the hook received. Returns NULL if there is none, or no memory; frees nothing if the list is `few`. */
 static envoy_bytes *list_chunks(void *envoy, envoy_bytes *few, size_t *count) {
