@@ -69,7 +69,7 @@ def listener(name, port, filters, log, routes):
     }
     if log:
         form = {"id": "%REQ(x-case)%", "status": "%RESPONSE_CODE%", "details": "%RESPONSE_CODE_DETAILS%", "protocol": "%PROTOCOL%",
-                "facts": "%DYNAMIC_METADATA(deltawire)%", "peer": "%DYNAMIC_METADATA(envoy.ai.token_usage)%"}
+                "facts": "%DYNAMIC_METADATA(deltawire)%", "peer": "%DYNAMIC_METADATA(peer)%"}
         manager["access_log"] = [{"name": "file", "typed_config": {
             "@type": f"{V3}.access_loggers.file.v3.FileAccessLog", "path": str(log), "log_format": {"json_format": form}}}]
     return {"name": name, **address(port), "filter_chains": [{"filters": [{"name": "http", "typed_config": manager}]}]}
