@@ -5,6 +5,7 @@
 The first Envoy gets every test, the others those that could differ with the interface. DELTAWIRE_COMMAND is the command, built;
 DELTAWIRE_CORPUS may name a folder of recordings. Prints a line `PASS gateways-envoy-NAME` for each test."""
 
+import gzip
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import threading
 import time
 from pathlib import Path
 
-from bodies import bodies, content_type
+from bodies import ROOT, bodies, content_type
 from client import Connection, parallel
 from envoy import MODELS, Envoy, address, free_ports, listener, module, routes, run, start_upstream
 from expect import COUNTS, differences, escaped, expected, without_usage
@@ -235,6 +236,12 @@ def test_texts(envoy):
     same(envoy.facts("small limit")["verdict"], "too_long", "over the limit of the option")
     get(envoy.small, "small text", f"/body/{SHORT}?type=Text/Plain;x=1")
     check(envoy, "small text", SHORT)
+    # The filter sees what the upstream sent, before a compressor that stands before it in the list.
+    response = get(envoy.small, "small gzip", f"/body/{SHORT}?type=text/plain", accept_encoding="gzip")
+    same(gzip.decompress(response.body), BODIES[SHORT], "compressed by Envoy")
+    check(envoy, "small gzip", SHORT)
+    # A header that Envoy strips from clients hides nothing.
+    same(get(envoy.small, "small strip", f"/body/{SHORT}", x_hide_usage="1").body, BODIES[SHORT], "stripped header")
     get(envoy.small, "small json", f"/body/{SHORT}?type=application/json")
     same(envoy.facts("small json"), {}, "a content type that the option leaves out")
     get(envoy.main, "error", "/body/samples/error-body.json")
@@ -394,6 +401,36 @@ def test_release(envoys, work):
                 refused(binary, library, work, [module()], f"deltawire: this library was built for Envoy {release}, and this is Envoy", "make envoy ENVOY=")
 
 
+def test_page(binary, library, work, upstream):
+    """The configuration of docs/envoy.md gives the line that the page shows, except for the times."""
+    work.mkdir(parents=True, exist_ok=True)
+    page = (ROOT / "docs" / "envoy.md").read_text()
+    front, admin = free_ports(2)
+    text = re.search(r"```yaml\n(.*?)```", page, re.S).group(1)
+    for old, new in (("8080", front), ("9901", admin), ("8081", upstream), ("access.log", work / "access.log")):
+        assert text.count(old) == 1
+        text = text.replace(old, str(new))
+    (work / "access.log").unlink(missing_ok=True)
+    (work / "envoy.yaml").write_text(text)
+    process, said = run(binary, library, work / "envoy.yaml", work)
+    try:
+        deadline = time.monotonic() + 20
+        while not (work / "access.log").exists() or not (work / "access.log").read_text():
+            try:
+                Connection(front).get(f"/body/{SHORT}")
+            except OSError:
+                assert time.monotonic() < deadline and process.poll() is None, said.read_text()
+            time.sleep(0.1)
+    finally:
+        process.terminate()
+        process.wait()
+    lines = [json.loads((work / "access.log").read_text().splitlines()[0]), json.loads(re.search(r"^\{.*", page, re.M).group(0))]
+    for line in lines:
+        for fact in ("ttft_ms", "output_ms", "max_gap_ms"):
+            line["llm"].pop(fact, None)
+    same(lines[0], lines[1], "the line of the page")
+
+
 def main():
     work = Path(sys.argv[1])
     envoys = [tuple(pair.split("=")) for pair in sys.argv[2:]]
@@ -417,6 +454,8 @@ def main():
                 envoy.stop()
         test_drain(*envoys[0], work / "drain", upstream)
         done("drain")
+        test_page(*envoys[0], work / "page", upstream)
+        done("page")
         test_options(*envoys[0], work / "options")
         done("options")
         test_release(envoys, work / "release")
