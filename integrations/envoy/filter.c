@@ -301,6 +301,7 @@ static bool begins(envoy_bytes text, const char *word) { return text.length >= s
 /* Who ended a stream that came to no end of its own, by Envoy's details of it. */
 static enum llm_ending broken_by(envoy_bytes details, enum llm_ending otherwise) {
     if (begins(details, "upstream")) return LLM_UPSTREAM_RESET;
+    if (begins(details, "downstream_local")) return LLM_LOCAL_REPLY; /* Envoy closed the client's connection, as when it ends */
     if (begins(details, "downstream") || begins(details, "http1.") || begins(details, "http2.") || begins(details, "http3.")) return LLM_CLIENT_LEFT;
     return otherwise;
 }

@@ -356,6 +356,8 @@ def test_drain(binary, library, work, upstream):
     time.sleep(0.3)
     same(envoy.stop(), 0, "exit status of Envoy")
     leaving.join()
+    facts = envoy.facts("drain 99")
+    same((facts["ended_by"], facts["verdict"], facts["prompt_tokens"]), ("local_reply", "truncated", 9), "a stream when Envoy ends")
 
 
 # Loading
