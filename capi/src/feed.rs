@@ -245,7 +245,10 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
     let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine| {
-        emitter.run(machine, &mut storage, &mut tracker, input, at, &mut Metered { meter, target })
+        match meter {
+            None => emitter.run(machine, &mut storage, &mut tracker, input, at, target),
+            Some(meter) => emitter.run(machine, &mut storage, &mut tracker, input, at, &mut Metered { meter, target }),
+        }
     });
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
@@ -275,7 +278,10 @@ pub(crate) fn finish<W: MachineSource, T: Target>(
         return DELTAWIRE_E_STATE;
     }
     let outcome = source.run(machine, &mut core.emitter, &[], |emitter, machine| {
-        emitter.finish(machine, &mut storage, &mut tracker, &mut Metered { meter, target })
+        match meter {
+            None => emitter.finish(machine, &mut storage, &mut tracker, target),
+            Some(meter) => emitter.finish(machine, &mut storage, &mut tracker, &mut Metered { meter, target }),
+        }
     });
     core.tracker = tracker.state();
     match outcome {
