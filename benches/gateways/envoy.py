@@ -102,7 +102,7 @@ def agreements(work, binary, library, upstream, found):
         names = [name for name in found if not name.startswith("made/")]
         connection = Connection(envoy.main)
         altered = wrong = 0
-        rows, examples = Counter(), {}
+        rows, besides, examples = Counter(), Counter(), {}
         for name in names:
             response = connection.get(f"/body/{name}?chunk=1448", {"x-case": name})
             altered += response.body != found[name]
@@ -122,12 +122,14 @@ def agreements(work, binary, library, upstream, found):
             rows[row] += 1
             examples.setdefault(row, []).append(name)
             if theirs and theirs[2] == "complete" and ours.get("verdict") == "api_error":
-                rows["ai_protocol_manager says complete, the stream has an API error"] += 1
+                besides["ai_protocol_manager says complete, and the stream has an API error"] += 1
             if theirs and theirs[2] in ("partial", "failed") and ours.get("complete"):
-                rows["ai_protocol_manager says partial or failed, the response is complete"] += 1
+                besides["ai_protocol_manager says partial or failed, and the response is complete"] += 1
         print(f"\n{len(names)} bodies, {altered} altered, {wrong} with facts that differ from `deltawire message`:\n\n| | bodies |\n| --- | --: |")
         for row, count in rows.most_common():
             print(f"| {row} | {count} |")
+        for row, count in besides.most_common():
+            print(f"| of all these: {row} | {count} |")
         for row in ("only ai_protocol_manager found usage", "both found usage, and differ"):
             print(f"\n{row}: {', '.join(examples.get(row, ['none']))}", file=sys.stderr)
     finally:
