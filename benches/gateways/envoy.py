@@ -130,7 +130,7 @@ def agreements(work, binary, library, upstream, found):
             print(f"| {row} | {count} |")
         for row, count in besides.most_common():
             print(f"| of all these: {row} | {count} |")
-        for row in ("only ai_protocol_manager found usage", "both found usage, and differ"):
+        for row in ("only ai_protocol_manager found usage", "only deltawire found usage", "both found usage, and differ"):
             print(f"\n{row}: {', '.join(examples.get(row, ['none']))}", file=sys.stderr)
     finally:
         envoy.stop()

@@ -47,18 +47,29 @@ static bool read_names(const deltawire_value *list, const char *option, struct n
     return true;
 }
 
+/* As read_names; content types are the same in whatever case. */
+static bool read_types(const deltawire_value *list, struct names *types) {
+    size_t nth;
+    char *at;
+    if (!read_names(list, "content_types", types)) return false;
+    for (nth = 0; nth < types->count; nth++)
+        for (at = types->name[nth]; *at; at++)
+            if (*at >= 'A' && *at <= 'Z') *at = (char)(*at + ('a' - 'A'));
+    return true;
+}
+
 /* Reads an option. A JSON null stands for the default. */
 static bool read_option(struct config *config, const deltawire_value *key, const deltawire_value *value) {
     char name[64] = "";
     size_t len = 0;
-    if (is(key, "content_types") && !config->types.name) return value->type == DELTAWIRE_T_NULL || read_names(value, "content_types", &config->types);
+    if (is(key, "content_types") && !config->types.name) return value->type == DELTAWIRE_T_NULL || read_types(value, &config->types);
     if (is(key, "models") && !config->models.name) return value->type == DELTAWIRE_T_NULL || read_names(value, "models", &config->models);
     if (is(key, "hide_usage") && !config->hide_usage) {
         if (value->type == DELTAWIRE_T_NULL) return true;
         config->hide_usage = read_text(value, "hide_usage");
         return config->hide_usage != NULL;
     }
-    if (is(key, "max_event")) {
+    if (is(key, "max_event") && config->max_event == 0) {
         uint64_t bytes = 0;
         if (value->type == DELTAWIRE_T_NULL) return true;
         if (deltawire_value_u64(value, &bytes) != DELTAWIRE_OK || bytes < LLM_MAX_EVENT_MIN || bytes > LLM_MAX_EVENT_MAX) {

@@ -92,6 +92,8 @@ def routes(target):
         {"match": {"prefix": "/http2/"}, "route": {**to, "cluster": "upstream_http2"}},
         {"match": {"prefix": "/redirect/"}, "route": {**to, "internal_redirect_policy": redirect}},
         {"match": {"prefix": "/retry/"}, "route": {**to, "retry_policy": {"retry_on": "5xx,reset", "num_retries": 3}}},
+        {"match": {"prefix": "/off/"}, "route": to,
+         "typed_per_filter_config": {"deltawire": {"@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig", "disabled": True}}},
         {"match": {"prefix": "/late/"}, "route": {**to, "timeout": "0.5s"}},
         {"match": {"prefix": "/"}, "route": to},
     ]
@@ -111,7 +113,7 @@ class Envoy:
         self.lines = {}
         self.reading = threading.Lock()
         main = filters if filters is not None else [module({"models": MODELS, "hide_usage": "x-hide-usage"})]
-        small = [COMPRESSOR, module(json.dumps({"max_event": 4096, "content_types": ["text/event-stream", "text/plain"], "hide_usage": "x-hide-usage"}))]
+        small = [COMPRESSOR, module({"max_event": 4096, "content_types": ["Text/Event-Stream", "text/plain"], "hide_usage": "X-Hide-Usage"})]
         config = {
             "admin": address(self.admin),
             "static_resources": {

@@ -13,11 +13,12 @@ import socket
 import sys
 import threading
 import time
+import urllib.request
 from pathlib import Path
 
 from bodies import ROOT, bodies, content_type
 from client import Connection, parallel
-from envoy import MODELS, Envoy, address, free_ports, listener, module, routes, run, start_upstream
+from envoy import MODELS, Envoy, address, cluster, free_ports, listener, module, routes, run, start_upstream
 from expect import COUNTS, differences, escaped, expected, without_usage
 
 BODIES = bodies()
@@ -213,6 +214,8 @@ def test_passed(envoy):
         response = connection(envoy.main).get(f"/body/{SHORT}{query}", {"x-case": case}, method)
         same(response.body, b"" if case in ("head", "204", "304") else whole, case)
         same(envoy.facts(case), {}, case)
+    get(envoy.main, "off", f"/off/body/{SHORT}")
+    same(envoy.facts("off"), {}, "a route that disables the filter")
     same(requests(envoy) - before, 0, "counted responses")
     response = get(envoy.main, "gzip", f"/body/{SHORT}?encoding=gzip")
     assert response.body[:2] == b"\x1f\x8b"
@@ -360,6 +363,62 @@ def test_drain(binary, library, work, upstream):
     same((facts["ended_by"], facts["verdict"], facts["prompt_tokens"]), ("local_reply", "truncated", 9), "a stream when Envoy ends")
 
 
+def test_reload(binary, library, work, upstream):
+    """A listener is replaced under load, with other options, again and again: streams go on with those that they began with."""
+    work.mkdir(parents=True, exist_ok=True)
+    front, admin = free_ports(2)
+    log = work / "access.log"
+    log.unlink(missing_ok=True)
+
+    def write(nth):
+        filters = [module(json.dumps({"models": [f"m{nth}"], "hide_usage": "x-hide-usage", "max_event": None}))]
+        resource = {"@type": "type.googleapis.com/envoy.config.listener.v3.Listener", **listener("main", front, filters, log, routes("upstream")[-1:])}
+        (work / "new.json").write_text(json.dumps({"resources": [resource]}))
+        (work / "new.json").rename(work / "lds.json")
+
+    write(0)
+    config = {"admin": address(admin), "node": {"id": "a", "cluster": "a"}, "static_resources": {"clusters": [cluster("upstream", upstream)]},
+              "dynamic_resources": {"lds_config": {"path_config_source": {"path": str(work / "lds.json")}, "resource_api_version": "V3"}}}
+    process, said = run(binary, library, config, work, 2)
+    try:
+        deadline = time.monotonic() + 20
+        while socket.socket().connect_ex(("127.0.0.1", front)) != 0:
+            assert process.poll() is None and time.monotonic() < deadline, said.read_text()
+            time.sleep(0.05)
+        over = threading.Event()
+
+        def load(nth):
+            count = 0
+            while not over.is_set():
+                response = Connection(front).get(f"/body/{SHORT}?chunk=100&pause=10", {"x-case": "reload", "x-hide-usage": str(nth % 2)})
+                due = without_usage(BODIES[SHORT]) if nth % 2 else BODIES[SHORT]
+                assert response.body == due and response.whole, "altered while the listener was replaced"
+                count += 1
+            return count
+
+        def replace():
+            for nth in range(1, 7):
+                time.sleep(0.5)
+                write(nth)
+            # Longer than a listener drains, so that the first configurations are gone.
+            time.sleep(3)
+            over.set()
+
+        replacing = threading.Thread(target=replace)
+        replacing.start()
+        count = sum(parallel(load, range(8), 8))
+        replacing.join()
+        with urllib.request.urlopen(f"http://127.0.0.1:{admin}/stats?filter=listener_modified", timeout=10) as answer:
+            assert int(answer.read().split()[-1]) >= 5, "the listener was not replaced"
+        assert process.poll() is None, said.read_text()[-3000:]
+    finally:
+        over.set()
+        process.terminate()
+        same(process.wait(15), 0, "exit status of Envoy")
+    facts = [json.loads(line)["facts"] for line in log.read_text().splitlines()]
+    assert len(facts) == count and all(fact and fact["ended_by"] == "complete" for fact in facts), f"{len(facts)} lines for {count} responses"
+
+
 # Loading
 
 
@@ -387,6 +446,7 @@ def test_options(binary, library, work):
         ({"hide_usage": True}, "option `hide_usage` must have texts"),
         ({"hide-usage": "x"}, "option `hide-usage` is unknown"),
         ('{"models": [], "models": []}', "option `models` is unknown, or is there twice"),
+        ('{"max_event": 5000, "max_event": 5000}', "option `max_event` is unknown, or is there twice"),
         ("max_event = 1", "`filter_config` must be"),
         ("[]", "`filter_config` must be"),
     ):
@@ -456,6 +516,8 @@ def main():
                 envoy.stop()
         test_drain(*envoys[0], work / "drain", upstream)
         done("drain")
+        test_reload(*envoys[0], work / "reload", upstream)
+        done("reload")
         test_page(*envoys[0], work / "page", upstream)
         done("page")
         test_options(*envoys[0], work / "options")
