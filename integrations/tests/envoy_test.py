@@ -17,8 +17,8 @@ import urllib.request
 from pathlib import Path
 
 from bodies import ROOT, bodies, content_type
-from client import Connection, parallel
-from envoy import MODELS, Envoy, address, cluster, free_ports, listener, module, routes, run, start_upstream
+from client import Connection, free_ports, parallel
+from envoy import MODELS, Envoy, address, cluster, listener, module, routes, run, start_upstream
 from expect import COUNTS, differences, escaped, expected, without_usage
 
 BODIES = bodies()
