@@ -73,10 +73,7 @@ fn token_of(token: Option<Token>) -> deltawire_token {
 /// stream was cut. Answers OK, E_NULL, E_ALIGN, E_STATE (also in another mode), E_REENTRANT, E_CONFIG
 /// (`size`).
 #[no_mangle]
-pub unsafe extern "C" fn deltawire_meter_of(
-    p: *const deltawire_parser,
-    out: *mut deltawire_meter,
-) -> deltawire_status {
+pub unsafe extern "C" fn deltawire_meter_of(p: *const deltawire_parser, out: *mut deltawire_meter) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
     unsafe {
         let ReadBlock { meter, .. } = ok!(look(p));
