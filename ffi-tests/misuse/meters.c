@@ -92,7 +92,7 @@ static void full_batches(void) {
         deltawire_event events[4];
         deltawire_batch_result result;
         unsigned char scratch[DELTAWIRE_SCRATCH_MIN], others[8] = {0};
-        size_t at = 0, calls = 0;
+        size_t at = 0, calls = 0, i;
         deltawire_status status = DELTAWIRE_MORE;
         deltawire_meter before, m;
         deltawire_parser *p;
@@ -103,6 +103,8 @@ static void full_batches(void) {
         while (status == DELTAWIRE_MORE && calls++ < 200) {
             status = deltawire_batch(p, METERED + at, METERED_LEN - at, events, cap, scratch, sizeof scratch, &result);
             at += result.consumed;
+            for (i = 0; config.events != 0 && i < result.events; i++)
+                is("the meter brings no other events", events[i].kind, DELTAWIRE_EV_CONTENT);
             m = meter_of(p);
             is("it only grows", before.events <= m.events && before.token_events <= m.token_events &&
                                     before.content.bytes <= m.content.bytes && before.calls <= m.calls, 1);
