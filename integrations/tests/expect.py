@@ -1,0 +1,107 @@
+"""What the command `deltawire message` says of a body, and how facts from a gateway's log compare with it."""
+
+import json
+import os
+import re
+import subprocess
+import threading
+
+from bodies import golden_protocol
+
+VERDICTS = [
+    ("empty", "empty"), ("not an event stream", "not_a_stream"), ("the API reported an error", "api_error"), ("done", "done"),
+    ("finished", "finished"), ("a whole JSON body", "body"), ("a JSON value that", "json_answer"),
+    ("an event stream of another protocol", "other_protocol"), ("lost", "lost"), ("truncated", "truncated"),
+]
+COUNTS = {
+    "prompt_tokens": [("prompt_tokens",)],
+    "completion_tokens": [("completion_tokens",)],
+    "total_tokens": [("total_tokens",)],
+    "reasoning_tokens": [("completion_tokens_details", "reasoning_tokens"), ("reasoning_tokens",)],
+    # The names in deltawire.h, in their order.
+    "cached_tokens": [("prompt_tokens_details", "cached_tokens"), ("prompt_cache_hit_tokens",), ("cached_tokens",), ("num_cached_tokens",), ("cache_read_input_tokens",)],
+}
+# The goldens' words for protocols that the library names; of others it reads none.
+PROTOCOLS = {"text_completion": "chat", **{name: name for name in ("chat", "responses", "anthropic", "gemini", "interactions", "ollama", "cohere")}}
+FACTS = [*COUNTS, "model", "protocol", "finish_reason", "verdict", "complete", "error", "events", "quirks"]
+known, lock = {}, threading.Lock()
+
+
+def command():
+    return os.environ["DELTAWIRE_COMMAND"]
+
+
+def expected(name, body, cut=None):
+    """Returns what the command says of the body, or of its first `cut` bytes; asks it once."""
+    key = (name, len(body) if cut is None else cut)
+    with lock:
+        if key in known:
+            return known[key]
+    ran = subprocess.run([command(), "message"], input=body[: key[1]], capture_output=True, check=False)
+    said = ran.stderr.decode()
+    verdict = re.search(r"verdict: (.*)", said).group(1)
+    facts = {"verdict": next(word for text, word in VERDICTS if verdict.startswith(text)), "complete": ran.returncode == 0}
+    if "too long" in said:
+        facts["verdict"] = "too_long"
+    facts["quirks"] = ",".join(re.findall(r"quirk (\w+):", said)) or None
+    message = json.loads(ran.stdout) if ran.stdout.strip() else {}
+    usage = message.get("usage") or {}
+    for fact, paths in COUNTS.items():
+        facts[fact] = next((count for count in (at(usage, path) for path in paths) if isinstance(count, int)), None)
+    facts["model"] = message.get("model")
+    choice = next((choice for choice in message.get("choices", []) if choice.get("index", 0) == 0), {})
+    facts["finish_reason"] = choice.get("finish_reason")
+    facts["body"] = verdict.startswith("a whole JSON body")
+    facts["protocol"] = None if facts["verdict"] == "not_a_stream" else PROTOCOLS.get(golden_protocol(name))
+    with lock:
+        known[key] = facts
+    return facts
+
+
+def at(value, path):
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def differences(name, body, facts, cut=None):
+    """Returns what is wrong with the facts that a gateway logged, as a list of texts."""
+    due = expected(name, body, cut)
+    wrong = []
+
+    def check(fact, got, wanted):
+        if got != wanted:
+            wrong.append(f"{name} cut={cut} {fact}: {got!r} instead of {wanted!r}")
+
+    for fact in (*COUNTS, "finish_reason", "complete", "quirks"):
+        check(fact, facts.get(fact), due[fact])
+    # The command calls a body with a finish reason a body, too.
+    if due["body"] and due["verdict"] == "body":
+        check("verdict", facts.get("verdict") in ("body", "finished", "done"), True)
+    else:
+        check("verdict", facts.get("verdict"), due["verdict"])
+    if due["model"] is not None:
+        check("model", facts.get("model"), escaped(due["model"]))
+    # A cut may leave no event that shows the protocol.
+    if due["protocol"] is not None and (cut is None or "protocol" in facts):
+        check("protocol", facts.get("protocol"), due["protocol"])
+    return wrong
+
+
+def escaped(text):
+    """Escapes a text as the gateways do before it reaches a log."""
+    return text if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text else None
+
+
+def numbers(facts):
+    """Facts from a log of texts: an absent fact is `-` or empty, and numbers are numbers again."""
+    found = {}
+    for fact, text in facts.items():
+        if text in ("", "-", None):
+            continue
+        found[fact] = text
+        if fact == "complete":
+            found[fact] = text in (True, "true")
+        elif isinstance(text, str) and re.fullmatch(r"\d+", text) and fact not in ("model", "error", "quirks"):
+            found[fact] = int(text)
+    return found
