@@ -1,7 +1,7 @@
 # `make check` is for after a change. `make test` runs each check once; `make test-full` runs every cut, processor and seed.
 # docs/testing.md says what each step would catch.
-SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse package proof readme ship size wasm
-.PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall go-lib go-module go-clients abi-write $(SCRIPTS)
+SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse nginx package proof readme ship size wasm
+.PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall go-lib go-module go-clients abi-write install-nginx $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
 MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml
@@ -101,6 +101,10 @@ LIBDIR = lib
 
 install uninstall:
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' bash scripts/prefix.sh $@
+
+# The gateway modules: docs/nginx.md. DIR is the folder to install to.
+install-nginx:
+	@bash scripts/nginx.sh --install '$(DIR)'
 
 # Builds the archive that the Go package in bindings/go links; it is not checked in.
 go-lib:

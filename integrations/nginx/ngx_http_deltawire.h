@@ -30,8 +30,8 @@ uint64_t ngx_http_deltawire_now(void);
 /* How a response whose last buffer came has ended. */
 enum llm_ending ngx_http_deltawire_ending(ngx_http_request_t *r);
 
-/* Whether the upstream broke off after its headers were sent on. */
-ngx_uint_t ngx_http_deltawire_is_reset(ngx_http_request_t *r);
+/* Whether this buffer says that the upstream broke off. */
+ngx_uint_t ngx_http_deltawire_is_reset(ngx_http_request_t *r, ngx_buf_t *b);
 
 /* The body filter while the module hides usage: sends on views of the upstream's buffers, and copies of what was held. */
 ngx_int_t ngx_http_deltawire_pass(ngx_http_deltawire_ctx_t *ctx, ngx_chain_t *in, ngx_http_output_body_filter_pt next);

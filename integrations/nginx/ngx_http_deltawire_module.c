@@ -92,9 +92,10 @@ static ngx_uint_t is_local(ngx_http_request_t *r) {
 
 enum llm_ending ngx_http_deltawire_ending(ngx_http_request_t *r) { return is_local(r) ? LLM_LOCAL_REPLY : LLM_UPSTREAM_ENDED; }
 
-ngx_uint_t ngx_http_deltawire_is_reset(ngx_http_request_t *r) {
-    /* nginx removes `cleanup` when it is done with the upstream, and then sends either a last buffer or, after a failure, a flush. */
-    return !is_local(r) && r->upstream != NULL && r->upstream->header_sent && r->upstream->cleanup == NULL;
+ngx_uint_t ngx_http_deltawire_is_reset(ngx_http_request_t *r, ngx_buf_t *b) {
+    /* nginx removes `cleanup` when it is done with the upstream. What it still has of a body follows, and then a buffer that is the last
+     * or, after a failure, only flushes. */
+    return !b->last_buf && b->flush && ngx_buf_special(b) && !is_local(r) && r->upstream && r->upstream->cleanup == NULL;
 }
 
 /* nginx calls this before it writes the access log, also if the response broke off. */
@@ -318,13 +319,14 @@ static ngx_int_t body_filter(ngx_http_request_t *r, ngx_chain_t *in) {
         if (b->last_buf) {
             ctx->is_over = 1;
             (void) llm_end(&ctx->stream, ngx_http_deltawire_ending(r), NULL, NULL);
-            return next_body(r, in);
+            break;
         }
-    }
 
-    if (ngx_http_deltawire_is_reset(r)) {
-        ctx->is_over = 1;
-        (void) llm_end(&ctx->stream, LLM_UPSTREAM_RESET, NULL, NULL);
+        if (ngx_http_deltawire_is_reset(r, b)) {
+            ctx->is_over = 1;
+            (void) llm_end(&ctx->stream, LLM_UPSTREAM_RESET, NULL, NULL);
+            break;
+        }
     }
 
     return next_body(r, in);

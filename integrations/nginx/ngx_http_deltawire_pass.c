@@ -109,6 +109,7 @@ static ngx_int_t read_buf(ngx_http_deltawire_ctx_t *ctx, ngx_buf_t *from, uint64
     ngx_chain_t **before = ctx->last_out, *cl;
     size_t len = ngx_buf_in_memory(from) ? (size_t) (from->last - from->pos) : 0;
     ngx_buf_t *last = NULL;
+    ngx_uint_t is_reset;
 
     ctx->from = from;
 
@@ -125,10 +126,13 @@ static ngx_int_t read_buf(ngx_http_deltawire_ctx_t *ctx, ngx_buf_t *from, uint64
         }
     }
 
-    if (from->last_buf) {
+    /* The bytes that are held can still go out if the upstream breaks off. */
+    is_reset = ngx_http_deltawire_is_reset(ctx->request, from);
+
+    if (!ctx->is_over && (from->last_buf || is_reset)) {
         ctx->is_over = 1;
 
-        if (llm_end(&ctx->stream, ngx_http_deltawire_ending(ctx->request), pass, ctx) != 0) {
+        if (llm_end(&ctx->stream, is_reset ? LLM_UPSTREAM_RESET : ngx_http_deltawire_ending(ctx->request), pass, ctx) != 0) {
             return NGX_ERROR;
         }
     }
@@ -202,15 +206,6 @@ ngx_int_t ngx_http_deltawire_pass(ngx_http_deltawire_ctx_t *ctx, ngx_chain_t *in
 
     for (; in; in = in->next) {
         if (read_buf(ctx, in->buf, now) != NGX_OK) {
-            return NGX_ERROR;
-        }
-    }
-
-    /* The bytes that are held can still go out if the upstream breaks off. */
-    if (!ctx->is_over && ngx_http_deltawire_is_reset(ctx->request)) {
-        ctx->is_over = 1;
-
-        if (llm_end(&ctx->stream, LLM_UPSTREAM_RESET, pass, ctx) != 0) {
             return NGX_ERROR;
         }
     }
