@@ -225,6 +225,7 @@ static ngx_int_t header_filter(ngx_http_request_t *r) {
         (void) llm_end(&ctx->stream, LLM_LOCAL_REPLY, NULL, NULL);
         ctx->is_over = 1;
         ctx->is_left = 1;
+        ctx->is_hiding = 0;
     }
 
     if (!conf->is_on || !has_body(r) || !has_type(r, conf)) {
