@@ -1,7 +1,7 @@
 # `make check` is for after a change. `make test` runs each check once; `make test-full` runs every cut, processor and seed.
 # docs/testing.md says what each step would catch.
-SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate ffi_c ffi_cpp ffi_go ffi_proof ffi_use header misuse nginx package proof readme ship size wasm
-.PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall go-lib go-module go-clients abi-write install-nginx $(SCRIPTS)
+SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate envoy ffi_c ffi_cpp ffi_go ffi_proof ffi_use gateways header misuse nginx package proof readme ship size wasm
+.PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall install-envoy install-nginx go-lib go-module go-clients abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
 MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml
@@ -61,7 +61,7 @@ ifeq ($(DELTAWIRE_FULL),1)
 endif
 
 # `make coverage` prints which lines the library's tests run; `make bench` writes the figures of docs/benchmarks.md and its pictures;
-# `make capi` builds the C library, `make dist` packs it. The others are steps of `make test`.
+# `make capi` builds the C library, `make dist` packs it, `make envoy` builds the module for Envoy. The others are steps of `make test`.
 $(SCRIPTS):
 	@bash scripts/$@.sh
 
@@ -102,10 +102,6 @@ LIBDIR = lib
 install uninstall:
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' LIBDIR='$(LIBDIR)' bash scripts/prefix.sh $@
 
-# The gateway modules: docs/nginx.md. DIR is the folder to install to.
-install-nginx:
-	@bash scripts/nginx.sh --install '$(DIR)'
-
 # Builds the archive that the Go package in bindings/go links; it is not checked in.
 go-lib:
 	@bash -c '. scripts/lib.sh; go_lib'
@@ -117,3 +113,7 @@ go-clients: go-lib
 # The Go module with archives, for users without Rust: docs/installing.md.
 go-module:
 	@bash scripts/go_module.sh
+
+# The modules for gateways: docs/envoy.md, docs/nginx.md. make envoy ENVOY=1.39 builds for that release of Envoy.
+install-envoy install-nginx:
+	@DIR='$(DIR)' bash scripts/$(@:install-%=%).sh install

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Builds the nginx module for the installed nginx into "$TARGET/nginx/ngx_http_deltawire_module.so". Needs nginx-dev of the same version.
-# Prints only PASS or SKIP, and builds nothing if nothing changed.
-#   nginx.sh --install FOLDER   copies it to FOLDER. A running nginx keeps the file that it loaded until it is restarted or reloaded.
+# The module for the installed nginx: docs/nginx.md. Needs nginx-dev of the same version.
+#   nginx.sh          builds "$TARGET/nginx/ngx_http_deltawire_module.so", if something changed, and prints its path
+#   nginx.sh install  also copies it to the folder in DIR
 . "$(dirname "$0")/lib.sh"
+[ "${1:-}" != install ] || [ -n "${DIR:-}" ] || fail "say where to: make install-nginx DIR=…"
 [ "$(uname -s)" = Linux ] || skip "set up only for Linux so far"
 have gcc || skip "gcc is missing"
 have make || skip "make is missing"
@@ -40,12 +41,11 @@ if [ "$(cat "$out/stamp" 2>/dev/null)" != "$stamp" ] || [ ! -e "$module" ]; then
   echo "$stamp" >"$out/stamp"
 fi
 
-if [ "${1:-}" = --install ]; then
-  [ -n "${2:-}" ] || fail "where to? (make install-nginx DIR=/usr/lib/nginx/modules)"
-  mkdir -p "$2"
-  # Rename it into place: a running nginx has mapped the file, and must not see it change.
-  install -m 644 "$module" "$2/.ngx_http_deltawire_module.so.new"
-  mv -f "$2/.ngx_http_deltawire_module.so.new" "$2/ngx_http_deltawire_module.so"
-  exit
+if [ "${1:-}" = install ]; then
+  install -d "$DIR"
+  # Renamed into place: a running nginx has mapped the file, and must not see it change.
+  install -m 644 "$module" "$DIR/building.so"
+  mv -f "$DIR/building.so" "$DIR/ngx_http_deltawire_module.so"
+  module=$DIR/ngx_http_deltawire_module.so
 fi
-pass
+echo "$module"

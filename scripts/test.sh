@@ -5,7 +5,7 @@
 # those that build in separate folders run beside the others.
 . "$(dirname "$0")/lib.sh"
 steps=(format clippy doc circles deny tests abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
-apart=(emulate wasm asan proof fuzz header misuse ffi_proof apps package count size)
+apart=(emulate wasm asan proof fuzz header misuse ffi_proof apps package count size gateways)
 ! in_full || apart+=(cross)
 if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
 logs=$TARGET/logs

