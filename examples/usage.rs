@@ -50,7 +50,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// A text from the stream may contain anything, so a terminal gets it escaped.
 fn shown(text: &str) -> String {
-    if text.is_empty() { "none".into() } else { text.escape_debug().to_string() }
+    if text.is_empty() {
+        "none".into()
+    } else {
+        text.escape_debug().to_string()
+    }
 }
 
 fn count(tokens: Option<u64>) -> String {

@@ -73,7 +73,7 @@ impl<'a> Ask<'a> {
             (config.with_validate(Validate::Strict), bytes),
             (Config::default(), bytes),
             (Config::default().with_protocol(Some(Protocol::Anthropic)), bytes),
-            (with(Payload::Usage).with_framing(Framing::Spec), bytes),
+            (Config::default().with_framing(Framing::Spec), bytes),
             (with(Payload::Opaque), bytes),
         ];
         let pulled = store.with(|storage| {
@@ -439,8 +439,7 @@ fn one_of_any_protocol(control: &[u8], body: &[u8], changes: &[(usize, u8)]) {
     if from.once_in(4) {
         edit::edit(&mut bytes, &mut from);
     }
-    let payload = from.pick(&[Payload::Chunks, Payload::Chunks, Payload::Chunks, Payload::Usage]);
-    let config = input::config(&mut from).with_payload(payload);
+    let config = input::config(&mut from);
     let cuts = input::cuts(&mut from, bytes.len());
     let (pause, seed) = (from.below(4), from.u64());
     let store = if from.once_in(4) { Store::Fixed(256) } else { Store::Growing };

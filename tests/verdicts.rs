@@ -3,7 +3,7 @@
 
 use crate::common::log::escaped;
 use crate::common::random::Random;
-use deltawire::stream::{Media, Payload, Pending, Protocol};
+use deltawire::stream::{Media, Pending, Protocol};
 use deltawire::{Config, Event, Limits, Parser, Update, Verdict};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -435,19 +435,12 @@ fn a_protocol_is_read_or_reported_by_its_name() {
         (Protocol::Interactions, "data: {\"event_type\":\"interaction.created\"}\n\n"),
     ];
     for (protocol, stream) in streams {
-        let payloads = [Payload::Chunks, Payload::Usage];
-        for (given, payload) in [None, Some(protocol)].into_iter().flat_map(|of| payloads.map(|payload| (of, payload)))
-        {
-            let config = Config::new().with_protocol(given).with_payload(payload);
+        for given in [None, Some(protocol)] {
+            let config = Config::new().with_protocol(given);
             let mut parser = Parser::<_, 2, ()>::with_tracker([0; 512], config, ());
             let (mut input, mut contents) = (stream.as_bytes(), 0);
             while let Some(event) = parser.next(&mut input).unwrap() {
-                // Who asks for usage alone is not given what a protocol has for sure without any, if that protocol is read.
-                let Event::Chunk(chunk) = event else {
-                    assert!(protocol.is_read() && payload == Payload::Usage, "{stream}: {event:?}");
-                    contents += 1;
-                    continue;
-                };
+                let Event::Chunk(chunk) = event else { panic!("{stream}: {event:?}") };
                 contents += chunk.deltas().filter(|(_, update)| matches!(update, Update::Content(_))).count();
             }
             parser.finish().unwrap();

@@ -244,8 +244,9 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     // Offsets of texts count from the caller's first byte or, in committed bytes, from that of the block.
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
-    let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine| {
-        emitter.run(machine, &mut storage, &mut tracker, input, at, &mut Metered { meter, target })
+    let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine| match meter {
+        None => emitter.run(machine, &mut storage, &mut tracker, input, at, target),
+        Some(meter) => emitter.run(machine, &mut storage, &mut tracker, input, at, &mut Metered { meter, target }),
     });
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
@@ -274,8 +275,9 @@ pub(crate) fn finish<W: MachineSource, T: Target>(
     if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let outcome = source.run(machine, &mut core.emitter, &[], |emitter, machine| {
-        emitter.finish(machine, &mut storage, &mut tracker, &mut Metered { meter, target })
+    let outcome = source.run(machine, &mut core.emitter, &[], |emitter, machine| match meter {
+        None => emitter.finish(machine, &mut storage, &mut tracker, target),
+        Some(meter) => emitter.finish(machine, &mut storage, &mut tracker, &mut Metered { meter, target }),
     });
     core.tracker = tracker.state();
     match outcome {

@@ -34,7 +34,10 @@ mod value;
 mod workspace;
 
 // For programs in Rust, such as the fuzz target; C finds the functions by their names.
-pub use self::{batch::*, chunk::*, direct::*, feed::*, message::*, meter::deltawire_meter_of, parser::*, state::*, value::*, workspace::*};
+pub use self::{
+    batch::*, chunk::*, direct::*, feed::*, message::*, meter::deltawire_meter_of, parser::*, state::*, value::*,
+    workspace::*,
+};
 
 #[cfg(all(not(test), feature = "panic-handler"))]
 #[panic_handler]

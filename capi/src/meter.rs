@@ -8,50 +8,43 @@ use deltawire::chat::Update;
 use deltawire::delta::{Delta, Kind};
 use deltawire::stream::{Context, Flow, Handler, Meter, Put, Sink, Token};
 
-/// Gives each delta to `target`, and then to the meter, if the parser has one.
-pub(crate) struct Metered<'m, T> {
-    pub(crate) meter: Option<&'m mut Meter>,
-    pub(crate) target: &'m mut T,
+/// Gives each delta to `target`, and then to the meter. The target is called through a table, so that the emitter is
+/// compiled only once more, for both kinds of targets.
+pub(crate) struct Metered<'m> {
+    pub(crate) meter: &'m mut Meter,
+    pub(crate) target: &'m mut dyn Sink,
 }
 
 /// The kinds that a meter needs no delta of, and whose context has no event of its own.
 const UNMETERED: u64 =
     Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Quirk.bit() | Kind::Limit.bit();
 
-impl<T: Sink> Sink for Metered<'_, T> {
-    #[inline(always)]
+impl Sink for Metered<'_> {
     fn is_of_one_call(&self) -> bool {
         self.target.is_of_one_call()
     }
 
-    #[inline(always)]
     fn stops_at_limit(&self) -> bool {
         self.target.stops_at_limit()
     }
 
-    #[inline(always)]
     fn is_full(&self) -> bool {
         self.target.is_full()
     }
 
-    #[inline(always)]
     fn uses_places(&self) -> bool {
         self.target.uses_places()
     }
 
-    #[inline(always)]
     fn wants(&self, kind: Kind) -> bool {
-        self.target.wants(kind) || self.meter.is_some() && UNMETERED & kind.bit() == 0
+        UNMETERED & kind.bit() == 0 || self.target.wants(kind)
     }
 
-    #[inline(always)]
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
         let put = self.target.put(context, delta, taken);
-        if let Some(meter) = &mut self.meter {
-            // A delta that found no room comes again.
-            if !matches!(put, Put::Full) && UNMETERED & delta.kind.bit() == 0 {
-                note(meter, &{ *context }, &{ *delta });
-            }
+        // A delta that found no room comes again.
+        if !matches!(put, Put::Full) && UNMETERED & delta.kind.bit() == 0 {
+            note(self.meter, context, delta);
         }
         put
     }
@@ -80,10 +73,7 @@ fn token_of(token: Option<Token>) -> deltawire_token {
 /// stream was cut. Answers OK, E_NULL, E_ALIGN, E_STATE (also in another mode), E_REENTRANT, E_CONFIG
 /// (`size`).
 #[no_mangle]
-pub unsafe extern "C" fn deltawire_meter_of(
-    p: *const deltawire_parser,
-    out: *mut deltawire_meter,
-) -> deltawire_status {
+pub unsafe extern "C" fn deltawire_meter_of(p: *const deltawire_parser, out: *mut deltawire_meter) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
     unsafe {
         let ReadBlock { meter, .. } = ok!(look(p));

@@ -122,7 +122,9 @@ impl<const N: usize> ShortText<N> {
         let room = N.saturating_sub(usize::from(self.len));
         let fits = (0..=run.len().min(room)).rev().find(|len| run.is_char_boundary(*len)).unwrap_or(0);
         let from = usize::from(self.len);
-        if let (Some(to), Some(bytes)) = (self.bytes.get_mut(from..from.saturating_add(fits)), run.as_bytes().get(..fits)) {
+        if let (Some(to), Some(bytes)) =
+            (self.bytes.get_mut(from..from.saturating_add(fits)), run.as_bytes().get(..fits))
+        {
             to.iter_mut().zip(bytes).for_each(|(to, byte)| *to = *byte);
         }
         self.len = self.len.saturating_add(fits as u16);
@@ -380,7 +382,8 @@ impl Meter {
             let mut counts = Counts::NOTHING;
             counts.add(Protocol::Anthropic, iteration);
             let Some(counts) = counts.canonical(Protocol::Anthropic) else { continue };
-            let add = |sum: &mut Option<TokenCounts>| *sum = Some(sum.unwrap_or_default().plus(&TokenCounts::of(counts)));
+            let add =
+                |sum: &mut Option<TokenCounts>| *sum = Some(sum.unwrap_or_default().plus(&TokenCounts::of(counts)));
             add(&mut self.iterations);
             let kind = iteration.get("type").ok().flatten().and_then(|value| value.as_text());
             if kind.is_none_or(|kind| kind != "message") {

@@ -62,11 +62,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Begins a run, if an event may begin here and a template may recognize it.
     #[inline(always)]
-    pub(super) fn try_begin_run<S: Storage + ?Sized>(
-        &mut self,
-        storage: &S,
-        window: &[u8],
-    ) -> Option<Run> {
+    pub(super) fn try_begin_run<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> Option<Run> {
         if !self.memo.may_recognize(window.len()) {
             return None;
         }

@@ -61,11 +61,8 @@ impl Emitter {
             repeats: false,
             is_native: false,
         });
-        let run = if first.is_some() {
-            Some(machine.begin_run(storage))
-        } else {
-            machine.try_begin_run(storage, input)
-        };
+        let run =
+            if first.is_some() { Some(machine.begin_run(storage)) } else { machine.try_begin_run(storage, input) };
         let Some(mut run) = run else { return (input, None) };
         let keeps_frames = !sink.is_of_one_call();
         let needs_stages = sink.wants(Kind::Payload) || keeps_frames && self.progress.frames.has_earlier_frame(machine);
@@ -81,9 +78,12 @@ impl Emitter {
                 first.is_some() || first_place.is_none() || window.len() < input.len(),
                 "the end of an event that was read is in the input"
             );
-            let recognized = first.take().or_else(|| machine.recognize_next::<NATIVE>(&mut run, window));
-            let Some(recognized) = recognized else { break None };
-            let Recognized { payload, at, rest, frame, repeats, is_native } = recognized;
+            let recognized = match &first {
+                Some(_) => core::mem::take(&mut first),
+                None => machine.recognize_next::<NATIVE>(&mut run, window),
+            };
+            let Some(Recognized { payload, at, rest, frame, repeats, is_native }) = recognized else { break None };
+            let is_native = NATIVE && is_native;
             let place = || first_place.filter(|_| window.len() == input.len()).unwrap_or(Place::Input);
             // Closures, because they are rarely needed.
             let span = || Span { place: place(), start: at, len: payload.len() as u32 };
