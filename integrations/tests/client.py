@@ -114,6 +114,16 @@ class Connection:
         response.whole = True
 
 
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets:
+        each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
 def parallel(work, items, threads=8):
     """Calls work(item) for each item, in some threads. Returns the answers; raises the first exception."""
     queue, answers, errors = Queue(), [], []

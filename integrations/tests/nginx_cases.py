@@ -1,7 +1,9 @@
 """The cases that nginx_test.py runs. Each takes a running Nginx, and returns what it says of its success."""
 
 import gzip
+import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -9,8 +11,8 @@ import threading
 import time
 from pathlib import Path
 
-from bodies import bodies
-from client import Connection, parallel
+from bodies import ROOT, bodies
+from client import Connection, free_ports, parallel
 from expect import differences, numbers, without_usage
 
 BODIES = bodies()
@@ -232,9 +234,14 @@ def cache(nginx):
         assert facts["cached"] == ("true" if expected_cache == "HIT" else "false") and facts["ended_by"] == "complete", facts
         wrong = differences(name, BODIES[name], facts)
         assert not wrong, wrong
+    # The cache has the whole response, whoever asked for it.
+    for hide in ("1", "0", "1"):
+        response, facts = nginx.fetch("/cache/body/made/usage-twice.sse", {"x-hide-usage": hide})
+        whole = BODIES["made/usage-twice.sse"]
+        assert response.body == (without_usage(whole) if hide == "1" else whole) and facts["prompt_tokens"] == 9, (hide, facts)
     response, facts = nginx.fetch(f"/cache/body/{name}", {"range": "bytes=0-49"})
     assert response.status == 206 and "prompt_tokens" not in facts and "verdict" not in facts, facts
-    return "4 responses"
+    return "7 responses"
 
 
 def subrequests(nginx):
@@ -348,6 +355,47 @@ def wrong_version(nginx):
     return "refused"
 
 
+def page(nginx):
+    """The configuration of docs/nginx.md gives the line of the log that the page shows."""
+    text = (ROOT / "docs/nginx.md").read_text()
+    load, first, provider, hide, trust = re.findall(r"```nginx\n(.*?)```", text, re.S)
+    shown = json.loads(re.search(r"```json\n(.*?)```", text, re.S).group(1))
+    folder, (port, other) = nginx.folder / "page", free_ports(2)
+    (folder / "temp").mkdir(parents=True)
+    paths = " ".join(f"{name}_temp_path {folder}/temp/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    for old, new in (("modules/ngx_http_deltawire_module.so", str(nginx.module)), ("8080", str(port)), ("8081", str(other)), ("/var/log/nginx", str(folder)), ("/path/to/deltawire", str(ROOT))):
+        load, first = load.replace(old, new), first.replace(old, new)
+    around = f"{load} pid {folder}/pid; error_log {folder}/error.log; events {{ }} http {{ {paths} %s }}"
+
+    # What the page shows besides is a configuration, too. The provider is at home in no test.
+    more = trust + f"server {{ listen 127.0.0.1:{port}; deltawire on; {hide} {provider.replace('api.openai.com', '127.0.0.1')} }}"
+    for name, config in (("more.conf", more), ("trust.conf", more.replace("$http_x_hide_usage;", "$hide_usage;")), ("page.conf", first)):
+        (folder / name).write_text(around % config)
+        ran = subprocess.run(["nginx", "-t", "-c", folder / name, "-e", folder / "error.log"], capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr
+    with subprocess.Popen(["nginx", "-c", folder / "page.conf", "-e", folder / "error.log", "-g", "daemon off; master_process off;"]) as process:
+        try:
+            wait_for(lambda: socket.create_connection(("127.0.0.1", port), 1).close())
+            assert Connection(port).get("/usage.sse").body == BODIES["samples/usage.sse"]
+            line = json.loads(wait_for(lambda: (folder / "llm.log").read_text().splitlines()[0]))
+        finally:
+            process.terminate()
+    differs = {name for name in shown if line.get(name) != shown[name]}
+    assert line.keys() == shown.keys() and differs <= {"time", "ttft_ms"}, line
+    return "1 line"
+
+
+def wait_for(what):
+    """Returns what it answers as soon as it does not fail."""
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return what()
+        except (OSError, IndexError):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
 def reload_under_load(nginx):
     """Reloads while requests run; the second time the module was replaced by rename. No request fails."""
     stop = threading.Event()
@@ -429,7 +477,7 @@ def flat_memory(nginx):
 
 CASES = [
     every_body, cut_bodies, resets, many_at_once, client_leaves, times, hide_usage, slow_client, limits, methods_and_statuses, cache, subrequests, redirects,
-    trailers_and_conditions, http2, wrong_options, wrong_version, reload_under_load, flat_memory,
+    trailers_and_conditions, http2, wrong_options, wrong_version, page, reload_under_load, flat_memory,
 ]
 # These need several processes, or measure them.
-NOT_ALONE = [wrong_options, wrong_version, reload_under_load, flat_memory]
+NOT_ALONE = [wrong_options, wrong_version, page, reload_under_load, flat_memory]

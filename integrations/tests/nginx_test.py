@@ -17,7 +17,7 @@ import threading
 import time
 from pathlib import Path
 
-from client import Connection
+from client import Connection, free_ports
 from expect import numbers
 
 HERE = Path(__file__).resolve().parent
@@ -97,16 +97,6 @@ http {{
     }}
 }}
 """
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind(("127.0.0.1", 0))
-    ports = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 class Nginx:
