@@ -216,7 +216,6 @@ static ngx_http_deltawire_ctx_t *make_ctx(ngx_http_request_t *r) {
 static ngx_int_t header_filter(ngx_http_request_t *r) {
     ngx_http_deltawire_conf_t *conf = ngx_http_get_module_loc_conf(r, ngx_http_deltawire_module);
     ngx_http_deltawire_ctx_t *ctx = r == r->main ? get_ctx(r) : NULL;
-    uint64_t now = ngx_http_deltawire_now();
     struct llm_response response;
     ngx_str_t says;
 
@@ -245,7 +244,7 @@ static ngx_int_t header_filter(ngx_http_request_t *r) {
     response.memory.ctx = r->connection->log;
     response.workspace = conf->workspace;
     response.max_event = (uint32_t) conf->max_event;
-    response.request_ns = request_time(r, now);
+    response.request_ns = request_time(r, ngx_http_deltawire_now());
     response.content_type = str_of(r->headers_out.content_type);
     response.has_length = r->headers_out.content_length_n >= 0 || r->headers_out.content_length != NULL;
 

@@ -202,17 +202,18 @@ static void reclaim(ngx_http_deltawire_ctx_t *ctx) {
 
 ngx_int_t ngx_http_deltawire_pass(ngx_http_deltawire_ctx_t *ctx, ngx_chain_t *in, ngx_http_output_body_filter_pt next) {
     uint64_t now = ngx_http_deltawire_now();
+    ngx_chain_t *cl;
     ngx_int_t rc;
 
-    for (; in; in = in->next) {
-        if (read_buf(ctx, in->buf, now) != NGX_OK) {
+    for (cl = in; cl; cl = cl->next) {
+        if (read_buf(ctx, cl->buf, now) != NGX_OK) {
             return NGX_ERROR;
         }
     }
 
-    if (ctx->out == NULL && ctx->busy == NULL) {
-        /* All of it is held, or was handed on earlier. */
-        return ctx->request->buffered || ctx->request->connection->buffered ? next(ctx->request, NULL) : NGX_OK;
+    /* All of it is held. Without `in`, nginx wants later filters to go on. */
+    if (in && ctx->out == NULL && ctx->busy == NULL) {
+        return NGX_OK;
     }
 
     rc = next(ctx->request, ctx->out);

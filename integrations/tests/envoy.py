@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import threading
@@ -11,20 +10,11 @@ import time
 import urllib.request
 from pathlib import Path
 
+from client import free_ports
+
 HERE = Path(__file__).resolve().parent
 V3 = "type.googleapis.com/envoy.extensions"
 MODELS = ["gpt-4o", "llama3-8b-8192", "m1"]
-
-
-def free_ports(count):
-    """Ports that are free now; each is tried again by who uses it."""
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def start_upstream():
