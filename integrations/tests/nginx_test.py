@@ -47,6 +47,7 @@ http {{
     access_log {folder}/access.log facts;
     log_subrequest on;
     access_log {folder}/usage.log facts if=$has_usage;
+    sendfile on;
     keepalive_requests 1000000;
     upstream bodies {{ server 127.0.0.1:{upstream}; keepalive 64; }}
     proxy_http_version 1.1;
