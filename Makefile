@@ -1,7 +1,7 @@
 # `make check` is for after a change. `make test` runs each check once; `make test-full` runs every cut, processor and seed.
 # docs/testing.md says what each step would catch.
-SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate envoy ffi_c ffi_cpp ffi_go ffi_proof ffi_use gateways header misuse package proof readme ship size wasm
-.PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall install-envoy go-lib go-module go-clients abi-write $(SCRIPTS)
+SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate envoy ffi_c ffi_cpp ffi_go ffi_proof ffi_use gateways header misuse nginx package proof readme ship size wasm
+.PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall install-envoy install-nginx go-lib go-module go-clients abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features
 MANIFESTS = Cargo.toml proof/Cargo.toml capi/Cargo.toml fuzz/Cargo.toml examples/apps/Cargo.toml
@@ -114,6 +114,6 @@ go-clients: go-lib
 go-module:
 	@bash scripts/go_module.sh
 
-# The modules for gateways: docs/envoy.md. make envoy ENVOY=1.39 builds for that release of Envoy.
-install-envoy:
-	@DIR='$(DIR)' bash scripts/envoy.sh install
+# The modules for gateways: docs/envoy.md, docs/nginx.md. make envoy ENVOY=1.39 builds for that release of Envoy.
+install-envoy install-nginx:
+	@DIR='$(DIR)' bash scripts/$(@:install-%=%).sh install

@@ -39,3 +39,20 @@ for version in "${ENVOY_VERSIONS[@]}"; do
   envoys+=("$binary=$TARGET/envoy/${version%.*}")
 done
 [ ${#envoys[@]} = 0 ] || python3 -B integrations/tests/envoy_test.py "$work/envoy" "${envoys[@]}"
+
+# Debian's nginx, and the same again under Valgrind, with one process and without what needs several.
+module=$(bash scripts/nginx.sh) || fail "the module for nginx cannot be built"
+case $module in
+  SKIP*) echo "SKIP gateways-nginx: ${module#SKIP *: }" && exit ;;
+esac
+PATH=$PATH:/usr/sbin
+python3 -B integrations/tests/nginx_test.py "$module" "$work/nginx"
+pass gateways-nginx
+have valgrind || packages valgrind
+have valgrind || { echo "SKIP gateways-nginx-valgrind: valgrind is missing (apt-get install, as root)" && exit; }
+log=$work/nginx-valgrind.txt
+WRAP="valgrind --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=none --log-file=$log" \
+  python3 -B integrations/tests/nginx_test.py "$module" "$work/nginx-valgrind" alone
+# nginx's reader of configurations leaks a little; the module must not.
+if grep -E '(deltawire|llm)_' "$log"; then fail "Valgrind reports the module in $log"; fi
+pass gateways-nginx-valgrind

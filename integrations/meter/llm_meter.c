@@ -127,9 +127,7 @@ static void set_quirks(struct llm_stream *s) {
         if (!(code = deltawire_quirk_code(quirk)) || deltawire_quirk_count(s->parser, quirk) == 0) continue;
         if ((len = strlen(code)) > sizeof word - 1) continue;
         for (at = 0; at + len <= t->len; at++) /* a code ends at a comma or at the end, so `C3` is not found in `C33` */
-            if (memcmp(t->bytes + at, code, len) == 0 && (at == 0 || t->bytes[at - 1] == ',') &&
-                (at + len == t->len || t->bytes[at + len] == ','))
-                break;
+            if (memcmp(t->bytes + at, code, len) == 0 && (at + len == t->len || t->bytes[at + len] == ',')) break;
         if (at + len <= t->len) continue;
         if (t->len > 0) word[n++] = ',';
         memcpy(word + n, code, len);
@@ -224,13 +222,6 @@ static int resize(struct llm_stream *s, size_t size) {
     return -1;
 }
 
-/* At least doubles the block, so that an event that comes in many small reads is copied only a few times. */
-static int grow(struct llm_stream *s) {
-    size_t need = deltawire_need(s->parser), twice = s->size * 2;
-    if (twice > s->limit) twice = s->limit;
-    return resize(s, need > twice ? need : twice);
-}
-
 void llm_begin(struct llm_stream *s, const struct llm_response *r) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     void *mem;
@@ -247,7 +238,6 @@ void llm_begin(struct llm_stream *s, const struct llm_response *r) {
     config.flags = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SHARED;
     config.max_event_len = r->max_event ? r->max_event : LLM_MAX_EVENT_DEFAULT;
     s->small = deltawire_block_size(&config, SMALL_EVENT);
-    s->limit = deltawire_block_size(&config, config.max_event_len);
     mem = s->small > 0 ? s->memory.alloc(s->memory.ctx, s->small) : NULL;
     if (!mem || deltawire_init(mem, s->small, &config, &s->parser) != DELTAWIRE_OK) {
         if (mem) s->memory.release(s->memory.ctx, mem);
@@ -385,7 +375,7 @@ static void look(struct llm_stream *s, const char *data, size_t len) {
         if (status == DELTAWIRE_OK) return;
         if (status == DELTAWIRE_PAUSED) {
             judge(s);
-        } else if (status != DELTAWIRE_NEED_STORAGE || grow(s) != 0) {
+        } else if (status != DELTAWIRE_NEED_STORAGE || resize(s, deltawire_need(s->parser)) != 0) {
             fail(s);
         }
     }
@@ -406,7 +396,7 @@ static void clock_token(struct llm_stream *s) {
 
 int llm_read(struct llm_stream *s, const void *piece, size_t len, uint64_t now, llm_pass pass, void *to) {
     int hid = s->hide;
-    if (len == 0 || s->state == OVER) return 0;
+    if (len == 0) return 0;
     s->base = s->seen;
     s->seen += len;
     s->piece = piece;

@@ -90,7 +90,6 @@ struct llm_stream {
     deltawire_workspace *workspace;
     deltawire_parser *parser; /* NULL: not read, or over */
     size_t size, small;       /* bytes of the parser's block now, and between long events */
-    size_t limit;             /* bytes of the largest block */
     int state;
     /* Nanoseconds. */
     uint64_t begun, read_at, first, last, max_gap;

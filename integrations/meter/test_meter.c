@@ -54,12 +54,15 @@ struct client {
     char *bytes;
     size_t len, room;
     int held; /* bytes that were handed out as held */
-    int fails;
+    int fails; /* how many of the next calls fail */
 };
 
 static int to_client(void *to, const char *bytes, size_t len, int is_held) {
     struct client *c = to;
-    if (c->fails) return 7;
+    if (c->fails > 0) {
+        c->fails--;
+        return 7;
+    }
     if (len == 0) return 0;
     if (c->len + len > c->room) {
         c->room = (c->len + len) * 2;
@@ -333,6 +336,11 @@ static void long_events(void) {
     free(body);
 }
 
+static int is_unread(struct llm_stream *s) {
+    struct llm_value v;
+    return llm_value_of(s, LLM_VERDICT, &v) && v.len == 6 && memcmp(v.text, "unread", 6) == 0;
+}
+
 /* Whatever allocation is refused, every byte passes. */
 static void refused_memory(void) {
     struct llm_response r = {0};
@@ -352,6 +360,8 @@ static void refused_memory(void) {
                 flow_begin(&f, &r, "text/event-stream", hide);
                 for (at = 0; at < len; at += 100) flow_read(&f, body + at, len - at < 100 ? len - at : 100, at);
                 asked = f.memory.asked;
+                /* Once the stream is not read, nothing is held. */
+                CHECK(!is_unread(&f.stream) || f.client.len == len);
                 flow_end(&f, LLM_UPSTREAM_ENDED);
                 if (llm_value_of(&f.stream, LLM_EVENTS, &events) && events.number == 5) {
                     CHECK(is_text(&f.stream, LLM_VERDICT, "done")); /* only held bytes, or a smaller block, were refused */
@@ -424,6 +434,7 @@ static void hides_of_length(size_t len, int is_hidden, const char *eol) {
 
 static void hiding(void) {
     static const char *const eols[] = {"\n", "\r\n", "\r"};
+    static char most[LLM_HELD_MAX];
     char all[4096], rest[4096];
     struct llm_response r = {0};
     struct flow f = {0};
@@ -456,6 +467,7 @@ static void hiding(void) {
                 "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"a\",\"model\":\"c\",\"role\":\"assistant\","
                 "\"content\":[],\"usage\":{\"input_tokens\":3,\"output_tokens\":1}}}\n\n",
                 "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":9}}\n\n",
+                "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":9}}\n\n"
                 "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
     hides("another protocol", "text/event-stream", all, (size_t)n, NULL, 0);
     for (nth = 0; nth < 3; nth++) {
@@ -470,10 +482,31 @@ static void hiding(void) {
     CHECK(f.client.len == sizeof HELLO - 1 && f.client.held == 0);
     flow_read(&f, HELLO, 10, 0);
     CHECK(f.client.len == sizeof HELLO - 1);
-    f.client.fails = 1; /* what the gateway cannot forward is reported */
+    f.client.fails = 1; /* what the gateway cannot forward is reported, and nothing after it is forwarded */
     CHECK(llm_read(&f.stream, HELLO + 10, sizeof HELLO - 11, 0, to_client, &f.client) == 7);
-    f.client.fails = 0;
+    CHECK(f.client.len == sizeof HELLO - 1);
     flow_end(&f, LLM_CLIENT_LEFT);
+    flow_free(&f);
+    where = "no more is held";
+    memset(most, 'x', sizeof most);
+    memcpy(most, "data: ", 6);
+    flow_begin(&f, &r, "text/event-stream", 1);
+    flow_read(&f, most, LLM_HELD_MAX, 0);
+    CHECK(f.client.len == 0);
+    flow_read(&f, "x", 1, 0);
+    CHECK(f.client.len == LLM_HELD_MAX + 1);
+    flow_read(&f, "x", 1, 0); /* and the rest of the frame at once */
+    CHECK(f.client.len == LLM_HELD_MAX + 2);
+    flow_end(&f, LLM_CLIENT_LEFT);
+    flow_free(&f);
+    where = "no longer held";
+    flow_begin(&f, &r, "text/event-stream", 1);
+    flow_read(&f, HELLO, 10, 0);
+    llm_unread(&f.stream);
+    flow_read(&f, HELLO + 10, 5, 0);
+    CHECK(f.client.len == 15 && !llm_hides(&f.stream));
+    flow_end(&f, LLM_UPSTREAM_ENDED);
+    CHECK(is_text(&f.stream, LLM_VERDICT, "unread"));
     flow_free(&f);
     r.has_length = 1;
     flow_begin(&f, &r, "text/event-stream", 1);
