@@ -78,11 +78,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
 }
 
 /// Whether a value is an array without elements.
+#[cold]
 fn is_empty(value: Value<'_>) -> bool {
     value.kind() == ValueKind::Array && value.element_at(&mut 0).is_none()
 }
 
 /// Returns the offset in `array` after the `known` elements. Returns `None` if the array does not begin with them.
+#[cold]
 fn after_known(array: Value<'_>, known: &mut Listed<'_>) -> Option<usize> {
     let mut at = 0;
     for known in known {

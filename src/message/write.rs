@@ -213,6 +213,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     /// Whether the log may be read, to find what it already has of a value of this length that messages repeat. A
     /// sender who repeats a short value in a long log would otherwise make each repetition cost the whole log. The value
     /// is then left out; a later one contains it again.
+    #[cold]
+    #[inline(never)]
     pub(super) fn may_read(&mut self, value: &[u8]) -> bool {
         let paid = u32::try_from(value.len()).unwrap_or(u32::MAX).saturating_mul(READS);
         self.state.reads = self.state.reads.saturating_sub(paid);
