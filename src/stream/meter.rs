@@ -60,16 +60,22 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Adds a text.
+    /// Adds a text. Nearly every text is plain, so each byte is a character.
+    #[inline]
     fn add(&mut self, text: &Text<'_>) {
-        let mut add = |run: &str| {
-            self.bytes = self.bytes.saturating_add(run.len() as u64);
-            self.chars = self.chars.saturating_add(run.chars().count() as u64);
-        };
-        match text.as_str() {
-            Some(text) => add(text),
-            None => text.fragments().for_each(|fragment| add(fragment.encode(&mut [0; 4]))),
+        if text.is_plain() {
+            return self.count(text.raw().len(), text.raw().len());
         }
+        text.fragments().for_each(|fragment| match fragment {
+            Fragment::Str(run) => self.count(run.len(), run.chars().count()),
+            Fragment::Char(char) => self.count(char.len_utf8(), 1),
+        });
+    }
+
+    #[inline]
+    fn count(&mut self, bytes: usize, chars: usize) {
+        self.bytes = self.bytes.saturating_add(bytes as u64);
+        self.chars = self.chars.saturating_add(chars as u64);
     }
 }
 
@@ -301,28 +307,47 @@ impl Meter {
     }
 
     /// Notes the members of the top level.
+    #[inline]
     fn head(&mut self, chunk: &Chunk<'_>) {
-        if self.model.is_empty() {
-            self.model = chunk.model().map_or(ShortText::EMPTY, |text| ShortText::of(&text));
+        if self.model.is_empty() || self.id.is_empty() {
+            self.name_response(chunk);
         }
-        if self.id.is_empty() {
-            self.id = chunk.id().map_or(ShortText::EMPTY, |text| ShortText::of(&text));
-        }
-        if chunk.protocol() == Protocol::Responses && chunk.usage().is_some() {
-            let of_response = chunk.get("response").and_then(|response| response.get("tool_usage").ok().flatten());
-            if let Some(value) = of_response.or_else(|| chunk.get("tool_usage")).filter(|value| !value.is_null()) {
-                let text = ShortText::of(&Text::verbatim(value.raw()));
-                self.tool_usage = if text.is_cut { ShortText { len: 0, ..text } } else { text };
-            }
+        if chunk.protocol() == Protocol::Responses {
+            self.tools_used(chunk);
         }
     }
 
+    #[inline(never)]
+    fn name_response(&mut self, chunk: &Chunk<'_>) {
+        let short = |old: ShortText<128>, text: Option<Text<'_>>| match text {
+            Some(text) if old.is_empty() => ShortText::of(&text),
+            _ => old,
+        };
+        self.model = short(self.model, chunk.model());
+        self.id = short(self.id, chunk.id());
+    }
+
+    /// Notes `tool_usage` of an event of Responses that has usage.
+    #[inline(never)]
+    fn tools_used(&mut self, chunk: &Chunk<'_>) {
+        if chunk.usage().is_none() {
+            return;
+        }
+        let of_response = chunk.get("response").and_then(|response| response.get("tool_usage").ok().flatten());
+        if let Some(value) = of_response.or_else(|| chunk.get("tool_usage")).filter(|value| !value.is_null()) {
+            let text = ShortText::of(&Text::verbatim(value.raw()));
+            self.tool_usage = if text.is_cut { ShortText { len: 0, ..text } } else { text };
+        }
+    }
+
+    #[inline]
     fn text(&mut self, kind: TokenKind, text: &Text<'_>, amount: impl FnOnce(&mut Meter) -> &mut Amount) {
         self.token(kind);
         amount(self).add(text);
     }
 
     /// Notes that the last event bears a token.
+    #[inline]
     fn token(&mut self, kind: TokenKind) {
         // At the end of a stream U+FFFD may come for half a character; it belongs to the last event.
         let token = Token { kind, event: self.events, offset: self.start.unwrap_or(0) };
@@ -374,8 +399,10 @@ impl Meter {
                 TokenCounts::of(self.native.canonical(protocol).unwrap_or_default())
             }
         });
-        let iterations = usage.get("iterations").filter(|_| usage.protocol() == Protocol::Anthropic);
-        let Some(iterations) = iterations else { return };
+        if usage.protocol() != Protocol::Anthropic {
+            return;
+        }
+        let Some(iterations) = usage.get("iterations") else { return };
         (self.iterations, self.other_iterations) = (None, None);
         let mut at = 0;
         while let Some(iteration) = iterations.element_at(&mut at) {
@@ -401,6 +428,7 @@ impl Meter {
 }
 
 impl Handler for Meter {
+    #[inline]
     fn event(&mut self, event: &Event<'_>) -> Flow {
         match event {
             Event::Chunk(chunk) => {
@@ -415,6 +443,8 @@ impl Handler for Meter {
         Flow::Continue(())
     }
 
+    // As in a handler of methods: if the kind is known at the call, the update stays in registers.
+    #[inline(always)]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         match &update {
             Update::Content(text) => self.text(TokenKind::Content, text, |meter| &mut meter.content),

@@ -250,7 +250,7 @@ impl<S: Storage> Contender for Push<S> {
 /// A meter, and a sink that checks the token counts.
 struct Metering<'s> {
     meter: Meter,
-    checks: Option<&'s mut Sink>,
+    sink: &'s mut Sink,
 }
 
 impl Handler for Metering<'_> {
@@ -259,8 +259,8 @@ impl Handler for Metering<'_> {
     }
     #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        if let (Update::Usage(tokens), Some(sink)) = (&update, &mut self.checks) {
-            usage(tokens, sink);
+        if let Update::Usage(tokens) = &update {
+            usage(tokens, self.sink);
         }
         self.meter.update(choice, update)
     }
@@ -274,6 +274,14 @@ pub struct Metered<S> {
 impl<S: Storage> Metered<S> {
     pub fn new(storage: S) -> Self {
         Metered { parser: Parser::new(storage) }
+    }
+
+    fn feed(&mut self, response: &[u8], slice: usize, handler: &mut impl Handler) {
+        for slice in response.chunks(slice) {
+            if self.parser.feed(slice, handler).stop.is_some() {
+                return;
+            }
+        }
     }
 }
 
@@ -289,12 +297,11 @@ impl<S: Storage> Contender for Metered<S> {
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
         self.parser.reset();
-        let mut metering = Metering { meter: Meter::new(), checks: sink.is_checking().then_some(sink) };
-        for slice in response.chunks(slice) {
-            if self.parser.feed(slice, &mut metering).stop.is_some() {
-                return;
-            }
+        if sink.is_checking() {
+            return self.feed(response, slice, &mut Metering { meter: Meter::new(), sink });
         }
-        std::hint::black_box(&metering.meter);
+        let mut meter = Meter::new();
+        self.feed(response, slice, &mut meter);
+        std::hint::black_box(&meter);
     }
 }
