@@ -1434,7 +1434,8 @@ deltawire_status deltawire_last_usage(const deltawire_parser *p, deltawire_usage
 #define DELTAWIRE_TOKEN_CALL 4
 
 // An event that bears a token: content, reasoning, a refusal or a part of a call, which is never
-// empty. A role, a ping, a signature, audio and images are no tokens.
+// empty. A role, a ping, a signature, audio, images and tools that are neither functions nor custom
+// tools are no tokens.
 typedef struct {
     // The number of the event, from 1, as `deltawire_meter.events` counts; 0: none.
     uint64_t event;

@@ -1468,7 +1468,7 @@ struct end_info {
 };
 
 /// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never empty. A role, a
-/// ping, a signature, audio and images are no tokens.
+/// ping, a signature, audio, images and tools that are neither functions nor custom tools are no tokens.
 struct token {
     /// Of the first such event: of its first token. Of the last: of its last token.
     token_kind kind;

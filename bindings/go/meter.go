@@ -21,7 +21,7 @@ func (k TokenKind) String() string { return nameOf("TokenKind", k, tokenNames) }
 var tokenNames = []string{"None", "Content", "Reasoning", "Refusal", "Call"}
 
 // Token is an event that bears a token: content, reasoning, a refusal or a part of a call, which is never empty. A role,
-// a ping, a signature, audio and images are no tokens.
+// a ping, a signature, audio, images and tools that are neither functions nor custom tools are no tokens.
 type Token struct {
 	Kind   TokenKind // in [Meter.First] of the event's first token, in [Meter.Last] of its last one
 	Event  uint64    // the number of the event, from 1, as [Meter.Events] counts

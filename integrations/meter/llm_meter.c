@@ -12,8 +12,8 @@ const char *const llm_types[] = {"text/event-stream", "application/x-ndjson", "a
 
 static const char *const fact_names[LLM_FACTS] = {
     "prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "total_tokens", "events",
-    "ttft_ms",       "output_ms",         "max_gap_ms",    "model",            "protocol",     "finish_reason",
-    "verdict",       "complete",          "error",         "quirks",           "ended_by",
+    "output_chars",  "ttft_ms",           "output_ms",     "max_gap_ms",       "model",        "protocol",
+    "finish_reason", "verdict",           "complete",      "error",            "quirks",       "ended_by",
 };
 
 const char *llm_fact_name(unsigned fact) { return fact < LLM_FACTS ? fact_names[fact] : NULL; }
@@ -159,6 +159,7 @@ static void collect(struct llm_stream *s) {
     if (deltawire_meter_of(s->parser, &meter) == DELTAWIRE_OK) {
         collect_usage(s, &meter.usage);
         set_number(s, LLM_EVENTS, 1, meter.events);
+        set_number(s, LLM_OUTPUT_CHARS, 1, meter.content.chars + meter.reasoning.chars + meter.refusal.chars + meter.arguments.chars);
         set_escaped(s, LLM_MODEL, meter.model);
         set_escaped(s, LLM_FINISH_REASON, meter.finish_reason);
         set_escaped(s, LLM_ERROR, meter.error);

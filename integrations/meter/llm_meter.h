@@ -32,6 +32,7 @@ enum llm_fact {
     LLM_REASONING_TOKENS,
     LLM_TOTAL_TOKENS,
     LLM_EVENTS,
+    LLM_OUTPUT_CHARS, /* of content, reasoning, refusals and arguments */
     LLM_TTFT_MS,
     LLM_OUTPUT_MS,
     LLM_MAX_GAP_MS,

@@ -53,11 +53,20 @@ def expected(name, body, cut=None):
     facts["model"] = message.get("model")
     choice = next((choice for choice in message.get("choices", []) if choice.get("index", 0) == 0), {})
     facts["finish_reason"] = choice.get("finish_reason")
+    facts["output_chars"] = output_chars(message)
     facts["body"] = verdict.startswith("a whole JSON body")
     facts["protocol"] = None if facts["verdict"] == "not_a_stream" else PROTOCOLS.get(golden_protocol(name))
     with lock:
         known[key] = facts
     return facts
+
+
+def output_chars(message):
+    """Returns how many characters the message has, or None if it has calls, whose arguments a message may fill in."""
+    owns = [choice.get("message", {}) for choice in message.get("choices", [])]
+    if not owns or any("tool_calls" in own or "function_call" in own for own in owns):
+        return None
+    return sum(len(own.get(text) or "") for own in owns for text in ("content", "reasoning_content", "refusal"))
 
 
 def at(value, path):
@@ -79,6 +88,8 @@ def differences(name, body, facts, cut=None):
         if name in OWN_COUNTS and cut is None and fact in COUNTS:
             due = {**due, fact: OWN_COUNTS[name].get(fact)}
         check(fact, facts.get(fact), due[fact])
+    if due["output_chars"] is not None:
+        check("output_chars", facts.get("output_chars"), due["output_chars"])
     # The command calls a body with a finish reason a body, too.
     if due["body"] and due["verdict"] == "body":
         check("verdict", facts.get("verdict") in ("body", "finished", "done"), True)

@@ -22,7 +22,7 @@ from expect import numbers
 
 HERE = Path(__file__).resolve().parent
 FACTS = (
-    "prompt_tokens completion_tokens cached_tokens reasoning_tokens total_tokens events ttft_ms output_ms max_gap_ms model protocol "
+    "prompt_tokens completion_tokens cached_tokens reasoning_tokens total_tokens events output_chars ttft_ms output_ms max_gap_ms model protocol "
     "finish_reason verdict complete error quirks ended_by cached"
 ).split()
 

@@ -278,7 +278,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         choice: u32,
         call: u32,
     ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'b, T> {
-        let number = if owner.is_call() { self.call_number(choice, call) } else { Some(0) };
+        // The members of a chunk belong to no choice.
+        let is_of_none = matches!(owner, Owner::Chunk | Owner::Usage) && choice != 0;
+        let number = if owner.is_call() { self.call_number(choice, call) } else { Some(0).filter(|_| !is_of_none) };
         let place = self.state.table.place_of_owner(owner, choice);
         let own = self.entries(buffer).filter(move |entry| number.is_some_and(|call| entry.is_of(owner, place, call)));
         own.filter_map(|entry| Some((core::str::from_utf8(entry.name).ok()?, Value::from_raw(entry.value))))

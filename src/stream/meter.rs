@@ -37,7 +37,7 @@ words! {
 }
 
 /// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never empty. A role, a
-/// ping, a signature, audio and images are no tokens.
+/// ping, a signature, audio, images and tools that are neither functions nor custom tools are no tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Token {
@@ -206,7 +206,7 @@ pub struct Meter {
     /// The first error of the API, as its type, else its code, else the word `error`.
     pub error: ShortText<128>,
     /// The counts so far, with the meaning that they have in chat completions, merged if the protocol reports them over
-    /// several events. Bill these, or [`iterations`](Meter::iterations).
+    /// several events. `None` if the last usage has none of them. Bill these, or [`iterations`](Meter::iterations).
     pub usage: Option<TokenCounts>,
     /// The sum of Anthropic's `usage.iterations`, if the last usage that has them is Anthropic's. It includes what
     /// [`usage`](Meter::usage) has: that is the sum of those iterations alone whose `type` is `message`. Bill the one or
@@ -392,13 +392,14 @@ impl Meter {
     }
 
     fn used(&mut self, usage: &Usage<'_>) {
-        self.usage = Some(match usage.protocol() {
+        let counts = match usage.protocol() {
             Protocol::Chat => usage.counts(),
             protocol => {
                 self.native.add(protocol, usage.value());
                 TokenCounts::of(self.native.canonical(protocol).unwrap_or_default())
             }
-        });
+        };
+        self.usage = Some(counts).filter(|counts| counts.has != 0);
         if usage.protocol() != Protocol::Anthropic {
             return;
         }

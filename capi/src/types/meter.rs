@@ -21,7 +21,8 @@ pub const DELTAWIRE_TOKEN_CALL: u32 = 4;
 pub const DELTAWIRE_METER_NAMES: usize = 8;
 
 /// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never
-/// empty. A role, a ping, a signature, audio and images are no tokens.
+/// empty. A role, a ping, a signature, audio, images and tools that are neither functions nor custom
+/// tools are no tokens.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct deltawire_token {
