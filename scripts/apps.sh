@@ -34,15 +34,15 @@ says $'content_block_delta: Hi\n\nping\nmessage: no JSON: not a literal at byte 
 start='data: {"type":"message_start","message":{"usage":{"input_tokens":9,"output_tokens":1}}}'
 printf '%s\n\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":12}}\n\ndata: {"type":"message_stop"}\n\n' \
   "$start" >"$out/usage.sse"
-first='usage: 9 and 1 tokens, of {"input_tokens":9,"output_tokens":1}'
+came='came: 0 characters of content, 0 of reasoning, 0 of the arguments of 0 calls'
 for len in 1000 95; do
   head -c $len "$out/usage.sse" | "$TARGET/debug/examples/usage" >"$out/passed.sse" 2>"$out/said.txt" || fail "usage: status $?"
   head -c $len "$out/usage.sse" | cmp - "$out/passed.sse"
   case $len in
-    95) said="$first"$'\nend: truncated: the stream was cut; protocol: Anthropic Messages; finish reason: none' ;;
-    *) said="$first"$'\nusage: 9 and 12 tokens, of {"output_tokens":12}\nend: done; protocol: Anthropic Messages; finish reason: Stop' ;;
+    95) said=$'end: truncated: the stream was cut; protocol: Anthropic Messages; finish reason: none; error: none\nusage: 9 and 1 tokens' ;;
+    *) said=$'end: done; protocol: Anthropic Messages; finish reason: stop; error: none\nusage: 9 and 12 tokens' ;;
   esac
-  [ "$(cat "$out/said.txt")" = "$said" ] || fail "usage prints: $(cat "$out/said.txt")"
+  [ "$(cat "$out/said.txt")" = "$said"$'\n'"$came" ] || fail "usage prints: $(cat "$out/said.txt")"
 done
 pass apps-examples
 in_full || exit 0
