@@ -1494,7 +1494,7 @@ struct meter_info {
     /// The last event so far that bears a token.
     std::optional<token> last;
     /// How many events came: every one with a payload, also `[DONE]`, a ping, and one that could not be read. Comments,
-    /// reconnection times and IDs alone do not count. A body is one event.
+    /// reconnection times and IDs alone do not count. A JSON object as body is one event.
     std::uint64_t events = 0;
     /// How many of them bear a token.
     std::uint64_t token_events = 0;

@@ -44,7 +44,7 @@ type Meter struct {
 	// Last is the last event so far that bears a token.
 	Last Token
 	// Events is how many events came: every one with a payload, also [DONE], a ping, and one that could not be read.
-	// Comments, reconnection times and IDs alone do not count. A body is one event.
+	// Comments, reconnection times and IDs alone do not count. A JSON object as body is one event.
 	Events uint64
 	// TokenEvents is how many of them bear a token.
 	TokenEvents uint64

@@ -23,6 +23,10 @@ use crate::visits::visit;
 /// The most members with different names that a message keeps.
 const MAX_MEMBERS: usize = 256;
 
+/// The most members whose names have one tag. Names of a server never share one; forged ones must not make each member be
+/// compared with many others.
+const MAX_TWINS: usize = 8;
+
 /// Length of the bytes before the name: the links, the tag, and the owner.
 const HEAD: usize = 25;
 
@@ -65,6 +69,8 @@ struct Found<'b> {
     old: Option<Entry<'b>>,
     /// The link that leads to it, and where the record with that link begins. `None` for the first member.
     from: Option<(u32, Link)>,
+    /// How many other members have its tag, of those above it in the tree.
+    twins: usize,
 }
 
 impl<'b> Entry<'b> {
@@ -118,16 +124,17 @@ fn tag(owner: Owner, place: u16, call: u32, name: Text<'_>) -> u64 {
 
 /// Goes down the tree from its first record to the member with this tag for which `is_it` holds.
 fn descend<'b>(log: &'b [u8], first: u32, tag: u64, is_it: impl Fn(&Entry<'b>) -> bool) -> Found<'b> {
-    let (mut at, mut from, mut bits) = (first, None, tag);
+    let (mut at, mut from, mut bits, mut twins) = (first, None, tag, 0usize);
     for _ in 0..MAX_MEMBERS {
         let Some(entry) = Entry::at(log, at) else { break };
         if entry.tag == tag && is_it(&entry) {
-            return Found { old: Some(entry), from };
+            return Found { old: Some(entry), from, twins };
         }
+        twins = twins.saturating_add(usize::from(entry.tag == tag));
         let (link, below) = if bits & 1 == 0 { (Link::Low, entry.low) } else { (Link::High, entry.high) };
         (from, at, bits) = (Some((at, link)), below, bits >> 1);
     }
-    Found { old: None, from }
+    Found { old: None, from, twins }
 }
 
 /// Makes a link of the record at `at` lead to the record at `to`.
@@ -197,7 +204,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         let place = self.state.table.place_of_owner(owner, choice);
         let tag = tag(owner, place, call, name);
-        let Found { old, from } = self.find(buffer, place, tag, member);
+        let Found { old, from, twins } = self.find(buffer, place, tag, member);
         if old.as_ref().is_some_and(|old| old.value == value.raw()) {
             return Ok(());
         }
@@ -205,7 +212,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let first = self.entry(buffer, self.state.table.top.members);
         let last = first.and_then(|first| self.entry(buffer, first.before));
         let (last, count) = last.map_or((NOWHERE, 0), |last| (last.at, usize::from(last.rank).saturating_add(1)));
-        if old.is_none() && count >= MAX_MEMBERS {
+        if old.is_none() && (count >= MAX_MEMBERS || twins >= MAX_TWINS) {
             return Err(self.leave_out(LogError::TooLong));
         }
         let len = HEAD.saturating_add(name.decoded_len()).saturating_add(value.raw().len());

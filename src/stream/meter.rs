@@ -6,7 +6,7 @@ use super::Event;
 use crate::chat::{ApiError, CallUpdate, Chunk, FinishReason, NamePiece, TokenCounts, Update, Usage};
 use crate::delta::FinishKind;
 use crate::dialect::{Counts, Protocol};
-use crate::json::{Fragment, Text};
+use crate::json::{Fragment, Text, ValueKind};
 use crate::words::words;
 use core::fmt;
 
@@ -182,7 +182,7 @@ pub struct Meter {
     /// The last event so far that bears a token.
     pub last: Option<Token>,
     /// How many events came: every one with a payload, also `[DONE]`, a ping, and one that could not be read. Comments,
-    /// reconnection times and IDs alone do not count. A body is one event.
+    /// reconnection times and IDs alone do not count. A JSON object as body is one event.
     pub events: u64,
     /// How many of them bear a token.
     pub token_events: u64,
@@ -223,8 +223,10 @@ pub struct Meter {
     functions: u64,
     /// The counts so far of a protocol other than chat completions.
     native: Counts,
-    /// Stream offset of the last event that has an offset.
+    /// Stream offset and number of the last event that may have deltas. A text that was pending at its end, half a
+    /// character, belongs to it.
     start: Option<u64>,
+    number: u64,
     /// The event whose tokens were counted last.
     counted: u64,
 }
@@ -285,6 +287,7 @@ impl Meter {
             functions: 0,
             native: Counts::NOTHING,
             start: None,
+            number: 0,
             counted: 0,
         }
     }
@@ -303,6 +306,7 @@ impl Meter {
     fn begin(&mut self, start: u64) {
         if self.start.replace(start) != Some(start) {
             self.events = self.events.saturating_add(1);
+            self.number = self.events;
         }
     }
 
@@ -349,12 +353,11 @@ impl Meter {
     /// Notes that the last event bears a token.
     #[inline]
     fn token(&mut self, kind: TokenKind) {
-        // At the end of a stream U+FFFD may come for half a character; it belongs to the last event.
-        let token = Token { kind, event: self.events, offset: self.start.unwrap_or(0) };
+        let token = Token { kind, event: self.number, offset: self.start.unwrap_or(0) };
         self.first.get_or_insert(token);
         self.last = Some(token);
-        if self.counted != self.events {
-            self.counted = self.events;
+        if self.counted != self.number {
+            self.counted = self.number;
             self.token_events = self.token_events.saturating_add(1);
         }
     }
@@ -403,7 +406,7 @@ impl Meter {
         if usage.protocol() != Protocol::Anthropic {
             return;
         }
-        let Some(iterations) = usage.get("iterations") else { return };
+        let Some(iterations) = usage.get("iterations").filter(|value| value.kind() == ValueKind::Array) else { return };
         (self.iterations, self.other_iterations) = (None, None);
         let mut at = 0;
         while let Some(iteration) = iterations.element_at(&mut at) {

@@ -38,7 +38,9 @@ struct EventRead {
 
 impl Whole {
     fn add(&mut self, kind: TokenKind, of: &'static str, text: String) {
-        self.events.last_mut().unwrap().texts.push((kind, of, text));
+        // Half a character that is pending before [DONE] or the end belongs to the event before.
+        let event = self.events.iter_mut().rev().find(|event| event.start != u64::MAX);
+        event.unwrap().texts.push((kind, of, text));
     }
 
     fn name(&mut self, key: (u32, u32), text: &str, piece: NamePiece) {
@@ -193,7 +195,6 @@ fn compare(meter: &Meter, whole: &Whole, context: &str) {
     assert_eq!((meter.events, meter.token_events), (whole.events.len() as u64, tokens.len() as u64), "{context}");
     let first = tokens.first().map(|(event, number)| (event.texts[0].0, *number, event.start));
     let last = tokens.last().map(|(event, number)| (event.texts.last().unwrap().0, *number, event.start));
-    // An event without an offset of its own, such as [DONE], has the offset of the event before it.
     let of = |token: deltawire::stream::Token| (token.kind, token.event, token.offset);
     assert_eq!((meter.first.map(of), meter.last.map(of)), (first, last), "{context}");
     let names: Vec<_> =
@@ -279,6 +280,16 @@ fn metered(payloads: &[&str]) -> Meter {
         }
     }
     meter(stream.as_bytes(), 7, Config::new()).0
+}
+
+#[test]
+fn half_a_character_before_the_end_belongs_to_its_event() {
+    let text = r#"{"choices":[{"delta":{"content":"\ud83d"}}]}"#;
+    for payloads in [&[text, "[DONE]"][..], &[text]] {
+        let meter = metered(payloads);
+        let last = meter.last.unwrap();
+        assert_eq!((meter.token_events, last.event, last.offset, meter.content.chars), (1, 1, 0, 1));
+    }
 }
 
 #[test]
@@ -369,6 +380,9 @@ fn iterations_are_summed_and_the_last_list_counts() {
     for none in ["[]", "null", "7"] {
         assert_eq!(of(&metered(&[start, &delta(none)])), (usage, None, None), "{none}");
     }
+    // What is no list replaces none.
+    let kept = metered(&[start, &delta(&format!("[{message}]")), &delta("null")]);
+    assert_eq!(of(&kept), (usage, Some([15, 2, 10, 0]), None));
 }
 
 #[test]
