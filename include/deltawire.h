@@ -1471,7 +1471,8 @@ typedef struct {
     // The last event so far that bears a token.
     deltawire_token last;
     // How many events came: every one with a payload, also `[DONE]`, a ping, and one that could not
-    // be read. Comments, reconnection times and IDs alone do not count. A JSON object as body is one event.
+    // be read. Comments, reconnection times and IDs alone do not count. A JSON object as body is
+    // one event.
     uint64_t events;
     // How many of them bear a token.
     uint64_t token_events;

@@ -64,7 +64,8 @@ pub struct deltawire_meter {
     /// The last event so far that bears a token.
     pub last: deltawire_token,
     /// How many events came: every one with a payload, also `[DONE]`, a ping, and one that could not
-    /// be read. Comments, reconnection times and IDs alone do not count. A JSON object as body is one event.
+    /// be read. Comments, reconnection times and IDs alone do not count. A JSON object as body is
+    /// one event.
     pub events: u64,
     /// How many of them bear a token.
     pub token_events: u64,
