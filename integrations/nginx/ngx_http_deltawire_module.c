@@ -5,8 +5,6 @@
  * users. */
 #include "ngx_http_deltawire.h"
 
-#include <time.h>
-
 typedef struct {
     ngx_flag_t is_on;
     ngx_hash_t types;
@@ -28,10 +26,7 @@ static char *set_hide(ngx_conf_t *cf, ngx_command_t *cmd, void *conf);
 #define EVERYWHERE NGX_HTTP_MAIN_CONF | NGX_HTTP_SRV_CONF | NGX_HTTP_LOC_CONF
 
 static ngx_str_t default_types[] = {
-    ngx_string("text/event-stream"),
-    ngx_string("application/x-ndjson"),
-    ngx_string("application/ndjson"),
-    ngx_string("application/json"),
+    LLM_TYPES(ngx_string),
     ngx_null_string,
 };
 
@@ -56,13 +51,6 @@ static ngx_http_output_header_filter_pt next_header;
 static ngx_http_output_body_filter_pt next_body;
 
 /* Time ----------------------------------------------------------------------------------------------------------------------------- */
-
-uint64_t ngx_http_deltawire_now(void) {
-    struct timespec t;
-
-    (void) clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
 
 /* When nginx began to read the request. That time is known in milliseconds of the wall clock; a clock that was set since then is
  * noticed only if the time would be negative. */
@@ -244,7 +232,7 @@ static ngx_int_t header_filter(ngx_http_request_t *r) {
     response.memory.ctx = r->connection->log;
     response.workspace = conf->workspace;
     response.max_event = (uint32_t) conf->max_event;
-    response.request_ns = request_time(r, ngx_http_deltawire_now());
+    response.request_ns = request_time(r, llm_now());
     response.content_type = str_of(r->headers_out.content_type);
     response.has_length = r->headers_out.content_length_n >= 0 || r->headers_out.content_length != NULL;
 
@@ -303,7 +291,7 @@ static ngx_int_t body_filter(ngx_http_request_t *r, ngx_chain_t *in) {
         return next_body(r, in);
     }
 
-    now = ngx_http_deltawire_now();
+    now = llm_now();
 
     /* Read before passing on: who sends a buffer also marks its bytes as sent. */
     for (cl = in; cl; cl = cl->next) {

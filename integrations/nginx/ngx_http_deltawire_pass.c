@@ -201,7 +201,7 @@ static void reclaim(ngx_http_deltawire_ctx_t *ctx) {
 }
 
 ngx_int_t ngx_http_deltawire_pass(ngx_http_deltawire_ctx_t *ctx, ngx_chain_t *in, ngx_http_output_body_filter_pt next) {
-    uint64_t now = ngx_http_deltawire_now();
+    uint64_t now = llm_now();
     ngx_chain_t *cl;
     ngx_int_t rc;
 
