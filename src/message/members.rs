@@ -23,8 +23,8 @@ use crate::visits::visit;
 /// The most members with different names that a message keeps.
 const MAX_MEMBERS: usize = 256;
 
-/// The most members whose names have one tag. Names of a server never share one; forged ones must not make each member be
-/// compared with many others.
+/// The most members whose names have one tag. Names of a server never share one; forged ones must not make each member
+/// be compared with many others.
 const MAX_TWINS: usize = 8;
 
 /// Length of the bytes before the name: the links, the tag, and the owner.
