@@ -393,17 +393,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 self.replace_text(&mut row.role, key(kind::ROLE), Text::verbatim(b"assistant"));
             }
             Update::Role(text) => self.replace_text(&mut row.role, key(kind::ROLE), *text),
-            Update::Finish(reason) if reason.is_native() => {
-                let word = reason.kind().word().map_or(reason.text(), |word| Text::verbatim(word.as_bytes()));
-                self.replace_text(&mut row.finish_reason, key(kind::FINISH_REASON), word);
+            Update::Finish(reason) => {
+                self.replace_text(&mut row.finish_reason, key(kind::FINISH_REASON), reason.in_message());
                 // Why a prompt was refused is in the feedback on the prompt, which is not a finish reason.
-                if !reason.is_of_prompt() {
+                if reason.is_native() && !reason.is_of_prompt() {
                     let native = key(kind::NATIVE_FINISH_REASON);
                     self.replace_text(&mut row.native_finish_reason, native, reason.text());
                 }
-            }
-            Update::Finish(reason) => {
-                self.replace_text(&mut row.finish_reason, key(kind::FINISH_REASON), reason.text());
             }
             Update::Meta(Meta::NativeFinishReason, reason) => {
                 self.replace_text(&mut row.native_finish_reason, key(kind::NATIVE_FINISH_REASON), *reason);

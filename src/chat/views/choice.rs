@@ -190,6 +190,13 @@ impl<'a> FinishReason<'a> {
         self.text
     }
 
+    /// Returns the reason as a message has it: in the word of chat completions, if there is one for a reason of another
+    /// protocol, else as it was sent.
+    pub(crate) fn in_message(&self) -> Text<'a> {
+        let word = self.native.and_then(FinishKind::word);
+        word.map_or(self.text, |word| Text::verbatim(word.as_bytes()))
+    }
+
     /// Returns the meaning of the reason.
     pub fn kind(&self) -> FinishKind {
         let known = || FinishKind::WORDS.iter().find(|(word, _)| self.text == *word);
