@@ -227,8 +227,6 @@ pub struct Meter {
     /// character, belongs to it.
     start: Option<u64>,
     number: u64,
-    /// The event whose tokens were counted last.
-    counted: u64,
 }
 
 impl Default for Meter {
@@ -288,7 +286,6 @@ impl Meter {
             native: Counts::NOTHING,
             start: None,
             number: 0,
-            counted: 0,
         }
     }
 
@@ -355,9 +352,7 @@ impl Meter {
     fn token(&mut self, kind: TokenKind) {
         let token = Token { kind, event: self.number, offset: self.start.unwrap_or(0) };
         self.first.get_or_insert(token);
-        self.last = Some(token);
-        if self.counted != self.number {
-            self.counted = self.number;
+        if self.last.replace(token).is_none_or(|last| last.event != token.event) {
             self.token_events = self.token_events.saturating_add(1);
         }
     }
@@ -389,8 +384,7 @@ impl Meter {
             *finish = Some(reason.kind());
         }
         if choice == 0 {
-            let word = reason.kind().word().filter(|_| reason.is_native());
-            self.finish_reason = ShortText::of(&word.map_or(reason.text(), |word| Text::verbatim(word.as_bytes())));
+            self.finish_reason = ShortText::of(&reason.in_message());
         }
     }
 
