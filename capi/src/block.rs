@@ -1,10 +1,10 @@
 //! The block of a parser: what it contains, and how a call enters it.
 //!
-//! `BlockState | machine | choices | tool calls | meter | event buffer | read area`. The state begins with the guard. Code reads
-//! and writes the guard by raw pointers only, so a call from a callback can read it while the rest of the block is
-//! borrowed. A parser that shares workspaces has a [`Shared`] in place of the machine. Machine and `Shared` both begin
-//! with the state of the stream, so most functions need not know which of the two the block has. Only a parser in mode
-//! USAGE has a meter.
+//! `BlockState | machine | choices | tool calls | meter | event buffer | read area`. The state begins with the guard.
+//! Code reads and writes the guard by raw pointers only, so a call from a callback can read it while the rest of the
+//! block is borrowed. A parser that shares workspaces has a [`Shared`] in place of the machine. Machine and `Shared`
+//! both begin with the state of the stream, so most functions need not know which of the two the block has. Only a
+//! parser in mode USAGE has a meter.
 
 use crate::convert::aligned;
 use crate::types::*;
@@ -364,7 +364,8 @@ pub(crate) fn slide(buffer: &mut [u8], from: usize, to: usize, len: usize) {
 pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config) {
     let (shares, tables_at, BlockRoom { choices, calls }) = (core.shares, core.tables_at(), core.room);
     let meter_at = core.meters.then(|| core.meter_at());
-    // SAFETY: aligned and large enough, as checked: machine, tables and meter lie between the state and the event buffer.
+    // SAFETY: aligned and large enough, as checked: machine, tables and meter lie between the state and the event
+    // buffer.
     unsafe {
         mem.cast::<BlockState>().write(BlockState { guard: Guard { magic: magic(core.shares), len, next: 0 }, core });
         write_machine(mem.add(STATE), shares, config);
