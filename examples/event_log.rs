@@ -56,7 +56,7 @@ fn variants() -> [(&'static str, Store, Config); 5] {
 
 #[cfg(feature = "serde")]
 fn message(mut bytes: &[u8]) -> String {
-    use deltawire::message::Assembler;
+    use deltawire::message::{Assembler, Detail};
     let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
     let mut assembler = Assembler::new();
     while let Some(event) = parser.next(&mut bytes).unwrap() {
@@ -66,8 +66,7 @@ fn message(mut bytes: &[u8]) -> String {
         assembler.add(&event).unwrap();
     }
     assembler.finish().unwrap();
-    let message = serde_json::to_string(&assembler.message().unwrap().extended());
-    message.unwrap()
+    serde_json::to_string(&assembler.json(Detail::Extended).unwrap()).unwrap()
 }
 
 /// How many of the changes of a meter have cuts before them.

@@ -55,7 +55,7 @@
 //! - `anthropic`, `gemini`, `responses` (default, together `dialects`): each adds the reader of that protocol. The
 //!   parser recognizes a protocol without its reader, too: the stream then has the verdict [`Verdict::OtherProtocol`],
 //!   and [`End::protocol`] names the protocol.
-//! - `serde`: `Serialize` for the assembled message.
+//! - `serde`: `Serialize` for JSON values, and so for the assembled message.
 #![no_std]
 #![deny(missing_docs)]
 #![deny(missing_debug_implementations)]

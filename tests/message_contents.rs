@@ -1,6 +1,7 @@
 //! What a message keeps: members of providers, calls, audio, `reasoning_details`, errors; the same in each way that it is made.
 #![cfg(feature = "serde")]
 
+use crate::common::completion_json;
 use crate::common::logged::{batched, delta, each_chunk, pushed, Counts, Logged};
 use crate::common::records::{each_record, Room};
 use deltawire::chat::Owner;
@@ -174,7 +175,7 @@ fn a_tool_call_keeps_its_members() {
         r#"[{"index":0,"function":{"arguments":"}","fields":[2]},"later":-0}]"#,
         r#"[{"index":1,"x":null,"custom":{"input":"n"}},{"index":1,"x":18446744073709551616,"custom":{"input":"!"}}]"#,
     ]);
-    let json = serde_json::to_value(&message).unwrap();
+    let json = completion_json::of(&message, false);
     let calls = &json["choices"][0]["message"]["tool_calls"];
     assert_eq!(calls[0]["extra_content"], serde_json::from_str::<Value>(signature).unwrap());
     assert_eq!(calls[0]["function"], serde_json::json!({"name": "f", "arguments": "{}", "fields": [2]}));
@@ -253,8 +254,8 @@ fn audio_stays_in_pieces() {
     let pieces = serde_json::json!({"id": "i", "data": ["QQ==", "Q/B=", "\""], "transcript": "a b", "expires_at": 7});
     assert_eq!(audio(&logged.json(Detail::Extended)), pieces);
     assert_eq!(logged.text(Field::AudioData, 0, 0).as_deref(), Some(r#"["QQ==","Q/B=","\""]"#));
-    let data = &message.choices[0].audio.as_ref().unwrap().data;
-    assert!(data.iter().map(|piece| piece.as_text().unwrap().to_cow().into_owned()).eq(["QQ==", "Q/B=", "\""]));
+    let data = message.choices[0].audio.as_ref().unwrap().data.as_ref().unwrap();
+    assert_eq!(data.as_bytes(), br#"["QQ==","Q/B=","\""]"#);
     // Without extensions: in the shape of the API.
     assert_eq!(audio(&logged.json(Detail::Standard))["data"], "QQ==Q/B=\"");
 }
@@ -266,7 +267,8 @@ fn a_character_in_two_entries_of_reasoning_details_is_joined() {
         let stream: String = chunks.map(|chunk| format!("data: {chunk}\n\n")).collect();
         Counts::default().stream("halves", stream.as_bytes(), Config::default());
         let message = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
-        let texts = message.choices[0].reasoning_details.iter().map(|entry| entry.get("text").unwrap().unwrap());
+        let details = message.choices[0].reasoning_details.as_ref().unwrap().value();
+        let texts = details.elements().map(|entry| entry.unwrap().get("text").unwrap().unwrap());
         texts.map(|text| text.as_text().unwrap().to_cow().into_owned()).collect()
     };
     let entry = |text: &str| format!(r#"{{"type":"reasoning.text","index":0,"text":"{text}"}}"#);
@@ -478,7 +480,7 @@ fn annotations_of_messages_so_far_are_appended() {
         let stream: String = arrays.iter().map(chunk).collect();
         Counts::default().stream("annotations", stream.as_bytes(), Config::default());
         let message = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
-        String::from_utf8(message.choices[0].annotations.value().raw().to_vec()).unwrap()
+        String::from_utf8(message.choices[0].annotations.as_ref().unwrap().as_bytes().to_vec()).unwrap()
     };
     assert_eq!(annotations(&[r#"[{"a":1}]"#, r#"[{"a":1},{"b":2}]"#, r#"[{"a":1},{"b":2}]"#]), r#"[{"a":1},{"b":2}]"#);
     assert_eq!(annotations(&["[]", r#"[{"a":1},{"b":2}]"#, "[1,2,3, 4 , 5]"]), r#"[{"a":1},{"b":2},3,4,5]"#);
@@ -492,7 +494,7 @@ fn audio_and_log_probabilities_of_messages_so_far_are_kept_once() {
         let stream: String = choices.iter().map(chunk).collect();
         Counts::default().stream("so far", stream.as_bytes(), Config::default());
         let assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
-        let json: Value = serde_json::from_slice(&assembler.json(Detail::Extended).unwrap()).unwrap();
+        let json: Value = serde_json::from_slice(assembler.json(Detail::Extended).unwrap().as_bytes()).unwrap();
         json["choices"][0].clone()
     };
     let audio = |audios: &[&str]| {

@@ -20,6 +20,8 @@ pub mod json;
 pub mod json_walk;
 #[path = "../../tests/common/log.rs"]
 pub mod log;
+#[path = "../../tests/common/completion_json.rs"]
+pub mod completion_json;
 #[path = "../../tests/common/logged.rs"]
 pub mod logged;
 pub mod memo;

@@ -37,6 +37,8 @@ mod lexeme;
 mod members;
 mod number;
 mod rewrite;
+#[cfg(feature = "serde")]
+mod serialize;
 mod steps;
 mod strict;
 mod take;

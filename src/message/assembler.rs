@@ -4,6 +4,7 @@ use super::completion::Completion;
 use super::error::{AssembleError, LogError};
 use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
+use super::raw::RawJson;
 use super::record::{kind, RecordKey};
 use super::table;
 use crate::chat::{Chunk, Update};
@@ -225,13 +226,14 @@ impl Assembler {
         Ok(message)
     }
 
-    /// Returns the message so far as JSON, as [`MessageLog::json`] writes it. Unlike `Serialize` (feature `serde`),
-    /// this writes numbers as they were sent: `-0`, `1e400`, integers of any length.
+    /// Returns the message so far as JSON, as [`MessageLog::json`] writes it. Its bytes have numbers as they were sent
+    /// (`-0`, `1e400`, integers of any length). With feature `serde` it passes to any serializer, as a
+    /// [`Value`](crate::json::Value) does.
     ///
     /// # Errors
     ///
     /// Returns [`OutOfMemory`](AssembleError::OutOfMemory) if memory runs out.
-    pub fn json(&self, detail: Detail) -> Result<Vec<u8>, AssembleError> {
+    pub fn json(&self, detail: Detail) -> Result<RawJson, AssembleError> {
         let Some(log) = self.kept.log.first() else {
             return written(|out| MessageLog::<0, 0>::new().json(&[], detail, out));
         };
@@ -439,13 +441,13 @@ impl Growable {
 }
 
 /// Returns everything that `write` writes. `write` itself returns the length of that.
-fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<Vec<u8>, AssembleError> {
+fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<RawJson, AssembleError> {
     let mut bytes = Vec::new();
     let len = write(&mut []);
     bytes.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)?;
     bytes.resize(len, 0);
     write(&mut bytes);
-    Ok(bytes)
+    Ok(RawJson { bytes })
 }
 
 /// Whether a chunk adds nothing to a message except its deltas.

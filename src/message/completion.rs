@@ -1,15 +1,15 @@
 //! The finished message, as data.
 
 use super::error::AssembleError;
-use super::raw::{RawJson, RawList};
-use crate::chat::LISTS;
+use super::raw::RawJson;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The message of a stream: the completion that the API would have sent without streaming.
 ///
 /// If a member of the top level is sent several times, the first value that is not empty counts. The last `usage` and
-/// the first error count. Texts are never `Some("")`.
+/// the first error count. Texts are never `Some("")`. [`Assembler::json`](super::Assembler::json) writes the same message
+/// as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
@@ -78,7 +78,7 @@ pub struct Choice {
     pub reasoning: Option<String>,
     /// The name of the member that contained its first reasoning: `reasoning_content`, `reasoning`, `thinking`,
     /// `thought` or `reasoning_text`. `None` if only `reasoning_details` or parts of the content contained reasoning.
-    /// `Completion::extended` (feature `serde`) writes the reasoning under this name.
+    /// [`Detail::Extended`](super::Detail) writes the reasoning under this name.
     pub reasoning_name: Option<String>,
     /// The function that it calls (deprecated form).
     pub function_call: Option<FunctionCall>,
@@ -87,17 +87,17 @@ pub struct Choice {
     pub tool_calls: Vec<ToolCall>,
     /// Its audio.
     pub audio: Option<Audio>,
-    /// The items of `annotations`, as strict JSON.
-    pub annotations: RawList,
-    /// For another protocol, the signatures of reasoning and the encrypted reasoning, as strings.
-    pub signatures: RawList,
-    /// For another protocol, the parts that no other field contains, as strict JSON: tools that the server ran, their
-    /// results, media.
-    pub native_content: RawList,
-    /// The entries of `reasoning_details`, as strict JSON. Consecutive entries of equal type and index become one
+    /// `annotations`: an array of strict JSON, if there are any.
+    pub annotations: Option<RawJson>,
+    /// For another protocol, the signatures of reasoning and the encrypted reasoning: an array of strings.
+    pub signatures: Option<RawJson>,
+    /// For another protocol, an array of the parts that no other field contains, as strict JSON: tools that the server
+    /// ran, their results, media.
+    pub native_content: Option<RawJson>,
+    /// `reasoning_details`, an array of strict JSON. Consecutive entries of equal type and index become one
     /// entry: their `text` and `summary` are joined, and for every other member the last value that is not null counts.
     /// Entries with `data` and entries without an index stay as they are.
-    pub reasoning_details: RawList,
+    pub reasoning_details: Option<RawJson>,
     /// Why it finished, as sent; the last reason counts. A reason of another protocol is in the words of chat
     /// completions, if these have a word for it.
     pub finish_reason: Option<String>,
@@ -154,31 +154,31 @@ pub struct ToolCall {
 pub struct Audio {
     /// Its ID.
     pub id: Option<String>,
-    /// The pieces as sent, strings of base64. A piece may have padding at its end, so decode each piece, then join the
+    /// An array of the pieces as sent, strings of base64. A piece may have padding at its end, so decode each piece, then join the
     /// bytes.
-    pub data: RawList,
+    pub data: Option<RawJson>,
     /// Its transcript.
     pub transcript: Option<String>,
     /// When it expires, in seconds since 1970: until then a request can refer to it.
     pub expires_at: Option<u64>,
 }
 
-/// Log probabilities: the items of all chunks, in order, as strict JSON. A list is `None` if no chunk had it.
+/// Log probabilities: arrays of the items of all chunks, in order, as strict JSON. A list is `None` if no chunk had it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Logprobs {
     /// The tokens of the content.
-    pub content: Option<RawList>,
+    pub content: Option<RawJson>,
     /// The tokens of the refusal.
-    pub refusal: Option<RawList>,
+    pub refusal: Option<RawJson>,
     /// Legacy completions: the tokens.
-    pub tokens: Option<RawList>,
+    pub tokens: Option<RawJson>,
     /// Legacy completions: the log probability of each token.
-    pub token_logprobs: Option<RawList>,
+    pub token_logprobs: Option<RawJson>,
     /// Legacy completions: the alternatives to each token, with their log probabilities.
-    pub top_logprobs: Option<RawList>,
+    pub top_logprobs: Option<RawJson>,
     /// Legacy completions: the offset of each token in the text.
-    pub text_offset: Option<RawList>,
+    pub text_offset: Option<RawJson>,
 }
 
 /// An error that the API reported, as sent.
@@ -188,12 +188,4 @@ pub enum Failure {
     Json(RawJson),
     /// Plain text.
     Text(String),
-}
-
-impl Logprobs {
-    /// Returns the lists in the order of [`LISTS`].
-    pub(super) fn lists(&mut self) -> [&mut Option<RawList>; LISTS.len()] {
-        let Logprobs { content, refusal, tokens, token_logprobs, top_logprobs, text_offset } = self;
-        [content, refusal, tokens, token_logprobs, top_logprobs, text_offset]
-    }
 }

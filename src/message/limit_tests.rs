@@ -23,7 +23,8 @@ fn kept(assembler: &Assembler) -> usize {
         Some(Failure::Json(value)) => value.as_bytes().len(),
         Some(Failure::Text(text)) => text.len(),
     };
-    let list = |list: &super::RawList| list.iter().map(|item| item.raw().len()).sum::<usize>();
+    let items = |list: &super::RawJson| list.value().elements().map(|item| item.unwrap().raw().len()).sum::<usize>();
+    let list = |list: &Option<super::RawJson>| list.as_ref().map_or(0, items);
     let texts = [&message.id, &message.object, &message.model, &message.system_fingerprint, &message.service_tier];
     let mut sum: usize = texts.into_iter().map(len).sum();
     sum += len(&message.provider) + failure(&message.error);
@@ -44,7 +45,7 @@ fn kept(assembler: &Assembler) -> usize {
         }
         if let Some(lists) = &choice.logprobs {
             let lists = [&lists.content, &lists.refusal, &lists.tokens, &lists.token_logprobs, &lists.top_logprobs];
-            sum += lists.into_iter().flatten().map(list).sum::<usize>();
+            sum += lists.into_iter().map(list).sum::<usize>();
         }
     }
     sum

@@ -79,7 +79,7 @@ fn work(stream: &str, pushes: bool) -> (f64, f64) {
         assembler
     });
     let (lens, reading) = visits::during(|| {
-        let json = assembler.json(Detail::Extended).unwrap().len();
+        let json = assembler.json(Detail::Extended).unwrap().as_bytes().len();
         (json, assembler.message().unwrap().choices.len())
     });
     assert!(lens.0 > 0);

@@ -2,8 +2,7 @@
 //!
 //! [`MessageLog`] assembles the updates of a stream without a heap, in the caller's memory, and writes the message as
 //! JSON. [`LogSink`] feeds it from an [`Emitter`](crate::stream::Emitter). `Assembler` (feature `alloc`) keeps a log on
-//! the heap and reads a `Completion` from it: the message that the API would have sent without streaming. With feature
-//! `serde`, a `Completion` serializes in the shape of a `chat.completion`.
+//! the heap and reads a `Completion` from it: the message that the API would have sent without streaming.
 
 #[cfg(feature = "alloc")]
 mod assembler;
@@ -25,8 +24,6 @@ mod native;
 mod raw;
 mod read;
 mod record;
-#[cfg(feature = "serde")]
-mod serialize;
 mod sink;
 mod so_far;
 mod table;
@@ -45,7 +42,7 @@ pub use error::LogError;
 pub use json::Detail;
 pub use log::{MessageLog, MessageLogOf};
 #[cfg(feature = "alloc")]
-pub use raw::{Items, RawJson, RawList};
+pub use raw::RawJson;
 pub use read::Field;
 pub use sink::{appends_pieces, LogSink};
 pub use table::{LoggedCall, LoggedChoice, Rows};

@@ -179,7 +179,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Puts the text of a field whose records have this key. Returns `None` if there is no such text.
-    fn put_text(&self, buffer: &[u8], field: Field, key: RecordKey, put: &mut dyn FnMut(&[u8])) -> Option<()> {
+    pub(super) fn put_text(
+        &self,
+        buffer: &[u8],
+        field: Field,
+        key: RecordKey,
+        put: &mut dyn FnMut(&[u8]),
+    ) -> Option<()> {
         let place = key.choice();
         let mut is_any = true;
         match key.kind() {

@@ -78,7 +78,7 @@ pub(super) mod kind {
 
 /// The kind of a record, and the choice or call that it belongs to. Records with the same key are pieces of one text or
 /// list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RecordKey(u64);
 
 impl RecordKey {

@@ -101,10 +101,9 @@ fn every_kind_of_delta_is_added() {
     assert_eq!(choice.content.as_deref(), Some("a\nc"));
     assert_eq!(choice.refusal.as_deref(), Some("no"));
     let audio = choice.audio.unwrap();
-    assert_eq!((audio.id.as_deref(), audio.data.value().raw()), (Some("x"), &br#"["QU","I="]"#[..]));
+    assert_eq!((audio.id.as_deref(), audio.data.as_ref().unwrap().as_bytes()), (Some("x"), &br#"["QU","I="]"#[..]));
     assert_eq!((audio.transcript.as_deref(), audio.expires_at), (Some("A"), Some(9)));
-    assert_eq!(choice.annotations.value().raw(), br#"[{"a":1},2,null]"#);
-    assert_eq!(choice.annotations.iter().map(|item| item.raw().len()).collect::<Vec<_>>(), [7, 1, 4]);
+    assert_eq!(choice.annotations.as_ref().unwrap().as_bytes(), br#"[{"a":1},2,null]"#);
     let call = choice.function_call.unwrap();
     assert_eq!((call.name.as_deref(), call.arguments.as_deref()), (Some("f"), Some("{}")));
     assert_eq!(choice.finish_reason.as_deref(), Some("length"));
@@ -165,17 +164,19 @@ fn a_whole_message_is_added_like_its_deltas() {
     let call = whole.function_call.unwrap();
     assert_eq!((call.name.as_deref(), call.arguments.as_deref()), (Some("fun"), Some("args")));
     let audio = whole.audio.unwrap();
-    assert_eq!((audio.id.as_deref(), audio.data.value().raw()), (Some("i"), &br#"["QQ=="]"#[..]));
+    assert_eq!((audio.id.as_deref(), audio.data.as_ref().unwrap().as_bytes()), (Some("i"), &br#"["QQ=="]"#[..]));
     assert_eq!((audio.transcript.as_deref(), audio.expires_at), (Some("t"), Some(7)));
-    assert_eq!(whole.annotations.value().raw(), b"[1,2]");
-    assert_eq!(whole.annotations.len(), 2);
+    assert_eq!(whole.annotations.as_ref().unwrap().as_bytes(), b"[1,2]");
     let calls: Vec<_> = whole.tool_calls.iter().map(|call| (call.name.as_deref().unwrap(), call.custom)).collect();
     assert_eq!(calls, [("f", false), ("g", true)]);
 
     // A message that is sent twice is added once.
     let again = choice(&[first, first]);
-    assert_eq!((again.content.as_deref(), again.annotations.len(), again.tool_calls.len()), (Some("c"), 2, 2));
-    assert_eq!(again.audio.unwrap().data.value().raw(), br#"["QQ=="]"#);
+    assert_eq!(
+        (again.content.as_deref(), again.annotations, again.tool_calls.len()),
+        (Some("c"), whole.annotations, 2)
+    );
+    assert_eq!(again.audio.unwrap().data.unwrap().as_bytes(), br#"["QQ=="]"#);
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn usage_is_the_last_and_errors_the_first() {
         r#"{"error":"two"}"#,
     ]);
     assert_eq!(message.usage.unwrap().as_bytes(), br#"{"total_tokens":2}"#);
-    assert_eq!(message.error, Some(Failure::Json(super::RawJson::of(br#"{"message":"one"}"#).unwrap())));
+    assert_eq!(message.error, Some(Failure::Json(super::RawJson { bytes: br#"{"message":"one"}"#.to_vec() })));
 }
 
 #[test]
@@ -243,8 +244,8 @@ fn logprobs_are_appended() {
     ])
     .logprobs
     .unwrap();
-    assert_eq!(logprobs.content.as_ref().unwrap().value().raw(), br#"[{"token":"a"},{"token":"b"},{"token":"c"}]"#);
-    assert_eq!(logprobs.refusal.as_ref().map(|list| list.len()), Some(0));
+    assert_eq!(logprobs.content.as_ref().unwrap().as_bytes(), br#"[{"token":"a"},{"token":"b"},{"token":"c"}]"#);
+    assert_eq!(logprobs.refusal.as_ref().unwrap().as_bytes(), b"[]");
     assert_eq!(logprobs.tokens, None);
     // If a list is sent twice in one object, the last one counts.
     let twice = choice(&[
@@ -253,7 +254,7 @@ fn logprobs_are_appended() {
     ])
     .logprobs
     .unwrap();
-    assert_eq!(twice.content.as_ref().unwrap().value().raw(), b"[2,3]");
+    assert_eq!(twice.content.as_ref().unwrap().as_bytes(), b"[2,3]");
     assert_eq!((twice.refusal, twice.tokens), (None, None));
 
     let legacy = choice(&[
@@ -264,7 +265,7 @@ fn logprobs_are_appended() {
     .unwrap();
     let lists = [legacy.tokens, legacy.token_logprobs, legacy.top_logprobs, legacy.text_offset];
     let lists: Vec<String> =
-        lists.iter().map(|list| String::from_utf8(list.as_ref().unwrap().value().raw().to_vec()).unwrap()).collect();
+        lists.iter().map(|list| String::from_utf8(list.as_ref().unwrap().as_bytes().to_vec()).unwrap()).collect();
     assert_eq!(lists, [r#"["a","b"]"#, "[null,-1.5]", r#"[{"b":-1.5}]"#, "[0,1]"]);
 }
 

@@ -6,6 +6,8 @@ pub mod batch;
 pub mod case;
 #[cfg(feature = "alloc")]
 pub mod cases;
+#[cfg(feature = "serde")]
+pub mod completion_json;
 pub mod corpus;
 pub mod drive;
 pub mod edit;

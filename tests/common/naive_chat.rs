@@ -104,7 +104,10 @@ impl Answer {
                 calls: choice.tool_calls.iter().map(call).collect(),
                 open: None,
                 odd: false,
-                tokens: tokens.into_iter().flatten().map(|token| whole(token.raw())).collect(),
+                tokens: tokens
+                    .into_iter()
+                    .flat_map(|list| list.value().elements().map(|token| whole(token.unwrap().raw())))
+                    .collect(),
                 finish: text(&choice.finish_reason),
                 error: choice.error.as_ref().map(error),
             }

@@ -102,7 +102,9 @@ impl Assembly {
         let mut out = Output::new();
         let json = self.kept.assembler.json(if self.extended { Detail::Extended } else { Detail::Standard });
         let json = json.map_err(|_| Failure::Write(io::ErrorKind::OutOfMemory.into()))?;
-        writeln!(out, "{}", pretty(&String::from_utf8_lossy(&json))).and_then(|()| out.flush()).map_err(Failure::Write)
+        writeln!(out, "{}", pretty(&String::from_utf8_lossy(json.as_bytes())))
+            .and_then(|()| out.flush())
+            .map_err(Failure::Write)
     }
 }
 
