@@ -233,8 +233,7 @@ fn errors_are_errors_and_can_be_sent() {
     check(deltawire::Error::TooManyCalls { choice: 1, offset: 2 });
     check(deltawire::json::validate(b"[", 128).unwrap_err());
     check(deltawire::message::LogError::TooLong);
-    #[cfg(feature = "alloc")]
-    check(deltawire::message::AssembleError::OutOfMemory);
+    check(deltawire::message::LogError::OutOfMemory);
     fn can_be_sent<T: Send + Sync + 'static>() {}
     can_be_sent::<Parser<[u8; 64]>>();
     can_be_sent::<deltawire::End>();

@@ -5,7 +5,7 @@
 use crate::common::made::{calls, choices, event};
 use crate::common::thin::thin;
 use deltawire::chat::CallUpdate;
-use deltawire::message::{AssembleError, Assembler, Field, LogError, MessageLog};
+use deltawire::message::{Assembler, Field, LogError, MessageLog};
 use deltawire::stream::Event;
 use deltawire::track::Tracker;
 use deltawire::{Config, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Verdict};
@@ -116,7 +116,7 @@ fn sizes(stream: &str) -> impl Iterator<Item = Vec<&[u8]>> {
 }
 
 /// Returns the message that an assembler builds from a stream in pieces, and the errors for what it could not store.
-fn assembled(assembler: Assembler, pieces: &[&[u8]]) -> (Assembler, Vec<AssembleError>) {
+fn assembled(assembler: Assembler, pieces: &[&[u8]]) -> (Assembler, Vec<LogError>) {
     let mut assembler = assembler;
     let mut errors = Vec::new();
     let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
@@ -143,14 +143,14 @@ fn message_bytes() {
     for (name, max_message_len, wanted, errors) in [
         ("one below the limit", 21, ("abc\u{e9}d", "abcdef", Some("stop"), Some("stop")), vec![]),
         ("at the limit", 20, ("abc\u{e9}d", "abcdef", Some("stop"), Some("stop")), vec![]),
-        ("one above it", 19, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
-        ("one reason below it", 17, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
-        ("one reason at it", 16, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![AssembleError::TooLong]),
-        ("one reason above it", 15, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
-        ("the texts below it", 13, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
-        ("the texts at it", 12, ("abc\u{e9}d", "abcdef", None, None), vec![AssembleError::TooLong; 2]),
+        ("one above it", 19, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![LogError::TooLong]),
+        ("one reason below it", 17, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![LogError::TooLong]),
+        ("one reason at it", 16, ("abc\u{e9}d", "abcdef", Some("stop"), None), vec![LogError::TooLong]),
+        ("one reason above it", 15, ("abc\u{e9}d", "abcdef", None, None), vec![LogError::TooLong; 2]),
+        ("the texts below it", 13, ("abc\u{e9}d", "abcdef", None, None), vec![LogError::TooLong; 2]),
+        ("the texts at it", 12, ("abc\u{e9}d", "abcdef", None, None), vec![LogError::TooLong; 2]),
         // No text is split; short ones still fit.
-        ("the texts above it", 11, ("abc\u{e9}d", "ab", None, None), vec![AssembleError::TooLong; 3]),
+        ("the texts above it", 11, ("abc\u{e9}d", "ab", None, None), vec![LogError::TooLong; 3]),
     ] {
         let limits = Limits::new().with_max_message_len(max_message_len);
         for pieces in cuts(&stream).chain(sizes(&stream)) {
@@ -170,7 +170,7 @@ fn choices_and_calls_of_messages() {
         let stream = choices(0, number) + &choices(0, 1);
         for pieces in cuts(&stream) {
             let (assembler, errors) = assembled(Assembler::new(), &pieces);
-            assert_eq!(errors, if number > 128 { vec![AssembleError::TooManyChoices] } else { vec![] });
+            assert_eq!(errors, if number > 128 { vec![LogError::TooManyChoices] } else { vec![] });
             let message = assembler.message().unwrap();
             assert_eq!(message.choices.len(), number.min(128));
             assert_eq!(message.choices[0].content.as_deref(), Some("c0c0"));
@@ -180,7 +180,7 @@ fn choices_and_calls_of_messages() {
         let stream = calls(0, 0, number) + &event("a");
         for pieces in cuts(&stream) {
             let (assembler, errors) = assembled(Assembler::new(), &pieces);
-            assert_eq!(errors, if number > 256 { vec![AssembleError::TooManyCalls] } else { vec![] });
+            assert_eq!(errors, if number > 256 { vec![LogError::TooManyCalls] } else { vec![] });
             let choice = &assembler.message().unwrap().choices[0];
             assert_eq!((choice.tool_calls.len(), choice.content.as_deref()), (number.min(256), Some("a")));
         }
@@ -190,11 +190,11 @@ fn choices_and_calls_of_messages() {
 /// The same with other room; the completion has what was left out, too.
 #[test]
 fn choices_and_calls_of_messages_with_room() {
-    let of_choices = (choices(0, 300) + &choices(0, 1), (300, 0), (299, 0), AssembleError::TooManyChoices);
-    let of_calls = (event("a") + &calls(0, 0, 300), (1, 300), (1, 299), AssembleError::TooManyCalls);
+    let of_choices = (choices(0, 300) + &choices(0, 1), (300, 0), (299, 0), LogError::TooManyChoices);
+    let of_calls = (event("a") + &calls(0, 0, 300), (1, 300), (1, 299), LogError::TooManyCalls);
     for (stream, at, above, error) in [of_choices, of_calls] {
         let count = |message: &deltawire::message::Completion| match error {
-            AssembleError::TooManyChoices => message.choices.len(),
+            LogError::TooManyChoices => message.choices.len(),
             _ => message.choices[0].tool_calls.len(),
         };
         let with_room = |(choices, calls)| Assembler::new().with_room(choices, calls);

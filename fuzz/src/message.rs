@@ -2,7 +2,7 @@
 
 use crate::input;
 use crate::log::escaped;
-use crate::logged::{as_log_error, Logged};
+use crate::logged::Logged;
 use crate::memo::decode;
 use crate::naive_chat::{Answer, Naive};
 use deltawire::chat::Chunk;
@@ -95,7 +95,7 @@ fn against_log<const CHOICES: usize, const CALLS: usize>(
     let what = std::fmt::from_fn(|f| f.write_str(&context()));
     let mut nth = 0;
     chunks(config, bytes, &[], |chunk| {
-        let expected = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
+        let expected = assembler.add(&Event::Chunk(*chunk)).err();
         let got = log.with(|log, buffer| log.add_chunk(buffer, &mut tracker, chunk));
         fits &= got == expected;
         assert!(fits || CHOICES < 128, "{got:?} and {expected:?}: {}", context());

@@ -1,7 +1,7 @@
 //! The assembler on the heap: makes a completion of the events of a stream.
 
 use super::completion::Completion;
-use super::error::{AssembleError, LogError};
+use super::error::LogError;
 use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
 use super::raw::RawJson;
@@ -87,7 +87,7 @@ const LEAST: usize = 2048;
 /// A handler of your own that has an assembler must pass [`chunk`](Handler::chunk), [`update`](Handler::update) and
 /// [`limit`](Handler::limit) on to it. A chunk cannot leave the handler, so the assembler must run in the parser's
 /// thread. With updates alone, such as those that came through a channel, the message has no ID, no model and, in other
-/// protocols than chat completions, no usage; [`error`](Assembler::error) is then [`AssembleError::NoChunk`].
+/// protocols than chat completions, no usage; [`error`](Assembler::error) is then [`LogError::NoChunk`].
 ///
 /// # Memory
 ///
@@ -106,7 +106,7 @@ pub struct Assembler {
     /// Whether a parser pushed a chunk.
     has_chunk: bool,
     quirks: [u32; Quirk::ALL.len()],
-    error: Option<AssembleError>,
+    error: Option<LogError>,
 }
 
 /// Prints the length of the log, the limit and the first error.
@@ -174,7 +174,7 @@ impl Assembler {
     ///
     /// Returns why the first part of the event was left out. All other parts were added, and the next event can be
     /// added.
-    pub fn add(&mut self, event: &Event<'_>) -> Result<(), AssembleError> {
+    pub fn add(&mut self, event: &Event<'_>) -> Result<(), LogError> {
         match event {
             Event::Chunk(chunk) => self.add_chunk(chunk),
             _ => Ok(()),
@@ -186,7 +186,7 @@ impl Assembler {
     /// # Errors
     ///
     /// The same as those of [`add`](Self::add).
-    pub fn finish(&mut self) -> Result<(), AssembleError> {
+    pub fn finish(&mut self) -> Result<(), LogError> {
         let mut done = Ok(());
         if let Some(tracker) = self.tracker.first_mut() {
             let mut quirks = QuirkSet::EMPTY;
@@ -206,8 +206,8 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// Returns [`OutOfMemory`](AssembleError::OutOfMemory) if memory runs out.
-    pub fn message(&self) -> Result<Completion, AssembleError> {
+    /// Returns [`OutOfMemory`](LogError::OutOfMemory) if memory runs out.
+    pub fn message(&self) -> Result<Completion, LogError> {
         let Some(log) = self.kept.log.first() else {
             return Ok(Completion { left_out: self.error, ..Completion::default() });
         };
@@ -232,8 +232,8 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// Returns [`OutOfMemory`](AssembleError::OutOfMemory) if memory runs out.
-    pub fn json(&self, detail: Detail) -> Result<RawJson, AssembleError> {
+    /// Returns [`OutOfMemory`](LogError::OutOfMemory) if memory runs out.
+    pub fn json(&self, detail: Detail) -> Result<RawJson, LogError> {
         let Some(log) = self.kept.log.first() else {
             return written(|out| MessageLog::<0, 0>::new().json(&[], detail, out));
         };
@@ -246,7 +246,7 @@ impl Assembler {
             let function = choice.function_call.iter();
             let function = function.map(|call| (RecordKey::new(kind::FUNCTION_ARGUMENTS, place, 0), &call.arguments));
             for (key, text) in calls.chain(function) {
-                texts.try_reserve(1).map_err(|_| AssembleError::OutOfMemory)?;
+                texts.try_reserve(1).map_err(|_| LogError::OutOfMemory)?;
                 texts.push((key, text.as_deref().unwrap_or_default()));
             }
         }
@@ -258,12 +258,12 @@ impl Assembler {
     /// # Errors
     ///
     /// The same as those of [`message`](Self::message).
-    pub fn into_message(self) -> Result<Completion, AssembleError> {
+    pub fn into_message(self) -> Result<Completion, LogError> {
         self.message()
     }
 
     /// Returns why the first part of the message was left out, or `None` if nothing was.
-    pub fn error(&self) -> Option<AssembleError> {
+    pub fn error(&self) -> Option<LogError> {
         self.error
     }
 
@@ -304,15 +304,15 @@ impl Assembler {
     /// Allocates the tracker, which has the state of the choices.
     #[cold]
     #[inline(never)]
-    fn track(&mut self) -> Result<(), AssembleError> {
+    fn track(&mut self) -> Result<(), LogError> {
         let Room { choices, calls } = self.kept.room;
-        self.tracker.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
-        let tables = Heap::new((None, choices), (None, calls)).ok_or(AssembleError::OutOfMemory)?;
+        self.tracker.try_reserve_exact(1).map_err(|_| LogError::OutOfMemory)?;
+        let tables = Heap::new((None, choices), (None, calls)).ok_or(LogError::OutOfMemory)?;
         self.tracker.push(TrackerOf::from_parts(tables, TrackerState::default()));
         Ok(())
     }
 
-    fn add_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
+    fn add_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), LogError> {
         let mut done = self.kept.chunk(chunk);
         if self.tracker.is_empty() && chunk.deltas().next().is_some() {
             done = done.and(self.track());
@@ -334,7 +334,7 @@ impl Assembler {
 
     /// Counts the quirks of texts that no tracker reads, and notes the first error.
     #[inline]
-    fn conclude(&mut self, done: Result<(), AssembleError>) -> Result<(), AssembleError> {
+    fn conclude(&mut self, done: Result<(), LogError>) -> Result<(), LogError> {
         let quirks = self.kept.log.first_mut().map_or(QuirkSet::EMPTY, HeapLog::take_quirks);
         if done.is_err() || !quirks.is_empty() {
             self.note(done.err(), quirks);
@@ -343,7 +343,7 @@ impl Assembler {
     }
 
     #[inline(never)]
-    fn note(&mut self, error: Option<AssembleError>, quirks: QuirkSet) {
+    fn note(&mut self, error: Option<LogError>, quirks: QuirkSet) {
         self.error = self.error.or(error);
         self.count(quirks);
     }
@@ -370,7 +370,7 @@ impl Handler for Assembler {
     /// Adds a delta. Its chunk must have come before.
     #[inline]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        let chunk = if self.has_chunk { Ok(()) } else { Err(AssembleError::NoChunk) };
+        let chunk = if self.has_chunk { Ok(()) } else { Err(LogError::NoChunk) };
         let done = self.kept.put(choice, &update).and(chunk);
         let _ = self.conclude(done);
         Flow::Continue(())
@@ -384,19 +384,19 @@ impl Handler for Assembler {
 }
 
 /// Returns the error if a tracker left out a delta because of a limit.
-fn limit(error: &Error) -> Result<(), AssembleError> {
-    LogError::of(error).map_or(Ok(()), |error| Err(error.into()))
+fn limit(error: &Error) -> Result<(), LogError> {
+    LogError::of(error).map_or(Ok(()), Err)
 }
 
 impl Growable {
     /// Allocates the log.
     #[cold]
     #[inline(never)]
-    fn open(&mut self) -> Result<(), AssembleError> {
+    fn open(&mut self) -> Result<(), LogError> {
         let Room { choices, calls } = self.room;
-        self.log.try_reserve_exact(1).map_err(|_| AssembleError::OutOfMemory)?;
+        self.log.try_reserve_exact(1).map_err(|_| LogError::OutOfMemory)?;
         let tables = Heap::new((table::LoggedChoice::EMPTY, choices), (table::LoggedCall::EMPTY, calls))
-            .ok_or(AssembleError::OutOfMemory)?;
+            .ok_or(LogError::OutOfMemory)?;
         self.log.push(MessageLogOf::with_tables(tables, self.limit as usize));
         Ok(())
     }
@@ -406,7 +406,7 @@ impl Growable {
     fn write(
         &mut self,
         mut write: impl FnMut(&mut HeapLog, &mut [u8]) -> Result<(), LogError>,
-    ) -> Result<(), AssembleError> {
+    ) -> Result<(), LogError> {
         if self.log.is_empty() {
             self.open()?;
         }
@@ -418,7 +418,11 @@ impl Growable {
                     if let Err(LogError::NeedStorage { .. }) = done {
                         log.cut();
                     }
-                    return done.map_err(AssembleError::from);
+                    // The buffer stays too small only if there is no memory.
+                    return done.map_err(|error| match error {
+                        LogError::NeedStorage { .. } => LogError::OutOfMemory,
+                        error => error,
+                    });
                 }
             }
         }
@@ -426,7 +430,7 @@ impl Growable {
 
     /// Adds the members of a chunk's top level.
     #[inline]
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), AssembleError> {
+    fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), LogError> {
         if self.log.is_empty() && is_empty(chunk) {
             return Ok(());
         }
@@ -435,16 +439,16 @@ impl Growable {
 
     /// Adds an update.
     #[inline]
-    fn put(&mut self, choice: u32, update: &Update<'_>) -> Result<(), AssembleError> {
+    fn put(&mut self, choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         self.write(|log, buffer| log.put(buffer, choice, update))
     }
 }
 
 /// Returns everything that `write` writes. `write` itself returns the length of that.
-fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<RawJson, AssembleError> {
+fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<RawJson, LogError> {
     let mut bytes = Vec::new();
     let len = write(&mut []);
-    bytes.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)?;
+    bytes.try_reserve_exact(len).map_err(|_| LogError::OutOfMemory)?;
     bytes.resize(len, 0);
     write(&mut bytes);
     Ok(RawJson { bytes })
@@ -472,7 +476,7 @@ fn grow(buffer: &mut Vec<u8>, need: usize) -> bool {
 }
 
 /// Drops repetitions of the whole arguments, and `{}` before an object.
-fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
+fn drop_repeats(arguments: &mut Option<String>) -> Result<(), LogError> {
     let Some(all) = arguments else { return Ok(()) };
     let Some((mut first, mut after)) = split_value(all) else { return Ok(()) };
     let is_object = |text: &str| text.trim_start().starts_with('{');
@@ -489,7 +493,7 @@ fn drop_repeats(arguments: &mut Option<String>) -> Result<(), AssembleError> {
     let rest = if rest.trim().is_empty() { "" } else { rest };
     let mut once = String::new();
     let len = first.len().saturating_add(rest.len());
-    once.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)?;
+    once.try_reserve_exact(len).map_err(|_| LogError::OutOfMemory)?;
     once.push_str(first);
     once.push_str(rest);
     *arguments = Some(once);

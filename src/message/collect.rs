@@ -1,7 +1,7 @@
 //! Reads a completion from a log.
 
 use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
-use super::error::AssembleError;
+use super::error::LogError;
 use super::log::MessageLogOf;
 use super::members::Entry;
 use super::raw::RawJson;
@@ -26,8 +26,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](AssembleError::OutOfMemory).
-    pub(super) fn completion(&self, buffer: &[u8]) -> Result<Completion, AssembleError> {
+    /// [`OutOfMemory`](LogError::OutOfMemory).
+    pub(super) fn completion(&self, buffer: &[u8]) -> Result<Completion, LogError> {
         let live = || self.records(buffer).filter(|record| self.state.table.is_live(record));
         let mut records = with_room(live().count())?;
         records.extend(live().map(|record| (record.key, record.at)));
@@ -37,7 +37,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 }
 
 impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
-    fn completion(&self) -> Result<Completion, AssembleError> {
+    fn completion(&self) -> Result<Completion, LogError> {
         let Sorted { log, .. } = self;
         let top = |kind: u8| self.text(RecordKey::new(kind, 0, 0));
         let rows = log.state.table.choices();
@@ -59,11 +59,11 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
             native_usage: self.raw(Field::NativeUsage, kind::USAGE, 0)?,
             error: self.failure(kind::ERROR_JSON, 0)?,
             members: Vec::new(),
-            left_out: log.left_out().map(AssembleError::from),
+            left_out: log.left_out(),
         };
         for entry in log.entries(self.buffer) {
             if let Some(members) = members_of(&mut completion, &entry) {
-                members.try_reserve(1).map_err(|_| AssembleError::OutOfMemory)?;
+                members.try_reserve(1).map_err(|_| LogError::OutOfMemory)?;
                 members.push(Member { name: string([entry.name])?, value: RawJson { bytes: copied(entry.value)? } });
             }
         }
@@ -71,7 +71,7 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
         Ok(completion)
     }
 
-    fn choice(&self, place: u16, row: &LoggedChoice) -> Result<Choice, AssembleError> {
+    fn choice(&self, place: u16, row: &LoggedChoice) -> Result<Choice, LogError> {
         let key = |kind: u8| RecordKey::new(kind, place, 0);
         let text = |kind: u8| self.text(key(kind));
         let mut lists: [Option<RawJson>; LISTS.len()] = Default::default();
@@ -115,7 +115,7 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
     }
 
     /// Returns the calls of a choice in the order in which they are listed.
-    fn calls(&self, place: u16, row: &LoggedChoice) -> Result<Vec<ToolCall>, AssembleError> {
+    fn calls(&self, place: u16, row: &LoggedChoice) -> Result<Vec<ToolCall>, LogError> {
         let rows = || self.log.state.table.calls().iter().filter(|call| call.choice == place);
         let mut calls = with_room(rows().count())?;
         for &LoggedCall { index, number, .. } in rows() {
@@ -137,7 +137,7 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
     }
 
     /// Returns the first error of the API, or of a choice.
-    fn failure(&self, json: u8, place: u16) -> Result<Option<Failure>, AssembleError> {
+    fn failure(&self, json: u8, place: u16) -> Result<Option<Failure>, LogError> {
         Ok(match self.log.error(self.buffer, json, place) {
             Some(Ok(raw)) => Some(Failure::Json(RawJson { bytes: copied(raw)? })),
             Some(Err(text)) => Some(Failure::Text(string([text])?)),
@@ -152,12 +152,12 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
         own.filter_map(|(_, at)| Some(LogRecord::at(self.buffer, usize::try_from(*at).ok()?)?.body))
     }
 
-    fn text(&self, key: RecordKey) -> Result<Option<String>, AssembleError> {
+    fn text(&self, key: RecordKey) -> Result<Option<String>, LogError> {
         some_string(self.pieces(key))
     }
 
     /// Returns a list as a JSON array.
-    fn list(&self, key: RecordKey) -> Result<RawJson, AssembleError> {
+    fn list(&self, key: RecordKey) -> Result<RawJson, LogError> {
         let bytes = collected(|put| {
             put(b"[");
             put_list(self.pieces(key), put);
@@ -167,12 +167,12 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
     }
 
     /// Returns a list as a JSON array, or `None` if nothing was listed.
-    fn some_list(&self, key: RecordKey) -> Result<Option<RawJson>, AssembleError> {
+    fn some_list(&self, key: RecordKey) -> Result<Option<RawJson>, LogError> {
         self.pieces(key).next().map(|_| self.list(key)).transpose()
     }
 
     /// Returns a field of raw JSON that has no key of its own, or is put together from several records.
-    fn raw(&self, field: Field, kind: u8, place: u16) -> Result<Option<RawJson>, AssembleError> {
+    fn raw(&self, field: Field, kind: u8, place: u16) -> Result<Option<RawJson>, LogError> {
         let mut is_any = false;
         let key = RecordKey::new(kind, place, 0);
         let bytes = collected(|put| is_any = self.log.put_text(self.buffer, field, key, put).is_some())?;
@@ -197,17 +197,17 @@ fn members_of<'c>(completion: &'c mut Completion, entry: &Entry<'_>) -> Option<&
     Some(if owner == Owner::Choice { &mut choice.members } else { &mut choice.message_members })
 }
 
-fn with_room<I>(len: usize) -> Result<Vec<I>, AssembleError> {
+fn with_room<I>(len: usize) -> Result<Vec<I>, LogError> {
     let mut list = Vec::new();
-    list.try_reserve_exact(len).map_err(|_| AssembleError::OutOfMemory)?;
+    list.try_reserve_exact(len).map_err(|_| LogError::OutOfMemory)?;
     Ok(list)
 }
 
 /// Returns everything that `write` puts.
-fn collected(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Result<Vec<u8>, AssembleError> {
+fn collected(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Result<Vec<u8>, LogError> {
     let (mut bytes, mut done) = (Vec::new(), Ok(()));
     write(&mut |piece| {
-        done = done.and(bytes.try_reserve(piece.len()).map_err(|_| AssembleError::OutOfMemory));
+        done = done.and(bytes.try_reserve(piece.len()).map_err(|_| LogError::OutOfMemory));
         if done.is_ok() {
             bytes.extend_from_slice(piece);
         }
@@ -215,14 +215,14 @@ fn collected(write: impl FnOnce(&mut dyn FnMut(&[u8]))) -> Result<Vec<u8>, Assem
     done.map(|()| bytes)
 }
 
-fn copied(bytes: &[u8]) -> Result<Vec<u8>, AssembleError> {
+fn copied(bytes: &[u8]) -> Result<Vec<u8>, LogError> {
     let mut copy = with_room(bytes.len())?;
     copy.extend_from_slice(bytes);
     Ok(copy)
 }
 
 /// Joins the pieces of a text, which are valid UTF-8.
-fn string<'p>(pieces: impl IntoIterator<Item = &'p [u8], IntoIter: Clone>) -> Result<String, AssembleError> {
+fn string<'p>(pieces: impl IntoIterator<Item = &'p [u8], IntoIter: Clone>) -> Result<String, LogError> {
     let pieces = pieces.into_iter();
     let mut bytes = with_room(pieces.clone().fold(0, |len: usize, piece| len.saturating_add(piece.len())))?;
     pieces.for_each(|piece| bytes.extend_from_slice(piece));
@@ -230,8 +230,6 @@ fn string<'p>(pieces: impl IntoIterator<Item = &'p [u8], IntoIter: Clone>) -> Re
 }
 
 /// Joins the pieces of a text, or returns `None` if it is empty.
-fn some_string<'p>(
-    pieces: impl IntoIterator<Item = &'p [u8], IntoIter: Clone>,
-) -> Result<Option<String>, AssembleError> {
+fn some_string<'p>(pieces: impl IntoIterator<Item = &'p [u8], IntoIter: Clone>) -> Result<Option<String>, LogError> {
     string(pieces).map(|text| Some(text).filter(|text| !text.is_empty()))
 }

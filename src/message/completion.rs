@@ -1,6 +1,6 @@
 //! The finished message, as data.
 
-use super::error::AssembleError;
+use super::error::LogError;
 use super::raw::RawJson;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -41,7 +41,7 @@ pub struct Completion {
     /// Members of the top level that have no field: `citations`, `timings`, …
     pub members: Vec<Member>,
     /// Why the first part was left out, or `None` if the message is complete so far.
-    pub left_out: Option<AssembleError>,
+    pub left_out: Option<LogError>,
 }
 
 /// A member that a provider added. If it is sent several times, the last value that is not null counts.

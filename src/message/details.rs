@@ -6,11 +6,6 @@ use super::table::Rows;
 use crate::json::{self, Text, Value, ValueKind};
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Whether the choice at this place has `reasoning_details`.
-    pub(super) fn has_details(&self, buffer: &[u8], place: u16) -> bool {
-        self.listed(buffer, RecordKey::new(kind::DETAILS, place, 0)).next().is_some()
-    }
-
     /// Returns the items of a list whose records are never replaced.
     pub(super) fn listed<'b>(&self, buffer: &'b [u8], key: RecordKey) -> Listed<'b> {
         Listed::of(self.records(buffer), key)

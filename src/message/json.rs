@@ -2,7 +2,7 @@
 
 use super::log::MessageLogOf;
 use super::native::put_number;
-use super::read::{put_list, Out};
+use super::read::{Field, Out};
 use super::record::{kind, RecordKey};
 use super::table::{flag, LoggedChoice, Rows};
 use crate::chat::{Owner, LISTS};
@@ -100,11 +100,10 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         self.close(b"]");
         if is_native {
-            self.value("usage", |log, buffer, put| log.put_usage(buffer, put));
-            self.value("native_usage", |log, buffer, put| log.put_native_usage(buffer, put));
-        } else if kinds.has(kind::USAGE) {
-            self.name("usage");
-            self.raw(key(kind::USAGE));
+            self.field("usage", Field::Usage, key(kind::USAGE));
+            self.field("native_usage", Field::NativeUsage, key(kind::USAGE));
+        } else {
+            self.some("usage", kinds, key(kind::USAGE));
         }
         self.some("service_tier", kinds, key(kind::SERVICE_TIER));
         self.some("system_fingerprint", kinds, key(kind::SYSTEM_FINGERPRINT));
@@ -139,7 +138,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             for (list, name) in (0u8..).zip(LISTS) {
                 if row.has(flag::LISTS.wrapping_shl(u32::from(list))) {
                     self.name(name);
-                    self.list(key(kind::LISTS.wrapping_add(list)));
+                    self.value(key(kind::LISTS.wrapping_add(list)));
                 }
             }
             self.close(b"}");
@@ -181,22 +180,20 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             self.name("audio");
             self.open(b"{");
             self.some("id", kinds, key(kind::AUDIO_ID));
-            if kinds.has(kind::AUDIO_DATA) {
+            if extended {
+                self.some("data", kinds, key(kind::AUDIO_DATA));
+            } else if kinds.has(kind::AUDIO_DATA) {
                 self.name("data");
-                if extended {
-                    self.list(key(kind::AUDIO_DATA));
-                } else {
-                    let Json { log, buffer, out, .. } = self;
-                    out.put(b"\"");
-                    let pieces = log.listed(buffer, key(kind::AUDIO_DATA)).filter_map(|piece| piece.as_text());
-                    pieces.for_each(|piece| out.put(piece.raw()));
-                    out.put(b"\"");
-                }
+                let Json { log, buffer, out, .. } = self;
+                out.put(b"\"");
+                let pieces = log.listed(buffer, key(kind::AUDIO_DATA)).filter_map(|piece| piece.as_text());
+                pieces.for_each(|piece| out.put(piece.raw()));
+                out.put(b"\"");
             }
             let transcript = key(kind::AUDIO_TRANSCRIPT);
             if kinds.has(kind::AUDIO_TRANSCRIPT) || !log.lone_half(transcript).is_empty() {
                 self.name("transcript");
-                self.string(transcript);
+                self.value(transcript);
             }
             if row.has(flag::AUDIO_EXPIRES) {
                 self.name("expires_at");
@@ -204,24 +201,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             }
             self.close(b"}");
         }
-        if kinds.has(kind::ANNOTATIONS) {
-            self.name("annotations");
-            self.list(key(kind::ANNOTATIONS));
-        }
-        for (name, list) in [("signatures", kind::SIGNATURES), ("native_content", kind::PARTS)] {
-            if kinds.has(list) {
-                self.name(name);
-                self.list(key(list));
-            }
-        }
+        self.some("annotations", kinds, key(kind::ANNOTATIONS));
+        self.some("signatures", kinds, key(kind::SIGNATURES));
+        self.some("native_content", kinds, key(kind::PARTS));
         if extended {
-            if kinds.has(kind::DETAILS) {
-                self.name("reasoning_details");
-                let Json { log, buffer, out, .. } = self;
-                out.put(b"[");
-                log.put_details(buffer, place, |bytes| out.put(bytes));
-                out.put(b"]");
-            }
+            self.some("reasoning_details", kinds, key(kind::DETAILS));
             self.members(Owner::Delta, place, 0);
         }
         self.close(b"}");
@@ -266,18 +250,15 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn called(&mut self, name: RecordKey, input: &str, text: RecordKey) {
         self.open(b"{");
         self.name("name");
-        self.string(name);
+        self.value(name);
         self.name(input);
-        self.string(text);
+        self.value(text);
     }
 
     fn error(&mut self, json: u8, place: u16) {
         let Some(error) = self.log.error(self.buffer, json, place) else { return };
         self.name("error");
-        match error {
-            Ok(_) => self.raw(RecordKey::new(json, place, 0)),
-            Err(_) => self.string(RecordKey::new(kind::error_text(json), place, 0)),
-        }
+        self.value(RecordKey::new(if error.is_ok() { json } else { kind::error_text(json) }, place, 0));
     }
 
     /// Returns the kinds of the live records whose keys satisfy `of`.
@@ -320,35 +301,41 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.out.put(b"\"");
     }
 
-    /// Writes a text member, unless it is absent.
+    /// Writes a member, unless it is absent.
     fn some(&mut self, name: &str, kinds: RecordKinds, key: RecordKey) {
         if kinds.has(key.kind()) {
             self.name(name);
-            self.string(key);
+            self.value(key);
         }
     }
 
     fn text_or_null(&mut self, kinds: RecordKinds, key: RecordKey) {
         if kinds.has(key.kind()) {
-            self.string(key);
+            self.value(key);
         } else {
             self.out.put(b"null");
         }
     }
 
-    /// Writes a member whose value `put` puts, unless there is none.
-    fn value(&mut self, name: &str, put: impl Fn(&MessageLogOf<T>, &[u8], &mut dyn FnMut(&[u8])) -> bool) {
+    /// Writes a member that is put together from several records, unless it is absent.
+    fn field(&mut self, name: &str, field: Field, key: RecordKey) {
         let (log, buffer) = (self.log, self.buffer);
-        if put(log, buffer, &mut |_| {}) {
+        if log.put_text(buffer, field, key, &mut |_| {}).is_some() {
             self.name(name);
             let out = &mut self.out;
-            put(log, buffer, &mut |bytes| out.put(bytes));
+            let _ = log.put_text(buffer, field, key, &mut |bytes| out.put(bytes));
         }
     }
 
-    /// Writes a text, or an empty string if there is none.
-    fn string(&mut self, key: RecordKey) {
+    /// Writes a list, raw JSON, or a text, which is an empty string if there is none.
+    fn value(&mut self, key: RecordKey) {
         let Json { log, buffer, texts, out, .. } = self;
+        if key.is_list() {
+            return log.put_array(buffer, key, &mut |bytes| out.put(bytes));
+        }
+        if matches!(key.kind(), kind::USAGE | kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) {
+            return log.pieces(buffer, key).for_each(|raw| json::rewrite(raw, &mut |bytes| out.put(bytes)));
+        }
         out.put(b"\"");
         let mut escape = |bytes: &[u8]| json::escape(bytes, |bytes| out.put(bytes));
         match texts.iter().find(|(own, _)| *own == key) {
@@ -358,22 +345,6 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         out.put(log.lone_half(key).as_bytes());
         out.put(b"\"");
-    }
-
-    /// Writes raw JSON, rewritten as strict JSON.
-    fn raw(&mut self, key: RecordKey) {
-        let Json { log, buffer, out, .. } = self;
-        if let Some(raw) = log.pieces(buffer, key).next() {
-            json::rewrite(raw, &mut |bytes| out.put(bytes));
-        }
-    }
-
-    /// Writes a list, whose items are strict JSON.
-    fn list(&mut self, key: RecordKey) {
-        let Json { log, buffer, out, .. } = self;
-        out.put(b"[");
-        put_list(log.pieces(buffer, key), &mut |items| out.put(items));
-        out.put(b"]");
     }
 
     fn number(&mut self, number: u64) {

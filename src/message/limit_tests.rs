@@ -3,7 +3,7 @@
 
 extern crate std;
 use super::tests::fed;
-use super::{AssembleError, Assembler, Completion, Detail, Failure, LogError, MessageLog};
+use super::{Assembler, Completion, Detail, Failure, LogError, MessageLog};
 use crate::Limits;
 use alloc::format;
 use alloc::string::String;
@@ -90,7 +90,7 @@ fn a_message_over_the_limit_has_no_gap() {
             r#"{"choices":[],"usage":{"a":12345}}"#,
         ],
     );
-    assert_eq!(errors, [AssembleError::TooLong; 3]);
+    assert_eq!(errors, [LogError::TooLong; 3]);
     assert_eq!(assembler.message().unwrap().choices[0].content.as_deref(), Some("12345678"));
     assert_eq!(assembler.message().unwrap().usage, None);
     assert_eq!(used(&assembler), 8);

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 extern crate std;
-use super::{AssembleError, Assembler, Detail};
+use super::{Assembler, Detail, LogError};
 use crate::hash::{fnv, fnv_after};
 use crate::track::Tracker;
 use crate::{visits, Config, Growing, Limits, Parser};
@@ -212,7 +212,7 @@ fn members_with_forged_hashes_cost_a_bounded_time() {
     while let Some(event) = parser.next(&mut input).unwrap() {
         done.push(assembler.add(&event));
     }
-    assert_eq!(done, [Err(AssembleError::TooLong), Ok(())]);
+    assert_eq!(done, [Err(LogError::TooLong), Ok(())]);
     let kept = assembler.message().unwrap().members;
     assert_eq!(kept.iter().filter(|member| names.contains(&member.name)).count(), 8);
     assert!(kept.iter().any(|member| member.name == "q"));

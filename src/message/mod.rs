@@ -36,8 +36,6 @@ mod write;
 pub use assembler::Assembler;
 #[cfg(feature = "alloc")]
 pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
-#[cfg(feature = "alloc")]
-pub use error::AssembleError;
 pub use error::LogError;
 pub use json::Detail;
 pub use log::{MessageLog, MessageLogOf};

@@ -196,17 +196,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 is_any = self.is_native() && self.put_native_usage(buffer, put);
             }
             kind::USAGE if self.is_native() => is_any = self.put_usage(buffer, put),
-            kind::DETAILS => {
-                is_any = self.has_details(buffer, place);
-                put(b"[");
-                self.put_details(buffer, place, &mut *put);
-                put(b"]");
-            }
-            kind::AUDIO_DATA | kind::SIGNATURES | kind::PARTS => {
+            _ if key.is_list() => {
                 is_any = self.pieces(buffer, key).next().is_some();
-                put(b"[");
-                put_list(self.pieces(buffer, key), put);
-                put(b"]");
+                self.put_array(buffer, key, put);
             }
             _ if self.lacks_text(buffer, key) => self.put_arguments(buffer, key, put),
             _ => {
@@ -218,6 +210,16 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
         is_any.then_some(())
+    }
+
+    /// Puts a list as an array of strict JSON.
+    pub(super) fn put_array(&self, buffer: &[u8], key: RecordKey, put: &mut dyn FnMut(&[u8])) {
+        put(b"[");
+        match key.kind() {
+            kind::DETAILS => self.put_details(buffer, key.choice(), &mut *put),
+            _ => put_list(self.pieces(buffer, key), put),
+        }
+        put(b"]");
     }
 
     /// Returns the choice with this index, and its place in the table.

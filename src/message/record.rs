@@ -114,7 +114,7 @@ impl RecordKey {
     }
 
     /// Whether its records contain items of a list, with commas between them.
-    fn is_list(self) -> bool {
+    pub(super) fn is_list(self) -> bool {
         (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind()) || self.kind() == kind::CALL_PARTIALS
     }
 }

@@ -1,14 +1,14 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 extern crate std;
-use super::{AssembleError, Assembler, Choice, Completion, Failure};
+use super::{Assembler, Choice, Completion, Failure, LogError};
 use crate::{Growing, Parser, Quirk};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Feeds the payloads to the assembler. Returns it, and the errors.
-pub(super) fn fed(mut assembler: Assembler, payloads: &[&str]) -> (Assembler, Vec<AssembleError>) {
+pub(super) fn fed(mut assembler: Assembler, payloads: &[&str]) -> (Assembler, Vec<LogError>) {
     let mut errors = Vec::new();
     let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), crate::Config::default(), ());
     for payload in payloads {
@@ -181,25 +181,16 @@ fn a_whole_message_is_added_like_its_deltas() {
 
 #[test]
 fn errors_are_displayed_in_words() {
-    use crate::message::LogError;
     let shown = [
-        AssembleError::TooLong.to_string(),
-        AssembleError::TooManyChoices.to_string(),
-        AssembleError::TooManyCalls.to_string(),
-        AssembleError::BadIndex.to_string(),
-        AssembleError::OutOfMemory.to_string(),
+        LogError::TooLong.to_string(),
+        LogError::TooManyChoices.to_string(),
+        LogError::TooManyCalls.to_string(),
+        LogError::BadIndex.to_string(),
+        LogError::OutOfMemory.to_string(),
         LogError::NeedStorage { need: 1 }.to_string(),
     ];
     for (at, text) in shown.iter().enumerate() {
         assert!(text.len() > 8 && !shown[..at].contains(text), "{text:?}");
-    }
-    for (one, other) in [
-        (AssembleError::TooLong, LogError::TooLong),
-        (AssembleError::TooManyChoices, LogError::TooManyChoices),
-        (AssembleError::TooManyCalls, LogError::TooManyCalls),
-        (AssembleError::BadIndex, LogError::BadIndex),
-    ] {
-        assert_eq!(one.to_string(), other.to_string());
     }
 }
 
@@ -326,7 +317,7 @@ fn updates_without_their_chunk_are_an_error() {
         let (mut parser, mut handler) = (Parser::new(Growing::new()), PassesOn { chunks, message: Assembler::new() });
         parser.feed(stream, &mut handler).into_result().unwrap();
         parser.finish_into(&mut handler).unwrap();
-        let expected = (!chunks).then_some(AssembleError::NoChunk);
+        let expected = (!chunks).then_some(LogError::NoChunk);
         let mut message = handler.message.message().unwrap();
         assert_eq!((handler.message.error(), message.left_out), (expected, expected));
         assert_eq!(message.choices.remove(0).content.as_deref(), Some("Hi"));

@@ -5,7 +5,7 @@ use super::records::{each_record, Room};
 use deltawire::chat::{Chunk, Index, Owner};
 use deltawire::delta::{Kind, FLAG_MORE};
 use deltawire::message::{
-    appends_pieces, AssembleError, Assembler, Completion, Detail, Failure, Field, LogError, LogSink, Member, MessageLog,
+    appends_pieces, Assembler, Completion, Detail, Failure, Field, LogError, LogSink, Member, MessageLog,
 };
 use deltawire::stream::{Emitter, Machine, Outcome};
 use deltawire::track::Tracker;
@@ -247,16 +247,6 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
     }
 }
 
-pub fn as_log_error(error: AssembleError) -> LogError {
-    match error {
-        AssembleError::TooLong => LogError::TooLong,
-        AssembleError::TooManyChoices => LogError::TooManyChoices,
-        AssembleError::TooManyCalls => LogError::TooManyCalls,
-        AssembleError::BadIndex => LogError::BadIndex,
-        other => panic!("{other}"),
-    }
-}
-
 #[derive(Default)]
 pub struct Counts {
     pub streams: u64,
@@ -354,7 +344,7 @@ impl Counts {
         // Compare short streams after each chunk.
         let each = bytes.len() < 3000;
         let mut add = |chunk: &Chunk<'_>, counts: &mut Counts| {
-            let expected = assembler.add(&Event::Chunk(*chunk)).err().map(as_log_error);
+            let expected = assembler.add(&Event::Chunk(*chunk)).err();
             assert_eq!(ample.with(|log, buffer| log.add_chunk(buffer, &mut wide, chunk)), expected, "{what}");
             assert_eq!(tiny.add(&mut wide_too, chunk), expected, "{what}");
             fits &= small.add(&mut narrow, chunk) == expected;
@@ -386,7 +376,7 @@ impl Counts {
             self.texts += log.compare(&message, what);
             let json = assembler.json(Detail::Extended).unwrap();
             assert_eq!(lossy(json.as_bytes()), log.json(Detail::Extended), "{what}");
-            assert_eq!(log.log.left_out(), assembler.error().map(as_log_error), "{what}");
+            assert_eq!(log.log.left_out(), assembler.error(), "{what}");
         }
         let pushed = pushed(bytes, usize::MAX, config);
         assert_eq!((pushed.message(), pushed.error()), (Ok(message.clone()), assembler.error()), "{what}");

@@ -6,7 +6,7 @@ use crate::options::Message;
 use crate::output::{complain, Output};
 use crate::report::{conclude, is_foreign, Failure, Met, INTERRUPTED, TRUNCATED, UNREADABLE};
 use deltawire::json::JsonErrorKind;
-use deltawire::message::{AssembleError, Assembler, Detail};
+use deltawire::message::{Assembler, Detail, LogError};
 use deltawire::{Error, Event, Growing, Parser};
 use signal_hook::consts::SIGINT;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 struct Kept {
     assembler: Assembler,
     /// The first thing that could not be kept.
-    error: Option<AssembleError>,
+    error: Option<LogError>,
     /// Payloads that nest too deep.
     too_deep: u64,
     /// Events with deltas that there was no room for.
@@ -33,8 +33,8 @@ impl Kept {
         }
     }
 
-    fn note(&mut self, added: Result<(), AssembleError>) {
-        use AssembleError::{BadIndex, TooManyCalls, TooManyChoices};
+    fn note(&mut self, added: Result<(), LogError>) {
+        use LogError::{BadIndex, TooManyCalls, TooManyChoices};
         self.left_out += u32::from(matches!(added, Err(BadIndex | TooManyCalls | TooManyChoices)));
         self.error = self.error.or(added.err());
     }
@@ -88,10 +88,8 @@ impl Assembly {
         let status = conclude(&end, &Met { count, too_deep: *too_deep }, &self.opening);
         let Some(error) = error else { return Ok(status) };
         let raise = match error {
-            AssembleError::TooLong => {
-                " (--max-message-len raises the limit; at most 256 members of providers are kept)"
-            }
-            AssembleError::TooManyChoices | AssembleError::TooManyCalls => "; no option raises that limit",
+            LogError::TooLong => " (--max-message-len raises the limit; at most 256 members of providers are kept)",
+            LogError::TooManyChoices | LogError::TooManyCalls => "; no option raises that limit",
             _ => "",
         };
         complain(format_args!("not all of the message could be kept: {error}{raise}"));
