@@ -4,6 +4,8 @@
 #[path = "../../tests/common/batch.rs"]
 pub mod batch;
 pub mod capi;
+#[path = "../../tests/common/completion_json.rs"]
+pub mod completion_json;
 pub mod dialect;
 #[path = "../../tests/common/drive.rs"]
 pub mod drive;
@@ -20,8 +22,6 @@ pub mod json;
 pub mod json_walk;
 #[path = "../../tests/common/log.rs"]
 pub mod log;
-#[path = "../../tests/common/completion_json.rs"]
-pub mod completion_json;
 #[path = "../../tests/common/logged.rs"]
 pub mod logged;
 pub mod memo;
