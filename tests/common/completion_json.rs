@@ -9,16 +9,16 @@ type Object = Map<String, Value>;
 pub fn of(message: &Completion, extended: bool) -> Value {
     let extended = extended || message.is_native;
     let mut all = Object::new();
-    some(&mut all, "id", message.id.as_ref().map(text));
+    some(&mut all, "id", message.id.as_deref().map(text));
     all.insert("object".into(), "chat.completion".into());
     some(&mut all, "created", message.created.map(Value::from));
-    some(&mut all, "model", message.model.as_ref().map(text));
-    some(&mut all, "provider", message.provider.as_ref().filter(|_| extended).map(text));
+    some(&mut all, "model", message.model.as_deref().map(text));
+    some(&mut all, "provider", message.provider.as_deref().filter(|_| extended).map(text));
     all.insert("choices".into(), message.choices.iter().map(|choice| of_choice(choice, extended)).collect());
     some(&mut all, "usage", message.usage.as_ref().map(raw));
     some(&mut all, "native_usage", message.native_usage.as_ref().map(raw));
-    some(&mut all, "service_tier", message.service_tier.as_ref().map(text));
-    some(&mut all, "system_fingerprint", message.system_fingerprint.as_ref().map(text));
+    some(&mut all, "service_tier", message.service_tier.as_deref().map(text));
+    some(&mut all, "system_fingerprint", message.system_fingerprint.as_deref().map(text));
     some(&mut all, "error", message.error.as_ref().map(of_failure));
     members(&mut all, &message.members, extended);
     all.into()
@@ -29,7 +29,7 @@ fn of_choice(choice: &Choice, extended: bool) -> Value {
     all.insert("index".into(), choice.index.into());
     all.insert("message".into(), of_message(choice, extended));
     all.insert("finish_reason".into(), choice.finish_reason.clone().into());
-    some(&mut all, "native_finish_reason", choice.native_finish_reason.as_ref().filter(|_| extended).map(text));
+    some(&mut all, "native_finish_reason", choice.native_finish_reason.as_deref().filter(|_| extended).map(text));
     some(&mut all, "logprobs", choice.logprobs.as_ref().map(of_logprobs));
     some(&mut all, "error", choice.error.as_ref().map(of_failure));
     members(&mut all, &choice.members, extended);
@@ -38,11 +38,11 @@ fn of_choice(choice: &Choice, extended: bool) -> Value {
 
 fn of_message(choice: &Choice, extended: bool) -> Value {
     let mut all = Object::new();
-    some(&mut all, "role", choice.role.as_ref().map(text));
+    some(&mut all, "role", choice.role.as_deref().map(text));
     all.insert("content".into(), choice.content.clone().into());
-    some(&mut all, "refusal", choice.refusal.as_ref().map(text));
+    some(&mut all, "refusal", choice.refusal.as_deref().map(text));
     let reasoning = choice.reasoning_name.as_deref().filter(|_| extended).unwrap_or("reasoning_content");
-    some(&mut all, reasoning, choice.reasoning.as_ref().map(text));
+    some(&mut all, reasoning, choice.reasoning.as_deref().map(text));
     let calls = Some(&choice.tool_calls).filter(|calls| !calls.is_empty());
     some(&mut all, "tool_calls", calls.map(|calls| calls.iter().map(of_call).collect()));
     let function = choice.function_call.as_ref();
@@ -64,7 +64,7 @@ fn of_call(call: &ToolCall) -> Value {
     called.insert(input.into(), or_empty(&call.arguments).into());
     members(&mut called, &call.function_members, true);
     let mut all = Object::new();
-    some(&mut all, "id", call.id.as_ref().map(text));
+    some(&mut all, "id", call.id.as_deref().map(text));
     all.insert("type".into(), call.kind.as_deref().unwrap_or(known).into());
     all.insert(known.into(), called.into());
     members(&mut all, &call.members, true);
@@ -73,13 +73,13 @@ fn of_call(call: &ToolCall) -> Value {
 
 fn of_audio(audio: &Audio, extended: bool) -> Value {
     let mut all = Object::new();
-    some(&mut all, "id", audio.id.as_ref().map(text));
+    some(&mut all, "id", audio.id.as_deref().map(text));
     let data = audio.data.as_ref().map(raw);
     let joined = |pieces: Value| {
         pieces.as_array().unwrap().iter().map(|piece| piece.as_str().unwrap()).collect::<String>().into()
     };
     some(&mut all, "data", if extended { data } else { data.map(joined) });
-    some(&mut all, "transcript", audio.transcript.as_ref().map(text));
+    some(&mut all, "transcript", audio.transcript.as_deref().map(text));
     some(&mut all, "expires_at", audio.expires_at.map(Value::from));
     all.into()
 }
@@ -124,8 +124,8 @@ fn raw(json: &RawJson) -> Value {
     serde_json::to_value(json).unwrap()
 }
 
-fn text(text: &String) -> Value {
-    text.as_str().into()
+fn text(text: &str) -> Value {
+    text.into()
 }
 
 fn or_empty(text: &Option<String>) -> &str {
