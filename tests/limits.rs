@@ -136,8 +136,10 @@ fn length_of_a_first_event_of_several_lines() {
 #[test]
 fn an_id_inside_an_event_that_repeats_the_response() {
     let item = r#"{"type":"message","content":[{"type":"output_text","text":"Hi"}]}"#;
+    let delta = r#"{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"Hi"}"#;
     let stream = format!(
-        "data:  {{\"type\":\"response.completed\",\"response\":{{\"status\":\"completed\",\"more\":\"{}\",\nid: 3\n\
+        "data: {delta}\n\n\
+         data:  {{\"type\":\"response.completed\",\"response\":{{\"status\":\"completed\",\"more\":\"{}\",\nid: 3\n\
          data: \"output\":[{item}]}}}}\n\n",
         x(20)
     );
@@ -180,54 +182,40 @@ fn length_of_an_event_that_repeats_the_response() {
         .replace('\n', "")
     };
     // What is left of it.
-    let left = |output: &str| {
-        format!(
-            r#"{{"type":"response.completed","response":{{"id":"r","output":[{output}],"status":"completed","usage":{usage}}}}}"#
-        )
-    };
-    let finish = ["finish 0 \"completed\"".to_string()];
+    let left =
+        format!(r#"{{"type":"response.completed","response":{{"id":"r","status":"completed","usage":{usage}}}}}"#)
+            .len();
+    let finish = "finish 0 \"completed\"".to_string();
     let skipped = format!("[{},-1.5e3,null]", "[{}],".repeat(60).trim_end_matches(','));
-    let long = item(&x(90));
-    // Every item was reported: what is left has a digit for each.
     let begin = format!("{}\n\n{}\n\n", delta("He"), done("He"));
-    let event = last(&skipped, &item("He"));
-    let mut needs = vec![(begin.clone(), event, left("0").len(), vec![content("He")], Vec::new())];
-    // One item comes only there, and fits.
-    let begin = format!("{}\n\n", delta("He").replace("output_index\":0", "output_index\":7"));
-    let event = last(&skipped, &long);
-    let lost = vec![format!("too-long {}", begin.len())];
-    needs.push((begin.clone(), event, left(&long).len(), vec![content("He"), content(&x(90))], lost.clone()));
-    // The second does not, and the first is kept.
+    let long = item(&x(90));
     let both = format!("{},{long}", item("a"));
-    // The status and the usage before the output: what is left behind that counts no less.
+    // The status and the usage before the output: they count no less.
     let turned = |event: String, output: &str| {
         let rest = format!(r#""status":"completed" , "usage":{usage}"#);
         let event = event.replace(&format!(" ,{rest}"), "");
         event.replace(&format!(r#""output":[{output}]"#), &format!(r#"{rest},"output":[{output}]"#))
     };
-    let event = turned(last(&skipped, &both), &both);
-    assert!(event.contains(r#"},"output""#));
-    needs.push((begin, event, left(&format!("{},0", item("a"))).len(), vec![content("He")], lost));
-    for (begin, event, need, texts, lost) in needs {
-        assert!(event.len() > need + 200);
+    let last_turned = turned(last(&skipped, &both), &both);
+    assert!(last_turned.contains(r#"},"output""#));
+    let too_long = format!("too-long {}", begin.len());
+    // As many items as were reported, and one more.
+    let needs = [
+        (last(&skipped, &item("He")), vec![finish.clone()]),
+        (last(&skipped, &long), vec![finish.clone()]),
+        (last(&skipped, &both), vec![too_long.clone(), finish.clone()]),
+        (last_turned, vec![too_long.clone(), finish.clone()]),
+    ];
+    for (event, end) in needs {
+        assert!(event.len() > left + 200);
         for (ends, name) in [("\n", ""), ("\r\n", "event: response.completed")] {
-            let fits = need + name.strip_prefix("event: ").map_or(0, str::len);
+            let fits = left + name.strip_prefix("event: ").map_or(0, str::len);
             let name = if name.is_empty() { String::new() } else { format!("{name}{ends}") };
-            let stream = format!("{begin}{name}data: {event}{ends}{ends}").replace("delta\"}", "delta\"}");
-            let is_both = texts.len() == 1 && !lost.is_empty();
-            let mut wanted = texts.clone();
-            if is_both {
-                wanted.extend(lost.clone());
-                wanted.push(content("a"));
-            }
-            wanted.extend(finish.clone());
-            let what = format!("{} bytes are left{name}", fits);
+            let stream = format!("{begin}{name}data: {event}{ends}{ends}");
+            let what = format!("{fits} bytes are left{name}");
+            let wanted = [vec![content("He")], end.clone()].concat();
             check(&what, stream.as_bytes(), config(fits as u32, 100, 128), &AMPLE, &wanted);
-            let less = match (texts.len(), lost.is_empty()) {
-                // Nothing can be left out.
-                (_, true) => vec![texts[0].clone(), format!("too-long {}", begin.len())],
-                _ => [vec![texts[0].clone()], lost.clone(), finish.to_vec()].concat(),
-            };
+            let less = [content("He"), too_long.clone()];
             check(&what, stream.as_bytes(), config(fits as u32 - 1, 100, 128), &AMPLE, &less);
         }
     }

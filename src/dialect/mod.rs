@@ -24,6 +24,7 @@ mod walk;
 pub(crate) use event::read_known;
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
+pub(crate) use reported::ItemCounts;
 pub(crate) use responses::ends as ends_response;
 pub(crate) use skim::{GiveUp, Skim, SkimOut};
 pub(crate) use state::{DialectState, OnlyText, Plan, ReadEvent};

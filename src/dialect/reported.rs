@@ -16,7 +16,36 @@ const _: () = assert!(ITEMS <= 8, "`Claims` has a bit for each tracked item");
 
 /// Which parts of the tracked output items were reported.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reported([OutputItem; ITEMS]);
+pub(super) struct Reported {
+    tracked: [OutputItem; ITEMS],
+    /// The items that were reported and whose places later items have taken.
+    replaced: ItemCounts,
+}
+
+/// How many output items there are of each class, at most 255.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ItemCounts([u8; 5]);
+
+impl ItemCounts {
+    pub(super) const NONE: ItemCounts = ItemCounts([0; 5]);
+
+    pub(super) fn add(&mut self, class: Class) {
+        if let Some(count) = self.0.get_mut(class as usize) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    /// Whether there is a tool call of the client.
+    pub(super) fn has_call(&self) -> bool {
+        self.0.get(Class::Call as usize).is_some_and(|count| *count > 0)
+    }
+
+    /// Whether these are no more items of any class than the others. A count of 255 may stand for more items, so it is
+    /// more than any other.
+    pub(super) fn are_among(&self, others: &ItemCounts) -> bool {
+        self.0.iter().zip(others.0).all(|(count, other)| *count <= other && *count < u8::MAX)
+    }
+}
 
 /// An output item, and which parts of it were reported.
 #[derive(Clone, Copy, Debug)]
@@ -246,7 +275,7 @@ fn bit(part: u32) -> u8 {
 }
 
 impl Reported {
-    pub(super) const NOTHING: Reported = Reported([OutputItem::NONE; ITEMS]);
+    pub(super) const NOTHING: Reported = Reported { tracked: [OutputItem::NONE; ITEMS], replaced: ItemCounts::NONE };
 
     fn place(number: u32) -> (usize, u16) {
         let number = u16::try_from(number).unwrap_or(FREE).min(FREE.saturating_sub(1));
@@ -255,13 +284,13 @@ impl Reported {
 
     /// Returns the tracked items.
     fn items(&self) -> impl Iterator<Item = &OutputItem> {
-        self.0.iter().filter(|item| item.number != FREE)
+        self.tracked.iter().filter(|item| item.number != FREE)
     }
 
     /// Returns the item with this number, if it is tracked.
     fn item(&self, number: u32) -> Option<&OutputItem> {
         let (place, number) = Reported::place(number);
-        self.0.get(place).filter(|item| item.number == number)
+        self.tracked.get(place).filter(|item| item.number == number)
     }
 
     /// Returns the tracked item with the highest number for which a condition holds.
@@ -380,7 +409,7 @@ impl Reported {
     pub(super) fn describe(&mut self, number: u32, address: &Address) {
         let (place, _) = Reported::place(number);
         let is_usual = address.index.is_some_and(|index| self.is_number(index, number));
-        let is_free = self.0.get(place).is_some_and(|item| item.number == FREE);
+        let is_free = self.tracked.get(place).is_some_and(|item| item.number == FREE);
         if self.item(number).is_none() && is_usual && !is_free {
             return;
         }
@@ -404,7 +433,7 @@ impl Reported {
     /// Whether the item with this number takes the place of an earlier one.
     pub(super) fn replaces(&self, number: u32) -> bool {
         let (place, number) = Reported::place(number);
-        self.0.get(place).is_some_and(|item| item.number != FREE && item.yields_to(number))
+        self.tracked.get(place).is_some_and(|item| item.number != FREE && item.yields_to(number))
     }
 
     /// Whether the item with this number is reasoning.
@@ -423,7 +452,15 @@ impl Reported {
         let (place, number) = Reported::place(number);
         let item_holds =
             |item: &OutputItem| if item.number == number { condition(item) } else { item.has_replaced(number) };
-        self.0.get(place).is_none_or(item_holds)
+        self.tracked.get(place).is_none_or(item_holds)
+    }
+
+    /// Returns how many items were reported. A tool call counts once its arguments came, any other item once a text
+    /// came, or all of it.
+    pub(super) fn counts(&self) -> ItemCounts {
+        let mut counts = self.replaced;
+        self.items().filter(|item| !item.is_empty()).for_each(|item| counts.add(item.class()));
+        counts
     }
 
     /// Whether any item is tracked.
@@ -454,8 +491,11 @@ impl Reported {
     #[inline(never)]
     fn track(&mut self, number: u32) -> Option<&mut OutputItem> {
         let (place, number) = Reported::place(number);
-        let item = self.0.get_mut(place)?;
+        let item = self.tracked.get_mut(place)?;
         if item.yields_to(number) {
+            if item.number != FREE && !item.is_empty() {
+                self.replaced.add(item.class());
+            }
             *item = OutputItem { number, index: number as u8, ..OutputItem::NONE };
         }
         (item.number == number).then_some(item)

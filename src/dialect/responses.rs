@@ -336,7 +336,7 @@ fn identity(item: Value<'_>) -> (Class, Id) {
 /// [`Reported::find_whole`]: super::reported::Reported::find_whole
 fn find_whole((position, item): (u32, Value<'_>), (class, id): (Class, Id), plan: &Plan, taken: &mut u8) -> u32 {
     if object(Some(item)).is_none() {
-        // The value is the placeholder of an item that was reported or lost.
+        // A value that is no object reports nothing.
         plan.reported.take(position, taken);
         return position;
     }
@@ -489,7 +489,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let value = value_at(payload, walk.element);
     let is_in_response = plan.what == What::Response;
     let index = if is_in_response { u32::from(walk.number) } else { plan.item };
-    // A value that is no object is the placeholder of an item that was reported or lost.
+    // A value that is no object reports nothing.
     if walk.sub == DONE || value.kind() != crate::json::ValueKind::Object {
         walk.phase = if is_in_response { 1 } else { Walk::OVER };
         return None;

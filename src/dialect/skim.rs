@@ -3,15 +3,17 @@
 //! Events about the whole response repeat it: its instructions, its tools and, at the end, all of its output. [`Skim`]
 //! reads such an event byte by byte and copies the members that [`super::read()`] looks at, so that the result is an
 //! event like any other. It stores no bytes of the event: it decides on each byte as it comes, wherever reads cut the
-//! event.
+//! event. Of the output it keeps nothing, but counts the items of each class: the counts show whether earlier events
+//! reported them all.
 
 use super::protocol::Protocol;
+use super::reported::{Class, ItemCounts};
 use crate::json::Balance;
 use crate::visits::visit;
 
-/// The members that are kept, each with its level: the event or its `response`. The members at the level of output
-/// items are looked at even if the item is not kept.
-static NAMES: [(&str, u16); 16] = [
+/// The members that are kept, each with its level: the event or its `response`. `output` and the type of its items are
+/// read, but not kept.
+static NAMES: [(&str, u16); 15] = [
     ("type", EVENT),
     ("response", EVENT),
     ("sequence_number", EVENT),
@@ -27,14 +29,12 @@ static NAMES: [(&str, u16); 16] = [
     ("status", RESPONSE),
     ("incomplete_details", RESPONSE),
     ("type", ITEM),
-    ("role", ITEM),
 ];
 /// The bits of some names in [`NAMES`].
 const TYPE_NAME: u16 = 1;
 const RESPONSE_NAME: u16 = 2;
 const OUTPUT_NAME: u16 = 16;
 const ITEM_TYPE_NAME: u16 = 1 << 14;
-const ROLE_NAME: u16 = 1 << 15;
 
 /// The levels at which a member or an element may lie.
 const EVENT: u16 = 1;
@@ -43,20 +43,20 @@ const OUTPUT: u16 = 3;
 const ITEM: u16 = 4;
 
 /// Words that the value of a member may begin with, as JSON: the word, the bit of the member's name, and the flag that
-/// the word sets. They are the types of the events that end a response, the prefix of all types of Responses, the types
-/// of a tool call of the client, and the role.
-static WORDS: [(&[u8], u16, u16); 8] = [
+/// the word sets. They are the types of the events that end a response, the prefix of all types of Responses, and the
+/// types of output items that have a class of their own.
+static WORDS: [(&[u8], u16, u16); 10] = [
     (b"\"response.completed\"", TYPE_NAME, ENDS),
     (b"\"response.incomplete\"", TYPE_NAME, ENDS),
     (b"\"response.failed\"", TYPE_NAME, ENDS),
     (b"\"response.cancelled\"", TYPE_NAME, ENDS),
+    (b"\"response.done\"", TYPE_NAME, ENDS),
     (b"\"response.", TYPE_NAME, TYPED),
-    (b"\"function_call\"", ITEM_TYPE_NAME, CALLS),
-    (b"\"custom_tool_call\"", ITEM_TYPE_NAME, CALLS),
-    (b"\"assistant\"", ROLE_NAME, ROLE),
+    (b"\"message\"", ITEM_TYPE_NAME, MESSAGE),
+    (b"\"reasoning\"", ITEM_TYPE_NAME, REASONING),
+    (b"\"function_call\"", ITEM_TYPE_NAME, CALL),
+    (b"\"custom_tool_call\"", ITEM_TYPE_NAME, CALL),
 ];
-/// An output item that reports only a role.
-const ROLE_ITEM: &[u8] = b",{\"type\":\"message\",\"role\":\"assistant\"}";
 
 /// The destination of kept bytes, and what the stream knows about the event. The default methods discard the bytes.
 pub(crate) trait SkimOut {
@@ -64,28 +64,18 @@ pub(crate) trait SkimOut {
     fn put(&mut self, _bytes: &[u8]) -> bool {
         true
     }
-    /// Returns how many bytes were kept.
-    fn len(&self) -> u32 {
-        0
-    }
     /// Returns the last kept byte.
     fn last(&self) -> Option<u8> {
         None
     }
-    /// Removes the bytes from one offset to another. Returns `false`, with no effect, if it cannot.
-    fn cut(&mut self, _from: u32, _to: u32) -> bool {
+    /// Whether the event ends a response, judging by its name.
+    fn ends_by_name(&self) -> bool {
+        false
+    }
+    /// Notes the output items of an event that ends the response. Returns whether earlier events reported all of them.
+    fn ends_with(&mut self, _items: &ItemCounts) -> bool {
         true
     }
-    /// Whether this output item has nothing left to report.
-    fn is_reported(&self, _item: u32) -> bool {
-        true
-    }
-    /// Whether the event ends a response, judging by its name. Returns `None` if the name does not decide it.
-    fn ends_by_name(&self) -> Option<bool> {
-        None
-    }
-    /// Notes that the output has a tool call of the client.
-    fn calls(&mut self) {}
 }
 
 /// The event is not as expected, or the bytes to keep do not fit.
@@ -127,36 +117,29 @@ pub(crate) struct Skim {
     /// One bit for each of [`NAMES`] that the current name may be. In a value, one bit for each of [`WORDS`] that the
     /// value may begin with.
     names: u16,
-    /// The index of the next output item.
-    item: u16,
-    /// The range of kept output items, which may be removed again: from the first kept item to the end of the last
-    /// whole item.
-    kept_from: u32,
-    kept_to: u32,
+    /// The output items so far.
+    items: ItemCounts,
 }
 
 /// The bits of the level.
 const LEVEL: u16 = 7;
-/// The current value or output item is kept.
+/// The current value is kept.
 const KEEPS: u16 = 8;
-/// A `response` or an `output` was entered.
+/// A `response` was entered.
 const ENTERED: u16 = 16;
 /// The type of the event is one of Responses.
 const TYPED: u16 = 32;
 /// The type of the event ends a response.
 const ENDS: u16 = 64;
-/// Output items are not kept, because the event was known not to end a response when the output began.
-const VOID: u16 = 128;
-/// Because of [`VOID`], an output item was left out that had something to report.
-const WITHHELD: u16 = 256;
-/// No further output item is kept.
-const DROPS: u16 = 512;
-/// An output item did not fit, or was left out although the event ends a response.
+/// The class of the current output item, unless it is of none of these.
+const MESSAGE: u16 = 128;
+const REASONING: u16 = 256;
+const CALL: u16 = 512;
+const CLASSES: u16 = MESSAGE | REASONING | CALL;
+/// The event ends a response with output items that no earlier event reported.
 const LOST: u16 = 1024;
-/// An output item is a tool call of the client.
-const CALLS: u16 = 2048;
-/// An output item has the role `assistant`.
-const ROLE: u16 = 4096;
+/// That was reported.
+const TOLD: u16 = 2048;
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
@@ -164,8 +147,7 @@ fn is_blank(byte: u8) -> bool {
 
 impl Skim {
     /// No event is skimmed.
-    pub(crate) const OFF: Skim =
-        Skim { at: Expected::Off, matched: 0, flags: 0, names: 0, item: 0, kept_from: 0, kept_to: 0 };
+    pub(crate) const OFF: Skim = Skim { at: Expected::Off, matched: 0, flags: 0, names: 0, items: ItemCounts::NONE };
     /// Before the first byte.
     pub(crate) const START: Skim = Skim { at: Expected::Start, ..Skim::OFF };
 
@@ -179,7 +161,7 @@ impl Skim {
         self.at == Expected::Over
     }
 
-    /// Whether a `response` or an `output` was entered.
+    /// Whether a `response` was entered.
     pub(crate) fn has_response(&self) -> bool {
         self.has(ENTERED)
     }
@@ -194,6 +176,18 @@ impl Skim {
         self.has(LOST)
     }
 
+    /// Notes that the loss of output items is reported. Returns `false` if there is nothing new to report.
+    pub(crate) fn tell_loss(&mut self) -> bool {
+        let is_new = self.flags & (LOST | TOLD) == LOST;
+        self.set(TOLD, self.has_loss());
+        is_new
+    }
+
+    /// Whether the loss of output items was reported.
+    pub(crate) fn has_told(&self) -> bool {
+        self.has(TOLD)
+    }
+
     fn level(&self) -> u16 {
         self.flags & LEVEL
     }
@@ -204,11 +198,6 @@ impl Skim {
 
     fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
-    }
-
-    /// Whether the skim is in an output item whose bytes are kept.
-    fn keeps_item(&self) -> bool {
-        self.level() == ITEM && self.has(KEEPS)
     }
 
     fn set(&mut self, flag: u16, on: bool) {
@@ -234,7 +223,7 @@ impl Skim {
                 }
                 rest = after;
                 if end.is_some() {
-                    self.value_ends(out);
+                    (self.at, self.names) = (Expected::Behind, 0);
                 }
                 continue;
             }
@@ -266,15 +255,6 @@ impl Skim {
                     (self.at, self.matched) = (Expected::InName, 0);
                     self.names = names(|_, at| level_of(at) == level);
                 }
-                Expected::Name | Expected::Behind if byte == b'}' && level == ITEM => {
-                    if self.has(KEEPS) {
-                        self.write(b"}", out)?;
-                    }
-                    self.set_level(OUTPUT);
-                    self.value_ends(out);
-                    rest = behind;
-                    continue;
-                }
                 Expected::Name | Expected::Behind if byte == b'}' && level != OUTPUT => self.close(byte, out)?,
                 Expected::Item | Expected::Behind if byte == b']' && level == OUTPUT => self.close(byte, out)?,
                 Expected::Colon if byte == b':' => self.at = Expected::Value,
@@ -282,51 +262,41 @@ impl Skim {
                     self.at = if level == OUTPUT { Expected::Item } else { Expected::Name }
                 }
                 Expected::Value if self.enters(byte) => {
-                    self.separate(out)?;
-                    let is_response = self.names == RESPONSE_NAME;
-                    self.write(if is_response { b"\"response\":{" } else { b"\"output\":[" }, out)?;
-                    self.set_level(if is_response { RESPONSE } else { OUTPUT });
-                    self.at = if is_response { Expected::Name } else { Expected::Item };
-                    self.flags |= ENTERED;
-                    let is_void = self.ends(out) == Some(false);
-                    self.set(VOID, is_void);
-                    self.item = 0;
-                    (self.kept_from, self.kept_to) = (out.len(), out.len());
+                    // If there are several outputs, the last one counts.
+                    self.items = ItemCounts::NONE;
+                    if self.names == RESPONSE_NAME {
+                        self.separate(out)?;
+                        self.write(b"\"response\":{", out)?;
+                        self.set_level(RESPONSE);
+                        self.at = Expected::Name;
+                        self.flags |= ENTERED;
+                    } else {
+                        self.set_level(OUTPUT);
+                        self.at = Expected::Item;
+                    }
                     self.names = 0;
                 }
                 Expected::Value => {
-                    if self.names != 0 && level != ITEM {
+                    let is_kept = self.names & !OUTPUT_NAME != 0 && level != ITEM;
+                    if is_kept {
                         self.separate(out)?;
                         let name = NAMES.get(self.names.trailing_zeros() as usize).map_or("", |(name, _)| name);
                         for piece in [b"\"", name.as_bytes(), b"\":"] {
                             self.write(piece, out)?;
                         }
                     }
-                    let is_kept = if level == ITEM { self.has(KEEPS) } else { self.names != 0 };
                     self.begin(byte, is_kept, balance)?;
                     continue;
                 }
-                Expected::Item => {
-                    let is_new = !out.is_reported(self.item.into());
-                    let is_kept = is_new && !self.has(VOID);
-                    self.flags |= if is_new && self.has(VOID) { WITHHELD } else { 0 };
-                    self.names = 0;
-                    self.set(KEEPS, false);
-                    if !self.has(DROPS) {
-                        self.separate(out)?;
-                        if !is_kept && !self.has(DROPS) {
-                            // A placeholder takes the place of the item, so that the next item keeps its index.
-                            self.write(b"0", out)?;
-                        }
-                    }
-                    let is_kept = is_kept && !self.has(DROPS);
-                    if byte != b'{' {
-                        self.begin(byte, is_kept, balance)?;
-                        continue;
-                    }
-                    self.set(KEEPS, is_kept);
+                Expected::Item if byte == b'{' => {
+                    self.set(CLASSES, false);
                     self.set_level(ITEM);
                     self.at = Expected::Name;
+                }
+                // A value that is no object is no item.
+                Expected::Item => {
+                    self.begin(byte, false, balance)?;
+                    continue;
                 }
                 Expected::Off
                 | Expected::Start
@@ -337,21 +307,14 @@ impl Skim {
                 | Expected::In
                 | Expected::Bare => return Err(GiveUp),
             }
-            if self.keeps_item() {
-                self.write(&[byte], out)?;
-            }
             rest = behind;
         }
         Ok(())
     }
 
-    /// Whether the event ends a response, by its type or else by its name. Returns `None` if neither decides it.
-    fn ends(&self, out: &dyn SkimOut) -> Option<bool> {
-        if self.has(TYPED) {
-            Some(self.has(ENDS))
-        } else {
-            out.ends_by_name()
-        }
+    /// Whether the event ends a response, by its type or else by its name.
+    fn ends(&self, out: &dyn SkimOut) -> bool {
+        self.has(ENDS) || !self.has(TYPED) && out.ends_by_name()
     }
 
     /// Whether the value that begins with this byte is read member by member, or item by item.
@@ -366,6 +329,8 @@ impl Skim {
         if self.names == TYPE_NAME {
             // If the event has several types, the last one counts.
             self.flags &= !(TYPED | ENDS);
+        } else if self.names == ITEM_TYPE_NAME {
+            self.set(CLASSES, false);
         }
         let words = WORDS.iter().enumerate().filter(|(_, (_, name, _))| self.names & name != 0);
         self.names = words.fold(0, |all, (at, _)| all | 1u16.wrapping_shl(at as u32));
@@ -378,40 +343,29 @@ impl Skim {
         Ok(())
     }
 
-    /// Ends a value or an output item.
-    fn value_ends(&mut self, out: &dyn SkimOut) {
-        self.at = Expected::Behind;
-        self.names = 0;
-        if self.level() == OUTPUT {
-            self.item = self.item.saturating_add(1);
-            if !self.has(DROPS) {
-                let is_first = self.kept_from == self.kept_to;
-                self.kept_to = out.len();
-                if is_first && !self.has(KEEPS) {
-                    self.kept_from = self.kept_to;
-                }
-            }
-        }
-    }
-
     /// Ends the object or array that was entered last.
     fn close(&mut self, byte: u8, out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         let level = self.level();
-        if level == OUTPUT && self.has(ROLE) && self.has(LOST) {
-            let item = if out.last() == Some(b'[') { ROLE_ITEM.get(1..) } else { Some(ROLE_ITEM) };
-            out.put(item.unwrap_or_default());
-            self.kept_to = out.len();
-        }
         self.set_level(level.saturating_sub(1));
         self.at = Expected::Behind;
-        if level == EVENT {
-            self.at = Expected::Over;
-            if self.ends(out) == Some(true) {
-                if self.has(CALLS) {
-                    out.calls();
-                }
-                self.flags |= if self.has(WITHHELD) { LOST } else { 0 };
+        match level {
+            OUTPUT => return Ok(()),
+            ITEM => {
+                let class = match self.flags & CLASSES {
+                    MESSAGE => Class::Message,
+                    REASONING => Class::Reasoning,
+                    CALL => Class::Call,
+                    _ => Class::Other,
+                };
+                self.items.add(class);
+                return Ok(());
             }
+            EVENT => {
+                self.at = Expected::Over;
+                let is_lost = self.ends(out) && !out.ends_with(&self.items);
+                self.set(LOST, is_lost);
+            }
+            _ => {}
         }
         self.write(&[byte], out)
     }
@@ -441,36 +395,14 @@ impl Skim {
     /// Writes the comma before a member or an item, unless it is the first.
     fn separate(&mut self, out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         match out.last() {
-            Some(b'{' | b'[') => Ok(()),
+            Some(b'{') => Ok(()),
             _ => self.write(b",", out),
         }
     }
 
-    /// Keeps bytes. If they do not fit, gives up the current output item or, if that is not enough, all output items,
-    /// because the other members of the event matter more.
+    /// Keeps bytes.
     fn write(&mut self, bytes: &[u8], out: &mut dyn SkimOut) -> Result<(), GiveUp> {
         if out.put(bytes) {
-            return Ok(());
-        }
-        let in_output = self.level() >= OUTPUT;
-        if in_output && self.has(KEEPS) {
-            self.flags = self.flags & !KEEPS | LOST;
-            if !out.cut(self.kept_to, out.len()) {
-                return Err(GiveUp);
-            }
-            let place: &[u8] = if self.item > 0 { b",0" } else { b"0" };
-            if out.put(place) {
-                return Ok(());
-            }
-        }
-        let to = if in_output { out.len() } else { self.kept_to };
-        if self.kept_to <= self.kept_from || !out.cut(self.kept_from, to) {
-            return Err(GiveUp);
-        }
-        // Without the earlier items, later items would get wrong indexes, so none of those is kept either.
-        self.flags |= DROPS | LOST;
-        self.kept_to = self.kept_from;
-        if in_output || out.put(bytes) {
             Ok(())
         } else {
             Err(GiveUp)

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::{Address, Claims, Class, Id, ItemPart, Reported, CALL};
+use super::reported::{Address, Claims, Class, Id, ItemCounts, ItemPart, Reported, CALL};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -168,9 +168,12 @@ impl DialectState {
         items.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
     }
 
-    /// Notes that the output has a tool call of the client (Responses).
-    pub(crate) fn note_call(&mut self) {
-        self.called |= 1;
+    /// Notes the output items of an event that ends the response and is over the limit. Returns whether earlier events
+    /// reported at least as many items of each class (Responses).
+    pub(crate) fn ends_with(&mut self, items: &ItemCounts) -> bool {
+        self.called |= u64::from(items.has_call());
+        // Once a response has ended, no event repeats its items.
+        self.ended || items.are_among(&self.output.reported().counts())
     }
 
     /// Notes that a text of this kind is reported, of the part with this [slot](OnlyText::slot) (Responses). Returns
@@ -182,11 +185,6 @@ impl DialectState {
             self.add_usual(index, class, if is_summary { ItemPart::Summary(part) } else { ItemPart::Content(part) });
         }
         is_usual
-    }
-
-    /// Whether an event that repeats the response has nothing new to report about this output item (Responses).
-    pub(crate) fn is_reported(&self, item: u32) -> bool {
-        self.ended || !self.is_odd && self.output.reported().has_all(item)
     }
 }
 

@@ -33,10 +33,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.block.skim.is_on() && !self.block.skim.is_over() {
             // The event ended inside the JSON that was reduced.
             let found = self.too_long();
-            if found == Found::NeedMore {
-                self.end_skipped_block();
-                return self.end_empty_block(end);
-            }
             self.index.frame.1 = end;
             return AfterPiece::Found(self.conclude(found));
         }

@@ -304,8 +304,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn too_long(&mut self) -> Found {
         let (start, quirks) = (self.block.start, self.block.quirks);
         let EventBlock { raw, balance, skim, .. } = self.block;
-        // An event that lost output items was reported as too long when it lost them.
-        let is_reported = skim.has_loss();
+        let is_reported = skim.has_told();
         self.facts.too_long = self.facts.too_long.saturating_add(u32::from(!is_reported));
         if raw {
             self.count_raw_value();

@@ -2,13 +2,14 @@
 //!
 //! When such an event reaches the limit, its bytes in the storage are reduced to the members that are reported, and so
 //! are the bytes that follow. The reduction is a step of its own. That step cannot be undone, but it never has to be,
-//! because it needs no more storage.
+//! because it needs no more storage. Output items are left out. If earlier events did not report them all, the event is
+//! reported as too long, and then what is left of it.
 
 use super::config::{Payload, Validate};
 use super::found::Found;
 use super::machine::{AfterPiece, Machine};
 use super::state::StreamState;
-use crate::dialect::{ends_response, DialectState, GiveUp, Protocol, Skim, SkimOut};
+use crate::dialect::{ends_response, DialectState, GiveUp, ItemCounts, Protocol, Skim, SkimOut};
 use crate::json::Balance;
 use crate::sse::buffer::{EventBuffer, NoRoom};
 use crate::Storage;
@@ -31,13 +32,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.block.skim.is_on() {
             return self.buffer.data(storage, window, value, first, start).is_ok();
         }
-        let had_loss = self.block.skim.has_loss();
-        let was_cut = self.skim(storage, window, value, first);
-        if was_cut != Some(false) && !had_loss {
-            // The caller discards the event. Nothing of it was reported.
-            self.block.skim = Skim::OFF;
-        }
-        was_cut == Some(false)
+        // In the middle of such a line nothing can be reported, so an event that loses output items is discarded.
+        self.skim(storage, window, value, first) && !self.block.skim.has_loss()
     }
 
     /// Takes a piece of a `data` line.
@@ -139,55 +135,42 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         value: &[u8],
         first: bool,
     ) -> AfterPiece {
-        let had_loss = self.block.skim.has_loss();
-        match self.skim(storage, window, value, first) {
-            None => AfterPiece::Found(self.too_long()),
-            Some(false) => AfterPiece::Go,
-            // The step ends here, because it overwrote bytes and cannot be undone.
-            Some(true) if had_loss => AfterPiece::Found(Found::NeedMore),
-            Some(true) => {
-                self.facts.too_long = self.facts.too_long.saturating_add(1);
-                self.index.frame = (self.block.start, self.block.start);
-                AfterPiece::Found(Found::TooLong)
-            }
+        if !self.skim(storage, window, value, first) {
+            return AfterPiece::Found(self.too_long());
         }
+        if !self.block.skim.tell_loss() {
+            return AfterPiece::Go;
+        }
+        self.facts.too_long = self.facts.too_long.saturating_add(1);
+        self.index.frame = (self.block.start, self.block.start);
+        AfterPiece::Found(Found::TooLong)
     }
 
-    /// Reduces a piece. Returns whether output items were removed to make room, or were found to be lost. Returns
-    /// `None` if the reduced event does not fit.
-    fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], value: &[u8], first: bool) -> Option<bool> {
-        // The name is stored first. If that needs more storage, the step is undone, which is possible only before the
-        // reduction.
+    /// Reduces a piece. Returns `false` if the reduced event does not fit, or is not JSON.
+    fn skim<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], value: &[u8], first: bool) -> bool {
         if !self.save_to_storage(storage, window) {
-            return None;
+            return false;
         }
         self.buffer.unstage();
         let (mut skim, mut balance) = (self.block.skim, self.block.balance);
-        let had_loss = skim.has_loss();
         let join: &[u8] = if first { b"\n" } else { b"" };
-        let joined = self.keep(storage, &mut skim, &mut balance, join);
-        let was_cut = joined.and_then(|was_cut| Ok(was_cut | self.keep(storage, &mut skim, &mut balance, value)?));
+        let kept = self
+            .keep(storage, &mut skim, &mut balance, join)
+            .and_then(|()| self.keep(storage, &mut skim, &mut balance, value));
         (self.block.skim, self.block.balance) = (skim, balance);
-        if was_cut.is_err() && !had_loss {
-            // Nothing of the event was reported.
-            self.block.skim = Skim::OFF;
-        }
-        Some(was_cut.ok()? || skim.has_loss() && !had_loss)
+        kept.is_ok()
     }
 
-    /// Feeds bytes to `skim`, which writes the reduced event to the storage. Returns whether it removed output items to
-    /// make room.
+    /// Feeds bytes to `skim`, which writes the reduced event to the storage.
     fn keep<S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         skim: &mut Skim,
         balance: &mut Balance,
         bytes: &[u8],
-    ) -> Result<bool, GiveUp> {
+    ) -> Result<(), GiveUp> {
         let StreamState { buffer, dialect, .. } = &mut self.state;
-        let mut out = Reduced { buffer, storage, dialect, was_cut: false };
-        skim.feed(balance, bytes, &mut out)?;
-        Ok(out.was_cut)
+        skim.feed(balance, bytes, &mut Reduced { buffer, storage, dialect })
     }
 }
 
@@ -201,31 +184,19 @@ struct Reduced<'a, S: ?Sized> {
     buffer: &'a mut EventBuffer,
     storage: &'a mut S,
     dialect: &'a mut DialectState,
-    was_cut: bool,
 }
 
 impl<S: Storage + ?Sized> SkimOut for Reduced<'_, S> {
     fn put(&mut self, bytes: &[u8]) -> bool {
         !self.buffer.is_over(self.storage, bytes.len()) && self.buffer.append_growing(self.storage, bytes).is_ok()
     }
-    fn len(&self) -> u32 {
-        self.buffer.data_len() as u32
-    }
-    fn cut(&mut self, from: u32, to: u32) -> bool {
-        self.was_cut = true;
-        self.buffer.cut(self.storage, from as usize, to as usize)
-    }
-    fn is_reported(&self, item: u32) -> bool {
-        self.dialect.is_reported(item)
-    }
     fn last(&self) -> Option<u8> {
         self.buffer.data_span().of(&[], self.storage).last().copied()
     }
-    fn ends_by_name(&self) -> Option<bool> {
-        let name = self.buffer.name_span().of(&[], self.storage);
-        name.starts_with(b"response.").then(|| ends_response(name).is_some())
+    fn ends_by_name(&self) -> bool {
+        ends_response(self.buffer.name_span().of(&[], self.storage)).is_some()
     }
-    fn calls(&mut self) {
-        self.dialect.note_call();
+    fn ends_with(&mut self, items: &ItemCounts) -> bool {
+        self.dialect.ends_with(items)
     }
 }

@@ -66,7 +66,7 @@ fn a_huge_event_that_repeats_the_response_is_reduced() {
     };
     let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
     let huge = json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
-    for (output, lost) in [(json!([item]), 0), (json!([huge]), 0), (json!([item, huge]), 1), (json!([item, item]), 0)] {
+    for (output, lost) in [(json!([item]), 0), (json!([huge]), 0), (json!([item, huge]), 1), (json!([item, item]), 1)] {
         let events = [
             response("in_progress", json!([huge]), &Value::Null),
             delta("Hel"),
@@ -84,13 +84,12 @@ fn a_huge_event_that_repeats_the_response_is_reduced() {
             assert_eq!((end.verdict, end.too_long, end.is_complete()), (Verdict::Done, lost, lost == 0));
             assert_eq!((&message["native_usage"], &message["id"], quirks), (&usage, &json!("r"), Vec::new()));
             let choice = &message["choices"][0];
-            let twice = output[1] == item;
-            assert_eq!(choice["message"]["content"], if twice { "HelloHello" } else { "Hello" });
+            assert_eq!(choice["message"]["content"], "Hello");
             assert_eq!(choice["finish_reason"], "stop");
         }
     }
     // Not where all is to be checked, nor in other protocols.
-    let stream = type_first(&[delta("x"), response("completed", json!([]), &usage)]);
+    let stream = type_first(&[delta("x"), response("completed", json!([huge]), &usage)]);
     let strict = limited(4096).with_validate(deltawire::Validate::Strict);
     let chat = limited(4096).with_protocol(Some(Protocol::Chat));
     for config in [strict, chat] {
@@ -118,7 +117,7 @@ fn a_huge_event_that_repeats_the_response_is_reduced() {
 
 /// In one data line what is left of the event is reported; if a line without `data:` goes on with it, nothing is.
 #[test]
-fn an_output_that_does_not_fit_is_reported_as_too_long_and_as_nothing_else() {
+fn an_output_that_was_not_reported_is_reported_as_too_long_and_as_nothing_else() {
     let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
     let message = json!({"type": "message", "content": [{"type": "output_text", "text": "hello"}]});
     let image = json!({"type": "image_generation_call", "result": "x".repeat(3000)});
@@ -128,9 +127,9 @@ fn an_output_that_does_not_fit_is_reported_as_too_long_and_as_nothing_else() {
     let read = read_limited(&stream, 1000, "an image");
     assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Done, 1));
     assert_eq!((&read.message["native_content"], &read.message["native_usage"]), (&Value::Null, &usage));
-    assert_eq!(read.message["choices"][0]["message"]["content"], "hello");
+    assert_eq!(read.message["choices"][0]["message"]["content"], Value::Null);
 
-    // It is at the limit before the output, and the item is not.
+    // The limit is reached before the output.
     let image = json!({"type": "image_generation_call", "result": "x".repeat(300) + "@" + &"x".repeat(1500)});
     let response =
         json!({"id": "r", "instructions": "i".repeat(1200), "status": "completed", "output": [image], "usage": usage});
@@ -143,9 +142,9 @@ fn an_output_that_does_not_fit_is_reported_as_too_long_and_as_nothing_else() {
     assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Lost, 1));
 }
 
-/// A tool call counts in how the response ended, and a role is reported, of an output that does not fit or is not read, too.
+/// A tool call counts in how the response ended, even if nothing else of it is reported.
 #[test]
-fn what_does_not_fit_is_a_call_all_the_same() {
+fn what_is_lost_is_a_call_all_the_same() {
     let text = "x".repeat(3000);
     let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3, "other": "y".repeat(250)});
     let function =
@@ -154,19 +153,16 @@ fn what_does_not_fit_is_a_call_all_the_same() {
     let message = |text: &str| json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
     let search =
         json!({"type": "web_search_call", "action": {"type": "function_call", "role": "assistant"}, "x": text});
-    // The output, how many of its items are lost, how the response ended, and what the message has.
+    // The output, and how the response ended.
     let rows = [
-        (json!([function(&text)]), 1, "tool_calls", json!({})),
-        (json!([custom(&text)]), 1, "tool_calls", json!({})),
-        (json!([search]), 1, "stop", json!({})),
-        (json!([message(&text)]), 1, "stop", json!({"role": "assistant"})),
-        (json!([message(&text), function(&text)]), 1, "tool_calls", json!({"role": "assistant"})),
-        (json!([message("a"), function(&text)]), 1, "tool_calls", json!({"role": "assistant", "content": "a"})),
-        (json!([function(&text), message("a")]), 1, "tool_calls", json!({"role": "assistant", "content": "a"})),
-        // What was kept makes room for the usage.
-        (json!([function(&text[..400])]), 1, "tool_calls", json!({})),
+        (json!([function(&text)]), "tool_calls"),
+        (json!([custom(&text)]), "tool_calls"),
+        (json!([search]), "stop"),
+        (json!([message(&text)]), "stop"),
+        (json!([message("a"), function(&text)]), "tool_calls"),
+        (json!([function(&text[..400]), message("a")]), "tool_calls"),
     ];
-    for (output, lost, finish, own) in rows {
+    for (output, finish) in rows {
         // In either order of the members.
         for turned in [false, true] {
             let response = json!({"id": "r", "status": "completed", "output": output, "usage": usage});
@@ -174,13 +170,13 @@ fn what_does_not_fit_is_a_call_all_the_same() {
             let first = type_first(&[json!({"type": "response.created", "response": {}})]);
             let stream = [first, format!("data: {last}\n\n").into_bytes()].concat();
             let read = read_limited(&stream, 700, &last);
-            assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Done, lost), "{last}");
+            assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Done, 1), "{last}");
             let choice = &read.message["choices"][0];
             let reasons = (&choice["finish_reason"], &choice["native_finish_reason"]);
             assert_eq!(reasons, (&json!(finish), &json!("completed")), "{last}");
             assert_eq!(
                 (&read.message["native_usage"], without_nulls(&choice["message"])),
-                (&usage, own.clone()),
+                (&usage, json!({})),
                 "{last}"
             );
         }
@@ -213,8 +209,7 @@ pub(super) fn written(value: &Value, turned: bool) -> String {
     }
 }
 
-/// The type in the JSON counts before the name, wherever it stands. Of an event over the limit it may come behind outputs that the
-/// name said would not count: they are reported as lost.
+/// The type in the JSON counts before the name, wherever it stands.
 #[test]
 fn a_type_that_contradicts_the_name_loses_nothing_silently() {
     let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
@@ -225,12 +220,12 @@ fn a_type_that_contradicts_the_name_loses_nothing_silently() {
     let event = |name: &str, instructions: &str, kind: &str| {
         format!("event: {name}\ndata: {{\"response\":{},\"type\":\"{kind}\"}}\n\n", response(instructions))
     };
-    for (name, kind, verdict, lost, content) in [
-        ("response.completed", "response.completed", Verdict::Done, 0, json!("hello")),
-        ("response.in_progress", "response.completed", Verdict::Done, 1, Value::Null),
-        ("response.created", "response.completed", Verdict::Done, 1, Value::Null),
-        ("response.completed", "response.in_progress", Verdict::Truncated, 0, Value::Null),
-        ("message", "response.completed", Verdict::Done, 0, json!("hello")),
+    for (name, kind, verdict, lost) in [
+        ("response.completed", "response.completed", Verdict::Done, 1),
+        ("response.in_progress", "response.completed", Verdict::Done, 1),
+        ("response.created", "response.completed", Verdict::Done, 1),
+        ("response.completed", "response.in_progress", Verdict::Truncated, 0),
+        ("message", "response.completed", Verdict::Done, 1),
     ] {
         let small = event(name, "", kind);
         let whole = read(small.as_bytes(), &small);
@@ -242,7 +237,7 @@ fn a_type_that_contradicts_the_name_loses_nothing_silently() {
         let large = started.to_string() + &event(name, &text, kind);
         let read = read_limited(large.as_bytes(), 1000, &small);
         assert_eq!((read.end.verdict, read.end.too_long), (verdict, lost), "{small}");
-        assert_eq!(read.message["choices"][0]["message"]["content"], content, "{small}");
+        assert_eq!(read.message["choices"][0]["message"]["content"], Value::Null, "{small}");
         assert_eq!(read.end.is_complete(), is_end && lost == 0, "{small}");
         let counts = if is_end { &usage } else { &Value::Null };
         assert_eq!(&read.message["native_usage"], counts, "{small}");
@@ -284,6 +279,7 @@ fn the_first_event_is_reduced_if_it_says_that_it_is_of_responses() {
 #[test]
 fn an_event_over_the_limit_is_reduced_only_if_it_is_json() {
     let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let delta = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "hello"});
     let whole = format!(
         "{{\"type\":\"response.completed\",\"response\":{{\"id\":\"r\",\"status\":\"completed\",\"metadata\":null,\
          \"instructions\":\"{}\",\"output\":[{{\"\\u0061\":1,\"type\":\"message\",\"content\":[{{\"type\":\"output_text\",\
@@ -301,11 +297,10 @@ fn an_event_over_the_limit_is_reduced_only_if_it_is_json() {
         ("\"metadata\":null", "\"metadata\":]", false),
         ("\"usage\":", "\"usage\";", false),
     ] {
-        let stream = format!("data: {}\n\n", whole.replacen(from, to, 1));
+        let stream = format!("data: {delta}\n\ndata: {}\n\n", whole.replacen(from, to, 1));
         let read = read_limited(stream.as_bytes(), 1000, &stream);
         assert_eq!(read.end.too_long, u32::from(!is_read), "{from:?} {to:?}");
-        let content = if is_read { json!("hello") } else { Value::Null };
-        assert_eq!(read.message["choices"][0]["message"]["content"], content, "{from:?} {to:?}");
+        assert_eq!(read.message["choices"][0]["message"]["content"], "hello", "{from:?} {to:?}");
         assert_eq!(&read.message["native_usage"], if is_read { &usage } else { &Value::Null }, "{from:?} {to:?}");
     }
 }
@@ -316,6 +311,7 @@ fn the_type_of_an_event_over_the_limit_is_that_of_a_small_one() {
     let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
     let item =
         json!({"type": "message", "role": "function_call", "content": [{"type": "output_text", "text": "hello"}]});
+    let done = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
     for types in [
         "\"type\":\"response.in_progress\",\"type\":\"response.completed\"",
         "\"type\":\"response.completed\",\"type\":\"response.in_progress\"",
@@ -324,7 +320,7 @@ fn the_type_of_an_event_over_the_limit_is_that_of_a_small_one() {
     ] {
         let stream = |instructions: &str| {
             let response = json!({"id": "r", "status": "completed", "instructions": instructions, "output": [item], "usage": usage});
-            format!("data: {{{types},\"response\":{response}}}\n\n")
+            format!("data: {done}\n\ndata: {{{types},\"response\":{response}}}\n\n")
         };
         let small = read(stream("").as_bytes(), types);
         let large = read_limited(stream(&"x".repeat(3000)).as_bytes(), 1000, types);
@@ -334,56 +330,130 @@ fn the_type_of_an_event_over_the_limit_is_that_of_a_small_one() {
     // What does not end the response has no output that could be lost.
     let item = json!({"type": "message", "content": [{"type": "output_text", "text": "x".repeat(3000)}]});
     let response = json!({"id": "r", "output": [item], "status": "completed", "usage": usage});
-    for (last, lost) in [("in_progress", 0), ("completed", 1)] {
+    for (last, lost) in [("in_progress", 0), ("completed", 1), ("done", 1)] {
         let types = format!("\"type\":\"response.completed\",\"type\":\"response.{last}\"");
         let stream = format!("data: {{{types},\"response\":{response}}}\n\n");
         assert_eq!(read_limited(stream.as_bytes(), 1000, last).end.too_long, lost, "{last}");
     }
 }
 
-/// Token counts behind an output that leaves no room for them are reported, and the output is lost.
+/// Earlier events reported an output if at least as many items of each type came, in any order. Else the event is too
+/// long, and what it has besides counts all the same, whatever the limit and however the bytes are cut.
 #[test]
-fn an_output_gives_way_to_token_counts() {
-    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3, "of_a_vendor": "u".repeat(500)});
-    let item = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
-    let reported = item("hello");
-    let done = json!({"type": "response.output_item.done", "output_index": 1, "item": reported});
-    for (output, lost, content) in [
-        (json!([item(&"x".repeat(600)), reported]), 1, "hello".to_string()),
-        (json!([item("x"), reported]), 0, "hellox".to_string()),
-    ] {
-        let response = json!({"id": "r", "output": output, "status": "completed", "usage": usage});
-        let completed = json!({"type": "response.completed", "response": response});
-        let stream = type_first(&[json!({"type": "response.created", "response": {}}), done.clone(), completed]);
-        let read = read_limited(&stream, 1000, &content);
-        assert_eq!((read.end.verdict, read.end.too_long), (Verdict::Done, lost));
-        assert_eq!(&read.message["native_usage"], &usage);
-        assert_eq!(read.message["choices"][0]["message"]["content"], content);
+fn an_output_was_reported_if_as_many_items_of_each_type_were() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let message = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let [reasoning, search] = ["reasoning", "web_search_call"].map(|kind| json!({"type": kind}));
+    let call = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": "{\"a\":1}"});
+    let custom = json!({"type": "custom_tool_call", "call_id": "c", "name": "f", "input": "a"});
+    let event = |kind: &str, at: usize, item: &Value| json!({"type": format!("response.output_item.{kind}"), "output_index": at, "item": item});
+    let done = |items: &[Value]| items.iter().enumerate().map(|(at, item)| event("done", at, item)).collect::<Vec<_>>();
+    let delta = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "a"});
+    let arguments = json!({"type": "response.function_call_arguments.delta", "output_index": 0, "delta": "{\"a\":1}"});
+    let begun = json!({"type": "function_call", "call_id": "c", "name": "f", "arguments": ""});
+    let created = json!({"type": "response.created", "response": {"id": "r"}});
+    let all = [reasoning.clone(), message("a"), call.clone(), search.clone()];
+    let [last, first, rest @ ..] = [search.clone(), reasoning.clone(), message("b"), call.clone()];
+    let turned = [vec![last, first], rest.to_vec()].concat();
+    let many = [vec![search.clone(); 9], vec![message("a")], vec![reasoning.clone(); 8]].concat();
+    let several = |count| vec![message("a"); count];
+    let rows = [
+        (done(&all), json!(all), 0),
+        (done(&all), json!(turned), 0),
+        (done(&all), json!(all[..3]), 0),
+        (done(&all[..3]), json!(all), 1),
+        (done(&all[..1]), json!([message("a")]), 1),
+        (done(&several(1)), json!(several(2)), 1),
+        // What did not come again was reported all the same.
+        (done(&all), json!([]), 0),
+        // More items than are tracked.
+        (done(&many), json!(many), 0),
+        (done(&many), json!(many[1..]), 0),
+        (done(&many[1..]), json!(many), 1),
+        (done(&several(254)), json!(several(254)), 0),
+        (done(&several(300)), json!(several(254)), 0),
+        (done(&several(300)), json!(several(299)), 1),
+        // A piece of a text counts, the beginning of an item does not.
+        (vec![delta.clone()], json!([message("a")]), 0),
+        (vec![event("added", 0, &message(""))], json!([message("a")]), 1),
+        (vec![event("added", 0, &begun)], json!([call]), 1),
+        (vec![event("added", 0, &begun), arguments], json!([call]), 0),
+        (vec![event("added", 0, &search)], json!([search]), 1),
+        // Both are tool calls of the client.
+        (done(&[custom]), json!([call]), 0),
+        // What is no object is no item.
+        (done(&several(1)), json!([message("a"), null, 1, [message("a")]]), 0),
+        (Vec::new(), json!({"type": "message"}), 0),
+        // The items of an earlier response do not count.
+        ([done(&several(1)), vec![created.clone()]].concat(), json!(several(1)), 1),
+    ];
+    for (events, output, lost) in rows {
+        let response = json!({"id": "r", "status": "completed", "instructions": "i".repeat(700), "output": output, "usage": usage});
+        // Another event may end the response again, and has nothing to report then.
+        let ends = ["completed", "done"].map(|kind| json!({"type": format!("response.{kind}"), "response": response}));
+        let stream = type_first(&[vec![created.clone()], events, ends.to_vec()].concat());
+        let whole = read(&stream, "no limit");
+        let longest = ends[0].to_string().len();
+        for limit in (400..700).step_by(37).chain([longest - 9]) {
+            let reduced = read_limited(&stream, limit, &output.to_string());
+            assert_eq!((reduced.end.verdict, reduced.end.too_long), (Verdict::Done, lost), "{limit}: {output}");
+            assert_eq!(reduced.message["native_usage"], usage, "{limit}: {output}");
+            let finish = |message: &Value| message["choices"][0]["finish_reason"].clone();
+            assert_eq!(finish(&reduced.message), finish(&whole.message), "{limit}: {output}");
+            if lost == 0 && output[0].get("input").is_none() {
+                assert_eq!(reduced.message["choices"], whole.message["choices"], "{limit}: {output}");
+            }
+        }
     }
 }
 
-/// Where there is no room for the place of an item, all items are lost: one behind it would come in the wrong place.
+/// The response ends and what is lost is reported, whichever member or name says so, and wherever the limit is reached: in the
+/// event, or in blanks or a line behind its JSON.
 #[test]
-fn an_item_without_its_place_is_lost() {
-    let item = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
-    let done = json!({"type": "response.output_item.done", "output_index": 1, "item": item("hello")});
-    let mut all = Vec::new();
-    for len in 700..900 {
-        let output = [item(&"x".repeat(len)), item("hello"), item("y")];
-        let response = json!({"id": "r", "instructions": "i".repeat(1000), "output": output, "status": "completed"});
-        let completed = json!({"type": "response.completed", "response": response});
-        let stream = type_first(&[json!({"type": "response.created", "response": {}}), done.clone(), completed]);
-        let read = pull_with(&stream, &[stream.len()], limited(1000));
-        let content = read.message["choices"][0]["message"]["content"].as_str().unwrap();
-        assert_eq!(read.end.verdict, Verdict::Done);
-        all.push((read.end.too_long, content.replace(&"x".repeat(len), "x")));
+fn an_event_over_the_limit_ends_the_response_as_a_small_one_does() {
+    let usage = json!({"input_tokens": 1, "output_tokens": 2, "total_tokens": 3});
+    let message = |text: &str| json!({"type": "message", "content": [{"type": "output_text", "text": text}]});
+    let delta = json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "a"});
+    for (kind, output, lost) in [
+        ("completed", 1, 0),
+        ("completed", 2, 1),
+        ("done", 1, 0),
+        ("done", 2, 1),
+        ("incomplete", 0, 0),
+        ("failed", 2, 1),
+    ] {
+        for status in [None, Some("completed")] {
+            for name in ["", "event: message\n", "event: response.done\n", "event: response.in_progress\n"] {
+                for behind in ["", "SPACES", "\ndata:SPACES"] {
+                    let response = |instructions: &str| {
+                        let mut response = json!({"id": "r", "instructions": instructions,
+                            "output": vec![message("a"); output], "usage": usage});
+                        if let Some(status) = status {
+                            response["status"] = json!(status);
+                        }
+                        let kind = format!("response.{kind}");
+                        let event = json!({"type": kind, "response": response}).to_string();
+                        (event, behind)
+                    };
+                    let stream = |instructions: &str, spaces: usize| {
+                        let (event, behind) = response(instructions);
+                        let behind = behind.replace("SPACES", &" ".repeat(spaces));
+                        format!("data: {delta}\n\n{name}data: {event}{behind}\n\n")
+                    };
+                    let what = format!("{kind} {output} {status:?} {name:?} {behind:?}");
+                    let small = read(stream("", 0).as_bytes(), &what);
+                    let (text, spaces) = if behind.is_empty() { (900, 0) } else { (100, 900) };
+                    let large = read_limited(stream(&"x".repeat(text), spaces).as_bytes(), 800, &what);
+                    assert_eq!((large.end.verdict, large.end.too_long), (small.end.verdict, lost), "{what}");
+                    assert_eq!(large.message["native_usage"], small.message["native_usage"], "{what}");
+                    assert_eq!(
+                        large.message["choices"][0]["finish_reason"], small.message["choices"][0]["finish_reason"],
+                        "{what}"
+                    );
+                }
+            }
+        }
     }
-    all.dedup();
-    // With growing length there is no room for: nothing, the members behind the output, the last item, the place of the second
-    // item, the first item.
-    let expected = [(0, "helloxy"), (1, "hello"), (1, "hellox"), (1, "hello"), (1, "helloy")];
-    let expected = expected.map(|(lost, content)| (lost, content.to_string()));
-    assert_eq!(all, expected);
 }
 
 /// Lines without `data:` are not reduced: that the limit was hit is reported.

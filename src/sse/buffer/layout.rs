@@ -267,23 +267,6 @@ impl EventBuffer {
         (self.lasting(), len)
     }
 
-    /// Removes the bytes from `from` to `to` from stored data. First reserves room for the longest allowed data, so
-    /// that the step is never taken back for want of storage: that could not restore the removed bytes. Returns
-    /// `false`, with no effect, if there is no such room or there are no such bytes.
-    pub(crate) fn cut<S: Storage + ?Sized>(&mut self, storage: &mut S, from: usize, to: usize) -> bool {
-        let all = self.lasting().saturating_add(self.allowance(storage));
-        let len = self.data_len();
-        if self.reserve(storage, all).is_err() || from > to || to > len {
-            return false;
-        }
-        let start = self.lasting();
-        shift(storage.bytes_mut(), start.saturating_add(to), start.saturating_add(from), len.saturating_sub(to));
-        if let Some(data) = &mut self.data {
-            data.len = len.saturating_sub(to.saturating_sub(from)) as u32;
-        }
-        true
-    }
-
     /// Copies the start of a payload that a slice cut to the storage. Returns how many bytes
     /// [`append`](EventBuffer::append) may add. Returns `None`, with no effect, if the block already has bytes, if
     /// there is no room, or if the storage would have to move.
