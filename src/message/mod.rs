@@ -28,7 +28,6 @@ mod record;
 #[cfg(feature = "serde")]
 mod serialize;
 mod sink;
-mod so_far;
 mod table;
 #[cfg(all(test, feature = "alloc"))]
 mod tests;
