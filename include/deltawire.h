@@ -263,8 +263,8 @@ typedef struct {
     uint32_t max_depth;
     // The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
     // `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`, `DELTAWIRE_EV_ANNOTATION`,
-    // `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA`, `DELTAWIRE_EV_NATIVE` and
-    // `DELTAWIRE_EV_MESSAGE`. The parser does not decode texts of other kinds, which saves time.
+    // `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA` and `DELTAWIRE_EV_NATIVE`. The parser does not
+    // decode texts of other kinds, which saves time.
     // Callbacks ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
     // The quirks that end the stream with E_STRICT: bit `quirk % 64` of element `quirk / 64`. Bits
@@ -455,14 +455,6 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // Log probabilities of more tokens. Text: JSON.
 #define DELTAWIRE_EV_LOGPROBS 17
 
-// The whole message so far, where a server sends that instead of deltas: in a body that was not
-// streamed, and in dialects without deltas. Text: JSON, an object with `role`, `content`,
-// `tool_calls`, …. Off unless `events` or a callback asks for it. With the flag
-// `DELTAWIRE_EVF_WHOLE`, the new parts of the message follow as events of the same choice: read
-// either the message or those events. Without the flag, the message does not continue the previous
-// message, and no events of its parts follow.
-#define DELTAWIRE_EV_MESSAGE 18
-
 // A choice finished. Text: the finish reason. A callback may receive it in pieces
 // (`DELTAWIRE_EVF_MORE`); a batch has it whole. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
 // twice; the last finish reason counts.
@@ -596,11 +588,6 @@ const char *deltawire_event_name(uint32_t kind);
 
 // `number` is set, even if it is 0.
 #define DELTAWIRE_EVF_NUMBER 512
-
-// With `DELTAWIRE_EV_MESSAGE`: the new parts of the message follow, up to the end of this choice.
-// With `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: the text has all audio or log
-// probabilities of the message so far, not the next fragment. An assembler adds only the new part.
-#define DELTAWIRE_EVF_WHOLE 1024
 
 // The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
 // the protocol's own word, and `code` is its meaning. With `DELTAWIRE_EV_USAGE`: the members have
@@ -904,8 +891,6 @@ typedef struct {
     deltawire_value_fn on_audio;
     // Log probabilities.
     deltawire_value_fn on_logprobs;
-    // The whole message so far. Its new parts are given to the other callbacks, too.
-    deltawire_value_fn on_message;
     // A choice finished: the finish reason. `at->code` is its meaning, `DELTAWIRE_FINISH_*`. A long
     // reason comes in pieces (`DELTAWIRE_EVF_MORE`), one call for each.
     deltawire_text_fn on_finish;
@@ -946,7 +931,7 @@ typedef struct {
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 // Reads `len` bytes and calls `cbs` for the events in them. The parser uses `cbs` and `user` for
 // this call only. `cbs` may be NULL: then no function is called. Give NULL and 0 to continue with a
@@ -1725,9 +1710,8 @@ deltawire_status deltawire_error_field(const deltawire_value *error,
 typedef struct deltawire_message deltawire_message;
 
 // The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` except
-// `DELTAWIRE_EV_MESSAGE`, and `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA`
-// and `_NATIVE`.
+// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and `DELTAWIRE_EV_LIMIT`,
+// `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
 #define DELTAWIRE_MESSAGE_EVENTS 329713975232
 
 // How many bytes of an assembler's block its state and tables of the default size take, with room

@@ -139,7 +139,6 @@ enum class event_kind : std::uint32_t {
     function_arguments = DELTAWIRE_EV_FUNCTION_ARGUMENTS,
     audio = DELTAWIRE_EV_AUDIO,
     logprobs = DELTAWIRE_EV_LOGPROBS,
-    message = DELTAWIRE_EV_MESSAGE,
     finish = DELTAWIRE_EV_FINISH,
     choice_error = DELTAWIRE_EV_CHOICE_ERROR,
     usage = DELTAWIRE_EV_USAGE,
@@ -915,10 +914,6 @@ public:
     bool plain() const noexcept { return has(DELTAWIRE_EVF_PLAIN); }
     /// `number()` is set, even if it is 0.
     bool has_number() const noexcept { return has(DELTAWIRE_EVF_NUMBER); }
-    /// With event_kind::message: the new parts of the message follow, up to the end of this choice. With
-    /// event_kind::audio and event_kind::logprobs: the text has all audio or log probabilities of the message so far,
-    /// not the next fragment.
-    bool whole() const noexcept { return has(DELTAWIRE_EVF_WHOLE); }
     /// The event is of another protocol than chat completions. With event_kind::finish: the text is that protocol's own
     /// word. With event_kind::usage: the members have its own names, and `code()` is the protocol.
     bool is_native() const noexcept { return has(DELTAWIRE_EVF_NATIVE); }
@@ -989,7 +984,7 @@ public:
     std::string_view extra() const noexcept {
         return view(raw_->extra_off, raw_->extra_len, DELTAWIRE_EVF_EXTRA_SCRATCH);
     }
-    /// The text as a value (audio, log probabilities, message, usage, errors); absent if it is only a piece.
+    /// The text as a value (audio, log probabilities, usage, errors); absent if it is only a piece.
     value json() const noexcept { return json_of(text(), more()); }
     /// As `json()`, for a text that was joined from pieces.
     value json_of(std::string_view whole, bool cut = false) const noexcept {
@@ -1066,7 +1061,7 @@ private:
 //     on_tool_arguments(at, string_view)     never called for a call without arguments: take a function's as {}
 //     on_function_name(at, string_view)      as on_tool_name
 //     on_function_arguments(at, string_view)
-//     on_audio, on_logprobs, on_message(at, value)
+//     on_audio, on_logprobs(at, value)
 //     on_finish(at, string_view)             at.finish()
 //     on_choice_error, on_error(at, error_info)
 //     on_usage(at, value)                    token_usage::of(value): the counts of this event;
@@ -1130,7 +1125,7 @@ struct method;
     X(tool_call, call_fn, H, tool_call) X(tool_name, text_fn, H, std::string_view)                          \
     X(tool_arguments, text_fn, H, std::string_view) X(function_name, text_fn, H, std::string_view)          \
     X(function_arguments, text_fn, H, std::string_view) X(audio, value_fn, H, value)                        \
-    X(logprobs, value_fn, H, value) X(message, value_fn, H, value) X(finish, text_fn, H, std::string_view)  \
+    X(logprobs, value_fn, H, value) X(finish, text_fn, H, std::string_view)                                 \
     X(choice_error, error_fn, H, error_info) X(usage, value_fn, H, value) X(error, error_fn, H, error_info) \
     X(malformed, text_fn, H, std::string_view) X(too_long, at_fn, H) X(comment_too_long, at_fn, H)          \
     X(limit, at_fn, H) X(quirk, quirk_fn, H, deltawire::quirk) X(done, at_fn, H) X(frame, at_fn, H)         \
@@ -1395,7 +1390,7 @@ struct config {
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
     /// The kinds that a batch emits, made with `mask_of`; 0 is every kind except frames, payloads, meta, annotations,
-    /// signatures, media, native parts and messages. An assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
+    /// signatures, media and native parts. An assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
     std::uint64_t events = 0;
     /// The most events that a batch reads with one call of the library.
     std::size_t batch_events = 64;

@@ -54,7 +54,7 @@ kinds! {
     FunctionArguments = 15: "A fragment of a `function_call`'s arguments.",
     Audio = 16: "A fragment of audio.",
     Logprobs = 17: "Log probabilities.",
-    Message = 18: "The whole message so far. Emitted on request. What is new in the message follows as deltas.",
+    Message = 18: "Reserved: a whole message, whose parts are reported as other deltas.",
     Finish = 19: "A choice finished.",
     ChoiceError = 20: "A choice failed.",
     Usage = 21: "The token counts so far.",
@@ -87,19 +87,16 @@ impl Kind {
 
     /// The kinds that a batch emits by default: all except [`Frame`](Kind::Frame), [`Payload`](Kind::Payload),
     /// [`Meta`](Kind::Meta), [`Annotation`](Kind::Annotation), [`Signature`](Kind::Signature), [`Media`](Kind::Media)
-    /// and [`Native`](Kind::Native), which only a message needs, and [`Message`](Kind::Message), which repeats the
-    /// contents of other deltas.
+    /// and [`Native`](Kind::Native), which only a message needs.
     pub const DEFAULT: u64 = !(Kind::Frame.bit()
         | Kind::Payload.bit()
         | Kind::Meta.bit()
         | Kind::Annotation.bit()
         | Kind::Signature.bit()
         | Kind::Media.bit()
-        | Kind::Native.bit()
-        | Kind::Message.bit());
+        | Kind::Native.bit());
 
-    /// The kinds needed to assemble a whole message and to know whether part of it was skipped. Excludes
-    /// [`Message`](Kind::Message), whose contents are also reported as deltas.
+    /// The kinds needed to assemble a whole message and to know whether part of it was skipped.
     pub const MESSAGE: u64 = Kind::Chunk.bit()
         | Kind::Role.bit()
         | Kind::Content.bit()
@@ -125,16 +122,7 @@ impl Kind {
 
     /// Whether a delta of this kind shows that a choice has deltas, rather than only a whole message.
     pub(crate) const fn is_part_of_delta(self) -> bool {
-        !matches!(
-            self,
-            Kind::Role
-                | Kind::Finish
-                | Kind::Message
-                | Kind::ChoiceError
-                | Kind::Logprobs
-                | Kind::Meta
-                | Kind::Annotation
-        )
+        !matches!(self, Kind::Role | Kind::Finish | Kind::ChoiceError | Kind::Logprobs | Kind::Meta | Kind::Annotation)
     }
 }
 
@@ -262,11 +250,6 @@ pub const FLAG_REPLACES: u16 = 128;
 pub const FLAG_PLAIN: u16 = 256;
 /// [`Delta::number`] holds a number.
 pub const FLAG_NUMBER: u16 = 512;
-/// On a [`Kind::Message`]: what is new in the message follows as deltas of the same choice. Those deltas have the flag
-/// too, until a tracker removes it. On a [`Kind::Audio`] and a [`Kind::Logprobs`] of a message the flag stays: such a
-/// delta is all of the audio or of the log probabilities so far, not the next fragment.
-pub const FLAG_WHOLE: u16 = 1024;
-
 /// The event is of another protocol than chat completions. On a [`Kind::Finish`]: the text is in the words of that
 /// protocol, and the code is the [`FinishKind`] that it means. On a [`Kind::Usage`]: the members have the names of that
 /// protocol, whose number is the code.
@@ -277,6 +260,8 @@ pub const FLAG_PROMPT: u16 = 8192;
 /// On a pulled [`Kind::ToolCall`]: its element of `tool_calls` has no ID, name or arguments, but members that no other
 /// delta is made of. The members belong to the call that the element selects; the element opens no call.
 pub(crate) const FLAG_SELECTS: u16 = 2048;
+/// Set by the reader on a whole `message` and on each delta of it, for the tracker, which removes the flag.
+pub(crate) const FLAG_WHOLE: u16 = 1024;
 /// Set by the reader of a protocol for the tracker: a new tool call begins, even under the index or the ID of an
 /// earlier call.
 pub(crate) const FLAG_ANEW: u16 = 16384;

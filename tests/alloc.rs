@@ -131,7 +131,6 @@ impl Reader {
             Update::Usage(usage) => {
                 self.sum += usage.total_tokens().unwrap_or(0) as usize + usage.cached_tokens().unwrap_or(0) as usize;
             }
-            Update::Message(message) => self.sum += message.deltas().count(),
             Update::Audio(audio) => self.sum += usize::from(audio.data().is_some()),
             Update::Logprobs(logprobs) => self.sum += logprobs.refusal().count(),
             _ => {}

@@ -5,10 +5,10 @@ use crate::common::completion_json;
 use crate::common::logged::{batched, delta, each_chunk, pushed, Counts, Logged};
 use crate::common::records::{each_record, Room};
 use deltawire::chat::Owner;
-use deltawire::delta::{Kind, FLAG_WHOLE};
+use deltawire::delta::Kind;
 use deltawire::message::{Assembler, Completion, Detail, Field, LogError, Member, MessageLog};
 use deltawire::track::Tracker;
-use deltawire::{handler, Config, Event, Flow, Growing, Parser, Update};
+use deltawire::{Config, Event, Parser, Update};
 use serde_json::Value;
 
 #[test]
@@ -472,105 +472,15 @@ fn reasoning_details_that_are_no_array_are_one_entry() {
 }
 
 #[test]
-fn annotations_of_messages_so_far_are_appended() {
-    let annotations = |arrays: &[&str]| {
-        let chunk = |array: &&str| {
-            format!("data: {{\"choices\":[{{\"message\":{{\"content\":\"c\",\"annotations\":{array}}}}}]}}\n\n")
-        };
-        let stream: String = arrays.iter().map(chunk).collect();
-        Counts::default().stream("annotations", stream.as_bytes(), Config::default());
-        let message = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
-        String::from_utf8(message.choices[0].annotations.as_ref().unwrap().as_bytes().to_vec()).unwrap()
-    };
-    assert_eq!(annotations(&[r#"[{"a":1}]"#, r#"[{"a":1},{"b":2}]"#, r#"[{"a":1},{"b":2}]"#]), r#"[{"a":1},{"b":2}]"#);
-    assert_eq!(annotations(&["[]", r#"[{"a":1},{"b":2}]"#, "[1,2,3, 4 , 5]"]), r#"[{"a":1},{"b":2},3,4,5]"#);
-    assert_eq!(annotations(&["[1,2]", "[1]", "[1,2,3]"]), "[1,2,3]");
-}
-
-#[test]
-fn audio_and_log_probabilities_of_messages_so_far_are_kept_once() {
-    let kept = |choices: &[String]| {
-        let chunk = |choice: &String| format!("data: {{\"choices\":[{{{choice}}}]}}\n\n");
-        let stream: String = choices.iter().map(chunk).collect();
-        Counts::default().stream("so far", stream.as_bytes(), Config::default());
-        let assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
-        let json: Value = serde_json::from_slice(assembler.json(Detail::Extended).unwrap().as_bytes()).unwrap();
-        json["choices"][0].clone()
-    };
-    let audio = |audios: &[&str]| {
-        let choice = |audio: &&str| format!(r#""message":{{"content":"c","audio":{audio}}}"#);
-        kept(&audios.iter().map(choice).collect::<Vec<_>>())["message"]["audio"].to_string()
-    };
-    let logprobs = |lists: &[&str]| {
-        let choice = |lists: &&str| format!(r#""message":{{"content":"c"}},"logprobs":{{{lists}}}"#);
-        kept(&lists.iter().map(choice).collect::<Vec<_>>())["logprobs"].to_string()
-    };
-    let grows = [
-        r#"{"id":"u","data":"AAAA","transcript":"h\u00e9\ud83d"}"#,
-        r#"{"id":"u","data":"AAAA\u0042BBB","transcript":"hé\ud83d\ude00o","expires_at":7}"#,
-        r#"{"id":"u","data":"AAAABBBB","transcript":"hé😀o!"}"#,
-    ];
-    let both = r#"{"data":["AAAA","BBBB"],"expires_at":7,"id":"u","transcript":"hé😀o!"}"#;
-    assert_eq!(audio(&grows).parse::<Value>().unwrap(), both.parse::<Value>().unwrap());
-    assert_eq!(audio(&[grows[2]; 3]), audio(&grows[2..]));
-    // Longer than what is compared in one go.
-    let long = format!(r#"{{"transcript":"{}é"}}"#, "x".repeat(200));
-    let longer = long.replace("\"}", " and\"}");
-    assert_eq!(audio(&[&long, &longer]), longer);
-    // Fragments in messages, although those are whole.
-    let fragments = [r#"{"data":"AAAA","transcript":"a\ud83d"}"#, r#"{"data":"BB==","transcript":"\ude00b"}"#];
-    assert_eq!(audio(&fragments), r#"{"data":["AAAA","BB=="],"transcript":"a😀b"}"#);
-
-    let [one, two] = [r#""content":[{"t":1}]"#, r#""content":[{"t":1},{"t":2}]"#];
-    assert_eq!(logprobs(&[one, two, two]), format!("{{{two}}}"));
-    let half = [r#""content":[{"t":"\ud83d"}]"#, r#""content":[{"t":"\ud83d"}, 3 ]"#];
-    assert_eq!(logprobs(&half), "{\"content\":[{\"t\":\"\u{fffd}\"},3]}");
-    assert_eq!(logprobs(&[r#""refusal":[1],"tokens":["a"]"#; 2]), r#"{"refusal":[1],"tokens":["a"]}"#);
-    // Those of each chunk alone.
-    assert_eq!(logprobs(&[r#""content":[1,2]"#, r#""content":[3]"#, r#""content":[1]"#]), r#"{"content":[1,2,3,1]}"#);
-    // A delta counts, and the message beside it does not.
-    let beside = |delta: &str, list: &str| {
-        format!(r#""delta":{{{delta}}},"message":{{"content":"ab"}},"logprobs":{{"content":{list}}}"#)
-    };
-    let choices = [beside(r#""content":"a""#, "[1]"), beside(r#""content":"b""#, "[1,2]"), beside("", "[1,1]")];
-    assert_eq!(kept(&choices)["logprobs"].to_string(), r#"{"content":[1,1,2,1,1]}"#);
-}
-
-#[test]
-fn what_a_whole_message_has_of_audio_and_log_probabilities_is_flagged() {
-    let stream = |member: &str| {
-        let choice = |at: usize| {
-            format!(
-                r#"{{"choices":[{{"index":0,"{member}":{{"content":"a","audio":{{"id":"u"}}}},"logprobs":{{"n":{at}}}}}]}}"#
-            )
-        };
-        format!("data: {}\n\ndata: {}\n\n", choice(1), choice(2))
-    };
-    let flag = |update: &Update<'_>| match update {
-        Update::Audio(audio) => Some(audio.is_whole()),
-        Update::Logprobs(logprobs) => Some(logprobs.is_whole()),
-        _ => None,
-    };
-    for (member, is_whole) in [("message", true), ("delta", false)] {
-        let (bytes, mut pushed, mut pulled) = (stream(member), Vec::new(), Vec::new());
-        let mut keep = handler::from_fn(|_, update| {
-            pushed.extend(flag(&update));
-            Flow::Continue(())
-        });
-        Parser::new(Growing::new()).feed(bytes.as_bytes(), &mut keep).into_result().unwrap();
-        let (mut parser, mut input) = (Parser::new(Growing::new()), bytes.as_bytes());
-        while let Some(event) = parser.next(&mut input).unwrap() {
-            pulled.extend(event.deltas().filter_map(|(_, update)| flag(&update)));
-        }
-        assert_eq!(pushed, [is_whole; 4], "{member}");
-        // Without a tracker only log probabilities are known to be new in the second.
-        assert_eq!(pulled, if is_whole { vec![true; 3] } else { vec![false; 4] }, "{member}");
-
-        let (tracker, room) = (&mut Tracker::<8, 32>::new(), Room { records: 32, scratch: 512 });
-        let (kinds, mut flags, config) = (Kind::Audio.bit() | Kind::Logprobs.bit(), Vec::new(), Config::default());
-        each_record::<2>(config, tracker, [bytes.as_bytes()].into_iter(), kinds, room, |record, _, _| {
-            flags.push(record.flags & FLAG_WHOLE != 0);
-        });
-        assert_eq!(flags, [is_whole; 4], "{member}");
-    }
+fn annotations_and_audio_of_messages_so_far_are_those_of_the_first() {
+    let message = |members: &str| format!("data: {{\"choices\":[{{\"message\":{{\"content\":\"c\"{members}}}}}]}}\n\n");
+    let first = r#","annotations":[{"a":1}],"audio":{"id":"u","data":"AAAA"}"#;
+    let later = r#","annotations":[{"a":1},{"b":2}],"audio":{"id":"u","data":"AAAABBBB"}"#;
+    let stream = [message(""), message(first), message(later)].concat();
+    Counts::default().stream("so far", stream.as_bytes(), Config::default());
+    let json = pushed(stream.as_bytes(), usize::MAX, Config::default()).json(Detail::Extended).unwrap();
+    let json: Value = serde_json::from_slice(json.as_bytes()).unwrap();
+    let message = &json["choices"][0]["message"];
+    assert_eq!(message["annotations"].to_string(), r#"[{"a":1}]"#);
+    assert_eq!(message["audio"].to_string(), r#"{"data":["AAAA"],"id":"u"}"#);
 }

@@ -166,7 +166,6 @@ impl Hash {
             Update::FunctionArguments(text) => self.text(30, *text),
             Update::Audio(audio) => self.bytes(audio.value().raw()),
             Update::Logprobs(logprobs) => self.bytes(logprobs.value().raw()),
-            Update::Message(message) => self.bytes(message.value().raw()),
             Update::Finish(reason) => {
                 let flags = u64::from(reason.is_of_prompt()) | u64::from(reason.is_native()) << 1;
                 self.word(u64::from(reason.kind().number()) << 2 | flags);

@@ -54,10 +54,6 @@ const (
 	KindAudio Kind = 16
 	// KindLogprobs is the log probabilities of more tokens. Text: JSON.
 	KindLogprobs Kind = 17
-	// KindMessage is the whole message so far, which a body that was not streamed and a dialect without deltas contain;
-	// only [WithEvents] turns it on. Text: JSON. The new parts of the message follow as events of the same choice
-	// ([FlagWhole]): read either the message or those events.
-	KindMessage Kind = 18
 	// KindFinish reports that a choice finished. Text: the finish reason; [Event.FinishReason] returns it as a number. A
 	// choice may finish twice; the last finish reason counts.
 	KindFinish Kind = 19
@@ -124,7 +120,7 @@ func (k Kind) String() string { return nameOf("Kind", k, kindNames) }
 var kindNames = []string{
 	"None", "SSE", "Comment", "KeepAlive", "Retry", "LastEventID", "Chunk", "Role", "Content", "Reasoning",
 	"Refusal", "ToolCall", "ToolName", "ToolArguments", "FunctionName", "FunctionArguments", "Audio", "Logprobs",
-	"Message", "Finish", "ChoiceError", "Usage", "Error", "Malformed", "TooLong", "CommentTooLong", "Limit",
+	19: "Finish", "ChoiceError", "Usage", "Error", "Malformed", "TooLong", "CommentTooLong", "Limit",
 	"Quirk", "Done", "Payload", "Meta", "Annotation", 34: "Signature", "Media", 38: "Native", 48: "Frame",
 }
 
@@ -189,10 +185,6 @@ const (
 	FlagPlain Flags = 1 << 8
 	// FlagNumber: Number is set, even if it is 0.
 	FlagNumber Flags = 1 << 9
-	// FlagWhole: the new parts of a [KindMessage] follow. A [KindMessage] without this flag does not continue the previous
-	// message. On a [KindAudio] or a [KindLogprobs]: the text has all audio or log probabilities of the message so far,
-	// not the next fragment.
-	FlagWhole Flags = 1 << 10
 	// FlagNative: the event is of another protocol than chat completions. On a [KindFinish]: the text is that protocol's
 	// own word. On a [KindUsage]: the members have its own names, and Code is the [Protocol].
 	FlagNative Flags = 1 << 12

@@ -186,8 +186,6 @@ func lineOf(e *Event) string {
 		return line
 	case KindLogprobs:
 		return raw("logprobs")
-	case KindMessage:
-		return raw("message")
 	case KindUsage:
 		return "usage " + escaped(e.Text)
 	case KindFinish:

@@ -68,8 +68,8 @@ const (
 
 // WithEvents makes the reader emit only events of these kinds. It does not decode the texts of other kinds, which saves
 // time. If the option is given twice, the reader emits the kinds of both. Without this option the reader emits all
-// kinds except [KindFrame], [KindPayload], [KindMeta], [KindAnnotation], [KindSignature], [KindMedia], [KindNative] and
-// [KindMessage]. Without arguments the option turns every kind off: the first [Reader.Next] reads to the end of the
+// kinds except [KindFrame], [KindPayload], [KindMeta], [KindAnnotation], [KindSignature], [KindMedia] and
+// [KindNative]. Without arguments the option turns every kind off: the first [Reader.Next] reads to the end of the
 // stream, which is enough for an [Assembler], for [Reader.Meter], for [Reader.Usage] and for [Reader.Err].
 func WithEvents(kinds ...Kind) Option {
 	return func(s *settings) {

@@ -105,7 +105,7 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	if !s.chosen {
 		r.shown = (1<<kindCount - 1) &^
 			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) | maskOf(KindSignature) |
-				maskOf(KindMedia) | maskOf(KindNative) | maskOf(KindMessage))
+				maskOf(KindMedia) | maskOf(KindNative))
 	}
 	// The reader itself needs the errors for End and the limits for Err. They also keep the mask from being 0, which would
 	// mean the default kinds.

@@ -370,7 +370,6 @@ impl<'c> CallbackSink<'c> {
             Kind::Media => self.value(calls.on_media, bytes),
             Kind::Native => self.value(calls.on_native, bytes),
             Kind::Logprobs => self.value(calls.on_logprobs, bytes),
-            Kind::Message => self.value(calls.on_message, bytes),
             Kind::ChoiceError => self.value(calls.on_choice_error, bytes),
             Kind::Usage => self.value(calls.on_usage, bytes),
             Kind::Error => self.value(calls.on_error, bytes),

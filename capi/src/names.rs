@@ -65,7 +65,7 @@ pub extern "C" fn deltawire_status_text(status: deltawire_status) -> *const c_ch
 }
 
 /// How many kinds of the library have no constant in C yet.
-const RESERVED: usize = 4;
+const RESERVED: usize = 5;
 
 /// The name of a kind of event, such as `CONTENT`; "?" for an unknown number. Static, ended by NUL.
 #[no_mangle]
@@ -89,7 +89,6 @@ pub extern "C" fn deltawire_event_name(kind: u32) -> *const c_char {
         DELTAWIRE_EV_FUNCTION_ARGUMENTS = Kind::FunctionArguments as u32 => "FUNCTION_ARGUMENTS",
         DELTAWIRE_EV_AUDIO = Kind::Audio as u32 => "AUDIO",
         DELTAWIRE_EV_LOGPROBS = Kind::Logprobs as u32 => "LOGPROBS",
-        DELTAWIRE_EV_MESSAGE = Kind::Message as u32 => "MESSAGE",
         DELTAWIRE_EV_FINISH = Kind::Finish as u32 => "FINISH",
         DELTAWIRE_EV_CHOICE_ERROR = Kind::ChoiceError as u32 => "CHOICE_ERROR",
         DELTAWIRE_EV_USAGE = Kind::Usage as u32 => "USAGE",

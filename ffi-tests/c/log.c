@@ -332,7 +332,6 @@ static void put_line(logbook *log, const item *it)
         put_audio(log, it);
         break;
     case KIND(LOGPROBS): put_json_line(log, "logprobs", it, 1); break;
-    case KIND(MESSAGE): put_json_line(log, "message", it, 1); break;
     case KIND(USAGE): put_json_line(log, "usage", it, 0); break;
     case KIND(FINISH):
         put_text_line(log, "finish", it, 0);

@@ -62,7 +62,6 @@ void log_bad(logbook *log, const char *what, uint64_t number);
     TEXT(on_function_arguments, FUNCTION_ARGUMENTS) \
     VALUE(on_audio, AUDIO) \
     VALUE(on_logprobs, LOGPROBS) \
-    VALUE(on_message, MESSAGE) \
     TEXT(on_finish, FINISH) \
     VALUE(on_choice_error, CHOICE_ERROR) \
     VALUE(on_usage, USAGE) \

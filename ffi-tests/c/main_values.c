@@ -91,7 +91,7 @@ static void names(void)
     static const char *const kinds[] = {
         "NONE", "SSE", "COMMENT", "KEEP_ALIVE", "RETRY", "LAST_EVENT_ID", "CHUNK", "ROLE", "CONTENT", "REASONING",
         "REFUSAL", "TOOL_CALL", "TOOL_NAME", "TOOL_ARGUMENTS", "FUNCTION_NAME", "FUNCTION_ARGUMENTS", "AUDIO", "LOGPROBS",
-        "MESSAGE", "FINISH", "CHOICE_ERROR", "USAGE", "ERROR", "MALFORMED", "TOO_LONG", "COMMENT_TOO_LONG", "LIMIT",
+        "?", "FINISH", "CHOICE_ERROR", "USAGE", "ERROR", "MALFORMED", "TOO_LONG", "COMMENT_TOO_LONG", "LIMIT",
         "QUIRK", "DONE", "PAYLOAD", "META", "ANNOTATION", "?", "?", "SIGNATURE",
         "MEDIA", "?", "?", "NATIVE"};
     static const char *const verdicts[] = {"Empty", "NotAStream", "ApiError", "Done", "Finished", "Body", "JsonAnswer",

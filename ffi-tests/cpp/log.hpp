@@ -163,7 +163,6 @@ struct logger : collected {
     flow on_function_arguments(at a, text t) { return choice_text("function-arguments", a, t); }
     flow on_audio(at a, const deltawire::value &v) { return line(audio_line(choice("audio", a), v)); }
     flow on_logprobs(at a, const deltawire::value &v) { return line(choice("logprobs", a) + " " + escaped(v.raw())); }
-    flow on_message(at a, const deltawire::value &v) { return line(choice("message", a) + " " + escaped(v.raw())); }
     flow on_finish(at a, text t) { return choice_text("finish", a, t); }
     flow on_choice_error(at a, const deltawire::error_info &e) {
         return line(error_line(choice("choice-error", a), e));
@@ -230,7 +229,6 @@ inline std::string event_line(const deltawire::event &e, std::string_view text) 
     case kind::function_arguments: return choice("function-arguments", e) + " " + in_quotes(text);
     case kind::audio: return audio_line(choice("audio", e), e.json_of(text));
     case kind::logprobs: return choice("logprobs", e) + " " + escaped(text);
-    case kind::message: return choice("message", e) + " " + escaped(text);
     case kind::finish: return choice("finish", e) + " " + in_quotes(text);
     case kind::choice_error: return error_line(choice("choice-error", e), deltawire::error_info(e.json_of(text)));
     case kind::usage: return "usage " + escaped(text);

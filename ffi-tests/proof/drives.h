@@ -199,7 +199,7 @@ static const deltawire_callbacks callbacks = {
     .on_retry = on_at, .on_last_event_id = on_text, .on_chunk = on_chunk, .on_role = on_text, .on_content = on_text,
     .on_reasoning = on_text, .on_refusal = on_text, .on_tool_call = on_call, .on_tool_name = on_text,
     .on_tool_arguments = on_text, .on_function_name = on_text, .on_function_arguments = on_text, .on_audio = on_value,
-    .on_logprobs = on_value, .on_message = on_value, .on_finish = on_text, .on_choice_error = on_value,
+    .on_logprobs = on_value, .on_finish = on_text, .on_choice_error = on_value,
     .on_usage = on_value, .on_error = on_value, .on_malformed = on_text, .on_too_long = on_at,
     .on_comment_too_long = on_at, .on_limit = on_at, .on_quirk = on_at, .on_done = on_at, .on_frame = on_at,
     .on_meta = on_text, .on_annotations = on_value, .on_signature = on_text, .on_media = on_value,

@@ -1,9 +1,9 @@
 //! Pull: a chunk's deltas as an iterator.
 
-use super::cursor::{Ahead, DeltaCursor, ItemDeltas};
+use super::cursor::{Ahead, DeltaCursor};
 use super::index::Index;
 use super::update::{CallUpdate, Update};
-use super::views::{Chunk, Message};
+use super::views::Chunk;
 use crate::delta::{Delta, Kind, FLAG_WHOLE};
 use crate::shown::{shown, Bytes};
 
@@ -56,8 +56,7 @@ impl<'a> Iterator for Deltas<'a> {
                     }
                 },
             };
-            let is_as_sent = matches!(delta.kind, Kind::Message | Kind::Logprobs);
-            if delta.has(FLAG_WHOLE) && !is_as_sent && index.list.follows {
+            if delta.has(FLAG_WHOLE) && index.list.follows {
                 // Only a tracker knows how much of the message was reported.
                 continue;
             }
@@ -76,19 +75,10 @@ impl<'a> Chunk<'a> {
     /// thing reported once, give the chunk to a [`Tracker`](crate::track::Tracker), or use
     /// [`Parser::feed`](crate::Parser::feed).
     ///
-    /// A whole response that was not streamed (`message` in the place of `delta`) is an [`Update::Message`], followed
-    /// by its deltas. If an earlier chunk had the choice, the deltas of the message are left out, because only a
-    /// tracker knows which are new.
+    /// A whole response that was not streamed has a `message` in the place of `delta`, whose contents are reported as
+    /// deltas. If an earlier chunk had the choice, they are left out, because only a tracker knows which are new.
     #[inline(always)]
     pub fn deltas(&self) -> Deltas<'a> {
         Deltas { payload: self.payload(), index: Some(self.index()), cursor: DeltaCursor::new() }
-    }
-}
-
-impl<'a> Message<'a> {
-    /// Returns the deltas of the message, as if they were those of a stream.
-    pub fn deltas(&self) -> impl Iterator<Item = Update<'a>> {
-        let payload = self.value().raw();
-        ItemDeltas::of(payload).filter_map(move |delta| Update::of(&delta, payload))
     }
 }

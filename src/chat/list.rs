@@ -99,7 +99,7 @@ fn fragment(index: u32, choice: u32) -> PageItem {
     }
 }
 
-/// Puts a `message`, and the items of its members.
+/// Puts an item for a `message`, from which the tracker learns that one begins, and the items of its members.
 #[inline(never)]
 pub(super) fn put_message(payload: &[u8], message: Value<'_>, number: u32, items: &mut ChoiceItems<'_>) {
     let from = items.as_slice().len();
@@ -245,14 +245,7 @@ impl<'r> ItemReader<'r, '_> {
             choice::MESSAGE if is_object && !self.has_deltas() => {
                 put_message(self.payload, value, self.choice, self.items);
             }
-            choice::LOGPROBS if is_object => {
-                let from = self.items.as_slice().len();
-                self.put_value(Kind::Logprobs, How::Raw, value);
-                // Log probabilities beside a whole message may be those of all its tokens.
-                if self.items.as_slice().iter().any(|item| item.kind == Kind::Message && item.choice == self.choice) {
-                    self.items.mark_whole(from);
-                }
-            }
+            choice::LOGPROBS if is_object => self.put_value(Kind::Logprobs, How::Raw, value),
             choice::NATIVE_FINISH_REASON => {
                 if let Some(text) = text_of(value) {
                     self.put_text(Kind::Meta, How::NativeReason, text, false);

@@ -48,5 +48,5 @@ pub use update::{CallUpdate, NamePiece, Update};
 pub(crate) use views::{meta_bit, name_before, LISTS};
 pub use views::{
     ApiError, Audio, Choice, Choices, Chunk, ChunkMember, Created, DeltaView, ErrorPart, FinishReason, FunctionCall,
-    Logprobs, Message, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
+    Logprobs, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
 };

@@ -4,7 +4,7 @@ use super::others::OtherMember;
 use super::update::{CallUpdate, NamePiece, Update};
 use crate::delta::{
     Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
-    FLAG_REUSES, FLAG_WHOLE,
+    FLAG_REUSES,
 };
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
@@ -169,15 +169,12 @@ impl Update<'_> {
                 text(Kind::FunctionName, name).with_flag(FLAG_REPLACES, piece == NamePiece::Replaces)
             }
             Update::FunctionArguments(arguments) => text(Kind::FunctionArguments, arguments),
-            Update::Audio(audio) => value(Kind::Audio, audio.value()).with_flag(FLAG_WHOLE, audio.is_whole()),
+            Update::Audio(audio) => value(Kind::Audio, audio.value()),
             Update::Annotations(annotations) => value(Kind::Annotation, annotations),
             Update::Signature(signature) => text(Kind::Signature, signature),
             Update::Media(part) => value(Kind::Media, part),
             Update::Native(part) => value(Kind::Native, part),
-            Update::Logprobs(logprobs) => {
-                value(Kind::Logprobs, logprobs.value()).with_flag(FLAG_WHOLE, logprobs.is_whole())
-            }
-            Update::Message(message) => value(Kind::Message, message.value()),
+            Update::Logprobs(logprobs) => value(Kind::Logprobs, logprobs.value()),
             Update::Meta(meta, word) => text(Kind::Meta, word).with_code(meta as u32),
             Update::Member(member) => OwnedUpdate::of_member(member),
             Update::Finish(reason) => text(Kind::Finish, reason.text())

@@ -101,7 +101,7 @@ impl Lines {
         }
         if let Some(message) = choice.message() {
             assert_eq!(message.value().raw(), choice.get("message").unwrap().raw());
-            self.delta(&message.view().unwrap());
+            self.delta(&message);
         }
         self.text("text", choice.text());
         self.0.extend(choice.finish_reason().map(|reason| format!("finish = {reason} {:?}", reason.kind())));

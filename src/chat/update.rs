@@ -1,10 +1,9 @@
 //! The updates of an event, with their texts borrowed.
 
 use super::others::OtherMember;
-use super::views::{ApiError, Audio, FinishReason, Logprobs, Message, Usage};
+use super::views::{ApiError, Audio, FinishReason, Logprobs, Usage};
 use crate::delta::{
     Delta, Kind, Meta, FLAG_CUSTOM, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES, FLAG_REUSES,
-    FLAG_WHOLE,
 };
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
@@ -15,8 +14,9 @@ use crate::json::{Text, Value};
 /// [`Tracker`](crate::track::Tracker): each is reported once, a tool call has a number, and a text never ends in half a
 /// character. Pulled updates ([`Event::deltas`](crate::Event::deltas)) are those of their chunk alone: a role or a name
 /// may be repeated in each chunk, a call has the position in the array of its chunk instead of a number, and an index
-/// only if it was sent. If a server sends the message so far in each chunk, they report the contents of the first
-/// message alone: see [`Message`](Update::Message).
+/// only if it was sent. A body, or a choice that has a `message` instead of deltas, is reported as the deltas of its message. If
+/// a server sends the message so far in each chunk, pushed updates report what is new in each message, and pulled
+/// updates the contents of the first message alone.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Update<'a> {
@@ -59,8 +59,8 @@ pub enum Update<'a> {
     FunctionArguments(Text<'a>),
     /// A fragment of audio.
     Audio(Audio<'a>),
-    /// Annotations of the content, such as citations, as raw JSON: an array. In other protocols, and if a message so
-    /// far has more annotations than the message before, each annotation is an update of its own, and an object.
+    /// Annotations of the content, such as citations, as raw JSON: an array. In other protocols each annotation is an
+    /// update of its own, and an object.
     Annotations(Value<'a>),
     /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols).
     Signature(Text<'a>),
@@ -71,10 +71,6 @@ pub enum Update<'a> {
     Native(Value<'a>),
     /// Log probabilities of more tokens.
     Logprobs(Logprobs<'a>),
-    /// The whole message so far, of a body or of a dialect without deltas, if the deltas of its choice contained no
-    /// text and no call. Its contents follow as other updates of the choice: read either the message or those. With a
-    /// tracker, only new contents follow. Without a tracker, the contents follow only the first message of the choice.
-    Message(Message<'a>),
     /// A member that describes the response. Only two are reported here:
     /// [`NativeFinishReason`](Meta::NativeFinishReason) and, from a tracker, [`ReasoningName`](Meta::ReasoningName),
     /// before the first reasoning of a choice. Read the others from the [`Chunk`](super::Chunk).
@@ -176,10 +172,9 @@ impl<'a> Update<'a> {
             Kind::ToolArguments => Update::CallArguments { call, text },
             Kind::FunctionName => Update::FunctionName { text, piece },
             Kind::FunctionArguments => Update::FunctionArguments(text),
-            Kind::Audio => Update::Audio(Audio::of(value())?.whole(delta.has(FLAG_WHOLE))),
+            Kind::Audio => Update::Audio(Audio::of(value())?),
             Kind::Annotation => Update::Annotations(value()),
-            Kind::Logprobs => Update::Logprobs(Logprobs::of(value()).whole(delta.has(FLAG_WHOLE))),
-            Kind::Message => Update::Message(Message::of(value())),
+            Kind::Logprobs => Update::Logprobs(Logprobs::of(value())),
             Kind::Meta => match Meta::from_number(delta.code)? {
                 meta if meta.is_member() => Update::Member(OtherMember::of_delta(meta, delta, payload)?),
                 meta => Update::Meta(meta, text),

@@ -7,7 +7,7 @@ use super::log::{MessageLog, MessageLogOf};
 use super::raw::RawJson;
 use super::record::{kind, RecordKey};
 use super::table;
-use crate::chat::{Chunk, Update};
+use crate::chat::{Chunk, DeltaCursor, Update};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
 use crate::json::Balance;
@@ -314,7 +314,9 @@ impl Assembler {
 
     fn add_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), LogError> {
         let mut done = self.kept.chunk(chunk);
-        if self.tracker.is_empty() && chunk.deltas().next().is_some() {
+        // `deltas` leaves out those of a message so far, and the tracker must see the first message, even an empty one.
+        let has_deltas = || DeltaCursor::new().next_of_any(chunk.payload(), chunk.index()).is_some();
+        if self.tracker.is_empty() && has_deltas() {
             done = done.and(self.track());
         }
         if let Some(tracker) = self.tracker.first_mut() {

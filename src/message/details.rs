@@ -3,6 +3,8 @@
 use super::log::MessageLogOf;
 use super::record::{kind, LogRecords, RecordKey};
 use super::table::Rows;
+use super::write::LogWriter;
+use crate::chat::OtherMember;
 use crate::json::{self, Text, Value, ValueKind};
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
@@ -27,6 +29,30 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         group.write(&mut put);
     }
+}
+
+impl<T: Rows + ?Sized> LogWriter<'_, T> {
+    /// Whether these `reasoning_details` are new. Those of a whole `message` are not new if the choice already has
+    /// some.
+    pub(super) fn is_new_of_details(&mut self, member: &OtherMember<'_>) -> bool {
+        let Some(place) = self.state.table.place(member.choice).filter(|_| member.in_message) else { return true };
+        // An empty array, which many servers repeat, adds nothing.
+        if is_empty(member.value) || !self.may_read(member.value.raw()) {
+            return false;
+        }
+        self.state.fill.settle(self.buffer);
+        let records = LogRecords::of(self.buffer.get(..self.state.fill.len).unwrap_or_default());
+        let mut listed = Listed::of(records, RecordKey::new(kind::DETAILS, place, 0));
+        let (has_any, count) = (listed.next().is_some(), listed.records.count);
+        self.state.reads = self.state.reads.saturating_add(count);
+        !has_any
+    }
+}
+
+/// Whether a value is an array without elements.
+#[cold]
+fn is_empty(value: Value<'_>) -> bool {
+    value.kind() == ValueKind::Array && value.element_at(&mut 0).is_none()
 }
 
 impl<'b> Listed<'b> {

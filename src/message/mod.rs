@@ -25,7 +25,6 @@ mod raw;
 mod read;
 mod record;
 mod sink;
-mod so_far;
 mod table;
 #[cfg(all(test, feature = "alloc"))]
 mod tests;

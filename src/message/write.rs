@@ -16,8 +16,8 @@ type RewriteFn = fn(&[u8], &mut dyn FnMut(&[u8]));
 /// How many bytes the log may grow by, beyond twice its packed length, before replaced records are removed.
 const SLACK: usize = 1024;
 
-/// How many records the log reads for each byte of the values that messages repeat, to find what it already has of
-/// them. Servers that repeat messages need far fewer, because the values grow with the log.
+/// How many records the log reads for each byte of the `reasoning_details` of messages, to find whether it has some
+/// already. Servers that repeat messages need far fewer, because the values grow with the log.
 const READS: u32 = 16;
 
 /// How many records the log reads beyond those: some milliseconds of work.
@@ -31,9 +31,9 @@ pub(super) struct LogState<T: Rows + ?Sized> {
     pub(super) live: usize,
     /// Whether a record in the log was replaced.
     pub(super) stale: bool,
-    /// How many records the log has read to find what it already has of values that messages repeat, without those that
-    /// the length of the values paid for.
-    reads: u32,
+    /// How many records the log has read to find whether it has `reasoning_details`, without those that the length of
+    /// the values paid for.
+    pub(super) reads: u32,
     /// Length of the log after it was packed last.
     packed: usize,
     /// Quirks of texts that no tracker reads, since the caller last took them.
@@ -169,7 +169,6 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
         Update::Audio(audio) => audio.value().raw().len(),
         Update::Annotations(value) | Update::Media(value) | Update::Native(value) => value.raw().len(),
         Update::Logprobs(logprobs) => logprobs.value().raw().len(),
-        Update::Message(_) => 0,
         Update::Usage(usage) => usage.value().raw().len(),
         Update::ChoiceError(error) | Update::Error(error) => match (error.value(), error.message()) {
             (Some(value), _) => value.raw().len(),
@@ -210,9 +209,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         self.state.fault.get_or_insert(fault);
     }
 
-    /// Whether the log may be read, to find what it already has of a value of this length that messages repeat. A
-    /// sender who repeats a short value in a long log would otherwise make each repetition cost the whole log. The value
-    /// is then left out; a later one contains it again.
+    /// Whether the log may be read, to find whether it has such a value already, which messages repeat. A sender who
+    /// repeats a short value in a long log would otherwise make each repetition cost the whole log. The value is then
+    /// left out; a later one contains it again.
     #[cold]
     #[inline(never)]
     pub(super) fn may_read(&mut self, value: &[u8]) -> bool {
@@ -223,11 +222,6 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             self.fail(LogError::TooLong);
         }
         may
-    }
-
-    /// Counts records that were read after [`may_read`](Self::may_read).
-    pub(super) fn count_reads(&mut self, records: u32) {
-        self.state.reads = self.state.reads.saturating_add(records);
     }
 
     /// Appends with `write`, and counts the bytes as live. Returns how many bytes of text it wrote.
@@ -268,16 +262,11 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
 
     /// Appends the elements of an array, rewritten. A value that is not an array becomes one item.
     fn list(&mut self, key: RecordKey, array: Value<'_>, rewrite: RewriteFn) {
-        if array.kind() == json::ValueKind::Array {
-            self.list_from(0, key, array, rewrite);
-        } else {
-            self.item(key, array, rewrite);
+        if array.kind() != json::ValueKind::Array {
+            return self.item(key, array, rewrite);
         }
-    }
-
-    /// Appends the elements after offset `at`, which is 0 or the end of an element.
-    fn list_from(&mut self, mut at: usize, key: RecordKey, array: Value<'_>, rewrite: RewriteFn) -> usize {
         self.append(|fill, buffer| {
+            let mut at = 0;
             while let Some((item, is_strict)) = json::element_at(array, &mut at) {
                 fill.begin(buffer, key);
                 if is_strict {
@@ -286,15 +275,15 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     rewrite(item, &mut |bytes| fill.put(buffer, bytes));
                 }
             }
-        })
+        });
     }
 
     /// Appends a value, rewritten, as one item.
-    fn item(&mut self, key: RecordKey, value: Value<'_>, rewrite: RewriteFn) -> usize {
+    fn item(&mut self, key: RecordKey, value: Value<'_>, rewrite: RewriteFn) {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
             rewrite(value.raw(), &mut |bytes| fill.put(buffer, bytes));
-        })
+        });
     }
 
     /// Appends a text as one item.
@@ -361,8 +350,6 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.failure(kind::ERROR_JSON, 0, error);
                 }
             }
-            // The parts of a whole message also come as deltas.
-            Update::Message(_) => {}
             Update::Meta(meta, text) if Meta::ONCE.contains(meta) => self.first(*meta as u8, *text),
             _ => {
                 let Some(place) = self.state.table.place_or_new(choice) else {
@@ -483,25 +470,17 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     fn audio(&mut self, place: u16, row: &mut LoggedChoice, audio: &Audio<'_>) {
-        if audio.is_whole() && !self.may_read(audio.value().raw()) {
-            return;
-        }
         row.set(flag::AUDIO);
-        let (mut data, mut transcript) = (audio.data(), audio.transcript());
-        if audio.is_whole() {
-            data = data.map(|text| self.new_in_data(place, text));
-            transcript = transcript.map(|text| self.new_in_transcript(place, row, text));
-        }
         if !row.has(flag::AUDIO_ID) {
             if let Some(id) = audio.id() {
                 row.set(flag::AUDIO_ID);
                 self.untracked(RecordKey::new(kind::AUDIO_ID, place, 0), id);
             }
         }
-        if let Some(text) = data.filter(|text| !text.is_empty()) {
+        if let Some(text) = audio.data().filter(|text| !text.is_empty()) {
             self.text_item(RecordKey::new(kind::AUDIO_DATA, place, 0), text);
         }
-        if let Some(text) = transcript {
+        if let Some(text) = audio.transcript() {
             let text = row.transcript_half.take().map_or(text, |half| text.with_lead(half));
             row.transcript_half = text.trailing_half();
             self.untracked(RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());
@@ -513,17 +492,13 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     fn logprobs(&mut self, place: u16, row: &mut LoggedChoice, logprobs: &Logprobs<'_>) {
-        let usual = tokens::usual_items(logprobs.value().raw()).filter(|_| !logprobs.is_whole());
-        if let Some((items, commas)) = usual {
+        if let Some((items, commas)) = tokens::usual_items(logprobs.value().raw()) {
             row.flags |= flag::LOGPROBS | flag::LISTS;
             self.append(|fill, buffer| {
                 fill.begin(buffer, RecordKey::new(kind::LISTS, place, 0));
                 fill.put(buffer, items);
                 fill.texts = fill.texts.wrapping_sub(commas);
             });
-            return;
-        }
-        if logprobs.is_whole() && !self.may_read(logprobs.value().raw()) {
             return;
         }
         let lists = logprobs.lists();
@@ -534,8 +509,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             if let Some(array) = array {
                 row.set(flag::LISTS.wrapping_shl(u32::from(list)));
                 let key = RecordKey::new(kind::LISTS.wrapping_add(list), place, 0);
-                let from = if logprobs.is_whole() { self.known_of_list(key, array) } else { 0 };
-                self.list_from(from, key, array, json::rewrite);
+                self.list(key, array, json::rewrite);
             }
         }
     }

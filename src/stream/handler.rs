@@ -1,7 +1,7 @@
 //! Push: the parser calls a handler with each event and each delta.
 
 use super::{Event, Malformed};
-use crate::chat::{ApiError, Audio, CallUpdate, Chunk, FinishReason, Logprobs, Message, NamePiece, Update, Usage};
+use crate::chat::{ApiError, Audio, CallUpdate, Chunk, FinishReason, Logprobs, NamePiece, Update, Usage};
 use crate::json::{Text, Value};
 use crate::{sse, Error, Quirk};
 use core::fmt;
@@ -130,7 +130,6 @@ macro_rules! handler {
                     Update::Media(value) => self.media(choice, value),
                     Update::Native(value) => self.native(choice, value),
                     Update::Logprobs(logprobs) => self.logprobs(choice, logprobs),
-                    Update::Message(message) => self.message(choice, message),
                     Update::Finish(reason) => self.finish_reason(choice, reason),
                     Update::ChoiceError(error) => self.choice_error(choice, error),
                     Update::Usage(usage) => self.usage(usage),
@@ -205,7 +204,7 @@ handler! {
     function_arguments(choice: u32, text: Text<'_>);
     /// A fragment of audio.
     audio(choice: u32, audio: Audio<'_>);
-    /// Annotations of the content, as raw JSON: an array of them, or one annotation that is new in a message so far.
+    /// Annotations of the content, as raw JSON: an array of them, or one annotation (other protocols).
     annotations(choice: u32, annotations: Value<'_>);
     /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols than chat completions).
     signature(choice: u32, text: Text<'_>);
@@ -216,9 +215,6 @@ handler! {
     native(choice: u32, part: Value<'_>);
     /// Log probabilities of more tokens.
     logprobs(choice: u32, logprobs: Logprobs<'_>);
-    /// The whole message so far, from a body or from a dialect without deltas. What is new in it follows as calls of
-    /// the other methods. [`Message::view`] has its members.
-    message(choice: u32, message: Message<'_>);
     /// A choice finished.
     finish_reason(choice: u32, reason: FinishReason<'_>);
     /// A choice failed.

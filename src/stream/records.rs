@@ -323,7 +323,6 @@ impl<'s> Records<'s> {
             | Kind::Media
             | Kind::Native
             | Kind::Logprobs
-            | Kind::Message
             | Kind::ChoiceError
             | Kind::Usage
             | Kind::Error
@@ -347,6 +346,7 @@ impl<'s> Records<'s> {
             | Kind::ToolArguments
             | Kind::FunctionArguments
             | Kind::Signature
+            | Kind::Message
             | Kind::PartBegin
             | Kind::PartEnd
             | Kind::Status

@@ -130,8 +130,6 @@ pub struct TrackerState {
     /// How much of the current message earlier messages reported. Its deltas begin after that part. `None` if its
     /// deltas are dropped.
     reported: Option<Reach>,
-    /// How far the annotations of the current message were read: an offset into their array.
-    annotations_at: u32,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALLS> {
@@ -160,8 +158,7 @@ enum Taken {
     Keep,
     /// Drop it: it was reported before.
     Drop,
-    /// Emit this delta first, an unpaired high surrogate or one of several annotations. Then pass the same delta to the
-    /// tracker again.
+    /// Emit this delta first, an unpaired high surrogate. Then pass the same delta to the tracker again.
     Before(Delta),
     /// Leave it out: the table is full, or an index is out of range.
     LeftOut(Error),
@@ -171,7 +168,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// Returns a tracker for the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
-        TrackerOf { tables, state: TrackerState { pending: 0, current_call: None, reported: None, annotations_at: 0 } }
+        TrackerOf { tables, state: TrackerState { pending: 0, current_call: None, reported: None } }
     }
 }
 

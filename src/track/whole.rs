@@ -11,19 +11,19 @@ use crate::json::Text;
 pub(crate) struct Reach {
     /// The lengths of the decoded texts, in the order of [`PendingSurrogate::OF_CHOICE`].
     pub(crate) lens: [u32; 4],
-    /// How many annotations were reported.
-    pub(crate) annotations: u16,
     /// Whether the name of a function was reported. A later one must be the same.
     function_name: bool,
-    /// Whether audio was reported. Each later message with audio reports all of the audio again.
+    /// Whether annotations or audio were reported. Those of later messages are not.
+    annotations: bool,
     audio: bool,
 }
 
 impl Reach {
-    /// Whether the name of a function, or audio, was reported. `false` for any other kind.
+    /// Whether the name of a function, annotations or audio were reported. `false` for any other kind.
     pub(crate) fn has(&self, kind: Kind) -> bool {
         match kind {
             Kind::FunctionName => self.function_name,
+            Kind::Annotation => self.annotations,
             Kind::Audio => self.audio,
             _ => false,
         }
@@ -66,9 +66,6 @@ fn take(text: &mut Text<'_>, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
     }
     len.saturating_sub(left)
 }
-
-/// The most annotations that are counted. Further ones are not reported if a later message contains them.
-pub(crate) const MANY: u16 = u16::MAX;
 
 /// The state of a text while its message is read.
 #[derive(Clone, Copy)]
@@ -140,10 +137,7 @@ impl Reading {
                 self.now.function_name = true;
             }
             Kind::Audio => self.now.audio = true,
-            Kind::Annotation => {
-                let count = delta.text.value(message).elements().take(MANY.into()).count();
-                self.now.annotations = self.before.annotations.max(u16::try_from(count).unwrap_or(MANY));
-            }
+            Kind::Annotation => self.now.annotations = true,
             _ => {}
         }
     }

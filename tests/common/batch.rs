@@ -363,7 +363,6 @@ fn is_text(record: &Record) -> bool {
         Kind::Audio,
         Kind::Logprobs,
         Kind::Media,
-        Kind::Message,
         Kind::Native,
         Kind::ChoiceError,
         Kind::Usage,

@@ -304,12 +304,6 @@ impl Logs {
                 log.word("");
                 log.escape(logprobs.value().raw());
             }
-            Update::Message(message) => {
-                log.line("message");
-                log.word(choice);
-                log.word("");
-                log.escape(message.value().raw());
-            }
             Update::Usage(usage) => {
                 log.line("usage");
                 log.word("");

@@ -131,13 +131,7 @@ impl Views<'_> {
         }
         if let Some(message) = choice.message() {
             self.log.line("   message");
-            self.value("whole", Some(message.value()));
-            if let Some(view) = message.view() {
-                self.delta(&view);
-            }
-            for update in message.deltas() {
-                self.update(&update);
-            }
+            self.delta(&message);
         }
     }
 
@@ -297,7 +291,6 @@ impl Views<'_> {
             Update::Signature(text) => self.text("signature", Some(*text)),
             Update::Media(value) | Update::Native(value) => self.value("part", Some(*value)),
             Update::Logprobs(logprobs) => self.value("logprobs", Some(logprobs.value())),
-            Update::Message(message) => self.value("message", Some(message.value())),
             Update::Meta(meta, text) => {
                 self.log.number("meta", *meta as u64);
                 self.text("text", Some(*text));

@@ -115,8 +115,6 @@ pub struct deltawire_callbacks {
     pub on_audio: deltawire_value_fn,
     /// Log probabilities.
     pub on_logprobs: deltawire_value_fn,
-    /// The whole message so far. Its new parts are given to the other callbacks, too.
-    pub on_message: deltawire_value_fn,
     /// A choice finished: the finish reason. `at->code` is its meaning, `DELTAWIRE_FINISH_*`. A long
     /// reason comes in pieces (`DELTAWIRE_EVF_MORE`), one call for each.
     pub on_finish: deltawire_text_fn,

@@ -39,8 +39,8 @@ pub struct deltawire_config {
     pub max_depth: u32,
     /// The kinds of events that a batch emits: `DELTAWIRE_MASK(kind)`, or-ed. 0 is every kind except
     /// `DELTAWIRE_EV_FRAME`, `DELTAWIRE_EV_PAYLOAD`, `DELTAWIRE_EV_META`, `DELTAWIRE_EV_ANNOTATION`,
-    /// `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA`, `DELTAWIRE_EV_NATIVE` and
-    /// `DELTAWIRE_EV_MESSAGE`. The parser does not decode texts of other kinds, which saves time.
+    /// `DELTAWIRE_EV_SIGNATURE`, `DELTAWIRE_EV_MEDIA` and `DELTAWIRE_EV_NATIVE`. The parser does not
+    /// decode texts of other kinds, which saves time.
     /// Callbacks ignore this mask: a feed calls every callback that is not NULL.
     pub events: u64,
     /// The quirks that end the stream with E_STRICT: bit `quirk % 64` of element `quirk / 64`. Bits

@@ -47,13 +47,6 @@ pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
 pub const DELTAWIRE_EV_AUDIO: u32 = 16;
 /// Log probabilities of more tokens. Text: JSON.
 pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
-/// The whole message so far, where a server sends that instead of deltas: in a body that was not
-/// streamed, and in dialects without deltas. Text: JSON, an object with `role`, `content`,
-/// `tool_calls`, …. Off unless `events` or a callback asks for it. With the flag
-/// `DELTAWIRE_EVF_WHOLE`, the new parts of the message follow as events of the same choice: read
-/// either the message or those events. Without the flag, the message does not continue the previous
-/// message, and no events of its parts follow.
-pub const DELTAWIRE_EV_MESSAGE: u32 = 18;
 /// A choice finished. Text: the finish reason. A callback may receive it in pieces
 /// (`DELTAWIRE_EVF_MORE`); a batch has it whole. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
 /// twice; the last finish reason counts.
@@ -127,9 +120,8 @@ pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this number. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-/// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR` except
-/// `DELTAWIRE_EV_MESSAGE`, and `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA`
-/// and `_NATIVE`.
+/// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and `DELTAWIRE_EV_LIMIT`,
+/// `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
 pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0x4c_c47b_ffc0;
 
 /// `code` of a `DELTAWIRE_EV_META`: `object`.
@@ -191,10 +183,6 @@ pub const DELTAWIRE_EVF_REPLACES: u32 = 128;
 pub const DELTAWIRE_EVF_PLAIN: u32 = 256;
 /// `number` is set, even if it is 0.
 pub const DELTAWIRE_EVF_NUMBER: u32 = 512;
-/// With `DELTAWIRE_EV_MESSAGE`: the new parts of the message follow, up to the end of this choice.
-/// With `DELTAWIRE_EV_AUDIO` and `DELTAWIRE_EV_LOGPROBS`: the text has all audio or log
-/// probabilities of the message so far, not the next fragment. An assembler adds only the new part.
-pub const DELTAWIRE_EVF_WHOLE: u32 = 1024;
 /// The event is of another protocol than chat completions. With `DELTAWIRE_EV_FINISH`: the text is
 /// the protocol's own word, and `code` is its meaning. With `DELTAWIRE_EV_USAGE`: the members have
 /// the protocol's own names, which `deltawire_value_usage` reads, and `code` is the

@@ -305,7 +305,6 @@ unsafe extern "C" fn on_value(user: *mut c_void, at: *const deltawire_at, value:
             let callback = match (*at).kind {
                 DELTAWIRE_EV_AUDIO => callbacks.on_audio,
                 DELTAWIRE_EV_LOGPROBS => callbacks.on_logprobs,
-                DELTAWIRE_EV_MESSAGE => callbacks.on_message,
                 DELTAWIRE_EV_CHOICE_ERROR => callbacks.on_choice_error,
                 DELTAWIRE_EV_USAGE => callbacks.on_usage,
                 DELTAWIRE_EV_ERROR => callbacks.on_error,
@@ -352,7 +351,6 @@ pub fn callbacks() -> deltawire_callbacks {
         on_function_arguments: Some(on_text),
         on_audio: Some(on_value),
         on_logprobs: Some(on_value),
-        on_message: Some(on_value),
         on_finish: Some(on_text),
         on_choice_error: Some(on_value),
         on_usage: Some(on_value),

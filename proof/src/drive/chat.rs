@@ -59,10 +59,6 @@ fn names(hash: &mut Hash, view: &DeltaView<'_>) {
 
 fn one(hash: &mut Hash, choice: u32, update: &Update<'_>) {
     hash.number(choice.into());
-    if let Update::Message(message) = update {
-        hash.raw(Some(message.value()));
-        message.deltas().for_each(|update| updated(hash, &update));
-    }
     updated(hash, update);
 }
 

@@ -1,6 +1,6 @@
 //! The view of a choice, and its finish reason.
 
-use super::{ApiError, DeltaView, Logprobs, Message};
+use super::{ApiError, DeltaView, Logprobs};
 use crate::chat::choices::{further_choice, Further};
 use crate::chat::index::{choice, member, top, ChoiceIndex, Fields, Index};
 use crate::chat::scalar::{index_number, is_error, native_reason_of, reason_of, text_of};
@@ -104,9 +104,9 @@ impl<'a> Choice<'a> {
         Some(DeltaView::of(self.payload, value, fields))
     }
 
-    /// Returns `message`, if it is an object: the whole message so far, of a body or of a cumulative dialect.
-    pub fn message(&self) -> Option<Message<'a>> {
-        self.object(choice::MESSAGE).map(Message::of)
+    /// Returns `message`, if it is an object: the whole message so far, of a body or of a cumulative dialect. Walks it.
+    pub fn message(&self) -> Option<DeltaView<'a>> {
+        self.object(choice::MESSAGE).and_then(DeltaView::walk)
     }
 
     /// Returns `text`, if it is not empty (legacy completions).

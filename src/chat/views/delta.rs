@@ -20,31 +20,6 @@ pub struct DeltaView<'a> {
 
 shown!("DeltaView": DeltaView<'_>, this => value: this.value);
 
-/// The `message` of a choice: the whole message so far. It counts only if the choice's deltas contained no text and no
-/// call.
-#[derive(Clone, Copy)]
-pub struct Message<'a> {
-    value: Value<'a>,
-}
-
-impl<'a> Message<'a> {
-    pub(in crate::chat) fn of(value: Value<'a>) -> Self {
-        Message { value }
-    }
-
-    /// Walks the message, and returns a view of its members.
-    pub fn view(&self) -> Option<DeltaView<'a>> {
-        DeltaView::walk(self.value)
-    }
-
-    /// Returns the whole as raw JSON.
-    pub fn value(&self) -> Value<'a> {
-        self.value
-    }
-}
-
-shown!("Message": Message<'_>, this => value: this.value);
-
 impl<'a> DeltaView<'a> {
     #[inline]
     pub(crate) fn of(payload: &'a [u8], value: Value<'a>, fields: Fields<'a, DeltaIndex>) -> Self {
@@ -52,7 +27,7 @@ impl<'a> DeltaView<'a> {
     }
 
     /// Walks a message.
-    fn walk(value: Value<'a>) -> Option<Self> {
+    pub(super) fn walk(value: Value<'a>) -> Option<Self> {
         Some(DeltaView { payload: value.raw(), value, fields: Fields::Own(delta_at(value.raw(), 0)?) })
     }
 
@@ -183,24 +158,12 @@ shown!("FunctionCall": FunctionCall<'_>, this => name: this.name(), arguments: t
 #[derive(Clone, Copy)]
 pub struct Audio<'a> {
     value: Value<'a>,
-    is_whole: bool,
 }
 
 impl<'a> Audio<'a> {
     /// Returns `None` unless the value is an object.
     pub(in crate::chat) fn of(value: Value<'a>) -> Option<Self> {
-        (value.kind() == ValueKind::Object).then_some(Audio { value, is_whole: false })
-    }
-
-    /// Returns the same audio, marked as that of a whole message or not.
-    pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
-        Audio { is_whole, ..self }
-    }
-
-    /// Whether this belongs to a whole `message`, and is all of the audio so far. Otherwise it is the next fragment.
-    /// Only the audio of an [`Update`](crate::Update) may be whole.
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
+        (value.kind() == ValueKind::Object).then_some(Audio { value })
     }
 
     /// Returns `id`, if it is not empty.
@@ -230,4 +193,4 @@ impl<'a> Audio<'a> {
     }
 }
 
-shown!("Audio": Audio<'_>, this => id: this.id(), transcript: this.transcript(), is_whole: this.is_whole);
+shown!("Audio": Audio<'_>, this => id: this.id(), transcript: this.transcript());

@@ -8,7 +8,6 @@ use crate::shown::shown;
 #[derive(Clone, Copy)]
 pub struct Logprobs<'a> {
     value: Value<'a>,
-    is_whole: bool,
 }
 
 /// The names of the lists of log probabilities, of either shape.
@@ -25,18 +24,7 @@ pub(crate) struct Lists<'a> {
 
 impl<'a> Logprobs<'a> {
     pub(crate) fn of(value: Value<'a>) -> Self {
-        Logprobs { value, is_whole: false }
-    }
-
-    /// Returns the same log probabilities, marked as those of a whole message or not.
-    pub(in crate::chat) fn whole(self, is_whole: bool) -> Self {
-        Logprobs { is_whole, ..self }
-    }
-
-    /// Whether the log probabilities come with a whole `message`, and may be those of all tokens so far. Otherwise they
-    /// are those of more tokens. Only the log probabilities of an [`Update`](crate::Update) may be whole.
-    pub fn is_whole(&self) -> bool {
-        self.is_whole
+        Logprobs { value }
     }
 
     fn array(&self, name: &str) -> Option<Value<'a>> {
@@ -98,7 +86,7 @@ impl<'a> Logprobs<'a> {
     }
 }
 
-shown!("Logprobs": Logprobs<'_>, this => value: this.value, is_whole: this.is_whole);
+shown!("Logprobs": Logprobs<'_>, this => value: this.value);
 
 /// Iterates over tokens with their log probabilities, in order. Ends at the first element that is malformed.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ mod usage;
 pub use choice::{Choice, Choices, FinishReason};
 pub(crate) use chunk::{meta_bit, name_before};
 pub use chunk::{Chunk, ChunkMember, Created};
-pub use delta::{Audio, DeltaView, FunctionCall, Message};
+pub use delta::{Audio, DeltaView, FunctionCall};
 pub use error::{ApiError, ErrorPart};
 pub(crate) use logprobs::LISTS;
 pub use logprobs::{Logprobs, TokenBytes, TokenLogprob, TokenLogprobs};

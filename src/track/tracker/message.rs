@@ -1,12 +1,12 @@
 //! Messages so far: some servers send the whole message so far in each chunk. The tracker cuts what earlier messages
 //! reported off the deltas of a later message.
 
-use super::{ChoiceRow, Taken, TextSource, TrackerOf, TrackerState};
+use super::{ChoiceRow, Taken, TextSource, TrackerOf};
 use crate::chat::ItemDeltas;
-use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS, FLAG_WHOLE};
+use crate::delta::{Called, Delta, Kind, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS};
 use crate::tables::Tables;
 use crate::track::call::{CallRow, Element, Fate, Hash};
-use crate::track::whole::{cut, Reach, Reading, MANY};
+use crate::track::whole::{cut, Reach, Reading};
 use crate::visits::visit;
 use crate::{Quirk, QuirkSet};
 
@@ -27,23 +27,14 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let Some(choice) = self.tables.choices_mut().get_mut(place).and_then(Option::as_mut) else {
             return Taken::Drop;
         };
-        if delta.kind == Kind::Logprobs {
-            // If the message does not count, its log probabilities are those of this chunk alone.
-            delta.flags = if choice.delta { 0 } else { FLAG_WHOLE };
-            return Taken::Keep;
-        }
         let Some(reported) = &mut self.state.reported else { return Taken::Drop };
-        let is_repeated = delta.kind == Kind::Role || delta.kind == Kind::Audio && reported.has(Kind::Audio);
-        let is_late = choice.finished && !is_repeated;
+        let is_late = choice.finished && delta.kind != Kind::Role;
         let taken = match delta.kind {
             Kind::ToolCall => self.tool_call(place, delta, Called::NOTHING, payload, offset, quirks),
             Kind::ToolName => self.tool_name(delta, payload, quirks),
             Kind::ToolArguments => self.whole_arguments(delta, payload, quirks),
             Kind::Meta => self.meta(delta),
             Kind::Role if core::mem::replace(&mut choice.role, true) => Taken::Drop,
-            Kind::Annotation => self.whole_annotations(delta, payload),
-            // The tracker keeps no length of the audio: a sink that keeps the audio finds out which part is new.
-            Kind::Audio => Taken::Keep,
             kind if reported.has(kind) => Taken::Drop,
             kind => {
                 if let Some(surrogate) = choice.surrogate_of(kind) {
@@ -67,8 +58,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 
     /// Takes in a `message`. Its deltas follow if it begins with what earlier messages reported.
-    pub(super) fn message(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        (self.state.reported, self.state.current_call, self.state.annotations_at) = (None, None, 0);
+    pub(super) fn message(&mut self, place: usize, delta: &Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
+        (self.state.reported, self.state.current_call) = (None, None);
         let Some(choice) = self.choice(place).copied() else { return Taken::Drop };
         if choice.delta {
             return Taken::Drop;
@@ -80,8 +71,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let reading = self.read_message(choice.index, reach, delta.text.bytes(payload));
         let Some((sum, now)) = reading.end(before) else {
             quirks.insert(Quirk::ReplacedMessage);
-            delta.flags = 0;
-            return Taken::Keep;
+            return Taken::Drop;
         };
         // This message contains the pending surrogates again.
         while self.flush(Some(choice.index), &mut QuirkSet::EMPTY.clone()).is_some() {}
@@ -89,7 +79,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         if let Some(choice) = self.choice(place) {
             choice.source = TextSource::Messages { sum, reach: now };
         }
-        Taken::Keep
+        Taken::Drop
     }
 
     /// Reads a message, to compare it with `reach`, which is how much of its choice was reported.
@@ -163,27 +153,5 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         }
         delta.flags = 0;
         self.joined(more, delta, payload, quirks)
-    }
-
-    /// Takes in annotations in a message. Those of the first message are emitted as they are. Of each later message,
-    /// the new ones are emitted one by one.
-    pub(super) fn whole_annotations(&mut self, delta: &mut Delta, payload: &[u8]) -> Taken {
-        delta.flags = 0;
-        let TrackerState { reported, annotations_at, .. } = &mut self.state;
-        let Some(reported) = reported.as_mut().filter(|reported| reported.annotations < MANY) else {
-            return Taken::Drop;
-        };
-        if reported.annotations == 0 && *annotations_at == 0 {
-            return Taken::Keep;
-        }
-        let (array, mut at) = (delta.text.value(payload), *annotations_at as usize);
-        while let Some(annotation) = array.element_at(&mut at) {
-            *annotations_at = at as u32;
-            if reported.annotations == 0 {
-                return Taken::Before(Delta { text: Part::raw(payload, annotation), ..*delta });
-            }
-            reported.annotations = reported.annotations.saturating_sub(1);
-        }
-        Taken::Drop
     }
 }
