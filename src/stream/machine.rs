@@ -11,7 +11,6 @@
 
 use super::config::Config;
 use super::end::{Pending, DONE};
-use super::facts::UnknownLines;
 use super::found::{Found, Span, Step};
 use super::memo::Memo;
 use super::state::{After, Ending, EventBlock, Line, StreamState};
@@ -232,11 +231,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return AfterPiece::Go;
         }
         let next = self.piece(storage, &[], piece, 0);
-        let is_cut = match self.line {
-            Line::Lead | Line::Skip => self.facts.unknown_lines != UnknownLines::Json,
-            Line::ErrorName(_) | Line::ErrorColon => true,
-            _ => false,
-        };
+        let is_cut = matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon);
         if is_cut || matches!(self.line, Line::Bracket(matched) if usize::from(matched) < DONE.len()) {
             self.facts.pending = Pending::Line;
         }

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::found::{Found, Place, Span};
 use crate::chat::TokenCounts;
 use crate::dialect::{DialectState, Protocol, Skim};
-use crate::json::{Balance, Bare};
+use crate::json::Balance;
 use crate::shown::shown;
 use crate::sse::buffer::EventBuffer;
 use crate::sse::Lines;
@@ -144,8 +144,6 @@ pub struct StreamState {
     pub(super) retry: u64,
     /// Inside a raw JSON array, whose elements are reported as values of their own.
     pub(super) in_array: bool,
-    /// Follows unknown lines, to decide whether all of them are one JSON value other than an object.
-    pub(super) unknown_lines: Bare,
     pub(super) after: After,
     pub(super) ending: Ending,
     pub(super) facts: Facts,
@@ -181,7 +179,6 @@ impl StreamState {
             block: EventBlock::NEW,
             retry: 0,
             in_array: false,
-            unknown_lines: Bare::NOTHING,
             after: After::Nothing,
             ending: Ending::Open,
             facts: Facts::NEW,
