@@ -368,7 +368,7 @@ impl DecoderState {
         let taken = match piece.field {
             LineKind::Data => self.buffer.data(storage, window, piece.value, piece.first, start),
             LineKind::Event => self.buffer.name(storage, piece, start),
-            LineKind::Id => match self.buffer.identify(storage, piece, false) {
+            LineKind::Id => match self.buffer.identify(storage, piece) {
                 // The ID is ignored.
                 Err(NoRoom::Limit) => Ok(()),
                 taken => taken,

@@ -26,8 +26,8 @@ pub(super) struct EventBlock {
     pub(super) quirks: QuirkSet,
     /// Stream offset of its first byte.
     pub(super) start: u64,
-    /// Stream offset of the first `event` or `id` line after the payload. If another event follows in the same block,
-    /// it begins there.
+    /// Stream offset of the first `event` line after the payload. If another event follows in the same block, it begins
+    /// there.
     pub(super) next_start: u64,
     /// The open brackets after the first `scanned` bytes of the payload. While `skim` is on, those of the current
     /// value.
@@ -66,8 +66,6 @@ pub(super) enum Line {
     Id,
     /// An `event` line after a whole payload.
     NextName,
-    /// An `id` line after a whole payload.
-    NextId,
     Comment,
     Retry,
     /// The beginning of an unknown line, which is not one of the standard's fields.
