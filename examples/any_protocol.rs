@@ -27,18 +27,21 @@ fn main() -> std::io::Result<()> {
         let mut bytes = buffer.get(..len).unwrap_or_default();
         while let Some(item) = decoder.next(&mut bytes) {
             match item {
-                Item::Event(event) => match text_at(event.data(), &path) {
-                    Ok(Some(text)) => println!("{}: {text}", event.event_type_text()),
-                    Ok(None) => println!("{}", event.event_type_text()),
-                    Err(error) => println!("{}: no JSON: {error}", event.event_type_text()),
-                },
+                Item::Event(event) => {
+                    let kind = String::from_utf8_lossy(event.event_type());
+                    match text_at(event.data(), &path) {
+                        Ok(Some(text)) => println!("{kind}: {text}"),
+                        Ok(None) => println!("{kind}"),
+                        Err(error) => println!("{kind}: no JSON: {error}"),
+                    }
+                }
                 Item::TooLong { offset } => println!("an event of more than 1 MiB at byte {offset} was skipped"),
                 _ => {} // a comment, a reconnection time
             }
         }
         if len == 0 {
             // The standard requires that an event without its blank line is dropped. To reconnect, send this ID.
-            println!("last event ID: {}", deltawire::sse::Lossy::new(decoder.last_event_id()));
+            println!("last event ID: {}", String::from_utf8_lossy(decoder.last_event_id()));
             return Ok(());
         }
     }

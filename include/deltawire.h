@@ -1181,7 +1181,8 @@ deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
 // message, or its `object` is `chat.completion` or `text_completion`.
 #define DELTAWIRE_VERDICT_BODY 6
 
-// The response is another whole JSON value: a list of models, an embedding, a number.
+// The response is another whole JSON value, an object or an array of objects: a list of models, an
+// embedding.
 #define DELTAWIRE_VERDICT_JSON_ANSWER 7
 
 // The stream is of a protocol that the parser does not read; `protocol` names it. In mode SSE every

@@ -175,8 +175,6 @@ fn views_print_what_they_are_of_cut_at_64_bytes() {
     show(&value.elements());
     show(&chunk.usage().unwrap().value().members());
     let bytes = payload.as_bytes();
-    show(&sse::Lossy::new(bytes));
-    show(&sse::Lossy::new(bytes).chunks());
     show(&sse::Lines::new().next(&mut &bytes[..]));
     let stream = format!(": {long}\n\nid: {long}\nevent: {long}\ndata: {}\n\n", payload.replace('\n', " "));
     let mut input = stream.as_bytes();

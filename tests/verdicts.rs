@@ -292,17 +292,12 @@ impl Naive {
             let raw = self.raw.clone();
             raw.iter().for_each(|value| self.value(value, false));
         }
-        // Other lines are text unless they are one JSON value.
-        let is_scalar = serde_json::from_str::<Value>(&self.others.join("\n")).is_ok()
-            && self.raw.is_empty()
-            && self.raw_too_long == 0
-            && self.pending != Pending::Json;
-        if self.cut_other && !is_scalar {
+        if self.cut_other {
             self.pending = Pending::Line;
         }
-        let has_text = !self.others.is_empty() && !is_scalar;
+        let has_text = !self.others.is_empty();
         // Nobody knows whether it is JSON that was too long.
-        let has_json = !self.raw.is_empty() || is_scalar;
+        let has_json = !self.raw.is_empty();
         // To a stream of events, whoever sends them, a binary line is one to ignore.
         let is_binary =
             self.others.iter().any(|line| line.contains(['\x01', '\x1f'])) && !(self.foreign && self.has_field);
@@ -321,8 +316,7 @@ impl Naive {
             value["object"] == "chat.completion"
                 || value["choices"].get(0).is_some_and(|choice| choice["message"].is_object())
         });
-        let is_scalar = is_scalar && !self.has_field && !self.done;
-        let is_other = whole.is_some() && self.seen.is_empty() && self.pending != Pending::Json || is_scalar;
+        let is_other = whole.is_some() && self.seen.is_empty() && self.pending != Pending::Json;
         let verdict = if text.is_empty() || self.done && !came && media.is_none() && is_over && self.lost == 0 {
             Verdict::Empty
         } else if media.is_some() {

@@ -21,7 +21,7 @@ const (
 	VerdictDone          Verdict = 4  // the stream has [DONE], or the event that ends a response of its protocol
 	VerdictFinished      Verdict = 5  // no such end, but every choice has a finish reason, as in Gemini streams
 	VerdictBody          Verdict = 6  // a whole JSON body, without a finish reason
-	VerdictJSONAnswer    Verdict = 7  // another whole JSON value: a list of models, a number
+	VerdictJSONAnswer    Verdict = 7  // another whole JSON value: a list of models, an embedding
 	VerdictOtherProtocol Verdict = 8  // a stream of a protocol that the package does not read: see [End.Protocol]
 	VerdictLost          Verdict = 9  // the stream ended between events, but parts of it were lost
 	VerdictTruncated     Verdict = 10 // the stream was cut

@@ -27,7 +27,6 @@
 //! ```
 
 mod balance;
-mod bare;
 mod cursor;
 mod decimal;
 mod error;
@@ -53,7 +52,6 @@ mod tests;
 mod text_tests;
 
 pub(crate) use balance::Balance;
-pub(crate) use bare::Bare;
 pub use cursor::{parse_lazy, Cursor};
 pub use decimal::Decimal;
 pub use error::{JsonError, JsonErrorKind};

@@ -1,14 +1,14 @@
 //! State of the event being read: its data, its name and the ID so far, and the layout of these bytes in the storage.
 //!
 //! ```text
-//! | ID slot | ID slot | data, grows → | staged value → |   free   | next name, next ID | event name |
+//! | ID slot | ID slot | data, grows → | staged value → |   free   | next name | event name |
 //! ```
 //!
 //! One slot holds the committed ID, the other slot holds the ID that the block's blank line will commit. Slots only
 //! grow, and at least double, so the data after them rarely moves. A stored event name lies at the far end, out of the
 //! way of growing data. If a slice cut the line of an event name, an ID or a comment, the bytes so far are staged after
-//! the data; data cannot grow during that line. Name and ID from lines after a whole JSON value lie before the event
-//! name: see [`NextFields`].
+//! the data; data cannot grow during that line. The name from a line after a whole JSON value lies before the event
+//! name: it is that of the next JSON value if the block has one, otherwise of this event.
 //!
 //! Data and name may also lie in the input. The limits count them as if they were stored, so that the result does not
 //! depend on where the input was cut.
@@ -16,7 +16,7 @@
 use super::Piece;
 use crate::visits::visit;
 use crate::{Limits, Storage};
-use span::{copy, shift, NextFields};
+use span::{copy, shift};
 
 mod layout;
 mod span;
@@ -49,7 +49,8 @@ pub(crate) struct EventBuffer {
     id_sound: bool,
     data: Option<Span>,
     name: Span,
-    next: NextFields,
+    /// The name from a line after a whole JSON value, in the storage.
+    next: Option<Span>,
     /// Length in bytes of the staged part of a cut line.
     staged: u32,
 }
@@ -66,7 +67,7 @@ impl EventBuffer {
             id_sound: false,
             data: None,
             name: Span::EMPTY,
-            next: NextFields::NONE,
+            next: None,
             staged: 0,
         }
     }
@@ -76,7 +77,7 @@ impl EventBuffer {
         self.pending = None;
         self.data = None;
         self.name = Span::EMPTY;
-        self.next = NextFields::NONE;
+        self.next = None;
         self.staged = 0;
     }
 
@@ -159,34 +160,31 @@ impl EventBuffer {
         storage.get(start..start.saturating_add(self.id_len as usize)).unwrap_or(&[])
     }
 
-    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data. Keeps
-    /// a name and an ID from lines after a whole JSON value for the next value, unless [`adopt`](EventBuffer::adopt)
-    /// was called.
+    /// Ends the block at its blank line: commits the pending ID, and returns data and name if the block has data.
     pub(crate) fn end(&mut self) -> Option<(Span, Span)> {
-        if let Some(len) = self.pending {
+        if let Some(len) = self.pending.take() {
             self.second = !self.second;
             self.id_len = len;
         }
-        let (event, next) = (self.data.map(|data| (data, self.name)), self.next);
-        self.clear();
-        self.next = next;
+        self.end_value()
+    }
+
+    /// Ends an event, and returns its data and name if it has data. Keeps the pending ID for the blank line and, unless
+    /// [`adopt`](EventBuffer::adopt) was called, the name from a line after a whole JSON value for the next value.
+    pub(crate) fn end_value(&mut self) -> Option<(Span, Span)> {
+        let event = self.data.map(|data| (data, self.name));
+        (self.data, self.name, self.staged) = (None, Span::EMPTY, 0);
         event
     }
 
-    /// Whether lines after a whole JSON value set a name or an ID.
+    /// Whether a line after a whole JSON value set a name.
     pub(crate) fn has_next(&self) -> bool {
-        self.next.is_set()
+        self.next.is_some()
     }
 
-    /// Gives the block the name and the ID from the lines after a whole JSON value.
+    /// Gives the event the name from the line after a whole JSON value.
     pub(crate) fn adopt<S: Storage + ?Sized>(&mut self, storage: &mut S) {
-        let next = core::mem::replace(&mut self.next, NextFields::NONE);
-        if let Some(id) = next.id() {
-            let (to, (start, len)) = (self.pending_slot(), id.range());
-            shift(storage.bytes_mut(), start, to, len);
-            self.pending = Some(next.id);
-        }
-        if let Some(name) = next.name() {
+        if let Some(name) = self.next.take() {
             let (start, len) = name.range();
             self.place_name(storage.bytes_mut(), start, len);
         }
@@ -260,7 +258,7 @@ impl EventBuffer {
         self.check(storage, piece.value.len())?;
         self.stage(storage, piece.value)?;
         if piece.last {
-            self.place_next(storage, false);
+            self.place_next(storage);
         }
         Ok(())
     }
@@ -284,14 +282,8 @@ impl EventBuffer {
     }
 
     /// Adds a piece of an ID line. An ID that contains a NUL or exceeds a limit is ignored, and the previous ID stays.
-    /// Only the first piece over a limit returns [`NoRoom::Limit`]; a NUL is not an error. `is_next` is whether the line
-    /// comes after a whole JSON value, as in [`next_name`](EventBuffer::next_name).
-    pub(crate) fn identify<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        piece: &Piece<'_>,
-        is_next: bool,
-    ) -> Result<(), NoRoom> {
+    /// Only the first piece over a limit returns [`NoRoom::Limit`]; a NUL is not an error.
+    pub(crate) fn identify<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         if piece.first {
             self.staged = 0;
             self.id_sound = true;
@@ -308,7 +300,7 @@ impl EventBuffer {
             if inside.iter().any(|byte| matches!(byte, 0)) {
                 self.id_sound = false;
             } else {
-                taken = self.take_id(storage, piece, is_next);
+                taken = self.take_id(storage, piece);
                 self.id_sound = taken.is_ok();
             }
         }
@@ -319,12 +311,7 @@ impl EventBuffer {
     }
 
     /// Adds a piece of an ID line that can still become an ID. The last piece makes it the pending ID.
-    fn take_id<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        piece: &Piece<'_>,
-        is_next: bool,
-    ) -> Result<(), NoRoom> {
+    fn take_id<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> Result<(), NoRoom> {
         let len = (self.staged as usize).saturating_add(piece.value.len());
         if len > self.max_id as usize {
             return Err(NoRoom::Limit);
@@ -335,7 +322,7 @@ impl EventBuffer {
         if self.lasting().saturating_add(in_use) > storage.max_len() {
             return Err(NoRoom::Limit);
         }
-        let whole = piece.first && piece.last && !is_next;
+        let whole = piece.first && piece.last;
         if !whole {
             self.stage(storage, piece.value)?;
         }
@@ -348,10 +335,6 @@ impl EventBuffer {
                 return Err(NoRoom::Limit);
             }
             self.grow_slots(storage, slot)?;
-        }
-        if is_next {
-            self.place_next(storage, true);
-            return Ok(());
         }
         let to = self.pending_slot();
         if whole {
@@ -368,9 +351,14 @@ impl EventBuffer {
         self.data.map_or(0, |data| data.len as usize)
     }
 
+    /// Returns the length of the name of the next value.
+    fn next_len(&self) -> usize {
+        self.next.map_or(0, Span::stored_len)
+    }
+
     /// Returns the length of the event so far, as the limits count it.
     fn event_len(&self) -> usize {
-        self.data_len().saturating_add(self.name.len as usize).saturating_add(self.next.len())
+        self.data_len().saturating_add(self.name.len as usize).saturating_add(self.next_len())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Interprets the lines of an event stream (WHATWG HTML 9.2.6).
 
 use super::buffer::{EventBuffer, NoRoom, Span};
-use super::{LineKind, Lines, Lossy, Piece};
+use super::{LineKind, Lines, Piece};
 use crate::shown::{shown, Bytes};
 use crate::{Limits, Storage};
 
@@ -46,21 +46,6 @@ impl<'a> Event<'a> {
     pub fn last_event_id(&self) -> &'a [u8] {
         self.id
     }
-
-    /// Returns [`event_type`](Event::event_type) as text.
-    pub fn event_type_text(&self) -> Lossy<'a> {
-        Lossy::new(self.event_type())
-    }
-
-    /// Returns [`data`](Event::data) as text.
-    pub fn data_text(&self) -> Lossy<'a> {
-        Lossy::new(self.data)
-    }
-
-    /// Returns [`last_event_id`](Event::last_event_id) as text.
-    pub fn last_event_id_text(&self) -> Lossy<'a> {
-        Lossy::new(self.id)
-    }
 }
 
 /// An item of an event stream.
@@ -96,8 +81,8 @@ impl core::fmt::Debug for Item<'_> {
 
 /// Reads an event stream as WHATWG HTML 9.2.6 prescribes. Takes slices of any size.
 ///
-/// The decoder does not check for UTF-8; [`Lossy`] decodes bytes as the standard does. A leading byte order mark is
-/// dropped.
+/// The decoder does not check for UTF-8. The standard decodes a stream as `String::from_utf8_lossy` does. A leading byte
+/// order mark is dropped.
 ///
 /// # What is borrowed
 ///
@@ -130,7 +115,10 @@ impl core::fmt::Debug for Item<'_> {
 /// for mut slice in [&b"id: 7\nevent: add\nda"[..], b"ta: 73857293\n\n: ping\n\nretry: 3000\n"] {
 ///     while let Some(item) = decoder.next(&mut slice) {
 ///         seen.push(match item {
-///             Item::Event(event) => format!("{} {}", event.event_type_text(), event.data_text()),
+///             Item::Event(event) => {
+///                 let [kind, data] = [event.event_type(), event.data()].map(String::from_utf8_lossy);
+///                 format!("{kind} {data}")
+///             }
 ///             Item::Comment(text) => format!("comment of {}", text.len()),
 ///             Item::Retry(time) => format!("{time} ms"),
 ///             other => format!("{other:?}"),
@@ -368,7 +356,7 @@ impl DecoderState {
         let taken = match piece.field {
             LineKind::Data => self.buffer.data(storage, window, piece.value, piece.first, start),
             LineKind::Event => self.buffer.name(storage, piece, start),
-            LineKind::Id => match self.buffer.identify(storage, piece, false) {
+            LineKind::Id => match self.buffer.identify(storage, piece) {
                 // The ID is ignored.
                 Err(NoRoom::Limit) => Ok(()),
                 taken => taken,

@@ -9,9 +9,7 @@ mod decoder;
 #[cfg(test)]
 mod linear_tests;
 mod lines;
-mod lossy;
 
 pub use decoder::{Decoder, Event, Item};
 pub(crate) use lines::Ended;
 pub use lines::{Held, LineKind, Lines, Piece};
-pub use lossy::{Lossy, LossyChunks};

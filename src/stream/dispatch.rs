@@ -114,7 +114,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let frame = (self.block.start, end);
         self.index.frame = frame;
-        let (data, name_span) = self.buffer.end().unwrap_or((Span::EMPTY, Span::EMPTY));
+        // The ID of a block with several values waits for the block's end, so a client that reconnects loses none of them.
+        let is_block_over = !self.block.quirks.contains(Quirk::SeveralValues);
+        let ended = if is_block_over { self.buffer.end() } else { self.buffer.end_value() };
+        let (data, name_span) = ended.unwrap_or((Span::EMPTY, Span::EMPTY));
         self.name = name_span;
         let payload = data.of(window, storage);
         if self.config.payload == Payload::Opaque {

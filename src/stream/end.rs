@@ -31,7 +31,7 @@ words! {
         /// [`Finished`](Verdict::Finished). [`End::body`] is set for both. A body has a message, or its `object` is
         /// that of a whole response: `chat.completion`, `text_completion`.
         Body = 6, "a whole JSON body instead of a stream";
-        /// Another whole JSON value came: a list of models, an embedding, a number, a chunk whose choices are null.
+        /// Another whole JSON value came: a list of models, an embedding, a chunk whose choices are null.
         JsonAnswer = 7, "a JSON value that is no completion";
         /// A stream of a protocol that is not read came. [`End::protocol`] names it.
         OtherProtocol = 8, "an event stream of another protocol";

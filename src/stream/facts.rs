@@ -14,15 +14,6 @@ pub(crate) enum Evidence {
     Fields,
 }
 
-/// What the unknown lines contain, apart from raw JSON objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum UnknownLines {
-    Nothing,
-    /// One whole JSON value without objects: a scalar or an array.
-    Json,
-    Text,
-}
-
 /// What the raw JSON values are, by their members. If several variants apply, the last counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RawKind {
@@ -48,7 +39,10 @@ pub(crate) enum Failed {
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
     pub(crate) evidence: Evidence,
-    pub(crate) unknown_lines: UnknownLines,
+    /// An unknown line has something besides JSON objects and arrays of them.
+    pub(crate) has_text: bool,
+    /// A raw JSON array without values came.
+    pub(crate) empty_array: bool,
     /// How many raw JSON objects came.
     pub(crate) raw_values: u8,
     /// How many raw JSON values came, where an array counts as one.
@@ -85,7 +79,8 @@ impl Facts {
     pub(crate) const NEW: Facts = Facts {
         sniff: Sniff::Blank,
         evidence: Evidence::Unknown,
-        unknown_lines: UnknownLines::Nothing,
+        has_text: false,
+        empty_array: false,
         raw_values: 0,
         whole_values: 0,
         done: false,
@@ -106,15 +101,12 @@ impl Facts {
 
     /// Whether only blanks and comments came.
     pub(super) fn is_bodiless(&self) -> bool {
-        self.evidence != Evidence::Fields
-            && self.raw_values == 0
-            && self.unknown_lines == UnknownLines::Nothing
-            && !self.done
+        self.evidence != Evidence::Fields && self.whole_values == 0 && !self.has_text && !self.done
     }
 
     /// Returns what came instead of an event stream, or `None` if an event stream may have come.
     fn media(&self) -> Option<Media> {
-        let is_text = self.unknown_lines == UnknownLines::Text && self.evidence != Evidence::Fields;
+        let is_text = self.has_text && self.evidence != Evidence::Fields;
         let media = self.sniff.media().or(is_text.then_some(Media::Text))?;
         let has_event = match media {
             // No event stream begins with these bytes, whatever lines follow.
@@ -133,8 +125,7 @@ impl Facts {
         let media = self.media();
         let body = self.is_alone() && self.raw_kind == RawKind::Body;
         // The unknown lines of an event stream are ignored, except for JSON.
-        let has_json = self.whole_values > 0 || self.unknown_lines == UnknownLines::Json;
-        let came = self.own_event || self.foreign || self.failed != Failed::No || has_json;
+        let came = self.own_event || self.foreign || self.failed != Failed::No || self.whole_values > 0;
         let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
         } else if media.is_some() {
@@ -178,12 +169,7 @@ impl Facts {
 
     /// Whether one JSON value came, and besides it only comments.
     fn is_alone(&self) -> bool {
-        let is_one = match self.unknown_lines {
-            UnknownLines::Nothing => self.whole_values == 1,
-            UnknownLines::Json => true,
-            UnknownLines::Text => false,
-        };
-        is_one && self.evidence != Evidence::Fields && !self.done
+        self.whole_values == 1 && !self.has_text && self.evidence != Evidence::Fields && !self.done
     }
 
     /// Whether one JSON value came alone and is not a completion: its protocol is unknown and it has no choices. A
@@ -191,7 +177,7 @@ impl Facts {
     /// or has no candidates.
     fn is_json_answer(&self) -> bool {
         let is_chunk = self.raw_kind == RawKind::Chunk || !self.seen.is_empty();
-        let came = self.unknown_lines == UnknownLines::Json || self.foreign || self.own_event;
+        let came = self.empty_array || self.foreign || self.own_event;
         let is_answer = match self.protocol {
             None | Some(Protocol::Other) => true,
             Some(Protocol::Responses | Protocol::Gemini) => self.ended.is_some() && self.raw_values == 1,
@@ -203,9 +189,7 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, Protocol, RawKind, Sniff, UnknownLines, Verdict,
-    };
+    use super::{ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, Protocol, RawKind, Sniff, Verdict};
 
     type Note = fn(&mut Facts);
 
@@ -390,7 +374,7 @@ mod tests {
             assert_eq!((left(Sniff::Gzip), left(Sniff::Blank)), (Pending::Nothing, pending));
         }
         for (evidence, text) in [(Evidence::Unknown, true), (Evidence::Comments, true), (Evidence::Fields, false)] {
-            let end = end(false, |facts| (facts.evidence, facts.unknown_lines) = (evidence, UnknownLines::Text));
+            let end = end(false, |facts| (facts.evidence, facts.has_text) = (evidence, true));
             assert_eq!(end.media, text.then_some(Media::Text));
         }
     }

@@ -11,7 +11,6 @@
 
 use super::config::Config;
 use super::end::{Pending, DONE};
-use super::facts::UnknownLines;
 use super::found::{Found, Span, Step};
 use super::memo::Memo;
 use super::state::{After, Ending, EventBlock, Line, StreamState};
@@ -232,11 +231,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return AfterPiece::Go;
         }
         let next = self.piece(storage, &[], piece, 0);
-        let is_cut = match self.line {
-            Line::Lead | Line::Skip => self.facts.unknown_lines != UnknownLines::Json,
-            Line::ErrorName(_) | Line::ErrorColon => true,
-            _ => false,
-        };
+        let is_cut = matches!(self.line, Line::Lead | Line::Skip | Line::ErrorName(_) | Line::ErrorColon);
         if is_cut || matches!(self.line, Line::Bracket(matched) if usize::from(matched) < DONE.len()) {
             self.facts.pending = Pending::Line;
         }
@@ -279,19 +274,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Releases the event that was emitted. Returns whether `event` or `id` lines after it already opened the next
-    /// block.
+    /// Releases the event that was emitted. Returns whether its block goes on with another event, which already has a
+    /// name or an ID.
     fn release<S: Storage + ?Sized>(&mut self, storage: &mut S) -> bool {
-        let start = self.block.next_start;
-        self.block = EventBlock::NEW;
         let has_next = self.buffer.has_next();
-        if has_next {
+        let start = if has_next { self.block.next_start } else { self.line_start };
+        let goes_on = has_next || self.buffer.has_id();
+        self.block = EventBlock::NEW;
+        if goes_on {
             self.block = EventBlock { open: true, start, ..EventBlock::NEW };
             self.buffer.adopt(storage);
         } else {
             storage.shrink(self.buffer.lasting());
         }
-        has_next
+        goes_on
     }
 
     /// Copies the parts of the event that are in the window to the storage. Returns `false` if they do not fit.

@@ -73,7 +73,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     return self.drop_name(storage, window);
                 }
                 LineKind::Event => Line::Name,
-                LineKind::Id if self.buffer.has_next() || self.is_whole(storage, window) => Line::NextId,
                 LineKind::Id => Line::Id,
                 LineKind::Retry => {
                     self.retry = 0;
@@ -95,9 +94,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             Line::Payload => return self.payload(storage, window, piece.value, piece.first, start),
             Line::NextDone(matched) => return self.next_done(storage, window, piece, start, matched),
             Line::Name => self.buffer.name(storage, &piece, start).is_ok(),
-            Line::NextName | Line::NextId => return self.next_field(storage, window, piece),
+            Line::NextName => return self.next_name(storage, window, piece),
             // The storage keeps the ID after the payload, so the payload is copied there first.
-            Line::Id => (piece.last || self.save_to_storage(storage, window)) && self.take_id(storage, &piece, false),
+            Line::Id => (piece.last || self.save_to_storage(storage, window)) && self.take_id(storage, &piece),
             Line::Comment => return self.comment(storage, window, piece, start, line_end),
             Line::Retry => return self.retry(storage, window, piece, line_end),
             _ => true,
@@ -137,32 +136,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         AfterPiece::Again(Found::NeedMore)
     }
 
-    /// Takes a piece of an ID line. `is_next` is whether the line comes after a whole payload. Returns `false` if the
-    /// storage cannot grow.
-    fn take_id<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>, is_next: bool) -> bool {
-        let taken = self.buffer.identify(storage, piece, is_next);
+    /// Takes a piece of an ID line. Returns `false` if the storage cannot grow.
+    fn take_id<S: Storage + ?Sized>(&mut self, storage: &mut S, piece: &Piece<'_>) -> bool {
+        let taken = self.buffer.identify(storage, piece);
         if taken == Err(NoRoom::Limit) {
             self.block.quirks.insert(Quirk::LongId);
         }
         taken != Err(NoRoom::Storage)
     }
 
-    /// Takes a piece of an `event` or `id` line after a whole payload. The step ends with the line.
-    pub(super) fn next_field<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        window: &[u8],
-        piece: Piece<'_>,
-    ) -> AfterPiece {
+    /// Takes a piece of an `event` line after a whole payload. The step ends with the line.
+    fn next_name<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], piece: Piece<'_>) -> AfterPiece {
         if piece.first && !self.buffer.has_next() {
             self.block.next_start = self.line_start;
         }
-        let fits = self.save_to_storage(storage, window)
-            && if self.line == Line::NextName {
-                self.buffer.next_name(storage, &piece).is_ok()
-            } else {
-                self.take_id(storage, &piece, true)
-            };
+        let fits = self.save_to_storage(storage, window) && self.buffer.next_name(storage, &piece).is_ok();
         match fits {
             true if piece.last => AfterPiece::Found(Found::NeedMore),
             true => AfterPiece::Go,

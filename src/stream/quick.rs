@@ -182,7 +182,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     pub(super) fn is_between_events(&self) -> bool {
         let between = match self.after {
-            After::Release => !self.buffer.has_next(),
+            After::Release => !self.buffer.has_next() && !self.buffer.has_id(),
             After::Nothing => !self.block.open,
             After::Line | After::Unstage | After::Trailing(_) | After::Done { .. } => false,
         };

@@ -7,7 +7,7 @@
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
-use super::facts::{Evidence, UnknownLines};
+use super::facts::Evidence;
 use super::found::Found;
 use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Ending, EventBlock, Line};
@@ -71,9 +71,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 }
                 _ => {}
             }
-            if self.undecided().is_none() {
-                self.follow_unknown(held.as_slice());
-            }
         }
         self.unknown_bytes(storage, window, piece.value, start, piece.last)
     }
@@ -122,22 +119,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         last: bool,
     ) -> AfterPiece {
-        let mut undecided = self.undecided();
-        if undecided.is_none() {
-            self.follow_unknown(bytes);
-        }
         // After a whole payload, only `[DONE]` and a field named `error` can begin another event.
         let is_free = !self.buffer.has_data();
-        let (mut at, mut undecided_at) = (0, 0);
+        let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
             visit!(1);
-            if let Some(before) = undecided {
-                undecided = self.undecided();
-                match undecided {
-                    Some(_) => undecided_at = at,
-                    None => self.follow_unknown_from(before, bytes.get(undecided_at..).unwrap_or(&[])),
-                }
-            }
             match self.line {
                 Line::Lead | Line::Space if is_space(byte) => self.line = Line::Space,
                 Line::Lead | Line::Space if is_free && self.in_array && matches!(byte, b',' | b']') => {
@@ -186,9 +172,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     continue;
                 }
                 Line::Bracket(1 | SPACED) if is_free && byte == b']' => {
-                    // An empty array.
                     self.begin_array();
-                    self.in_array = false;
+                    self.end_array();
                     self.line = Line::BetweenRaw;
                 }
                 Line::Bracket(WHOLE) if is_space(byte) => {}
@@ -200,7 +185,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.line = Line::Bracket(n.saturating_add(1));
                 }
                 Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b',' => {}
-                Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b']' => self.in_array = false,
+                Line::AfterRaw | Line::BetweenRaw if self.in_array && byte == b']' => self.end_array(),
                 Line::AfterRaw => {
                     // The frame of the value ends before this byte, whatever the byte begins.
                     self.line = Line::BetweenRaw;
@@ -232,9 +217,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             at = at.saturating_add(1);
         }
-        if let (Some(before), None) = (undecided, self.undecided()) {
-            self.follow_unknown_from(before, bytes.get(undecided_at..).unwrap_or(&[]));
-        }
         if last {
             return self.end_unknown_line(storage, window, start.saturating_add(bytes.len()));
         }
@@ -243,13 +225,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Ends an unknown line at offset `end` of the window.
     fn end_unknown_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8], end: usize) -> AfterPiece {
-        match self.undecided() {
-            // The stream ended inside the line, so the line stays undecided.
-            Some(_) if self.ending != Ending::Open => {}
-            Some(before) if before != DONE => self.follow_unknown_from(before, b"\n"),
-            Some(_) => {}
-            None => self.follow_unknown(b"\n"),
-        }
         match self.line {
             Line::Bracket(WHOLE) if self.buffer.has_data() => {
                 AfterPiece::Found(self.dispatch_before_done(storage, window, true))
@@ -295,55 +270,21 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// If an unknown line may still become `[DONE]` or a field named `error`: its bytes so far, without blanks.
-    fn undecided(&self) -> Option<&'static [u8]> {
-        const ERROR: &[u8] = b"error:";
-        match self.line {
-            Line::Lead | Line::Space => Some(&[]),
-            Line::Bracket(SPACED) => DONE.get(..1),
-            Line::Bracket(matched) => DONE.get(..usize::from(matched)),
-            Line::ErrorName(matched) => ERROR.get(..usize::from(matched)),
-            Line::ErrorColon => Some(ERROR),
-            _ => None,
-        }
-    }
-
-    /// Follows a line that turned out to be neither `[DONE]` nor a field: the bytes that were undecided `before`, then
-    /// `bytes`.
-    fn follow_unknown_from(&mut self, before: &[u8], bytes: &[u8]) {
-        self.follow_unknown(before);
-        self.follow_unknown(bytes);
-    }
-
-    /// Follows bytes of unknown lines, which together may be one JSON value other than an object.
-    fn follow_unknown(&mut self, bytes: &[u8]) {
-        // The payload of a field named `error` is not part of an unknown line.
-        if self.line == Line::Payload
-            || self.unknown_lines.is_other()
-            || self.config.framing == Framing::Spec
-            || self.config.payload == Payload::Opaque
-        {
-            return;
-        }
-        self.unknown_lines.feed(bytes);
-        if self.unknown_lines.is_whole() {
-            self.facts.unknown_lines = UnknownLines::Json;
-        } else if self.unknown_lines.is_past() || self.facts.unknown_lines == UnknownLines::Json {
-            self.facts.unknown_lines = UnknownLines::Text;
-        }
-    }
-
     /// Notes that a line has text which is not a field, a comment or a JSON object.
     pub(super) fn note_text(&mut self) {
-        if self.facts.unknown_lines == UnknownLines::Nothing {
-            self.facts.unknown_lines = UnknownLines::Text;
-        }
+        self.facts.has_text = true;
     }
 
     /// Begins an array of raw JSON values.
     fn begin_array(&mut self) {
         self.in_array = true;
         self.facts.whole_values = self.facts.whole_values.saturating_add(1);
+    }
+
+    /// Ends an array of raw JSON values.
+    fn end_array(&mut self) {
+        self.in_array = false;
+        self.facts.empty_array |= self.facts.raw_values == 0;
     }
 
     /// Begins a block in the middle of a line, at this offset of the window.

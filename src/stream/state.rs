@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::found::{Found, Place, Span};
 use crate::chat::TokenCounts;
 use crate::dialect::{DialectState, Protocol, Skim};
-use crate::json::{Balance, Bare};
+use crate::json::Balance;
 use crate::shown::shown;
 use crate::sse::buffer::EventBuffer;
 use crate::sse::Lines;
@@ -26,8 +26,8 @@ pub(super) struct EventBlock {
     pub(super) quirks: QuirkSet,
     /// Stream offset of its first byte.
     pub(super) start: u64,
-    /// Stream offset of the first `event` or `id` line after the payload. If another event follows in the same block,
-    /// it begins there.
+    /// Stream offset of the first `event` line after the payload. If another event follows in the same block, it begins
+    /// there.
     pub(super) next_start: u64,
     /// The open brackets after the first `scanned` bytes of the payload. While `skim` is on, those of the current
     /// value.
@@ -66,8 +66,6 @@ pub(super) enum Line {
     Id,
     /// An `event` line after a whole payload.
     NextName,
-    /// An `id` line after a whole payload.
-    NextId,
     Comment,
     Retry,
     /// The beginning of an unknown line, which is not one of the standard's fields.
@@ -144,8 +142,6 @@ pub struct StreamState {
     pub(super) retry: u64,
     /// Inside a raw JSON array, whose elements are reported as values of their own.
     pub(super) in_array: bool,
-    /// Follows unknown lines, to decide whether all of them are one JSON value other than an object.
-    pub(super) unknown_lines: Bare,
     pub(super) after: After,
     pub(super) ending: Ending,
     pub(super) facts: Facts,
@@ -181,7 +177,6 @@ impl StreamState {
             block: EventBlock::NEW,
             retry: 0,
             in_array: false,
-            unknown_lines: Bare::NOTHING,
             after: After::Nothing,
             ending: Ending::Open,
             facts: Facts::NEW,

@@ -17,14 +17,11 @@ pub enum Seen {
 impl Seen {
     pub fn of(item: Item<'_>) -> Seen {
         match item {
-            Item::Event(event) => {
-                assert_eq!(event.data_text().to_string(), String::from_utf8_lossy(event.data()));
-                Seen::Event {
-                    name: event.name().to_vec(),
-                    data: event.data().to_vec(),
-                    id: event.last_event_id().to_vec(),
-                }
-            }
+            Item::Event(event) => Seen::Event {
+                name: event.name().to_vec(),
+                data: event.data().to_vec(),
+                id: event.last_event_id().to_vec(),
+            },
             Item::Comment(text) => Seen::Comment(text.to_vec()),
             Item::Retry(time) => Seen::Retry(time),
             Item::TooLong { offset } => Seen::TooLong(offset),

@@ -17,7 +17,8 @@ pub const DELTAWIRE_VERDICT_FINISHED: u32 = 5;
 /// The response is a whole JSON body instead of a stream, and has no finish reason: it contains a
 /// message, or its `object` is `chat.completion` or `text_completion`.
 pub const DELTAWIRE_VERDICT_BODY: u32 = 6;
-/// The response is another whole JSON value: a list of models, an embedding, a number.
+/// The response is another whole JSON value, an object or an array of objects: a list of models, an
+/// embedding.
 pub const DELTAWIRE_VERDICT_JSON_ANSWER: u32 = 7;
 /// The stream is of a protocol that the parser does not read; `protocol` names it. In mode SSE every
 /// stream with an event has this verdict if it ends between events and nothing was too long.

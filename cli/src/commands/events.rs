@@ -5,7 +5,6 @@ use crate::options;
 use crate::report::Failure;
 use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk, NamePiece, Owner};
 use deltawire::json::{Value, ValueKind};
-use deltawire::sse::Lossy;
 use deltawire::{Event, Flow, Handler, Quirk, Update};
 use serde::{Serialize, Serializer};
 use serde_json::value::{to_raw_value, RawValue};
@@ -32,7 +31,7 @@ impl Printing {
 
 /// Bytes as a JSON string; ill-formed UTF-8 becomes U+FFFD.
 fn text(bytes: &[u8]) -> Json {
-    json(Lossy::new(bytes).to_string())
+    json(String::from_utf8_lossy(bytes))
 }
 
 fn json(value: impl Serialize) -> Json {

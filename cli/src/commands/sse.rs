@@ -5,7 +5,7 @@ use crate::opening::Opening;
 use crate::options;
 use crate::output::{complain, Output};
 use crate::report::{pending, quirks, too_long_items, Failure, NO_STREAM, TRUNCATED};
-use deltawire::sse::{Decoder, Item, Lossy};
+use deltawire::sse::{Decoder, Item};
 use deltawire::stream::{Payload, Pending};
 use deltawire::{Config, Framing, Growing, Parser, Quirk, Verdict};
 use serde_json::{json, Value as Json};
@@ -98,11 +98,11 @@ fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
 fn line(item: &Item<'_>) -> Json {
     match item {
         Item::Event(event) => json!({
-            "event": event.event_type_text().to_string(),
-            "data": event.data_text().to_string(),
-            "id": event.last_event_id_text().to_string(),
+            "event": String::from_utf8_lossy(event.event_type()),
+            "data": String::from_utf8_lossy(event.data()),
+            "id": String::from_utf8_lossy(event.last_event_id()),
         }),
-        Item::Comment(text) => json!({"comment": Lossy::new(text).to_string()}),
+        Item::Comment(text) => json!({"comment": String::from_utf8_lossy(text)}),
         Item::Retry(ms) => json!({"retry": ms}),
         Item::TooLong { offset } => json!({"too_long": offset}),
         other => json!({"unknown": format!("{other:?}")}),

@@ -36,7 +36,6 @@ pub fn decoder(bytes: &[u8], cut: usize) -> u64 {
             hash.bytes(event.event_type());
             hash.bytes(event.data());
             hash.bytes(event.last_event_id());
-            event.data_text().chunks().for_each(|chunk| hash.bytes(chunk.as_bytes()));
         }
         Item::Comment(text) => hash.bytes(text),
         Item::Retry(time) => hash.number(*time),

@@ -1,6 +1,6 @@
 //! The layout of the block's bytes in the storage: how much room there is, and which bytes move when others grow.
 
-use super::span::{copy, shift, NextFields, Place, Span};
+use super::span::{copy, shift, Place, Span};
 use super::{EventBuffer, NoRoom};
 use crate::visits::visit;
 use crate::Storage;
@@ -32,16 +32,12 @@ impl EventBuffer {
 
     /// Returns the number of bytes in use at the far end.
     pub(super) fn tail_len(&self) -> usize {
-        self.name.stored_len().saturating_add(self.next.len())
+        self.name.stored_len().saturating_add(self.next_len())
     }
 
     /// Returns where the bytes at the far end begin, if there are any.
     pub(super) fn tail_start(&self) -> usize {
-        if self.next.is_set() {
-            self.next.start as usize
-        } else {
-            self.name.start as usize
-        }
+        self.next.unwrap_or(self.name).start as usize
     }
 
     /// Moves the bytes at the far end to the end of the storage, if it became larger and they were left where they
@@ -69,11 +65,11 @@ impl EventBuffer {
 
     /// Notes that the bytes at the far end were moved to `start`.
     pub(super) fn tail_moved(&mut self, start: usize) {
-        if self.next.is_set() {
-            self.next.start = start as u32;
+        if let Some(next) = &mut self.next {
+            next.start = start as u32;
         }
         if self.name.place == Place::Storage {
-            self.name.start = start.saturating_add(self.next.len()) as u32;
+            self.name.start = start.saturating_add(self.next_len()) as u32;
         }
     }
 
@@ -242,20 +238,14 @@ impl EventBuffer {
         Ok(())
     }
 
-    /// Moves the staged line to the far end, as the ID or the name of the next value. An earlier ID or name of the next
-    /// value is replaced.
-    pub(super) fn place_next<S: Storage + ?Sized>(&mut self, storage: &mut S, is_id: bool) {
-        let NextFields { name, id, id_is_first, .. } = self.next;
-        let (old, other) = if is_id { (id, name) } else { (name, id) };
-        let (old_len, len) = (NextFields::len_of(old), self.staged as usize);
-        let start = if self.tail_len() > 0 { self.tail_start() } else { storage.bytes().len() };
-        if old != NextFields::UNSET && id_is_first != is_id {
-            shift(storage.bytes_mut(), start, start.saturating_add(old_len), NextFields::len_of(other));
-        }
-        let at = start.saturating_add(old_len).saturating_sub(len);
+    /// Moves the staged line to the far end, as the name of the next value. It replaces an earlier one.
+    pub(super) fn place_next<S: Storage + ?Sized>(&mut self, storage: &mut S) {
+        let len = self.staged as usize;
+        let end =
+            if self.tail_len() > 0 { self.tail_start().saturating_add(self.next_len()) } else { storage.bytes().len() };
+        let at = end.saturating_sub(len);
         shift(storage.bytes_mut(), self.stage_start(), at, len);
-        let (name, id) = if is_id { (name, self.staged) } else { (self.staged, id) };
-        self.next = NextFields { start: at as u32, name, id, id_is_first: is_id };
+        self.next = Some(Span::storage(at, len));
         self.staged = 0;
     }
 
@@ -333,7 +323,7 @@ impl EventBuffer {
         self.name = name;
         let saved = self.save(storage, input);
         let held = (self.data_span(), self.name);
-        self.clear();
+        self.end_value();
         saved.map(|()| held)
     }
 }

@@ -95,55 +95,6 @@ impl Span {
     }
 }
 
-/// Name and ID from the `event` and `id` lines after a whole JSON value, that is, after data that is complete JSON.
-/// They belong to the next JSON value if the block contains one, otherwise to this event. Both lie in the storage, side
-/// by side.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct NextFields {
-    pub(super) start: u32,
-    /// Length of the name, or [`NextFields::UNSET`].
-    pub(super) name: u32,
-    /// Length of the ID, or [`NextFields::UNSET`].
-    pub(super) id: u32,
-    /// Whether the ID lies before the name.
-    pub(super) id_is_first: bool,
-}
-
-impl NextFields {
-    pub(super) const UNSET: u32 = u32::MAX;
-    pub(super) const NONE: NextFields =
-        NextFields { start: 0, name: NextFields::UNSET, id: NextFields::UNSET, id_is_first: false };
-
-    pub(super) fn is_set(self) -> bool {
-        self.name != NextFields::UNSET || self.id != NextFields::UNSET
-    }
-
-    /// Returns the length of a name or an ID, which is 0 if it is unset.
-    pub(super) fn len_of(value: u32) -> usize {
-        if value == NextFields::UNSET {
-            0
-        } else {
-            value as usize
-        }
-    }
-
-    pub(super) fn len(self) -> usize {
-        NextFields::len_of(self.name).saturating_add(NextFields::len_of(self.id))
-    }
-
-    pub(super) fn name(self) -> Option<Span> {
-        let before = if self.id_is_first { NextFields::len_of(self.id) } else { 0 };
-        let start = (self.start as usize).saturating_add(before);
-        (self.name != NextFields::UNSET).then(|| Span::storage(start, self.name as usize))
-    }
-
-    pub(super) fn id(self) -> Option<Span> {
-        let before = if self.id_is_first { 0 } else { NextFields::len_of(self.name) };
-        let start = (self.start as usize).saturating_add(before);
-        (self.id != NextFields::UNSET).then(|| Span::storage(start, self.id as usize))
-    }
-}
-
 /// Copies bytes into `storage`. Does nothing if they do not fit there.
 pub(super) fn copy(storage: &mut [u8], at: usize, bytes: &[u8]) {
     visit!(bytes.len());
