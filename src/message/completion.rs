@@ -2,7 +2,7 @@
 
 use super::error::AssembleError;
 use super::raw::{RawJson, RawList};
-use crate::chat::LISTS;
+use super::tokens::LISTS;
 use alloc::string::String;
 use alloc::vec::Vec;
 
