@@ -92,12 +92,6 @@ impl Reader {
                 }
                 self.sum += usize::from(json::validate(chunk.payload(), 128).is_ok());
                 self.sum += usize::from(chunk.get("obfuscation").is_some());
-                for choice in chunk.choices() {
-                    for token in choice.logprobs().into_iter().flat_map(|logprobs| logprobs.content()) {
-                        self.sum += token.bytes().into_iter().flatten().count() + token.top_logprobs().count();
-                        self.sum += token.logprob().map_or(0, |number| number.to_f64() as usize);
-                    }
-                }
             }
             Event::Malformed(malformed) => self.sum += malformed.payload().len() + malformed.fault().offset,
             Event::Comment(bytes) | Event::KeepAlive(bytes) | Event::LastEventId(bytes) => self.sum += bytes.len(),
@@ -131,8 +125,14 @@ impl Reader {
             Update::Usage(usage) => {
                 self.sum += usage.total_tokens().unwrap_or(0) as usize + usage.cached_tokens().unwrap_or(0) as usize;
             }
-            Update::Audio(audio) => self.sum += usize::from(audio.data().is_some()),
-            Update::Logprobs(logprobs) => self.sum += logprobs.refusal().count(),
+            Update::Audio(audio) => self.sum += audio.members().count(),
+            Update::Logprobs(logprobs) => {
+                let tokens = logprobs.get("content").ok().flatten();
+                for token in tokens.iter().flat_map(|tokens| tokens.elements()).map_while(Result::ok) {
+                    let number = token.get("logprob").ok().flatten().and_then(|logprob| logprob.as_number());
+                    self.sum += token.members().count() + number.map_or(0, |number| number.to_f64() as usize);
+                }
+            }
             _ => {}
         }
     }

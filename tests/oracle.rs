@@ -79,7 +79,8 @@ impl Handler for Collector {
             Update::FunctionName { text, piece } => name(&mut self.choice(at).function.name, text, piece),
             Update::FunctionArguments(text) => self.choice(at).function.arguments += &text.to_cow(),
             Update::Logprobs(logprobs) => {
-                self.choice(at).tokens.extend(logprobs.content().map(|token| whole(token.value().raw())));
+                let tokens = whole(logprobs.raw())["content"].as_array().cloned();
+                self.choice(at).tokens.extend(tokens.into_iter().flatten());
             }
             Update::Finish(reason) => self.choice(at).finish = reason.text().to_cow().into_owned(),
             Update::ChoiceError(error) => self.choice(at).error = Some(text_of(error.message())),

@@ -164,8 +164,8 @@ impl Hash {
                 self.text(28 ^ u64::from(*piece == NamePiece::Replaces) << 8, *text)
             }
             Update::FunctionArguments(text) => self.text(30, *text),
-            Update::Audio(audio) => self.bytes(audio.value().raw()),
-            Update::Logprobs(logprobs) => self.bytes(logprobs.value().raw()),
+            Update::Audio(audio) => self.bytes(audio.raw()),
+            Update::Logprobs(logprobs) => self.bytes(logprobs.raw()),
             Update::Finish(reason) => {
                 let flags = u64::from(reason.is_of_prompt()) | u64::from(reason.is_native()) << 1;
                 self.word(u64::from(reason.kind().number()) << 2 | flags);

@@ -566,28 +566,3 @@ pub(crate) fn member<'a, const N: usize>(
 ) -> Option<Value<'a>> {
     spans.get(member).map(|span| index.value(payload, span))
 }
-
-/// The spans of a choice or a delta.
-#[derive(Clone)]
-pub(crate) enum Fields<'a, T> {
-    /// The spans of the first choice, counted from the bases of the index's segments.
-    Indexed(&'a Index, &'a T),
-    /// The spans that a walk for one view stored: offsets into the payload.
-    Own(T),
-}
-
-impl<T> Fields<'_, T> {
-    /// Returns the value of a member, if it is present.
-    #[inline]
-    pub(crate) fn value<'p, const N: usize>(
-        &self,
-        payload: &'p [u8],
-        spans: impl FnOnce(&T) -> &Spans<N>,
-        number: usize,
-    ) -> Option<Value<'p>> {
-        match self {
-            Fields::Indexed(index, fields) => member(index, payload, spans(fields), number),
-            Fields::Own(fields) => spans(fields).get(number).map(|span| span.value(payload)),
-        }
-    }
-}

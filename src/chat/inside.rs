@@ -1,10 +1,11 @@
 //! The deltas of an item that has several: content parts, reasoning details, a function, tool calls, or an event of
 //! another protocol.
 
+use super::call::ToolCall;
 use super::others::CallMembers;
 use super::page::{How, PageItem};
 use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
-use super::views::{FunctionCall, ToolCalls};
+use super::scalar::{input_of, member_of, text_of};
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
 use crate::dialect::{self, Container, Plan, Walk};
 use crate::json::Text;
@@ -126,10 +127,12 @@ impl Inside {
                 found.map(|found| text(Kind::Reasoning, found))
             }
             ItemProgress::Function { read } => {
-                let call = FunctionCall::of(value())?;
                 while let Some(kind) = [Kind::FunctionName, Kind::FunctionArguments].get(usize::from(*read)).copied() {
                     *read = read.saturating_add(1);
-                    let found = if kind == Kind::FunctionName { call.name() } else { call.arguments() };
+                    let found = match kind {
+                        Kind::FunctionName => member_of(value(), "name").and_then(text_of),
+                        _ => member_of(value(), "arguments").and_then(input_of),
+                    };
                     if let Some(found) = found {
                         return Some(text(kind, found));
                     }
@@ -170,17 +173,16 @@ impl Calls {
                 return Some(delta);
             }
         }
-        let mut calls = ToolCalls::from(array.bytes(payload), self.returned, self.offset as usize);
         loop {
-            let call = calls.next()?;
-            self.offset = calls.offset() as u32;
+            let (call, end) = ToolCall::after(array.bytes(payload), self.offset as usize)?;
+            self.offset = end as u32;
             let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
             let index = call.index();
             self.flags = if call.is_custom() { FLAG_CUSTOM } else { 0 };
             let (id, name, arguments) = (part(call.id()), part(call.name()), part(call.arguments()));
             let others = call.with_others().map_or(0, |call| Part::raw(payload, call).start);
             self.rest = PendingParts::Texts { name, arguments, others };
-            let position = call.position();
+            let position = self.returned;
             self.returned = position.saturating_add(1);
             let is_empty = id.is_empty() && name.is_empty() && arguments.is_empty();
             if is_empty && others == 0 {

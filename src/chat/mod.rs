@@ -1,14 +1,14 @@
-//! What a chunk means: lazy views of OpenAI's `chat.completion.chunk` and its dialects, and of the events of other
-//! protocols.
+//! What a chunk means: OpenAI's `chat.completion.chunk` and its dialects, and the events of other protocols.
 //!
-//! A [`Chunk`] borrows its payload and the [`Index`] that one pass over the payload filled. It reads everything else on
-//! request. The same views serve OpenAI's chunk, OpenRouter's dialect, the reasoning dialects, legacy completions, a
-//! non-streaming `chat.completion` body, and errors in any place. [`Chunk::deltas`] iterates over everything that a
-//! chunk reports.
+//! A [`Chunk`] borrows its payload and the [`Index`] that one pass over the payload filled. [`Chunk::deltas`] iterates
+//! over everything that the chunk reports, whether it is OpenAI's chunk, OpenRouter's dialect, a reasoning dialect, a
+//! legacy completion, a non-streaming `chat.completion` body, or an error in any place. A member that no delta is made
+//! of is in [`Chunk::other_members`], or found by walking the payload: [`json::parse_lazy`](crate::json::parse_lazy).
 //!
 //! Sources: the provider's references of the chat completion chunk object and of legacy completions. `docs/quirks.md`
 //! lists where real streams deviate from them.
 
+mod call;
 mod choices;
 mod cursor;
 mod deltas;
@@ -43,10 +43,6 @@ pub use key::Owner;
 pub use others::{OtherMember, OtherMembers};
 #[cfg(feature = "alloc")]
 pub use owned::OwnedUpdate;
-pub use parts::{ContentPart, ContentParts, ReasoningDetail, ReasoningDetails};
 pub use update::{CallUpdate, NamePiece, Update};
-pub(crate) use views::{meta_bit, name_before, LISTS};
-pub use views::{
-    ApiError, Audio, Choice, Choices, Chunk, ChunkMember, Created, DeltaView, ErrorPart, FinishReason, FunctionCall,
-    Logprobs, TokenBytes, TokenCounts, TokenLogprob, TokenLogprobs, ToolCall, ToolCalls, Usage,
-};
+pub(crate) use views::{meta_bit, name_before};
+pub use views::{ApiError, Chunk, ChunkMember, Created, ErrorPart, FinishReason, TokenCounts, Usage};

@@ -169,12 +169,12 @@ impl Update<'_> {
                 text(Kind::FunctionName, name).with_flag(FLAG_REPLACES, piece == NamePiece::Replaces)
             }
             Update::FunctionArguments(arguments) => text(Kind::FunctionArguments, arguments),
-            Update::Audio(audio) => value(Kind::Audio, audio.value()),
+            Update::Audio(audio) => value(Kind::Audio, audio),
             Update::Annotations(annotations) => value(Kind::Annotation, annotations),
             Update::Signature(signature) => text(Kind::Signature, signature),
             Update::Media(part) => value(Kind::Media, part),
             Update::Native(part) => value(Kind::Native, part),
-            Update::Logprobs(logprobs) => value(Kind::Logprobs, logprobs.value()),
+            Update::Logprobs(logprobs) => value(Kind::Logprobs, logprobs),
             Update::Meta(meta, word) => text(Kind::Meta, word).with_code(meta as u32),
             Update::Member(member) => OwnedUpdate::of_member(member),
             Update::Finish(reason) => text(Kind::Finish, reason.text())

@@ -5,9 +5,7 @@ use crate::dialect::Container;
 use crate::json::{Text, Value, ValueKind};
 
 /// One part of a content array.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub enum ContentPart<'a> {
+pub(super) enum ContentPart<'a> {
     /// Content.
     Text(Text<'a>),
     /// Reasoning.
@@ -22,28 +20,6 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
         return Some(false);
     }
     (kind == "thinking" || kind == "reasoning").then_some(true)
-}
-
-/// Iterates over the texts and thoughts of a content array that are not empty.
-#[derive(Clone, Debug)]
-pub struct ContentParts<'a> {
-    array: Option<Value<'a>>,
-    cursor: PartsCursor,
-}
-
-impl<'a> ContentParts<'a> {
-    /// Returns the items of an array, or none if there is no array.
-    pub(crate) fn of(array: Option<Value<'a>>) -> Self {
-        ContentParts { array, cursor: PartsCursor::START }
-    }
-}
-
-impl<'a> Iterator for ContentParts<'a> {
-    type Item = ContentPart<'a>;
-
-    fn next(&mut self) -> Option<ContentPart<'a>> {
-        self.cursor.next(self.array?)
-    }
 }
 
 /// The position in a content array: its parts, and the array inside a thinking part.
@@ -99,44 +75,21 @@ impl PartsCursor {
 }
 
 /// An item of `reasoning_details[]`.
-#[derive(Clone, Copy)]
-pub struct ReasoningDetail<'a> {
+pub(super) struct ReasoningDetail<'a> {
     value: Value<'a>,
 }
 
 impl<'a> ReasoningDetail<'a> {
     /// Returns `text`, or `summary`, if it is not empty.
-    pub fn text(&self) -> Option<Text<'a>> {
+    pub(super) fn text(&self) -> Option<Text<'a>> {
         let text = member_of(self.value, "text").and_then(string_of);
         text.or_else(|| member_of(self.value, "summary").and_then(string_of))
-    }
-
-    /// Returns `data`, which is encrypted, if it is not empty.
-    pub fn data(&self) -> Option<Text<'a>> {
-        member_of(self.value, "data").and_then(string_of)
-    }
-
-    /// Returns `type` (`reasoning.text`, `reasoning.summary`, `reasoning.encrypted`), if it is not empty.
-    pub fn kind(&self) -> Option<Text<'a>> {
-        member_of(self.value, "type").and_then(string_of)
-    }
-
-    /// Returns the whole item as raw JSON (`id`, `format`, `index`, `signature`, …).
-    pub fn value(&self) -> Value<'a> {
-        self.value
-    }
-}
-
-impl core::fmt::Debug for ReasoningDetail<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ReasoningDetail").field("type", &self.kind()).field("text", &self.text()).finish()
     }
 }
 
 /// Iterates over the items of `reasoning_details[]`, or over an object in the place of the array. Ends at the first
 /// item that is malformed.
-#[derive(Clone, Debug)]
-pub struct ReasoningDetails<'a> {
+pub(super) struct ReasoningDetails<'a> {
     array: Option<Value<'a>>,
     items: Container,
 }

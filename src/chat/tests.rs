@@ -1,4 +1,5 @@
-//! Tests of the views of a chunk: each accessor returns its member, and nothing if the value is of another kind.
+//! Tests of what is read of a chunk: each accessor returns its member, and nothing if the value is of another kind; the
+//! deltas of a choice, whether the index or a walk has it; and the quirks.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
@@ -10,7 +11,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// Lines of what the views return, each under the name of the accessor.
+/// Lines of what a chunk returns, each under the name of the accessor or of the delta.
 #[derive(Default)]
 struct Lines(Vec<String>);
 
@@ -38,86 +39,30 @@ impl Lines {
         self.raw("  metadata", error.metadata());
     }
 
-    fn tokens(&mut self, name: &str, tokens: TokenLogprobs<'_>) {
-        for token in tokens {
-            self.raw(name, Some(token.value()));
-            self.text("  token", token.token());
-            self.text("  logprob", token.logprob().map(|number| Text::verbatim(number.raw())));
-            self.0.extend(token.bytes().map(|bytes| format!("  bytes {:?}", bytes.collect::<Vec<_>>())));
-            self.0.extend(token.top_logprobs().map(|top| format!("  top {:?}", top.token().unwrap().to_string())));
-        }
-    }
-
-    fn delta(&mut self, delta: &DeltaView<'_>) {
-        self.text("role", delta.role());
-        self.text("content", delta.content());
-        for part in delta.content_parts() {
-            match part {
-                ContentPart::Text(text) => self.text("part", Some(text)),
-                ContentPart::Thinking(text) => self.text("thought", Some(text)),
+    fn update(&mut self, update: &Update<'_>) {
+        match update {
+            Update::Role(text) => self.text("role", Some(*text)),
+            Update::Content(text) => self.text("content", Some(*text)),
+            Update::Reasoning(text) => self.text("reasoning", Some(*text)),
+            Update::Refusal(text) => self.text("refusal", Some(*text)),
+            Update::FunctionName { text, .. } => self.text("function name", Some(*text)),
+            Update::FunctionArguments(text) => self.text("function arguments", Some(*text)),
+            Update::Call(call) => {
+                self.0.push(format!("call at {} index {:?} custom {}", call.call, call.index, call.custom));
+                self.text("  id", call.id);
+                self.text("  type", call.kind);
             }
+            Update::CallName { text, .. } => self.text("  name", Some(*text)),
+            Update::CallArguments { text, .. } => self.text("  arguments", Some(*text)),
+            Update::Member(member) => self.raw(&format!("  member {}", member.name), Some(member.value)),
+            Update::Annotations(value) => self.raw("annotations", Some(*value)),
+            Update::Audio(value) => self.raw("audio", Some(*value)),
+            Update::Logprobs(value) => self.raw("logprobs", Some(*value)),
+            Update::Meta(meta, text) => self.text(&format!("{meta:?}"), Some(*text)),
+            Update::Finish(reason) => self.0.push(format!("finish = {reason} {:?}", reason.kind())),
+            Update::ChoiceError(error) => self.error("choice error", Some(*error)),
+            _ => panic!("{update:?} does not come from a choice"),
         }
-        self.text("refusal", delta.refusal());
-        self.text("reasoning_content", delta.reasoning_content());
-        self.text("reasoning", delta.reasoning());
-        self.text("thinking", delta.thinking());
-        for detail in delta.reasoning_details() {
-            self.raw("detail", Some(detail.value()));
-            self.text("  type", detail.kind());
-            self.text("  text", detail.text());
-            self.text("  data", detail.data());
-        }
-        if let Some(call) = delta.function_call() {
-            self.raw("function_call", Some(call.value()));
-            self.text("  name", call.name());
-            self.text("  arguments", call.arguments());
-        }
-        for call in delta.tool_calls() {
-            self.0.push(format!("call at {} index {:?} custom {}", call.position(), call.index(), call.is_custom()));
-            self.text("  id", call.id());
-            self.text("  type", call.kind());
-            self.text("  name", call.name());
-            self.text("  arguments", call.arguments());
-            self.raw("  value", call.value());
-            self.raw("  extra", call.get("extra"));
-        }
-        self.raw("annotations", delta.annotations());
-        self.raw("images", delta.images());
-        self.raw("extra", delta.get("extra"));
-        if let Some(audio) = delta.audio() {
-            self.raw("audio", Some(audio.value()));
-            self.text("  id", audio.id());
-            self.text("  data", audio.data());
-            self.text("  transcript", audio.transcript());
-            self.number("  expires_at", audio.expires_at());
-        }
-    }
-
-    fn choice(&mut self, choice: &Choice<'_>) {
-        self.0.push(format!("choice {}", choice.index()));
-        if let Some(delta) = choice.delta() {
-            assert_eq!(delta.value().raw(), choice.get("delta").unwrap().raw());
-            self.delta(&delta);
-        }
-        if let Some(message) = choice.message() {
-            assert_eq!(message.value().raw(), choice.get("message").unwrap().raw());
-            self.delta(&message);
-        }
-        self.text("text", choice.text());
-        self.0.extend(choice.finish_reason().map(|reason| format!("finish = {reason} {:?}", reason.kind())));
-        self.text("native_finish", choice.native_finish_reason());
-        if let Some(logprobs) = choice.logprobs() {
-            assert_eq!(logprobs.value().raw(), choice.get("logprobs").unwrap().raw());
-            self.tokens("token", logprobs.content());
-            self.tokens("refused token", logprobs.refusal());
-            self.raw("legacy tokens", logprobs.legacy_tokens());
-            self.raw("legacy token_logprobs", logprobs.legacy_token_logprobs());
-            self.raw("legacy top_logprobs", logprobs.legacy_top_logprobs());
-            self.raw("legacy text_offset", logprobs.legacy_text_offset());
-        }
-        self.raw("content_filter_results", choice.content_filter_results());
-        self.error("choice error", choice.error());
-        self.raw("extra", choice.get("extra"));
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>) {
@@ -136,9 +81,6 @@ impl Lines {
         }
         self.error("error", chunk.error());
         self.raw("extra", chunk.get("extra"));
-        let choices: Vec<_> = chunk.choices().collect();
-        assert_eq!(chunk.choice_count() as usize, choices.len());
-        choices.iter().for_each(|choice| self.choice(choice));
         let fields = ChunkMember::ALL;
         let there: String = fields.iter().map(|field| if chunk.field(*field).is_some() { 'x' } else { '-' }).collect();
         self.0.push(format!("fields {there} completion {}", chunk.is_completion()));
@@ -153,16 +95,24 @@ fn lines_of(payload: &str) -> Vec<String> {
     lines.0
 }
 
-/// Returns the lines of one choice with these members. Reads it twice: as the first choice, which the index stores, and
-/// as the second, which the view walks.
+/// Returns the lines of the deltas of one choice with these members, and its quirks. Reads it twice: as the first choice,
+/// which the index stores, and as the second, which is walked.
 fn lines_of_choice(members: &str) -> Vec<String> {
+    let lines_of = |choices: &str, count: u32| {
+        let (payload, mut index, mut lines) = (format!(r#"{{"choices":[{choices}]}}"#), Index::new(), Lines::default());
+        let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
+        assert_eq!(chunk.choice_count(), count);
+        for (choice, update) in chunk.deltas() {
+            assert_eq!(choice, 4);
+            lines.update(&update);
+        }
+        lines.0.extend(chunk.quirks().iter().map(|quirk: Quirk| format!("{quirk:?}")));
+        lines.0
+    };
     let choice = format!(r#"{{"index":4,{members}}}"#);
-    let alone = lines_of(&format!(r#"{{"choices":[{choice}]}}"#));
-    let second = lines_of(&format!(r#"{{"choices":[{{"index":0}},{choice}]}}"#));
-    assert_eq!(second[0], "choice 0");
-    assert_eq!(alone, second[1..]);
-    assert_eq!(alone[0], "choice 4");
-    alone[1..].iter().filter(|line| !line.starts_with("fields ")).cloned().collect()
+    let alone = lines_of(&choice, 1);
+    assert_eq!(lines_of(&format!(r#"{{"index":0}},{choice}"#), 2), alone);
+    alone
 }
 
 #[test]
@@ -278,62 +228,41 @@ fn members_of_a_choice_in_any_order() {
             r#""delta":{"role":"r","content":"c","refusal":"f","reasoning_content":"a","reasoning":"b","thinking":"t","thought":"u","images":[1],"annotations":[2],"extra":3,"function_call":{"name":"n","arguments":"{"},"audio":{"id":"i","data":"QQ==","transcript":"t","expires_at":9}}"#,
             &[
                 "role = r",
+                "reasoning = a",
                 "content = c",
                 "refusal = f",
-                "reasoning_content = a",
-                "reasoning = b",
-                "thinking = t",
-                r#"function_call: {"name":"n","arguments":"{"}"#,
-                "  name = n",
-                "  arguments = {",
-                "annotations: [2]",
-                "images: [1]",
-                "extra: 3",
+                "function name = n",
+                "function arguments = {",
                 r#"audio: {"id":"i","data":"QQ==","transcript":"t","expires_at":9}"#,
-                "  id = i",
-                "  data = QQ==",
-                "  transcript = t",
-                "  expires_at = 9",
+                "annotations: [2]",
             ],
         ),
         (
             r#""delta":{"role":"","content":"","refusal":null,"reasoning_content":[],"reasoning":7,"thought":"u","images":{},"annotations":"","function_call":"x","audio":[]}"#,
-            &["thinking = u", "OddType"],
+            &["reasoning = u", "OddType"],
         ),
         (
             r#""delta":{"function_call":{"arguments":{"a":1}},"audio":{}}"#,
-            &[r#"function_call: {"arguments":{"a":1}}"#, r#"  arguments = {"a":1}"#, "audio: {}", "ArgumentsNotText"],
+            &[r#"function arguments = {"a":1}"#, "audio: {}", "ArgumentsNotText"],
         ),
         (
             r#""delta":{"content":["a",{"type":"text","text":"b"},{"type":"output_text","text":"c"},{"type":"thinking","thinking":"d"},{"type":"reasoning","text":"e"},{"type":"thinking","thinking":[{"text":"f"},"g","",{"text":""},7,{"type":"text","text":"h"}]},{"type":"thinking","thinking":""},{"type":"text","text":""},{"type":"image","text":"x"},"",{"type":"thinking"},"z"]}"#,
             &[
-                "part = a",
-                "part = b",
-                "part = c",
-                "thought = d",
-                "thought = e",
-                "thought = f",
-                "thought = g",
-                "thought = h",
-                "part = z",
+                "content = a",
+                "content = b",
+                "content = c",
+                "reasoning = d",
+                "reasoning = e",
+                "reasoning = f",
+                "reasoning = g",
+                "reasoning = h",
+                "content = z",
                 "UnknownContentPart",
             ],
         ),
         (
             r#""delta":{"reasoning_details":[{"type":"reasoning.text","text":"a"},{"type":"reasoning.summary","summary":"b"},{"type":"reasoning.encrypted","data":"c"},{"text":"","summary":"d"}]}"#,
-            &[
-                r#"detail: {"type":"reasoning.text","text":"a"}"#,
-                "  type = reasoning.text",
-                "  text = a",
-                r#"detail: {"type":"reasoning.summary","summary":"b"}"#,
-                "  type = reasoning.summary",
-                "  text = b",
-                r#"detail: {"type":"reasoning.encrypted","data":"c"}"#,
-                "  type = reasoning.encrypted",
-                "  data = c",
-                r#"detail: {"text":"","summary":"d"}"#,
-                "  text = d",
-            ],
+            &["reasoning = a", "reasoning = b", "reasoning = d"],
         ),
         (
             r#""delta":{"tool_calls":[{"index":3,"id":"a","type":"function","function":{"name":"f","arguments":"{"},"extra":1},{"index":"5","id":"","type":"custom","custom":{"name":"g","input":"in"}},{"index":-1,"function":{"name":"","arguments":{"a":[1]}}},7,{"custom":[],"function":{"arguments":null}}]}"#,
@@ -343,91 +272,43 @@ fn members_of_a_choice_in_any_order() {
                 "  type = function",
                 "  name = f",
                 "  arguments = {",
-                r#"  value: {"index":3,"id":"a","type":"function","function":{"name":"f","arguments":"{"},"extra":1}"#,
-                "  extra: 1",
+                "  member extra: 1",
                 "call at 1 index Some(5) custom true",
                 "  type = custom",
                 "  name = g",
                 "  arguments = in",
-                r#"  value: {"index":"5","id":"","type":"custom","custom":{"name":"g","input":"in"}}"#,
                 "call at 2 index Some(0) custom false",
                 r#"  arguments = {"a":[1]}"#,
-                r#"  value: {"index":-1,"function":{"name":"","arguments":{"a":[1]}}}"#,
-                "call at 3 index None custom false",
-                "call at 4 index None custom false",
-                r#"  value: {"custom":[],"function":{"arguments":null}}"#,
                 "OddIndex",
                 "ArgumentsNotText",
                 "OddType",
             ],
         ),
+        (r#""delta":{"tool_calls":[7,{"id":"b"}]}"#, &["call at 1 index None custom false", "  id = b", "OddType"]),
         (
-            r#""delta":{"tool_calls":[7,{"id":"b"}]}"#,
-            &[
-                "call at 0 index None custom false",
-                "call at 1 index None custom false",
-                "  id = b",
-                r#"  value: {"id":"b"}"#,
-                "OddType",
-            ],
-        ),
-        (
-            r#""delta":null,"message":{"role":"assistant","content":"whole","tool_calls":[{"id":"a"},{"id":"b"}]},"text":"t","finish_reason":"stop","native_finish_reason":"n","extra":{}"#,
+            r#""delta":null,"message":{"role":"assistant","content":"whole","tool_calls":[{"id":"a"},{"id":"b"}]},"finish_reason":"stop","native_finish_reason":"n","extra":{}"#,
             &[
                 "role = assistant",
                 "content = whole",
                 "call at 0 index None custom false",
                 "  id = a",
-                r#"  value: {"id":"a"}"#,
                 "call at 1 index None custom false",
                 "  id = b",
-                r#"  value: {"id":"b"}"#,
-                "text = t",
+                "NativeFinishReason = n",
                 "finish = stop Stop",
-                "native_finish = n",
-                "extra: {}",
             ],
         ),
+        (r#""text":"t","extra":{}"#, &["content = t"]),
         (
             r#""delta":[],"message":7,"text":"","finish_reason":"","native_finish_reason":"","provider_specific_fields":{"native_finish_reason":"in"},"logprobs":[],"content_filter_results":[],"error":{}"#,
-            &["native_finish = in", "OddType"],
+            &["NativeFinishReason = in", "OddType"],
         ),
         (
             r#""finishReason":"length","content_filter_results":{"a":1},"error":{"message":"m"}"#,
-            &[
-                "finish = length Length",
-                r#"content_filter_results: {"a":1}"#,
-                "choice error",
-                r#"  value: {"message":"m"}"#,
-                "  message = m",
-            ],
+            &["finish = length Length", "choice error", r#"  value: {"message":"m"}"#, "  message = m"],
         ),
         (r#""finish_reason":"None","finishReason":"x""#, &["finish = x Other", "NoneString"]),
-        (
-            r#""logprobs":{"content":[{"token":"a","logprob":-0.5,"bytes":[97,255],"top_logprobs":[{"token":"a"},{"token":"b"}]},{"token":"","logprob":null,"bytes":null,"top_logprobs":{}},{"bytes":[1,256,2]}],"refusal":[{"token":"no"}],"tokens":["a"],"token_logprobs":[-1],"top_logprobs":[{"a":-1}],"text_offset":[0]}"#,
-            &[
-                r#"token: {"token":"a","logprob":-0.5,"bytes":[97,255],"top_logprobs":[{"token":"a"},{"token":"b"}]}"#,
-                "  token = a",
-                "  logprob = -0.5",
-                "  bytes [97, 255]",
-                r#"  top "a""#,
-                r#"  top "b""#,
-                r#"token: {"token":"","logprob":null,"bytes":null,"top_logprobs":{}}"#,
-                "  token = ",
-                r#"token: {"bytes":[1,256,2]}"#,
-                "  bytes [1]",
-                r#"refused token: {"token":"no"}"#,
-                "  token = no",
-                r#"legacy tokens: ["a"]"#,
-                "legacy token_logprobs: [-1]",
-                r#"legacy top_logprobs: [{"a":-1}]"#,
-                "legacy text_offset: [0]",
-            ],
-        ),
-        (
-            r#""logprobs":{"content":null,"refusal":{},"tokens":{},"token_logprobs":"","top_logprobs":1,"text_offset":{}}"#,
-            &[],
-        ),
+        (r#""logprobs":{"content":[{"token":"a"}]}"#, &[r#"logprobs: {"content":[{"token":"a"}]}"#]),
     ];
     for (members, expected) in cases {
         assert_eq!(lines_of_choice(members), *expected, "{members}");
@@ -439,10 +320,7 @@ fn the_last_of_two_functions_counts() {
     let calls = r#""delta":{"tool_calls":[{"function":{"name":"f","arguments":"1"},"function":{}},
         {"custom":{"name":"g","input":"2"},"custom":7},{"function":{"name":"h"},"custom":{"input":"3"}},
         {"function":{"name":"i","arguments":"4"},"function":{"name":"j"}}]}"#;
-    let lines: Vec<_> = lines_of_choice(calls).into_iter().filter(|line| !line.starts_with("  value")).collect();
     let expected = [
-        "call at 0 index None custom false",
-        "call at 1 index None custom false",
         "call at 2 index None custom true",
         "  name = h",
         "  arguments = 3",
@@ -451,7 +329,7 @@ fn the_last_of_two_functions_counts() {
         "OddType",
         "DuplicateMember",
     ];
-    assert_eq!(lines, expected);
+    assert_eq!(lines_of_choice(calls), expected);
 }
 
 #[test]
@@ -530,7 +408,11 @@ fn finish_reasons_by_kind() {
 
 #[test]
 fn indexes_of_choices() {
-    let index = |index: &str| lines_of(&format!(r#"{{"choices":[{{"index":{index}}}]}}"#))[0].clone();
+    let index = |index: &str| {
+        let (payload, mut read) = (format!(r#"{{"choices":[{{"text":"t","index":{index}}}]}}"#), Index::new());
+        let choice = Chunk::read(payload.as_bytes(), &mut read).unwrap().deltas().next().map(|(choice, _)| choice);
+        choice.unwrap()
+    };
     for (given, expected) in [
         ("0", 0),
         ("9", 9),
@@ -549,7 +431,7 @@ fn indexes_of_choices() {
         ("null", 0),
         ("[3]", 0),
     ] {
-        assert_eq!(index(given), format!("choice {expected}"), "{given}");
+        assert_eq!(index(given), expected, "{given}");
     }
 }
 
@@ -585,26 +467,17 @@ fn an_error_event_is_an_error_whatever_it_looks_like() {
 }
 
 #[test]
-fn debug_output_of_views_has_their_contents() {
-    let payload = r#"{"error":{"message":"e"},"choices":[{"index":0,"finish_reason":"why","message":{"a":1},
-        "logprobs":{"content":[{"token":"tok"}]},"delta":{"function_call":{"name":"fun"},"audio":{"id":"aud"},
-        "reasoning_details":[{"text":"det"}],"tool_calls":[{"id":"cal"}]}}],"usage":{"prompt_tokens":77}}"#;
+fn debug_output_has_the_contents() {
+    let payload = r#"{"error":{"message":"e"},"choices":[{"index":0,"finish_reason":"why","logprobs":{"content":[1]},
+        "delta":{"function_call":{"name":"fun"},"audio":{"id":"aud"},"tool_calls":[{"id":"cal"}]}}],
+        "usage":{"prompt_tokens":77}}"#;
     let mut index = Index::new();
     let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
-    let choice = chunk.choices().next().unwrap();
-    let delta = choice.delta().unwrap();
-    for (shown, part) in [
-        (format!("{chunk:?}"), "choices"),
-        (format!("{:?}", chunk.error().unwrap()), "message"),
-        (format!("{:?}", chunk.usage().unwrap()), "77"),
-        (format!("{:?}", choice.finish_reason().unwrap()), "why"),
-        (format!("{:?}", choice.message().unwrap()), "a"),
-        (format!("{:?}", choice.logprobs().unwrap()), "tok"),
-        (format!("{:?}", delta.function_call().unwrap()), "fun"),
-        (format!("{:?}", delta.audio().unwrap()), "aud"),
-        (format!("{:?}", delta.reasoning_details().next().unwrap()), "det"),
-        (format!("{:?}", delta.tool_calls().next().unwrap()), "cal"),
-    ] {
-        assert!(shown.contains(part), "{shown}");
+    assert!(format!("{chunk:?}").contains("choices"));
+    assert!(format!("{:?}", chunk.error().unwrap()).contains("message"));
+    assert!(format!("{:?}", chunk.usage().unwrap()).contains("77"));
+    let deltas = format!("{:?}", chunk.deltas().collect::<Vec<_>>());
+    for part in ["fun", "cal", "aud", "content", "why"] {
+        assert!(deltas.contains(part), "{deltas}");
     }
 }

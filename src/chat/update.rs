@@ -1,7 +1,7 @@
 //! The updates of an event, with their texts borrowed.
 
 use super::others::OtherMember;
-use super::views::{ApiError, Audio, FinishReason, Logprobs, Usage};
+use super::views::{ApiError, FinishReason, Usage};
 use crate::delta::{
     Delta, Kind, Meta, FLAG_CUSTOM, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES, FLAG_REUSES,
 };
@@ -57,8 +57,10 @@ pub enum Update<'a> {
     },
     /// A fragment of the arguments of a `function_call`.
     FunctionArguments(Text<'a>),
-    /// A fragment of audio.
-    Audio(Audio<'a>),
+    /// A fragment of audio, as raw JSON: an object with some of `id`, `data` (base64), `transcript` and `expires_at`. The
+    /// transcript may end in half a surrogate pair whose other half begins the next fragment; an assembled message joins
+    /// the halves.
+    Audio(Value<'a>),
     /// Annotations of the content, such as citations, as raw JSON: an array. In other protocols each annotation is an
     /// update of its own, and an object.
     Annotations(Value<'a>),
@@ -69,8 +71,9 @@ pub enum Update<'a> {
     /// A part of the response that no other update is made of, as raw JSON (other protocols), such as the call of a
     /// tool that the server ran, its result, or a piece of either.
     Native(Value<'a>),
-    /// Log probabilities of more tokens.
-    Logprobs(Logprobs<'a>),
+    /// Log probabilities of more tokens, as raw JSON: an object with the lists `content` and `refusal` or, in legacy
+    /// completions, `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`.
+    Logprobs(Value<'a>),
     /// A member that describes the response. Only two are reported here:
     /// [`NativeFinishReason`](Meta::NativeFinishReason) and, from a tracker, [`ReasoningName`](Meta::ReasoningName),
     /// before the first reasoning of a choice. Read the others from the [`Chunk`](super::Chunk).
@@ -172,9 +175,9 @@ impl<'a> Update<'a> {
             Kind::ToolArguments => Update::CallArguments { call, text },
             Kind::FunctionName => Update::FunctionName { text, piece },
             Kind::FunctionArguments => Update::FunctionArguments(text),
-            Kind::Audio => Update::Audio(Audio::of(value())?),
+            Kind::Audio => Update::Audio(value()),
             Kind::Annotation => Update::Annotations(value()),
-            Kind::Logprobs => Update::Logprobs(Logprobs::of(value())),
+            Kind::Logprobs => Update::Logprobs(value()),
             Kind::Meta => match Meta::from_number(delta.code)? {
                 meta if meta.is_member() => Update::Member(OtherMember::of_delta(meta, delta, payload)?),
                 meta => Update::Meta(meta, text),

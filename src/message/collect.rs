@@ -8,7 +8,8 @@ use super::raw::RawJson;
 use super::read::{put_list, Field};
 use super::record::{kind, LogRecord, RecordKey};
 use super::table::{flag, LoggedCall, LoggedChoice, Rows};
-use crate::chat::{Owner, LISTS};
+use super::tokens::LISTS;
+use crate::chat::Owner;
 use alloc::string::String;
 use alloc::vec::Vec;
 

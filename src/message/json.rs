@@ -5,7 +5,8 @@ use super::native::put_number;
 use super::read::{Field, Out};
 use super::record::{kind, RecordKey};
 use super::table::{flag, LoggedChoice, Rows};
-use crate::chat::{Owner, LISTS};
+use super::tokens::LISTS;
+use crate::chat::Owner;
 use crate::json;
 
 /// Which members the JSON of a message has.

@@ -1,7 +1,33 @@
-//! A fast path for log probabilities of the shape that nearly every event has. It compares them with the bytes of that
-//! shape, which takes a third of the work of a walk.
+//! The lists of log probabilities, and a fast path for the shape that nearly every event has. It compares them with the
+//! bytes of that shape, which takes a third of the work of a walk.
 
-use crate::json;
+use crate::json::{self, Value, ValueKind};
+
+/// The names of the lists: two of chat completions, four of legacy completions.
+pub(super) const LISTS: [&str; 6] = ["content", "refusal", "tokens", "token_logprobs", "top_logprobs", "text_offset"];
+
+/// The lists of a choice's log probabilities.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Lists<'a> {
+    /// The known lists, by their place in [`LISTS`].
+    pub(super) known: [Option<Value<'a>>; LISTS.len()],
+    /// Whether there is any list, known or not.
+    pub(super) any: bool,
+}
+
+/// Finds all lists in one walk. If there are two lists with one name, the last one counts.
+pub(super) fn lists(logprobs: Value<'_>) -> Lists<'_> {
+    let mut lists = Lists::default();
+    for (name, value) in logprobs.members().map_while(Result::ok) {
+        let list = Some(value).filter(|value| value.kind() == ValueKind::Array);
+        lists.any |= list.is_some();
+        let known = LISTS.iter().position(|known| name == **known);
+        if let Some(known) = known.and_then(|place| lists.known.get_mut(place)) {
+            *known = list;
+        }
+    }
+    lists
+}
 
 /// Returns the items of `content`, and how many commas are between them, if the log probabilities of a choice are
 /// `{"content":[…],"refusal":null}`, with or without `refusal`, and [`rewrite`](json::rewrite) would leave each item
@@ -75,8 +101,7 @@ fn numbers(mut rest: &[u8]) -> Option<&[u8]> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
-    use super::usual_items;
-    use crate::chat::Logprobs;
+    use super::{lists, usual_items};
     use crate::json;
     use crate::scan::tests::Random;
     use std::vec::Vec;
@@ -92,7 +117,7 @@ mod tests {
     /// Returns the items of `content` if a walk finds no other list and leaves the items unchanged.
     fn walked(raw: &[u8]) -> Option<Vec<&[u8]>> {
         let value = json::Cursor::new(raw).value().ok().filter(|value| value.raw() == raw)?;
-        let [Some(content), None, None, None, None, None] = Logprobs::of(value).lists().known else { return None };
+        let [Some(content), None, None, None, None, None] = lists(value).known else { return None };
         let (mut at, mut items) = (0, Vec::new());
         while let Some((item, is_strict)) = json::element_at(content, &mut at) {
             is_strict.then(|| items.push(item))?;

@@ -4,7 +4,8 @@ use super::error::LogError;
 use super::record::{kind, Fill, RecordKey};
 use super::table::{flag, Live, LoggedChoice, Rows, Saved, Table};
 use super::tokens;
-use crate::chat::{ApiError, Audio, CallUpdate, Logprobs, NamePiece, OtherMember, Update};
+use crate::chat::scalar::{member_of, text_of, whole_number};
+use crate::chat::{ApiError, CallUpdate, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
 use crate::dialect::Protocol;
 use crate::json::{self, Text, Value};
@@ -166,9 +167,11 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
         }
         Update::Finish(reason) => reason.text().raw().len(),
         Update::Member(member) => member.name.raw().len().saturating_add(member.value.raw().len()),
-        Update::Audio(audio) => audio.value().raw().len(),
-        Update::Annotations(value) | Update::Media(value) | Update::Native(value) => value.raw().len(),
-        Update::Logprobs(logprobs) => logprobs.value().raw().len(),
+        Update::Audio(value)
+        | Update::Annotations(value)
+        | Update::Media(value)
+        | Update::Native(value)
+        | Update::Logprobs(value) => value.raw().len(),
         Update::Usage(usage) => usage.value().raw().len(),
         Update::ChoiceError(error) | Update::Error(error) => match (error.value(), error.message()) {
             (Some(value), _) => value.raw().len(),
@@ -401,7 +404,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.failure(kind::CHOICE_ERROR_JSON, place, error);
                 }
             }
-            Update::Logprobs(logprobs) => self.logprobs(place, row, logprobs),
+            Update::Logprobs(logprobs) => self.logprobs(place, row, *logprobs),
             Update::Annotations(items) => self.list(key(kind::ANNOTATIONS), *items, json::rewrite),
             Update::Signature(text) => self.text_item(key(kind::SIGNATURES), *text),
             Update::Media(part) | Update::Native(part) => {
@@ -429,7 +432,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.text(RecordKey::new(kind::CALL_ARGUMENTS, place, *call), *text);
                 }
             }
-            Update::Audio(audio) => self.audio(place, row, audio),
+            Update::Audio(audio) => self.audio(place, row, *audio),
             _ => {
                 if let Some(AppendedText { kind, text, .. }) = AppendedText::of(update) {
                     self.text(key(kind), text);
@@ -469,30 +472,31 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    fn audio(&mut self, place: u16, row: &mut LoggedChoice, audio: &Audio<'_>) {
+    fn audio(&mut self, place: u16, row: &mut LoggedChoice, audio: Value<'_>) {
+        let text_at = |name| member_of(audio, name).and_then(text_of);
         row.set(flag::AUDIO);
         if !row.has(flag::AUDIO_ID) {
-            if let Some(id) = audio.id() {
+            if let Some(id) = text_at("id") {
                 row.set(flag::AUDIO_ID);
                 self.untracked(RecordKey::new(kind::AUDIO_ID, place, 0), id);
             }
         }
-        if let Some(text) = audio.data().filter(|text| !text.is_empty()) {
+        if let Some(text) = text_at("data") {
             self.text_item(RecordKey::new(kind::AUDIO_DATA, place, 0), text);
         }
-        if let Some(text) = audio.transcript() {
+        if let Some(text) = text_at("transcript") {
             let text = row.transcript_half.take().map_or(text, |half| text.with_lead(half));
             row.transcript_half = text.trailing_half();
             self.untracked(RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());
         }
-        if let Some(time) = audio.expires_at() {
+        if let Some(time) = member_of(audio, "expires_at").and_then(whole_number) {
             row.set(flag::AUDIO_EXPIRES);
             row.expires_at = time;
         }
     }
 
-    fn logprobs(&mut self, place: u16, row: &mut LoggedChoice, logprobs: &Logprobs<'_>) {
-        if let Some((items, commas)) = tokens::usual_items(logprobs.value().raw()) {
+    fn logprobs(&mut self, place: u16, row: &mut LoggedChoice, logprobs: Value<'_>) {
+        if let Some((items, commas)) = tokens::usual_items(logprobs.raw()) {
             row.flags |= flag::LOGPROBS | flag::LISTS;
             self.append(|fill, buffer| {
                 fill.begin(buffer, RecordKey::new(kind::LISTS, place, 0));
@@ -501,7 +505,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             });
             return;
         }
-        let lists = logprobs.lists();
+        let lists = tokens::lists(logprobs);
         if lists.any {
             row.set(flag::LOGPROBS);
         }

@@ -1,7 +1,7 @@
 //! Push: the parser calls a handler with each event and each delta.
 
 use super::{Event, Malformed};
-use crate::chat::{ApiError, Audio, CallUpdate, Chunk, FinishReason, Logprobs, NamePiece, Update, Usage};
+use crate::chat::{ApiError, CallUpdate, Chunk, FinishReason, NamePiece, Update, Usage};
 use crate::json::{Text, Value};
 use crate::{sse, Error, Quirk};
 use core::fmt;
@@ -202,8 +202,8 @@ handler! {
     function_name(choice: u32, text: Text<'_>, piece: NamePiece);
     /// A fragment of a `function_call`'s arguments.
     function_arguments(choice: u32, text: Text<'_>);
-    /// A fragment of audio.
-    audio(choice: u32, audio: Audio<'_>);
+    /// A fragment of audio, as raw JSON: see [`Update::Audio`].
+    audio(choice: u32, audio: Value<'_>);
     /// Annotations of the content, as raw JSON: an array of them, or one annotation (other protocols).
     annotations(choice: u32, annotations: Value<'_>);
     /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols than chat completions).
@@ -213,8 +213,8 @@ handler! {
     /// A part of the response for which there is no other method, as raw JSON (other protocols): a server's tool, its
     /// result, ...
     native(choice: u32, part: Value<'_>);
-    /// Log probabilities of more tokens.
-    logprobs(choice: u32, logprobs: Logprobs<'_>);
+    /// Log probabilities of more tokens, as raw JSON: see [`Update::Logprobs`].
+    logprobs(choice: u32, logprobs: Value<'_>);
     /// A choice finished.
     finish_reason(choice: u32, reason: FinishReason<'_>);
     /// A choice failed.

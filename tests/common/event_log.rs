@@ -290,19 +290,20 @@ impl Logs {
             Update::Audio(audio) => {
                 log.line("audio");
                 log.word(choice);
-                log.maybe("id", audio.id());
-                log.maybe("data", audio.data());
-                log.maybe("transcript", audio.transcript());
-                if let Some(time) = audio.expires_at() {
+                let member = |name| audio.get(name).ok().flatten();
+                for name in ["id", "data", "transcript"] {
+                    log.maybe(name, member(name).and_then(|value| value.as_text()).filter(|text| !text.is_empty()));
+                }
+                if let Some(time) = member("expires_at").and_then(|time| time.as_number()?.to_u64()) {
                     log.word(format_args!("expires_at={time}"));
                 }
-                self.raw(audio.value().raw());
+                self.raw(audio.raw());
             }
             Update::Logprobs(logprobs) => {
                 log.line("logprobs");
                 log.word(choice);
                 log.word("");
-                log.escape(logprobs.value().raw());
+                log.escape(logprobs.raw());
             }
             Update::Usage(usage) => {
                 log.line("usage");

@@ -1,10 +1,7 @@
 //! Logs the results of all accessors of a chunk.
 
 use super::log::Log;
-use deltawire::chat::{
-    ApiError, Audio, Choice, Chunk, ChunkMember, ContentPart, DeltaView, ErrorPart, FinishReason, FunctionCall,
-    Logprobs, NamePiece, ReasoningDetails, TokenLogprobs, ToolCall, Usage,
-};
+use deltawire::chat::{ApiError, Chunk, ChunkMember, ErrorPart, FinishReason, NamePiece, Usage};
 use deltawire::json::{Fragment, Text, Value, ValueKind};
 use deltawire::Update;
 
@@ -102,129 +99,16 @@ impl Views<'_> {
         self.log.number("choices", u64::from(chunk.choice_count()));
         self.error(chunk.error());
         self.usage(chunk.usage());
-        for choice in chunk.choices() {
-            self.choice(&choice);
-        }
         // A chunk that is read alone does not know whether an earlier one had the choice of its message.
-        let has_message = chunk.choices().any(|choice| choice.message().is_some());
+        let has_message = chunk.get("choices").is_some_and(|choices| {
+            let mut choices = choices.elements().map_while(Result::ok);
+            choices
+                .any(|choice| matches!(choice.get("message"), Ok(Some(message)) if message.kind() == ValueKind::Object))
+        });
         for (choice, update) in chunk.deltas().filter(|_| !has_message) {
             self.log.line("  flat");
             self.log.number("choice", u64::from(choice));
             self.update(&update);
-        }
-    }
-
-    fn choice(&mut self, choice: &Choice<'_>) {
-        self.log.line("  choice");
-        self.log.number("index", u64::from(choice.index()));
-        self.value("whole", choice.value());
-        self.text("text", choice.text());
-        self.finish(choice.finish_reason());
-        self.text("native", choice.native_finish_reason());
-        self.logprobs(choice.logprobs());
-        self.value("filter", choice.content_filter_results());
-        self.value("get", choice.get("index"));
-        self.error(choice.error());
-        if let Some(delta) = choice.delta() {
-            self.log.line("   delta");
-            self.delta(&delta);
-        }
-        if let Some(message) = choice.message() {
-            self.log.line("   message");
-            self.delta(&message);
-        }
-    }
-
-    fn delta(&mut self, delta: &DeltaView<'_>) {
-        self.value("whole", Some(delta.value()));
-        self.text("role", delta.role());
-        self.text("content", delta.content());
-        for part in delta.content_parts() {
-            #[allow(unreachable_patterns)] // More kinds may be added.
-            match part {
-                ContentPart::Text(text) => self.text("part", Some(text)),
-                ContentPart::Thinking(text) => self.text("thought", Some(text)),
-                _ => self.log.line("a part that is not known"),
-            }
-        }
-        self.text("refusal", delta.refusal());
-        self.text("reasoning_content", delta.reasoning_content());
-        self.text("reasoning", delta.reasoning());
-        self.text("thinking", delta.thinking());
-        self.details(delta.reasoning_details());
-        self.function(delta.function_call());
-        for call in delta.tool_calls() {
-            self.call(&call);
-        }
-        self.value("annotations", delta.annotations());
-        self.value("images", delta.images());
-        self.value("get", delta.get("content"));
-        self.audio(delta.audio());
-    }
-
-    fn details(&mut self, details: ReasoningDetails<'_>) {
-        for detail in details {
-            self.value("detail", Some(detail.value()));
-            self.text("text", detail.text());
-            self.text("data", detail.data());
-            self.text("kind", detail.kind());
-        }
-    }
-
-    fn function(&mut self, call: Option<FunctionCall<'_>>) {
-        let Some(call) = call else { return };
-        self.value("function_call", Some(call.value()));
-        self.text("name", call.name());
-        self.text("arguments", call.arguments());
-    }
-
-    fn call(&mut self, call: &ToolCall<'_>) {
-        self.log.line("    call");
-        self.log.number("at", u64::from(call.position()));
-        self.count("index", call.index().map(u64::from));
-        self.text("id", call.id());
-        self.text("kind", call.kind());
-        self.log.number("custom", u64::from(call.is_custom()));
-        self.text("name", call.name());
-        self.text("arguments", call.arguments());
-        self.value("whole", call.value());
-        self.value("get", call.get("function"));
-    }
-
-    fn audio(&mut self, audio: Option<Audio<'_>>) {
-        let Some(audio) = audio else { return };
-        self.value("audio", Some(audio.value()));
-        self.text("id", audio.id());
-        self.text("data", audio.data());
-        self.text("transcript", audio.transcript());
-        self.count("expires", audio.expires_at());
-    }
-
-    fn logprobs(&mut self, logprobs: Option<Logprobs<'_>>) {
-        let Some(logprobs) = logprobs else { return };
-        self.value("logprobs", Some(logprobs.value()));
-        self.tokens(logprobs.content(), 0);
-        self.tokens(logprobs.refusal(), 0);
-        self.value("tokens", logprobs.legacy_tokens());
-        self.value("token_logprobs", logprobs.legacy_token_logprobs());
-        self.value("top_logprobs", logprobs.legacy_top_logprobs());
-        self.value("text_offset", logprobs.legacy_text_offset());
-    }
-
-    fn tokens(&mut self, tokens: TokenLogprobs<'_>, depth: u32) {
-        for token in tokens {
-            self.log.line("    token");
-            self.value("whole", Some(token.value()));
-            self.text("token", token.token());
-            if let Some(number) = token.logprob() {
-                self.log.put("logprob", number.raw());
-            }
-            if let Some(bytes) = token.bytes() {
-                self.log.put("bytes", &bytes.collect::<Vec<u8>>());
-            }
-            if depth < 2 {
-                self.tokens(token.top_logprobs(), depth + 1);
-            }
         }
     }
 
@@ -286,11 +170,11 @@ impl Views<'_> {
                 self.text("function name", Some(*text));
             }
             Update::FunctionArguments(text) => self.text("function arguments", Some(*text)),
-            Update::Audio(audio) => self.value("audio", Some(audio.value())),
+            Update::Audio(audio) => self.value("audio", Some(*audio)),
             Update::Annotations(value) => self.value("annotations", Some(*value)),
             Update::Signature(text) => self.text("signature", Some(*text)),
             Update::Media(value) | Update::Native(value) => self.value("part", Some(*value)),
-            Update::Logprobs(logprobs) => self.value("logprobs", Some(logprobs.value())),
+            Update::Logprobs(logprobs) => self.value("logprobs", Some(*logprobs)),
             Update::Meta(meta, text) => {
                 self.log.number("meta", *meta as u64);
                 self.text("text", Some(*text));

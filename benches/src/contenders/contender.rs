@@ -69,7 +69,6 @@ impl Streams {
 
 pub const PULL: &str = "deltawire pull";
 pub const PULL_GENERIC: &str = "deltawire pull, memo off";
-pub const VIEWS: &str = "deltawire pull, views";
 pub const PUSH: &str = "deltawire push";
 pub const METER: &str = "deltawire meter";
 pub const BATCH: &str = "deltawire batch";

@@ -1,24 +1,12 @@
-//! This library, by pull with deltas or views, with templates or without, and by push. The storage for a cut event
+//! This library, by pull with templates or without, and by push. The storage for a cut event
 //! comes from the caller: an array, as for a stream without a heap, or a slice for long events.
 
 use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
-use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, ToolCall, Usage};
+use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, Usage};
 use deltawire::json::Text;
 use deltawire::stream::{Meter, Protocol};
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
-
-fn call(choice: u32, call: &ToolCall<'_>, sink: &mut Sink) {
-    let index = call.index().unwrap_or(0);
-    for name in [call.id(), call.name()].into_iter().flatten() {
-        sink.call(choice, index);
-        name.push_to(&mut sink.names);
-    }
-    if let Some(text) = call.arguments() {
-        sink.call(choice, index);
-        text.push_to(&mut sink.arguments);
-    }
-}
 
 fn usage(usage: &Usage<'_>, sink: &mut Sink) {
     if usage.protocol() != Protocol::Chat {
@@ -116,56 +104,6 @@ impl<S: Storage, const SLOTS: usize> Contender for Pull<S, SLOTS> {
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
         pull!(self.parser, response, slice, sink, deltas);
-    }
-}
-
-/// `next`, and only the views of the needed members.
-pub struct Views<S> {
-    parser: Parser<S, 2, ()>,
-}
-
-impl<S: Storage> Views<S> {
-    pub fn new(storage: S) -> Self {
-        Views { parser: Parser::with_tracker(storage, Config::default(), ()) }
-    }
-}
-
-#[inline(always)]
-fn views(chunk: &Chunk<'_>, sink: &mut Sink) {
-    for choice in chunk.choices() {
-        let index = choice.index();
-        if let Some(delta) = choice.delta() {
-            if let Some(text) = delta.reasoning_content().or_else(|| delta.reasoning()) {
-                sink.choice(index);
-                text.push_to(&mut sink.reasoning);
-            }
-            if let Some(text) = delta.content() {
-                sink.choice(index);
-                text.push_to(&mut sink.content);
-            }
-            for fragment in delta.tool_calls() {
-                call(index, &fragment, sink);
-            }
-        }
-        if let Some(reason) = choice.finish_reason() {
-            sink.choice(index);
-            finish(reason, sink);
-        }
-    }
-    if let Some(tokens) = chunk.usage() {
-        usage(&tokens, sink);
-    }
-}
-
-impl<S: Storage> Contender for Views<S> {
-    fn name(&self) -> &'static str {
-        super::contender::VIEWS
-    }
-    fn kind(&self) -> Kind {
-        Kind::Own
-    }
-    fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
-        pull!(self.parser, response, slice, sink, views);
     }
 }
 

@@ -15,7 +15,6 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     let mut all: Vec<Box<dyn Contender>> = vec![
         Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
         Box::new(own::Pull::<_, 0>::new(PULL_GENERIC, [0; ROOM])),
-        Box::new(own::Views::new([0; ROOM])),
         Box::new(own::Push::new([0; ROOM])),
         Box::new(records::Records::new(ROOM)),
     ];

@@ -3,7 +3,7 @@
 use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::report::Failure;
-use deltawire::chat::{ApiError, Audio, CallUpdate, Chunk, NamePiece, Owner};
+use deltawire::chat::{ApiError, CallUpdate, Chunk, NamePiece, Owner};
 use deltawire::json::{Value, ValueKind};
 use deltawire::{Event, Flow, Handler, Quirk, Update};
 use serde::{Serialize, Serializer};
@@ -91,15 +91,6 @@ fn chunk(chunk: &Chunk<'_>) -> Json {
     ])
 }
 
-fn audio(audio: &Audio<'_>) -> Json {
-    object([
-        ("id", audio.id().map(json)),
-        ("data", audio.data().map(json)),
-        ("transcript", audio.transcript().map(json)),
-        ("expires_at", audio.expires_at().map(json)),
-    ])
-}
-
 /// Returns the member of a line that has a name, or a piece that is appended to the name so far.
 fn name_member(piece: NamePiece) -> &'static str {
     match piece {
@@ -138,8 +129,8 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
         }
         Update::FunctionName { text, piece } => ("function_call", object([(name_member(piece), Some(json(text)))])),
         Update::FunctionArguments(text) => ("function_call", object([("arguments", Some(json(text)))])),
-        Update::Audio(fragment) => ("audio", audio(&fragment)),
-        Update::Logprobs(logprobs) => ("logprobs", raw(logprobs.value())),
+        Update::Audio(fragment) => ("audio", raw(fragment)),
+        Update::Logprobs(logprobs) => ("logprobs", raw(logprobs)),
         Update::Signature(text) => ("signature", json(text)),
         Update::Media(value) => ("media", raw(value)),
         Update::Native(value) => ("native", raw(value)),

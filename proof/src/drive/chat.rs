@@ -1,9 +1,8 @@
 //! `deltawire::chat`.
 
 use super::{sse::each_event, Hash};
-use deltawire::chat::{
-    ApiError, CallUpdate, Chunk, DeltaView, Index, Logprobs, NamePiece, TokenLogprobs, ToolCall, Usage,
-};
+use deltawire::chat::{ApiError, CallUpdate, Chunk, Index, NamePiece, Usage};
+use deltawire::json::Value;
 use deltawire::Update;
 
 /// Every payload of the stream as a chunk, read in all ways that there are.
@@ -31,30 +30,7 @@ pub(super) fn whole(hash: &mut Hash, chunk: &Chunk<'_>) {
     hash.bytes(chunk.event_name());
     hash.byte(u8::from(chunk.is_completion()));
     hash.quirks(chunk.quirks());
-    for choice in chunk.choices() {
-        hash.number(choice.index().into());
-        hash.maybe(choice.native_finish_reason());
-        hash.raw(choice.value());
-        hash.raw(choice.get("content_filter_results"));
-        if let Some(view) = choice.delta() {
-            names(hash, &view);
-        }
-    }
     chunk.deltas().for_each(|(choice, update)| one(hash, choice, &update));
-}
-
-fn names(hash: &mut Hash, view: &DeltaView<'_>) {
-    for text in [view.role(), view.content(), view.refusal(), view.reasoning_content(), view.reasoning()] {
-        hash.maybe(text);
-    }
-    hash.maybe(view.thinking());
-    hash.number(view.content_parts().count() as u64);
-    hash.number(view.reasoning_details().count() as u64);
-    view.tool_calls().for_each(|call| tool_call(hash, &call));
-    if let Some(call) = view.function_call() {
-        hash.maybe(call.name());
-        hash.maybe(call.arguments());
-    }
 }
 
 fn one(hash: &mut Hash, choice: u32, update: &Update<'_>) {
@@ -93,13 +69,8 @@ pub(super) fn updated(hash: &mut Hash, update: &Update<'_>) {
             hash.text(text);
         }
         Update::Annotations(value) => hash.raw(Some(*value)),
-        Update::Audio(audio) => {
-            hash.maybe(audio.id());
-            hash.maybe(audio.data());
-            hash.maybe(audio.transcript());
-            hash.count(audio.expires_at());
-        }
-        Update::Logprobs(logprobs) => log(hash, logprobs),
+        Update::Audio(audio) => value(hash, *audio),
+        Update::Logprobs(logprobs) => value(hash, *logprobs),
         Update::Finish(reason) => {
             hash.text(&reason.text());
             hash.byte(reason.kind() as u8);
@@ -110,32 +81,13 @@ pub(super) fn updated(hash: &mut Hash, update: &Update<'_>) {
     }
 }
 
-fn tool_call(hash: &mut Hash, call: &ToolCall<'_>) {
-    hash.number(call.position().into());
-    hash.count(call.index().map(u64::from));
-    hash.byte(u8::from(call.is_custom()));
-    for text in [call.id(), call.kind(), call.name(), call.arguments()] {
-        hash.maybe(text);
-    }
-    hash.raw(call.value());
-    hash.raw(call.get("extra_content"));
-}
-
-fn log(hash: &mut Hash, logprobs: &Logprobs<'_>) {
-    tokens(hash, logprobs.content());
-    tokens(hash, logprobs.refusal());
-    hash.raw(logprobs.legacy_tokens());
-    hash.raw(logprobs.legacy_token_logprobs());
-    hash.raw(logprobs.legacy_top_logprobs());
-    hash.raw(logprobs.legacy_text_offset());
-}
-
-fn tokens(hash: &mut Hash, tokens: TokenLogprobs<'_>) {
-    for token in tokens {
-        hash.maybe(token.token());
-        hash.bytes(token.logprob().map_or(b"", |number| number.raw()));
-        token.bytes().into_iter().flatten().for_each(|byte| hash.byte(byte));
-        token.top_logprobs().for_each(|top| hash.maybe(top.token()));
+/// Raw JSON, walked as a program walks audio or log probabilities.
+fn value(hash: &mut Hash, value: Value<'_>) {
+    hash.raw(Some(value));
+    for (name, member) in value.members().map_while(Result::ok) {
+        hash.text(&name);
+        hash.maybe(member.as_text());
+        member.elements().map_while(Result::ok).for_each(|element| hash.raw(Some(element)));
     }
 }
 

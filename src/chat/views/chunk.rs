@@ -1,6 +1,6 @@
 //! The view of a whole chunk.
 
-use super::{ApiError, Choices, Usage};
+use super::{ApiError, Usage};
 use crate::chat::index::{top, Hint, Index, Read, ValueSpan};
 use crate::chat::others::OtherMembers;
 use crate::chat::read::{error_of, plain_text, read, usage_of};
@@ -49,13 +49,13 @@ impl ChunkMember {
 /// A chunk borrows the payload, and is valid until the parser is used again.
 ///
 /// ```
-/// use deltawire::chat::{Chunk, Index};
+/// use deltawire::chat::{Chunk, Index, Update};
 /// let mut index = Index::new();
 /// let payload = br#"{"id":"c1","choices":[{"index":0,"delta":{"content":"Hi"}}]}"#;
 /// let chunk = Chunk::read(payload, &mut index)?;
 /// assert_eq!(chunk.id().unwrap(), "c1");
-/// let choice = chunk.choices().next().unwrap();
-/// assert_eq!(choice.delta().unwrap().content().unwrap(), "Hi");
+/// let (choice, update) = chunk.deltas().next().unwrap();
+/// assert!(choice == 0 && matches!(update, Update::Content(text) if text == "Hi"));
 /// # Ok::<(), deltawire::json::JsonError>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -275,11 +275,6 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Returns the choices, in the order in which they were sent.
-    pub fn choices(&self) -> Choices<'a> {
-        Choices::new(self.payload, self.index)
-    }
-
     /// Returns the number of choices.
     pub fn choice_count(&self) -> u32 {
         self.index.choices
@@ -290,8 +285,8 @@ impl<'a> Chunk<'a> {
         Usage::of_protocol(usage_of(self.index, self.payload)?, self.index.plan.protocol())
     }
 
-    /// Returns the error that the event is or has at its top level. [`Choice::error`](super::Choice::error) returns
-    /// that of a choice.
+    /// Returns the error that the event is or has at its top level. That of a choice is a delta
+    /// ([`Update::ChoiceError`](crate::Update::ChoiceError)).
     pub fn error(&self) -> Option<ApiError<'a>> {
         Some(match error_of(self.index, self.payload)? {
             Ok(value) => ApiError::of(value),

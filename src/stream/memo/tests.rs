@@ -5,7 +5,7 @@ extern crate std;
 
 use super::{Ended, Memo, DATA_PREFIX, FIXED, LONGEST_WAIT, LOYALTY, NONE, PATIENCE};
 use crate::chat::index::{Hint, Index, SeenChoices};
-use crate::chat::Chunk;
+use crate::chat::{Chunk, Update};
 use crate::stream::{Config, Found, Machine};
 use std::format;
 use std::string::{String, ToString};
@@ -110,17 +110,16 @@ fn end_of(index: &mut Index, payload: &str, max_depth: u32) -> Option<usize> {
     crate::chat::read::read(index, payload.as_bytes(), Hint::None, max_depth).ok().map(|read| read.end)
 }
 
-/// What the views return.
+/// What a chunk reports.
 fn reported(index: &Index, payload: &str) -> Vec<String> {
     let chunk = Chunk::from_parts(payload.as_bytes(), index, b"");
     let mut reported = Vec::new();
     reported.push(format!("{:?} {:?} {:?}", chunk.id(), chunk.created(), chunk.quirks()));
     reported.push(format!("{:?} {}", chunk.usage().map(|usage| usage.value()), chunk.is_completion()));
     reported.extend(chunk.deltas().map(|delta| format!("{delta:?}")));
-    for choice in chunk.choices() {
-        reported.push(format!("{} {:?}", choice.index(), choice.value()));
-        if let Some(delta) = choice.delta() {
-            reported.push(format!("{:?}", delta.content().map(|text| (text.to_string(), text.quirks()))));
+    for (_, update) in chunk.deltas() {
+        if let Update::Content(text) = update {
+            reported.push(format!("{text} {:?}", text.quirks()));
         }
     }
     reported
