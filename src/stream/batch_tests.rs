@@ -284,7 +284,7 @@ fn each_byte_is_in_one_frame() {
         assert_eq!(frames(": a\r: b\r\r: c", cap), ["48 0..4 number=4", "48 4..8 number=4", "48 8..12"]);
         let values = "data: {}\r\nid: 7\r\nevent: x\r\ndata: {}\r\n\r\n";
         let (chunk, quirk) = (Kind::Chunk.bit(), Kind::Quirk.bit());
-        let expected = [format!("48 0..10 number={}", chunk | quirk), format!("48 10..39 number={chunk}")];
+        let expected = [format!("48 0..17 number={}", chunk | quirk), format!("48 17..39 number={chunk}")];
         assert_eq!(frames(values, cap), expected);
         assert_eq!(frames("", cap), [""; 0]);
     }
