@@ -18,7 +18,7 @@ pub enum Detail {
     Standard,
     /// Also the members that only gateways and providers send: `provider`, the `native_finish_reason` of a choice,
     /// `reasoning_details`, and any other [member](MessageLogOf::members) of the chunks, of a choice and of its deltas.
-    /// The reasoning is under its name in the stream ([`Field::ReasoningName`](super::Field::ReasoningName)), and
+    /// The reasoning is under its name in the stream ([`Field::ReasoningName`]), and
     /// `data` of audio is an array of its pieces.
     Extended,
 }
