@@ -4,7 +4,7 @@
 use super::call::ToolCall;
 use super::others::CallMembers;
 use super::page::{How, PageItem};
-use super::parts::{ContentPart, PartsCursor, ReasoningDetails};
+use super::parts::{detail_text, ContentPart, PartsCursor, ReasoningDetails};
 use super::scalar::{input_of, member_of, text_of};
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
 use crate::dialect::{self, Container, Plan, Walk};
@@ -122,7 +122,7 @@ impl Inside {
             },
             ItemProgress::Details(items) => {
                 let mut details = ReasoningDetails::from(Some(value()), *items);
-                let found = details.find_map(|item| item.text());
+                let found = details.find_map(detail_text);
                 *items = details.items();
                 found.map(|found| text(Kind::Reasoning, found))
             }

@@ -5,7 +5,7 @@ use super::choices::delta_at;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
 use super::inside::has_delta;
 use super::page::{ChoiceItems, DeltaList, How, PageItem};
-use super::parts::ReasoningDetails;
+use super::parts::{detail_text, ReasoningDetails};
 use super::scalar::{is_error, native_reason_of, reason_of, text_of};
 use crate::delta::{Kind, Part};
 use crate::json::{Text, TextFlags, Value, ValueKind};
@@ -207,7 +207,8 @@ impl<'r> ItemReader<'r, '_> {
         let Some(value) = self.value(&fields.spans, member) else { return };
         match (member, value.kind()) {
             (delta::REASONING_DETAILS, ValueKind::Array | ValueKind::Object)
-                if self.items.keeps_all || ReasoningDetails::of(Some(value)).any(|item| item.text().is_some()) =>
+                if self.items.keeps_all
+                    || ReasoningDetails::of(Some(value)).any(|item| detail_text(item).is_some()) =>
             {
                 self.put(Kind::Reasoning, How::Details, Part::raw(self.payload, value), true);
             }

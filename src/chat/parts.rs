@@ -74,17 +74,10 @@ impl PartsCursor {
     }
 }
 
-/// An item of `reasoning_details[]`.
-pub(super) struct ReasoningDetail<'a> {
-    value: Value<'a>,
-}
-
-impl<'a> ReasoningDetail<'a> {
-    /// Returns `text`, or `summary`, if it is not empty.
-    pub(super) fn text(&self) -> Option<Text<'a>> {
-        let text = member_of(self.value, "text").and_then(string_of);
-        text.or_else(|| member_of(self.value, "summary").and_then(string_of))
-    }
+/// Returns `text` of an item of `reasoning_details[]`, or `summary`, if it is not empty.
+pub(super) fn detail_text(detail: Value<'_>) -> Option<Text<'_>> {
+    let text = |name| member_of(detail, name).and_then(string_of);
+    text("text").or_else(|| text("summary"))
 }
 
 /// Iterates over the items of `reasoning_details[]`, or over an object in the place of the array. Ends at the first
@@ -111,14 +104,14 @@ impl<'a> ReasoningDetails<'a> {
 }
 
 impl<'a> Iterator for ReasoningDetails<'a> {
-    type Item = ReasoningDetail<'a>;
+    type Item = Value<'a>;
 
-    fn next(&mut self) -> Option<ReasoningDetail<'a>> {
+    fn next(&mut self) -> Option<Value<'a>> {
         let value = self.array?;
         if value.kind() == ValueKind::Object {
             let was_returned = core::mem::replace(&mut self.items, Container::NOTHING) == Container::NOTHING;
-            return (!was_returned).then_some(ReasoningDetail { value });
+            return (!was_returned).then_some(value);
         }
-        Some(ReasoningDetail { value: self.items.next(value.raw())? })
+        self.items.next(value.raw())
     }
 }

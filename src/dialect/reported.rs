@@ -493,7 +493,7 @@ impl Reported {
         let (place, number) = Reported::place(number);
         let item = self.tracked.get_mut(place)?;
         if item.yields_to(number) {
-            if item.number != FREE && !item.is_empty() {
+            if !item.is_empty() {
                 self.replaced.add(item.class());
             }
             *item = OutputItem { number, index: number as u8, ..OutputItem::NONE };
