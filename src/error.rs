@@ -35,14 +35,21 @@ pub enum Error {
         /// Stream offset of the event, in bytes.
         offset: u64,
     },
+    /// The stream was ended before, so the bytes belong to another one: call
+    /// [`Parser::reset`](crate::Parser::reset) first. None of the bytes was consumed, and the verdict is still that of the
+    /// stream that ended.
+    Finished {
+        /// Stream offset of the end, in bytes.
+        offset: u64,
+    },
 }
 
 impl Error {
-    /// Returns its number in the C interface, or 0 for a quirk.
+    /// Returns its number in the C interface, or 0 if it is not a limit.
     #[doc(hidden)]
     pub const fn number(&self) -> u32 {
         match self {
-            Error::Quirk { .. } => 0,
+            Error::Quirk { .. } | Error::Finished { .. } => 0,
             Error::TooManyChoices { .. } => 1,
             Error::TooManyCalls { .. } => 2,
             Error::BadIndex { .. } => 3,
@@ -59,24 +66,25 @@ impl Error {
         })
     }
 
-    /// Returns the index of the choice whose deltas were left out; `None` for a quirk, and if that index is out of
+    /// Returns the index of the choice whose deltas were left out; `None` if none were, and if that index is out of
     /// range.
     pub const fn choice(&self) -> Option<u32> {
         match *self {
-            Error::Quirk { .. } | Error::BadIndex { choice: u32::MAX, .. } => None,
+            Error::Quirk { .. } | Error::Finished { .. } | Error::BadIndex { choice: u32::MAX, .. } => None,
             Error::TooManyChoices { choice, .. }
             | Error::TooManyCalls { choice, .. }
             | Error::BadIndex { choice, .. } => Some(choice),
         }
     }
 
-    /// Returns the stream offset, in bytes, of the event that caused the error.
+    /// Returns the stream offset, in bytes, of the event that caused the error, or of the end of the stream.
     pub const fn offset(&self) -> u64 {
         match *self {
             Error::Quirk { offset, .. }
             | Error::TooManyChoices { offset, .. }
             | Error::TooManyCalls { offset, .. }
-            | Error::BadIndex { offset, .. } => offset,
+            | Error::BadIndex { offset, .. }
+            | Error::Finished { offset } => offset,
         }
     }
 }
@@ -92,6 +100,9 @@ impl fmt::Display for Error {
                 f.write_str("more tool calls than the tracker has room for (Parser::with_tracker)")?
             }
             Error::BadIndex { .. } => f.write_str("an index that is not an unsigned 32-bit integer")?,
+            Error::Finished { offset } => {
+                return write!(f, "the stream was ended at byte {offset}: Parser::reset begins another one");
+            }
         }
         if let Some(choice) = self.choice() {
             write!(f, ", at choice {choice}")?;
@@ -133,6 +144,9 @@ mod tests {
             let choice = error.choice().unwrap_or(u32::MAX);
             assert_eq!(Error::from_number(error.number(), choice, at), (at > 7).then_some(error));
         }
+        let finished = Error::Finished { offset: 5 };
+        assert_eq!(finished.to_string(), "the stream was ended at byte 5: Parser::reset begins another one");
+        assert_eq!((finished.number(), finished.choice(), finished.offset()), (0, None, 5));
         for (choice, known) in [(3, Some(3)), (u32::MAX, None)] {
             assert_eq!(Error::BadIndex { choice, offset: 0 }.choice(), known);
         }

@@ -1,41 +1,59 @@
 //! deltawire reads the event streams of LLM APIs (chat completions, OpenAI Responses, Anthropic Messages, Gemini):
 //! slices of bytes go in, deltas come out, borrowed from those bytes. No allocation, no I/O, no async, `no_std`.
 //!
-//! Start with [`Parser`]. Pull events with [`Parser::next`]:
+//! Start with [`Parser`], and give it the bytes as they come:
 //!
 //! ```
-//! # #[cfg(feature = "alloc")] {
-//! use deltawire::{Event, Growing, Parser, Update};
+//! # #[cfg(feature = "alloc")] mod program {
+//! use deltawire::chat::NamePiece;
+//! use deltawire::{Growing, Parser, Stop, Update};
+//! use std::collections::BTreeMap;
 //!
-//! let mut parser = Parser::new(Growing::new());
-//! let mut text = String::new();
-//! let mut append = |event: Event<'_>| {
-//!     for (_choice, update) in event.deltas() {
-//!         if let Update::Content(content) = update {
-//!             text += &content.to_string();
+//! fn main() -> Result<(), Stop> {
+//!     let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel"[..], b"lo\"}}]}\n\ndata: [DONE]\n\n"];
+//!     let mut calls = BTreeMap::<(u32, u32), (String, String)>::new(); // name and arguments, by choice and call
+//!     let mut print = |choice, update: Update<'_>| match update {
+//!         Update::Content(text) if choice == 0 => print!("{text}"),
+//!         Update::CallName { call, text, piece } => {
+//!             let (name, _) = calls.entry((choice, call)).or_default();
+//!             if piece == NamePiece::Replaces {
+//!                 name.clear();
+//!             }
+//!             text.push_to(name);
 //!         }
+//!         Update::CallArguments { call, text } => {
+//!             text.push_to(&mut calls.entry((choice, call)).or_default().1);
+//!         }
+//!         Update::Usage(usage) => {
+//!             println!("\n{:?} + {:?} tokens", usage.prompt_tokens(), usage.completion_tokens());
+//!         }
+//!         Update::Error(error) | Update::ChoiceError(error) => eprintln!("\n{error}"), // its message, and its code or type
+//!         _ => {}
+//!     };
+//!     let mut parser = Parser::new(Growing::new());
+//!     for bytes in reads {
+//!         parser.feed_all(bytes, &mut print)?;
 //!     }
-//! };
-//! # let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hel"[..],
-//! #     b"lo\"},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"!\"}}]}"];
-//! for mut input in reads {
-//!     while let Some(event) = parser.next(&mut input)? {
-//!         append(event);
+//!     parser.finish_all(&mut print)?;
+//!     for (name, arguments) in calls.values() {
+//!         println!("\n{name}({arguments})");
 //!     }
+//!     let end = parser.end();
+//!     println!("\n{end}, complete: {}", end.is_complete()); // done, complete: true
+//!     Ok(())
 //! }
-//! while let Some(event) = parser.finish()? {
-//!     append(event); // a last event without its blank line
-//! }
-//! assert_eq!(text, "Hello!");
-//! assert!(parser.end().is_complete()); // otherwise the stream was cut, or part of it was lost
+//! # pub fn run() { main().unwrap() }
 //! # }
-//! # Ok::<(), deltawire::Error>(())
+//! # #[cfg(feature = "alloc")]
+//! # program::run();
 //! ```
 //!
-//! or push with [`Parser::feed`] and a [`Handler`]. A handler receives everything once: a role that each chunk repeats
-//! comes once, each fragment of arguments comes with its tool call, and a character whose surrogates came in two chunks
-//! is joined. The assembler in [`message`] (feature `alloc`) builds the whole message;
-//! [`MessageLog`](message::MessageLog) does so without a heap.
+//! [`Parser::next`] returns events instead, and reads the deltas of each chunk by itself ([`Update`] says how they
+//! differ). [`Parser::feed`] calls a [`Handler`], which also gets events and quirks, and may pause.
+//!
+//! Push reports everything once: a role that each chunk repeats comes once, each fragment of arguments comes with the
+//! number of its tool call, and a character whose surrogates came in two chunks is joined. The assembler in [`message`]
+//! (feature `alloc`) builds the whole message; [`MessageLog`](message::MessageLog) does so without a heap.
 //!
 //! Deltas borrow the bytes. [`Update::into_owned`](Update::into_owned) (feature `alloc`) makes a copy that can be sent
 //! to another task. `docs/rust.md` has programs: a blocking reader, `tokio` with `reqwest`, a gateway with `axum`,

@@ -286,3 +286,68 @@ fn examples_grow_or_handle_long_events() {
     }
     assert!(seen > 15, "{seen} examples with a parser");
 }
+
+/// Input after the end of a stream is an error until `reset`, by each way to read, and changes nothing.
+#[test]
+fn input_after_the_end_is_an_error_that_names_reset() {
+    let cut = b"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"cho";
+    let rest = b"data: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+    let finished = deltawire::Error::Finished { offset: cut.len() as u64 };
+    assert!(finished.to_string().contains("Parser::reset"));
+    let mut texts = Vec::new();
+    let mut parser = Parser::new([0; 512]);
+    parser.feed_all(cut, |_, update| texts.push(format!("{update:?}"))).unwrap();
+    parser.finish_all(|_, update| texts.push(format!("{update:?}"))).unwrap();
+    let end = parser.end();
+    assert!(!end.is_complete());
+    for _ in 0..2 {
+        let mut input = &rest[..];
+        assert_eq!(parser.next(&mut input).err(), Some(finished));
+        assert_eq!(input.len(), rest.len());
+        assert_eq!(parser.feed_all(rest, |_, _| -> Flow { unreachable!() }), Err(Stop::Error(finished)));
+        assert_eq!(parser.end(), end);
+        // Nothing is no input.
+        assert!(parser.next(&mut &b""[..]).unwrap().is_none());
+        assert_eq!(parser.feed_all(b"", |_, _| -> Flow { unreachable!() }), Ok(()));
+    }
+    parser.reset();
+    parser.feed_all(rest, |_, update| texts.push(format!("{update:?}"))).unwrap();
+    assert!(parser.end().is_complete());
+    assert_eq!(texts, ["Content(\"a\")", "Content(\"b\")", "Finish(\"stop\")"]);
+    let (mut workspace, mut shared) = (
+        deltawire::Workspace::new(),
+        deltawire::SharedParser::sharing([0; 512], Config::new(), Tracker::<8, 8>::new()),
+    );
+    while shared.next_with(&mut workspace, &mut &cut[..]).unwrap().is_none() {}
+    while shared.finish_with(&mut workspace).unwrap().is_some() {}
+    assert!(matches!(shared.next_with(&mut workspace, &mut &rest[..]), Err(deltawire::Error::Finished { .. })));
+    let mut none = deltawire::handler::from_fn(|_, _| -> Flow { unreachable!() });
+    assert!(shared.feed_with(&mut workspace, rest, &mut none).stop.is_some());
+}
+
+/// A closure reads all of the input unless it breaks off, whatever is over a limit.
+#[test]
+fn a_closure_gets_each_delta_of_the_input() {
+    let event = |choice: u32, text: &str| {
+        format!("data: {{\"choices\":[{{\"index\":{choice},\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
+    };
+    // A tracker of one choice leaves out the second.
+    let stream = [event(0, "a"), event(1, "x"), event(0, "b")].concat();
+    for size in [1, 7, stream.len()] {
+        let mut parser = Parser::with_tracker([0; 512], Config::new(), Tracker::<1, 1>::new());
+        let mut text = String::new();
+        for piece in stream.as_bytes().chunks(size) {
+            let mut add = |_, update: Update<'_>| text += &format!("{update:?} ");
+            assert_eq!(parser.feed_all(piece, &mut add), Ok(()));
+        }
+        assert_eq!(text, "Content(\"a\") Content(\"b\") ");
+        assert_eq!(parser.end().left_out, 1);
+    }
+    let mut count = 0;
+    let mut parser = Parser::new([0; 512]);
+    let stop = parser.feed_all(stream.as_bytes(), |_, _| {
+        count += 1;
+        Flow::Break(Stop::Pause)
+    });
+    assert_eq!((stop, count, parser.end().is_complete()), (Err(Stop::Pause), 1, false));
+}

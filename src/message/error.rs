@@ -44,7 +44,7 @@ impl LogError {
             Error::TooManyChoices { .. } => Some(LogError::TooManyChoices),
             Error::TooManyCalls { .. } => Some(LogError::TooManyCalls),
             Error::BadIndex { .. } => Some(LogError::BadIndex),
-            Error::Quirk { .. } => None,
+            Error::Quirk { .. } | Error::Finished { .. } => None,
         }
     }
 }

@@ -241,6 +241,45 @@ handler! {
     done();
 }
 
+/// The answer of a closure that [`Parser::feed_all`](super::Parser::feed_all) calls: nothing, or a [`Flow`].
+pub trait Answer {
+    /// The answer as a flow.
+    fn flow(self) -> Flow;
+}
+
+impl Answer for () {
+    #[inline(always)]
+    fn flow(self) -> Flow {
+        Flow::Continue(())
+    }
+}
+
+impl Answer for Flow {
+    #[inline(always)]
+    fn flow(self) -> Flow {
+        self
+    }
+}
+
+/// The handler of [`Parser::feed_all`](super::Parser::feed_all): a closure, and the stop that it asked for.
+pub(super) struct Each<F> {
+    pub(super) each: F,
+    pub(super) stop: Option<Stop>,
+}
+
+impl<R: Answer, F: FnMut(u32, Update<'_>) -> R> Handler for Each<F> {
+    #[inline]
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        match (self.each)(choice, update).flow() {
+            Flow::Continue(()) => Flow::Continue(()),
+            Flow::Break(stop) => {
+                self.stop = Some(stop);
+                Flow::Break(Stop::Abort)
+            }
+        }
+    }
+}
+
 /// The handler that [`from_fn`] makes.
 #[derive(Clone, Copy)]
 pub struct FromFn<F>(F);

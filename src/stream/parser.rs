@@ -2,11 +2,12 @@
 
 use super::emitter::{Emitter, Outcome};
 use super::found::Recognized;
-use super::handler::{Fed, Handler, Stop};
+use super::handler::{Answer, Each, Fed, Handler, Stop};
 use super::handler_sink::HandlerSink;
 use super::sink::Track;
 use super::workspace::{Parked, Workspace};
 use super::{Config, End, Event, Found, Machine, StreamState};
+use crate::chat::Update;
 use crate::track::Tracker;
 use crate::{Error, Quirk, QuirkSet, Storage};
 use core::ops::{DerefMut, Range};
@@ -149,7 +150,8 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// # Errors
     ///
     /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is
-    /// consumed.
+    /// consumed. [`Error::Finished`], if there is input after the stream was ended; [`reset`](Self::reset) begins
+    /// another one.
     #[inline(always)]
     pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
         let window: &'i [u8] = input;
@@ -167,6 +169,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// [`next`](Self::next) for an event that no template recognized.
     #[inline(never)]
     fn next_read<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+        self.machine.may_read(input)?;
         let (window, found) = advance(&mut self.machine, &mut self.storage, input, true);
         self.machine.event(&self.storage, window, found)
     }
@@ -247,6 +250,7 @@ impl<S: Storage, T> SharedParser<S, T> {
         if self.machine.append(&mut self.storage, input) || input.is_empty() && self.machine.is_at_rest() {
             return Ok(None);
         }
+        self.machine.may_read(input)?;
         let loan = workspace.lend(&mut self.machine, input);
         let (window, found) = advance(loan.machine, &mut self.storage, input, false);
         drop(loan);
@@ -369,8 +373,65 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         if machine.append(storage, &mut rest) {
             return Fed { consumed: input.len(), stop: None };
         }
+        if let Err(error) = machine.may_read(rest) {
+            return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
+        }
         let appended = input.len().wrapping_sub(rest.len());
         fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
+    }
+
+    /// Reads all of `input` and calls `each` for each delta, with the index of its choice. The closure returns nothing,
+    /// or a [`Flow`](super::Flow). What is over a limit does not stop it: [`end`](Self::end) has that.
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// use deltawire::{Growing, Parser, Update};
+    /// let mut text = String::new();
+    /// let mut append = |_choice, update: Update<'_>| {
+    ///     if let Update::Content(content) = update {
+    ///         content.push_to(&mut text);
+    ///     }
+    /// };
+    /// let mut parser = Parser::new(Growing::new());
+    /// for read in [&b"data: {\"choices\":[{\"delta\":{\"content\":\"H"[..], b"i\"},\"finish_reason\":\"stop\"}]}\n\n"] {
+    ///     parser.feed_all(read, &mut append)?;
+    /// }
+    /// parser.finish_all(&mut append)?;
+    /// assert_eq!(text, "Hi");
+    /// assert!(parser.end().is_complete());
+    /// # }
+    /// # Ok::<(), deltawire::Stop>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// - The stop with which the closure broke off. The rest of the input is not read, and the response is not complete:
+    ///   [`feed`](Self::feed) can pause.
+    /// - The first quirk of the input that [`Config::errors`] names, after all of the input was read.
+    /// - [`Error::Finished`], if the stream was ended.
+    pub fn feed_all<R: Answer>(&mut self, input: &[u8], each: impl FnMut(u32, Update<'_>) -> R) -> Result<(), Stop> {
+        let (mut each, mut rest, mut quirk) = (Each { each, stop: None }, input, Ok(()));
+        loop {
+            let Fed { consumed, stop } = self.feed(rest, &mut each);
+            rest = rest.get(consumed..).unwrap_or_default();
+            match stop {
+                None => return quirk,
+                Some(stop) => quirk = quirk.and(after(stop, each.stop)?),
+            }
+        }
+    }
+
+    /// [`finish`](Self::finish) for a closure, which gets the deltas that were pending.
+    ///
+    /// # Errors
+    ///
+    /// As [`feed_all`](Self::feed_all).
+    pub fn finish_all<R: Answer>(&mut self, each: impl FnMut(u32, Update<'_>) -> R) -> Result<(), Stop> {
+        let (mut each, mut quirk) = (Each { each, stop: None }, Ok(()));
+        while let Err(stop) = self.finish_into(&mut each) {
+            quirk = quirk.and(after(stop, each.stop)?);
+        }
+        quirk
     }
 
     /// [`finish`](Self::finish) for a handler. It also emits U+FFFD for each pending high surrogate.
@@ -397,6 +458,9 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         if machine.append(storage, &mut rest) {
             return Fed { consumed: input.len(), stop: None };
         }
+        if let Err(error) = machine.may_read(rest) {
+            return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
+        }
         let appended = input.len().wrapping_sub(rest.len());
         let loan = workspace.lend(machine, rest);
         fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
@@ -415,6 +479,28 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         let Parser { machine, storage, tracker } = self;
         let loan = workspace.lend(machine, &[]);
         fed((0, Emitter::new().finish(loan.machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
+    }
+}
+
+impl StreamState {
+    /// Whether the stream may go on with this input.
+    fn may_read(&self, input: &[u8]) -> Result<(), Error> {
+        if self.is_finished() && !input.is_empty() {
+            return Err(Error::Finished { offset: self.offset() });
+        }
+        Ok(())
+    }
+}
+
+/// Whether a call that feeds a closure goes on after `stop`, which `asked` is if the closure stopped. The inner result is
+/// an error that is returned at the end.
+#[cold]
+fn after(stop: Stop, asked: Option<Stop>) -> Result<Result<(), Stop>, Stop> {
+    match (asked, stop) {
+        (Some(asked), _) => Err(asked),
+        (None, Stop::Error(Error::Quirk { .. })) => Ok(Err(stop)),
+        (None, Stop::Error(Error::Finished { .. })) => Err(stop),
+        (None, _) => Ok(Ok(())),
     }
 }
 

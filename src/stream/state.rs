@@ -240,6 +240,11 @@ impl StreamState {
         self.lines.expects_lf() && end == self.offset
     }
 
+    /// Whether the stream was ended, so that bytes would belong to another one.
+    pub(super) fn is_finished(&self) -> bool {
+        self.ending != Ending::Open
+    }
+
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
