@@ -145,7 +145,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// [`finish`](Self::finish).
     ///
     /// The event borrows from the input if it is whole there; otherwise it was copied to the storage, once. Its deltas
-    /// are read without a tracker: [`Update`](crate::Update) explains how they differ from deltas that are pushed.
+    /// are read without a tracker: [`Update`] explains how they differ from deltas that are pushed.
     ///
     /// # Errors
     ///
