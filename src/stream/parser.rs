@@ -373,8 +373,8 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         if machine.append(storage, &mut rest) {
             return Fed { consumed: input.len(), stop: None };
         }
-        if let Err(error) = machine.may_read(rest) {
-            return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
+        if machine.is_finished() && !rest.is_empty() {
+            return machine.nothing_fed();
         }
         let appended = input.len().wrapping_sub(rest.len());
         fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
@@ -458,8 +458,8 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         if machine.append(storage, &mut rest) {
             return Fed { consumed: input.len(), stop: None };
         }
-        if let Err(error) = machine.may_read(rest) {
-            return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
+        if machine.is_finished() && !rest.is_empty() {
+            return machine.nothing_fed();
         }
         let appended = input.len().wrapping_sub(rest.len());
         let loan = workspace.lend(machine, rest);
@@ -483,6 +483,13 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
 }
 
 impl StreamState {
+    /// The result of a call that feeds a handler after the stream was ended.
+    #[cold]
+    #[inline(never)]
+    fn nothing_fed(&self) -> Fed {
+        Fed { consumed: 0, stop: Some(Stop::Error(Error::Finished { offset: self.offset() })) }
+    }
+
     /// Whether the stream may go on with this input.
     fn may_read(&self, input: &[u8]) -> Result<(), Error> {
         if self.is_finished() && !input.is_empty() {
