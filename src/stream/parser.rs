@@ -179,7 +179,7 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     ///
     /// # Errors
     ///
-    /// As [`next`](Self::next).
+    /// [`Error::Quirk`], as [`next`](Self::next).
     pub fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
         let found = self.machine.finish(&mut self.storage);
         self.machine.event(&self.storage, &[], found)
@@ -261,7 +261,7 @@ impl<S: Storage, T> SharedParser<S, T> {
     ///
     /// # Errors
     ///
-    /// As [`next`](Parser::next).
+    /// As [`finish`](Parser::finish).
     pub fn finish_with<'a, const SLOTS: usize>(
         &'a mut self,
         workspace: &'a mut Workspace<SLOTS>,
@@ -347,7 +347,9 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
 }
 
 impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
-    /// Reads all of `input` and calls `handler` for each event and delta, until a method returns a stop.
+    /// Reads all of `input` and calls `handler` for each event and delta, until a method returns a stop. Of input after the
+    /// stream was ended it consumes nothing, and stops with [`Error::Finished`]; [`reset`](Self::reset) begins another
+    /// one.
     ///
     /// ```
     /// use deltawire::{json::Text, Flow, Handler, Parser};
@@ -425,7 +427,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     ///
     /// # Errors
     ///
-    /// As [`feed_all`](Self::feed_all).
+    /// The stop of the closure, or the first quirk, as [`feed_all`](Self::feed_all).
     pub fn finish_all<R: Answer>(&mut self, each: impl FnMut(u32, Update<'_>) -> R) -> Result<(), Stop> {
         let (mut each, mut quirk) = (Each { each, stop: None }, Ok(()));
         while let Err(stop) = self.finish_into(&mut each) {
