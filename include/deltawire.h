@@ -2084,6 +2084,30 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C37: an event of Responses had no output_index, or that of another output item.
 #define DELTAWIRE_QUIRK_ODD_ITEM_INDEX 31
 
+// C38: a finished text or tool call of Responses differs from its deltas.
+#define DELTAWIRE_QUIRK_CHANGED_TEXT 32
+
+// C39: a delta of Responses came after its text was done.
+#define DELTAWIRE_QUIRK_DELTA_AFTER_DONE 33
+
+// C40: a text came in members or events that nobody documents.
+#define DELTAWIRE_QUIRK_UNKNOWN_TEXT 34
+
+// C41: a fragment without ID and name continued the tool call opened last, whose index it does not have.
+#define DELTAWIRE_QUIRK_GUESSED_CALL 35
+
+// C41: a fragment without ID and name opened a tool call.
+#define DELTAWIRE_QUIRK_NAMELESS_CALL 36
+
+// C42: deltas repeated the text before them: each has all of it so far, or it came once more.
+#define DELTAWIRE_QUIRK_REPEATED_TEXT 37
+
+// C43: a choice finished while the arguments of a tool call were cut or no JSON.
+#define DELTAWIRE_QUIRK_BROKEN_ARGUMENTS 38
+
+// C44: a log probability was NaN or Infinity, which JSON does not have.
+#define DELTAWIRE_QUIRK_NOT_ANUMBER 39
+
 // The code of a quirk in docs/quirks.md, such as `F6`; NULL for unknown numbers. Static, ended by
 // NUL.
 const char *deltawire_quirk_code(uint32_t quirk);

@@ -224,9 +224,26 @@ impl FinishKind {
         self as u32
     }
 
+    /// Returns the kind of a reason in the words of chat completions, or of a server that speaks its protocol: DeepSeek
+    /// sends `insufficient_system_resource`, Z.ai `network_error` and `sensitive`.
+    pub(crate) fn of(reason: Text<'_>) -> FinishKind {
+        const OTHERS: [(&str, FinishKind); 3] = [
+            ("insufficient_system_resource", FinishKind::Error),
+            ("network_error", FinishKind::Error),
+            ("sensitive", FinishKind::ContentFilter),
+        ];
+        let known = FinishKind::WORDS.iter().chain(&OTHERS).find(|(word, _)| reason == *word);
+        known.map_or(FinishKind::Other, |(_, kind)| *kind)
+    }
+
     /// Returns the word that chat completions uses for the kind, or `None` for [`Other`](FinishKind::Other).
     pub fn word(self) -> Option<&'static str> {
         FinishKind::WORDS.iter().find(|(_, kind)| *kind == self).map(|(word, _)| *word)
+    }
+
+    /// Whether the choice may have ended before a tool call was whole.
+    pub(crate) fn may_cut(self) -> bool {
+        matches!(self, FinishKind::Length | FinishKind::ContentFilter | FinishKind::Error)
     }
 
     /// Returns the kind with this number in the C interface.
@@ -252,7 +269,7 @@ pub const FLAG_PLAIN: u16 = 256;
 pub const FLAG_NUMBER: u16 = 512;
 /// The event is of another protocol than chat completions. On a [`Kind::Finish`]: the text is in the words of that
 /// protocol, and the code is the [`FinishKind`] that it means. On a [`Kind::Usage`]: the members have the names of that
-/// protocol, whose number is the code.
+/// protocol, whose number is the code. On a [`Kind::ToolCall`] only inside the tracker.
 pub const FLAG_NATIVE: u16 = 4096;
 /// On a [`Kind::Finish`] of another protocol: the prompt was refused, and the text is the reason.
 pub const FLAG_PROMPT: u16 = 8192;
@@ -260,6 +277,9 @@ pub const FLAG_PROMPT: u16 = 8192;
 /// On a pulled [`Kind::ToolCall`]: its element of `tool_calls` has no ID, name or arguments, but members that no other
 /// delta is made of. The members belong to the call that the element selects; the element opens no call.
 pub(crate) const FLAG_SELECTS: u16 = 2048;
+/// Set by the reader on a tool call and on its name, for the tracker: the ID was sent, but as null. So the element goes
+/// on with a call whatever its type is, and a name `null` is none.
+pub(crate) const FLAG_NULL_ID: u16 = 32768;
 /// Set by the reader on a whole `message` and on each delta of it, for the tracker, which removes the flag.
 pub(crate) const FLAG_WHOLE: u16 = 1024;
 /// Set by the reader of a protocol for the tracker: a new tool call begins, even under the index or the ID of an

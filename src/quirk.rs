@@ -107,6 +107,18 @@ quirks! {
     /// Gemini sends them in `partialArgs`.
     PartialArguments = 30, "C36", "arguments came by path: deltas have them as members of the call, a message joins them";
     OddItemIndex = 31, "C37", "an event of Responses had no output_index, or that of another output item";
+    /// The deltas stay as they were emitted.
+    ChangedText = 32, "C38", "a finished text or tool call of Responses differs from its deltas";
+    DeltaAfterDone = 33, "C39", "a delta of Responses came after its text was done";
+    /// [`Native`](crate::Update::Native) updates have it.
+    UnknownText = 34, "C40", "a text came in members or events that nobody documents";
+    GuessedCall = 35, "C41", "a fragment without ID and name continued the tool call opened last, whose index it does not have";
+    NamelessCall = 36, "C41", "a fragment without ID and name opened a tool call";
+    /// The texts are joined as they came.
+    RepeatedText = 37, "C42", "deltas repeated the text before them: each has all of it so far, or it came once more";
+    BrokenArguments = 38, "C43", "a choice finished while the arguments of a tool call were cut or no JSON";
+    /// The other members of the token stay.
+    NotANumber = 39, "C44", "a log probability was NaN or Infinity, which JSON does not have";
 }
 
 impl fmt::Display for Quirk {

@@ -63,7 +63,7 @@ fn a_whole_message_keeps_its_members() {
     let json = extended(&[
         r#"{"choices":[{"index":0,"message":{"content":"x","mm":3,"reasoning_details":[{"type":"reasoning.encrypted","data":"AA"}]},"finish_reason":"stop"}]}"#.to_string(),
     ]);
-    let end = r#""message":{"content":"x","reasoning_details":[{"type":"reasoning.encrypted","data":"AA"}],"mm":3},"finish_reason":"stop"}]}"#;
+    let end = r#""message":{"role":"assistant","content":"x","reasoning_details":[{"type":"reasoning.encrypted","data":"AA"}],"mm":3},"finish_reason":"stop"}]}"#;
     assert!(json.ends_with(end), "{json}");
 }
 
@@ -78,8 +78,8 @@ fn provider_members_are_kept_unchanged() {
         json,
         concat!(
             r#"{"id":"c","object":"chat.completion","choices":["#,
-            r#"{"index":0,"message":{"content":"ab","sig":"1"},"finish_reason":null,"content_filter_results":{},"stop_reason":7},"#,
-            r#"{"index":1,"message":{"content":"c","sig":"2"},"finish_reason":null,"content_filter_results":{"x":1}}],"#,
+            r#"{"index":0,"message":{"role":"assistant","content":"ab","sig":"1"},"finish_reason":null,"content_filter_results":{},"stop_reason":7},"#,
+            r#"{"index":1,"message":{"role":"assistant","content":"c","sig":"2"},"finish_reason":null,"content_filter_results":{"x":1}}],"#,
             r#""citations":["c"],"timings":{"n": -0,"m":18446744073709551616},"x_groq":{"id":"q"}}"#,
         )
     );

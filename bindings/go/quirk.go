@@ -43,6 +43,14 @@ const (
 	QuirkForeignEvent       Quirk = 29 // F29: an event of another protocol came
 	QuirkPartialArguments   Quirk = 30 // C36: arguments came by path: deltas have them as members of the call, a message joins them
 	QuirkOddItemIndex       Quirk = 31 // C37: an event of Responses had no output_index, or that of another output item
+	QuirkChangedText        Quirk = 32 // C38: a finished text or tool call of Responses differs from its deltas
+	QuirkDeltaAfterDone     Quirk = 33 // C39: a delta of Responses came after its text was done
+	QuirkUnknownText        Quirk = 34 // C40: a text came in members or events that nobody documents
+	QuirkGuessedCall        Quirk = 35 // C41: a fragment without ID and name continued the tool call opened last, whose index it does not have
+	QuirkNamelessCall       Quirk = 36 // C41: a fragment without ID and name opened a tool call
+	QuirkRepeatedText       Quirk = 37 // C42: deltas repeated the text before them: each has all of it so far, or it came once more
+	QuirkBrokenArguments    Quirk = 38 // C43: a choice finished while the arguments of a tool call were cut or no JSON
+	QuirkNotANumber         Quirk = 39 // C44: a log probability was NaN or Infinity, which JSON does not have
 )
 
 // Quirks returns all quirks that the library knows, in the order of their numbers.
@@ -82,5 +90,6 @@ var quirkNames = []string{
 	"UnknownContentPart", "OddIndex", "ReusedCallIndex", "ArgumentsNotText", "ArgumentsAfterEnd",
 	"DeltaAfterFinish", "SecondFinish", "OddType", "LoneSurrogate", "DuplicateMember", "NoneString", "RawControl",
 	"BadEscape", "ChangedCallID", "ReplacedMessage", "SeveralValues", "ForeignEvent", "PartialArguments",
-	"OddItemIndex",
+	"OddItemIndex", "ChangedText", "DeltaAfterDone", "UnknownText", "GuessedCall", "NamelessCall", "RepeatedText",
+	"BrokenArguments", "NotANumber",
 }

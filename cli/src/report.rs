@@ -54,9 +54,10 @@ pub struct Met<C> {
 
 /// Reports how the stream ended and which quirks it had. Returns the exit status.
 pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) -> u8 {
-    // Without a tracker the parser does not count this quirk, but the assembler does.
+    // Without a tracker the parser does not count these quirks, but the assembler does.
     let mut end = *end;
-    end.replaced = u32::try_from((met.count)(Quirk::ReplacedMessage)).unwrap_or(u32::MAX);
+    let counted = |quirk| u32::try_from((met.count)(quirk)).unwrap_or(u32::MAX);
+    (end.replaced, end.broken_calls) = (counted(Quirk::ReplacedMessage), counted(Quirk::BrokenArguments));
     complain(format_args!("verdict: {end}"));
     if is_foreign(&end) {
         opening.name_foreign();

@@ -57,6 +57,11 @@ impl<'a> ToolCall<'a> {
         self.text(call::NAME)
     }
 
+    /// Whether the ID was sent as null, `""`, or the text `None` or `null`.
+    pub(super) fn has_null_id(&self) -> bool {
+        self.fields.has(call::ID) && self.id().is_none()
+    }
+
     /// Returns `function.arguments` or `custom.input`, if it is not empty: a fragment of text. JSON in the place of the
     /// text is returned as it is written.
     pub(super) fn arguments(&self) -> Option<Text<'a>> {

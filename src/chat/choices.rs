@@ -4,7 +4,7 @@
 use super::expect::{Expect, MemberRule};
 use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
 use super::key::Key;
-use super::parts::part_type;
+use super::parts::{has_odd_text, part_type};
 use super::scalar::{index_number, text_of};
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
 use crate::json::{Before, Steps, ValueKinds};
@@ -52,27 +52,31 @@ pub(crate) struct Further {
     pub(crate) end: usize,
 }
 
-/// Walks the choice after the one that ends at `offset`.
+/// Walks the choice after the one that ends at `offset`. `place` is its place in the array.
 #[inline(never)]
-pub(crate) fn further_choice(payload: &[u8], offset: usize) -> Option<Further> {
+pub(crate) fn further_choice(payload: &[u8], offset: usize, place: u32) -> Option<Further> {
     let start = again(payload, offset, |work| work.more_elements().then(|| work.steps.offset()))?;
-    choice_at(payload, start)
+    choice_at(payload, start, place)
 }
 
-/// Walks the choice that begins at `start`.
+/// Walks the choice that begins at `start`. `place` is its place in the array.
 #[inline(never)]
-pub(crate) fn choice_at(payload: &[u8], start: usize) -> Option<Further> {
+pub(crate) fn choice_at(payload: &[u8], start: usize, place: u32) -> Option<Further> {
     again(payload, start, |work| {
         let mut fields = ChoiceIndex::EMPTY;
         work.choice(&mut fields)?;
-        Some(Further { number: work.index_of(&fields), fields, start, end: work.steps.offset() })
+        Some(Further { number: work.index_of(&fields, place), fields, start, end: work.steps.offset() })
     })
 }
 
 impl Work<'_, '_> {
+    /// Returns the index of a choice. Without an `index`, a choice of a body (one that has no delta) counts by its place
+    /// in the array, and any other choice is choice 0.
     #[inline(always)]
-    pub(super) fn index_of(&self, choice: &ChoiceIndex) -> u32 {
-        choice.spans.get(choice::INDEX).and_then(|span| self.number_at(span)).unwrap_or(0)
+    pub(super) fn index_of(&self, choice: &ChoiceIndex, place: u32) -> u32 {
+        let sent = choice.spans.get(choice::INDEX).and_then(|span| self.number_at(span));
+        let delta = || choice.spans.get(choice::DELTA).and_then(|span| self.first_byte(span));
+        sent.unwrap_or_else(|| if delta() == Some(b'{') { 0 } else { place })
     }
 
     /// Returns the value as an index, which nearly always is one digit.
@@ -258,7 +262,7 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn members_of_delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
-        let mut before = self.enter_object();
+        let (mut before, mut has_unknown_text) = (self.enter_object(), false);
         loop {
             let key = next_key!(self, before,
                 b"role" { b"\":" => Role }
@@ -298,11 +302,32 @@ impl Work<'_, '_> {
                 }
                 Key::Audio => MemberRule::new(delta::AUDIO, Expect::ANY),
                 Key::Annotations => MemberRule::new(delta::ANNOTATIONS, Expect::ANY),
-                _ => UNKNOWN,
+                other => {
+                    has_unknown_text |= other != Key::Obfuscation && self.begins_text();
+                    UNKNOWN
+                }
             };
             self.member(&mut into.spans, rule)?;
         }
+        if has_unknown_text {
+            self.aside(|work| work.judge_unknown_text(into));
+        }
         Some(())
+    }
+
+    /// Whether the next value is a string that is not empty.
+    #[inline(never)]
+    fn begins_text(&self) -> bool {
+        let next = self.steps.bytes().get(self.steps.offset()..);
+        next.is_some_and(|next| next.first() == Some(&b'"') && next.get(1) != Some(&b'"'))
+    }
+
+    /// Flags a delta whose only text is in an unknown member: its known members are null or empty strings.
+    #[inline(never)]
+    fn judge_unknown_text(&mut self, delta: &DeltaIndex) {
+        let says_nothing = |span: ValueSpan| matches!(span.bytes(self.steps.bytes()), [b'n', ..] | [b'"', b'"']);
+        let nothing = (0..delta::COUNT).filter_map(|member| delta.spans.get(member)).all(says_nothing);
+        self.flag(nothing, Quirk::UnknownText);
     }
 
     /// Walks an array of content parts, and flags those of an unknown type.
@@ -314,7 +339,11 @@ impl Work<'_, '_> {
             let Some(read) = self.read() else { break };
             let known = match read.kind {
                 ValueKinds::STRING => true,
-                ValueKinds::OBJECT => part_type(self.value_of(read)).is_some(),
+                ValueKinds::OBJECT => {
+                    let part = self.value_of(read);
+                    self.flag(part_type(part) == Some(false) && has_odd_text(part), Quirk::OddType);
+                    part_type(part).is_some()
+                }
                 _ => false,
             };
             self.flag(!known, Quirk::UnknownContentPart);

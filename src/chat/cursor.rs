@@ -24,6 +24,8 @@ pub struct DeltaCursor {
     last: Option<Kind>,
     /// The offset of the current choice, if its items are not on the page; otherwise 0.
     choice: u32,
+    /// The place of that choice in the array.
+    place: u32,
     /// The current item, if it has several deltas.
     inside: Option<Inside>,
 }
@@ -55,7 +57,7 @@ impl DeltaCursor {
     /// Returns a cursor before the first delta.
     #[inline(always)]
     pub(crate) const fn new() -> Self {
-        DeltaCursor { at: 0, is_off_page: false, tail: AfterChoices::Choices, last: None, choice: 0, inside: None }
+        DeltaCursor { at: 0, is_off_page: false, tail: AfterChoices::Choices, last: None, choice: 0, place: 0, inside: None }
     }
 
     /// Returns the next delta if it is a text or a raw value on the page: its kind, its choice, and its range in the
@@ -192,7 +194,8 @@ impl DeltaCursor {
                 }
                 // After the page come the choices that it had no room for.
                 None if self.choice == 0 && index.list.behind.has(Behind::CHOICES) => {
-                    (self.choice, self.at, self.is_off_page) = (index.list.rest, index.list.skip, true);
+                    (self.choice, self.place) = index.list.rest;
+                    (self.at, self.is_off_page) = (index.list.skip, true);
                 }
                 None => (self.tail, self.is_off_page) = (AfterChoices::Usage, true),
             }
@@ -203,7 +206,7 @@ impl DeltaCursor {
     /// because most choices have only one.
     #[inline(never)]
     fn item_off_page(&mut self, payload: &[u8]) -> Option<PageItem> {
-        let mut choice = choice_at(payload, self.choice as usize)?;
+        let mut choice = choice_at(payload, self.choice as usize, self.place)?;
         loop {
             let mut room = [PageItem::NONE; ChoiceItems::OF_CHOICE];
             let mut items = ChoiceItems::new(&mut room, false);
@@ -215,7 +218,8 @@ impl DeltaCursor {
                 return item;
             }
             self.at = 0;
-            choice = further_choice(payload, choice.end)?;
+            self.place = self.place.saturating_add(1);
+            choice = further_choice(payload, choice.end, self.place)?;
         }
     }
 

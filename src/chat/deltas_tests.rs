@@ -72,7 +72,7 @@ fn the_deltas_of_a_choice_come_in_order() {
         (r#"{"tool_calls":[{"id":"a"}]}"#, &["call 0 Some(\"a\")"]),
         (
             r#"{"content":["a",{"type":"thinking","thinking":["b","c"]},{"type":"image"},"","d"],"refusal":"e"}"#,
-            &["content a", "reasoning b", "reasoning c", "content d", "refusal e"],
+            &["content a", "reasoning b", "reasoning c", "part {\"type\":\"image\"}", "content d", "refusal e"],
         ),
         (
             r#"{"tool_calls":[{"index":2,"function":{"name":"f","arguments":"{"}},{"custom":{"input":{"a":1}}}]}"#,
@@ -138,7 +138,7 @@ fn the_deltas_of_a_chunk_come_in_order() {
         (r#"{"choices":[{"index":3,"finishReason":"stop"}]}"#, &["3 finish stop"]),
         (
             r#"{"choices":[{"finish_reason":"a","native_finish_reason":"b"},{"provider_specific_fields":{"native_finish_reason":"c"}}]}"#,
-            &["0 NativeFinishReason b", "0 finish a", "0 NativeFinishReason c"],
+            &["0 NativeFinishReason b", "0 finish a", "1 NativeFinishReason c"],
         ),
         (r#"{"choices":[{"index":3,"finish_reason":null,"finishReason":"stop"}]}"#, &["3 finish stop"]),
         (r#"{"choices":[],"usage":{}}"#, &[]),

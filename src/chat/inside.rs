@@ -6,7 +6,7 @@ use super::others::CallMembers;
 use super::page::{How, PageItem};
 use super::parts::{detail_text, ContentPart, PartsCursor, ReasoningDetails};
 use super::scalar::{input_of, member_of, text_of};
-use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NUMBER, FLAG_SELECTS};
+use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NULL_ID, FLAG_NUMBER, FLAG_SELECTS};
 use crate::dialect::{self, Container, Plan, Walk};
 use crate::json::Text;
 
@@ -119,6 +119,9 @@ impl Inside {
             ItemProgress::Parts(cursor) => match cursor.next(value())? {
                 ContentPart::Text(part) => Some(text(Kind::Content, part)),
                 ContentPart::Thinking(part) => Some(text(Kind::Reasoning, part)),
+                ContentPart::Other(part) => {
+                    Some(Delta { choice, text: Part::raw(payload, part), ..Delta::new(Kind::Native) })
+                }
             },
             ItemProgress::Details(items) => {
                 let mut details = ReasoningDetails::from(Some(value()), *items);
@@ -178,7 +181,8 @@ impl Calls {
             self.offset = end as u32;
             let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
             let index = call.index();
-            self.flags = if call.is_custom() { FLAG_CUSTOM } else { 0 };
+            let flag = |set: bool, flag: u16| if set { flag } else { 0 };
+            self.flags = flag(call.is_custom(), FLAG_CUSTOM) | flag(call.has_null_id(), FLAG_NULL_ID);
             let (id, name, arguments) = (part(call.id()), part(call.name()), part(call.arguments()));
             let others = call.with_others().map_or(0, |call| Part::raw(payload, call).start);
             self.rest = PendingParts::Texts { name, arguments, others };
@@ -188,7 +192,6 @@ impl Calls {
             if is_empty && others == 0 {
                 continue;
             }
-            let flag = |set: bool, flag: u16| if set { flag } else { 0 };
             return Some(Delta {
                 flags: self.flags | flag(index.is_some(), FLAG_NUMBER) | flag(is_empty, FLAG_SELECTS),
                 choice,

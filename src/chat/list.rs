@@ -6,7 +6,7 @@ use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
 use super::inside::has_delta;
 use super::page::{ChoiceItems, DeltaList, How, PageItem};
 use super::parts::{detail_text, ReasoningDetails};
-use super::scalar::{is_error, native_reason_of, reason_of, text_of};
+use super::scalar::{is_error, member_of, native_reason_of, reason_of, string_of, text_of};
 use crate::delta::{Kind, Part};
 use crate::json::{Text, TextFlags, Value, ValueKind};
 
@@ -184,6 +184,7 @@ impl<'r> ItemReader<'r, '_> {
                         self.string(span, *kind, *is_fallback);
                     }
                     Some(_) if member == delta::CONTENT => self.odd_content(spans),
+                    Some(span) if *kind == Kind::Reasoning => self.odd_reasoning(span, *is_fallback),
                     _ => {}
                 },
                 _ => self.container_of_delta(fields, member),
@@ -199,6 +200,16 @@ impl<'r> ItemReader<'r, '_> {
             ValueKind::Array => self.put_value(Kind::Content, How::Parts, value),
             ValueKind::Number => self.put_text(Kind::Content, How::Text, Text::verbatim(value.raw()), false),
             _ => {}
+        }
+    }
+
+    /// Puts the `text` of reasoning that is an object.
+    #[inline(never)]
+    fn odd_reasoning(&mut self, span: ValueSpan, is_fallback: bool) {
+        let value = span.value(self.payload);
+        let text = Some(value).filter(|value| value.kind() == ValueKind::Object).and_then(|of| member_of(of, "text"));
+        if let Some(text) = text.and_then(string_of) {
+            self.put_text(Kind::Reasoning, How::Text, text, is_fallback);
         }
     }
 

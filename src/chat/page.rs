@@ -134,17 +134,17 @@ pub(crate) struct DeltaList {
     pub(crate) behind: Behind,
     /// Whether an earlier chunk of the stream had one of the choices of this chunk.
     pub(crate) follows: bool,
-    /// The offset of the first choice that is not on the page, if there is one.
-    pub(crate) rest: u32,
+    /// The offset of the first choice that is not on the page, if there is one, and its place in the array.
+    pub(crate) rest: (u32, u32),
 }
 
 impl DeltaList {
     pub(crate) const EMPTY: DeltaList =
-        DeltaList { items: [PageItem::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, follows: false, rest: 0 };
+        DeltaList { items: [PageItem::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, follows: false, rest: (0, 0) };
 
     #[inline]
     pub(crate) fn clear(&mut self) {
-        (self.len, self.skip, self.rest, self.behind, self.follows) = (0, 0, 0, Behind::NOTHING, false);
+        (self.len, self.skip, self.rest, self.behind, self.follows) = (0, 0, (0, 0), Behind::NOTHING, false);
     }
 
     /// Returns the item at this place.
@@ -173,11 +173,11 @@ impl DeltaList {
         true
     }
 
-    /// Appends the items of the choice that begins at `start`, which `read` reads. If they do not fit, appends none, or
+    /// Appends the items of the choice at `start`, which is its offset and its place in the array, and which `read` reads. If they do not fit, appends none, or
     /// as many as fit if the page is empty: a later walk of the choice finds the others. Appends nothing after such a
     /// choice.
     #[inline(always)]
-    pub(crate) fn add_choice(&mut self, start: u32, read: impl FnOnce(&mut ChoiceItems<'_>)) {
+    pub(crate) fn add_choice(&mut self, start: (u32, u32), read: impl FnOnce(&mut ChoiceItems<'_>)) {
         if self.behind.has(Behind::CHOICES) {
             return;
         }

@@ -10,6 +10,8 @@ pub(super) enum ContentPart<'a> {
     Text(Text<'a>),
     /// Reasoning.
     Thinking(Text<'a>),
+    /// A part of an unknown type.
+    Other(Value<'a>),
 }
 
 /// Returns whether a part of a content array is reasoning (`true`) or content (`false`), or `None` if its type is
@@ -20,6 +22,11 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
         return Some(false);
     }
     (kind == "thinking" || kind == "reasoning").then_some(true)
+}
+
+/// Whether the `text` of a part is no string.
+pub(super) fn has_odd_text(part: Value<'_>) -> bool {
+    member_of(part, "text").is_some_and(|text| text.kind() != ValueKind::String)
 }
 
 /// The position in a content array: its parts, and the array inside a thinking part.
@@ -68,6 +75,7 @@ impl PartsCursor {
                         None => {}
                     }
                 }
+                None if part.kind() == ValueKind::Object => return Some(ContentPart::Other(part)),
                 None => {}
             }
         }

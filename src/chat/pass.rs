@@ -14,6 +14,7 @@ use super::list::{put_choice, put_lone};
 use super::page::{Behind, DeltaList};
 use super::scalar::{is_error, reason_of};
 use super::work::{next_key, Notes, Work, PADDING, UNKNOWN};
+use crate::delta::FinishKind;
 use crate::json::{JsonError, Steps, ValueKind};
 use crate::Quirk;
 
@@ -126,7 +127,7 @@ impl Work<'_, '_> {
         while more {
             if index.choices == 0 {
                 let Index { first, list, facts, .. } = &mut *index;
-                self.one_choice(first, seen, facts, list);
+                self.one_choice(first, 0, seen, facts, list);
             } else {
                 self.aside(|work| work.next_choice(index, seen));
             }
@@ -141,16 +142,17 @@ impl Work<'_, '_> {
     /// Walks a choice after the first.
     #[inline(never)]
     fn next_choice(&mut self, index: &mut Index, seen: &mut SeenChoices) {
-        let Index { list, facts, .. } = &mut *index;
+        let Index { list, facts, choices, .. } = &mut *index;
         let mut other = ChoiceIndex::EMPTY;
-        self.one_choice(&mut other, seen, facts, list);
+        self.one_choice(&mut other, *choices, seen, facts, list);
     }
 
-    /// Walks a choice into an empty index.
+    /// Walks the choice at this place of the array into an empty index.
     #[inline(always)]
     fn one_choice(
         &mut self,
         into: &mut ChoiceIndex,
+        place: u32,
         seen: &mut SeenChoices,
         facts: &mut ChunkFacts,
         list: &mut DeltaList,
@@ -165,21 +167,21 @@ impl Work<'_, '_> {
         } else {
             self.aside(|work| work.choice(into));
         }
-        self.conclude(into, seen, facts, list, start as u32);
+        self.conclude(into, (start as u32, place), seen, facts, list);
     }
 
-    /// Notes the facts about a choice that began at `start`, and puts its deltas in the list. Out of line, because it
+    /// Notes the facts about the choice that began at `start`, at `place` of the array, and puts its deltas in the list. Out of line, because it
     /// is long and has two callers: the first choice and the choices after it.
     #[inline(never)]
     fn conclude(
         &self,
         choice: &ChoiceIndex,
+        (start, place): (u32, u32),
         seen: &mut SeenChoices,
         facts: &mut ChunkFacts,
         list: &mut DeltaList,
-        start: u32,
     ) {
-        let number = self.index_of(choice);
+        let number = self.index_of(choice, place);
         if choice.spans.has(choice::ITSELF) {
             let value = |member| choice.spans.get(member).map(|span| self.value(span));
             let is_object = |member| value(member).is_some_and(|value| value.kind() == ValueKind::Object);
@@ -187,14 +189,14 @@ impl Work<'_, '_> {
             seen.all.insert(number);
             if let Some(text) = reason(choice::FINISH_REASON).or_else(|| reason(choice::FINISH_CAMEL)) {
                 seen.finished.insert(number);
-                facts.error |= text == "error";
+                facts.error |= FinishKind::of(text) == FinishKind::Error;
             }
             facts.error |= value(choice::ERROR).is_some_and(is_error);
             let has_delta = is_object(choice::DELTA);
             facts.delta |= has_delta;
             facts.message |= !has_delta && (is_object(choice::MESSAGE) || value(choice::TEXT).is_some());
         }
-        list.add_choice(start, |items| put_choice(self.steps.bytes(), choice, number, items));
+        list.add_choice((start, place), |items| put_choice(self.steps.bytes(), choice, number, items));
     }
 }
 

@@ -119,7 +119,10 @@ pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
     match value.kind() {
         ValueKind::Number => value.as_number().and_then(parse),
         ValueKind::String => {
-            let inner = value.as_text()?.raw();
+            // One byte more than a number of 32 bits has.
+            let mut room = [0; 11];
+            let copied = value.as_text()?.copy_to(&mut room);
+            let inner = room.get(..copied.written).filter(|_| copied.complete)?;
             if inner.is_empty() || inner.len() > 10 || !inner.iter().all(u8::is_ascii_digit) {
                 return None;
             }

@@ -57,6 +57,7 @@ impl Lines {
             Update::Member(member) => self.raw(&format!("  member {}", member.name), Some(member.value)),
             Update::Annotations(value) => self.raw("annotations", Some(*value)),
             Update::Audio(value) => self.raw("audio", Some(*value)),
+            Update::Native(value) => self.raw("native", Some(*value)),
             Update::Logprobs(value) => self.raw("logprobs", Some(*value)),
             Update::Meta(meta, text) => self.text(&format!("{meta:?}"), Some(*text)),
             Update::Finish(reason) => self.0.push(format!("finish = {reason} {:?}", reason.kind())),
@@ -256,6 +257,7 @@ fn members_of_a_choice_in_any_order() {
                 "reasoning = f",
                 "reasoning = g",
                 "reasoning = h",
+                r#"native: {"type":"image","text":"x"}"#,
                 "content = z",
                 "UnknownContentPart",
             ],
@@ -399,11 +401,11 @@ fn only_unknown_parts_are_flagged() {
 
 #[test]
 fn finish_reasons_by_kind() {
-    let kinds = ["stop", "length", "tool_calls", "content_filter", "function_call", "error", "halt"].map(|reason| {
+    let kinds = ["stop", "length", "tool_calls", "content_filter", "function_call", "error", "halt", "network_error", "sensitive"].map(|reason| {
         let lines = lines_of_choice(&format!(r#""finish_reason":"{reason}""#));
         lines[0].strip_prefix(&format!("finish = {reason} ")).unwrap().to_string()
     });
-    assert_eq!(kinds, ["Stop", "Length", "ToolCalls", "ContentFilter", "FunctionCall", "Error", "Other"]);
+    assert_eq!(kinds, ["Stop", "Length", "ToolCalls", "ContentFilter", "FunctionCall", "Error", "Other", "Error", "ContentFilter"]);
 }
 
 #[test]

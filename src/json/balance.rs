@@ -15,13 +15,15 @@ pub(crate) struct Balance {
     /// Whether the first byte that is not whitespace does not begin such a value. After [`follow`](Self::follow), also
     /// whether bytes that are not whitespace follow the value.
     other: bool,
+    /// Whether the first byte that is not whitespace begins no JSON value at all.
+    broken: bool,
     closed: bool,
 }
 
 impl Balance {
     /// The state before the first byte.
     pub(crate) const NOTHING: Balance =
-        Balance { depth: 0, in_string: false, escaped: false, other: false, closed: false };
+        Balance { depth: 0, in_string: false, escaped: false, other: false, broken: false, closed: false };
 
     /// Whether the value began and has not ended.
     pub(crate) fn is_open(&self) -> bool {
@@ -31,6 +33,11 @@ impl Balance {
     /// Whether the value ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Whether the first byte that is not whitespace begins no JSON value at all.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// Whether further bytes cannot change the result, because the value ended or the bytes are not such a value.
@@ -170,6 +177,7 @@ impl Balance {
             b' ' | b'\t' | b'\n' | b'\r' => {}
             _ if self.depth == 0 => {
                 self.other = true;
+                self.broken = !matches!(byte, b'-' | b'0'..=b'9' | b't' | b'f' | b'n');
                 return true;
             }
             _ => {}

@@ -85,7 +85,8 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
         let logprobs = Logprobs { content, refusal, tokens, token_logprobs, top_logprobs, text_offset };
         let function_call =
             FunctionCall { name: text(kind::FUNCTION_NAME)?, arguments: text(kind::FUNCTION_ARGUMENTS)? };
-        let half = self.log.lone_half(key(kind::AUDIO_TRANSCRIPT)).as_bytes();
+        let half = self.log.implied(key(kind::AUDIO_TRANSCRIPT)).as_bytes();
+        let role = self.log.implied(key(kind::ROLE)).as_bytes();
         let audio = Audio {
             id: text(kind::AUDIO_ID)?,
             data: self.some_list(key(kind::AUDIO_DATA))?,
@@ -94,7 +95,7 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
         };
         Ok(Choice {
             index: row.index,
-            role: text(kind::ROLE)?,
+            role: some_string(self.pieces(key(kind::ROLE)).chain([role]))?,
             content: text(kind::CONTENT)?,
             refusal: text(kind::REFUSAL)?,
             reasoning: text(kind::REASONING)?,

@@ -68,7 +68,7 @@ impl Completion {
 pub struct Choice {
     /// Its index.
     pub index: u32,
-    /// The role of its author.
+    /// The role of its author; `assistant` if none was sent.
     pub role: Option<String>,
     /// Its content.
     pub content: Option<String>,

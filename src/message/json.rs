@@ -154,7 +154,8 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
     fn message(&mut self, place: u16, row: &LoggedChoice, kinds: RecordKinds, extended: bool) {
         let key = |kind: u8| RecordKey::new(kind, place, 0);
         self.open(b"{");
-        self.some("role", kinds, key(kind::ROLE));
+        self.name("role");
+        self.value(key(kind::ROLE));
         self.name("content");
         self.text_or_null(kinds, key(kind::CONTENT));
         self.some("refusal", kinds, key(kind::REFUSAL));
@@ -192,7 +193,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
                 out.put(b"\"");
             }
             let transcript = key(kind::AUDIO_TRANSCRIPT);
-            if kinds.has(kind::AUDIO_TRANSCRIPT) || !log.lone_half(transcript).is_empty() {
+            if kinds.has(kind::AUDIO_TRANSCRIPT) || !log.implied(transcript).is_empty() {
                 self.name("transcript");
                 self.value(transcript);
             }
@@ -204,8 +205,8 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         self.some("annotations", kinds, key(kind::ANNOTATIONS));
         self.some("signatures", kinds, key(kind::SIGNATURES));
-        self.some("native_content", kinds, key(kind::PARTS));
         if extended {
+            self.some("native_content", kinds, key(kind::PARTS));
             self.some("reasoning_details", kinds, key(kind::DETAILS));
             self.members(Owner::Delta, place, 0);
         }
@@ -344,7 +345,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             Some((_, text)) => escape(text.as_bytes()),
             None => log.pieces(buffer, key).for_each(escape),
         }
-        out.put(log.lone_half(key).as_bytes());
+        out.put(log.implied(key).as_bytes());
         out.put(b"\"");
     }
 

@@ -30,7 +30,9 @@ fn kept(assembler: &Assembler) -> usize {
     sum += len(&message.provider) + failure(&message.error);
     sum += message.usage.as_ref().map_or(0, |usage| usage.as_bytes().len());
     for choice in &message.choices {
-        let texts = [&choice.role, &choice.content, &choice.refusal, &choice.reasoning, &choice.finish_reason];
+        // A role that was never sent is `assistant`, without a record.
+        let role = choice.role.clone().filter(|role| role != "assistant");
+        let texts = [&role, &choice.content, &choice.refusal, &choice.reasoning, &choice.finish_reason];
         sum += texts.into_iter().map(len).sum::<usize>() + len(&choice.native_finish_reason) + failure(&choice.error);
         sum += len(&choice.reasoning_name);
         sum += list(&choice.annotations);

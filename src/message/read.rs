@@ -63,7 +63,7 @@ fields! {
     /// The type of that error.
     ErrorType = 10, ERROR_JSON;
 
-    /// A choice's role.
+    /// A choice's role; `assistant` if none was sent.
     Role = 11, ROLE;
     /// A choice's content.
     Content = 12, CONTENT;
@@ -203,7 +203,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             _ if self.lacks_text(buffer, key) => self.put_arguments(buffer, key, put),
             _ => {
                 is_any = false;
-                for piece in self.pieces(buffer, key).chain([self.lone_half(key).as_bytes()]) {
+                for piece in self.pieces(buffer, key).chain([self.implied(key).as_bytes()]) {
                     is_any |= !piece.is_empty();
                     put(piece);
                 }
@@ -253,9 +253,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.records(buffer).filter(move |record| record.key == key && record.at >= begin).map(|record| record.body)
     }
 
-    /// Returns U+FFFD if the text ends in a high surrogate whose other half did not come yet, otherwise nothing.
-    pub(super) fn lone_half(&self, key: RecordKey) -> &'static str {
+    /// Returns the end of a text that no record has: U+FFFD if the text ends in a high surrogate whose other half did
+    /// not come yet, `assistant` for a role that was never sent, otherwise nothing.
+    pub(super) fn implied(&self, key: RecordKey) -> &'static str {
         let row = self.state.table.choice(key.choice());
+        if key.kind() == kind::ROLE && row.is_some_and(|row| row.role.len == 0) {
+            return "assistant";
+        }
         let ends_in_half = |row: &LoggedChoice| row.transcript_half.is_some() || row.has(flag::LONE_HALF);
         if key.kind() == kind::AUDIO_TRANSCRIPT && row.is_some_and(ends_in_half) {
             "\u{fffd}"

@@ -95,6 +95,10 @@ pub struct End {
     /// how many responses of Responses and Anthropic began before the response before had ended
     /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)). The verdict does not depend on them.
     pub replaced: u32,
+    /// How many events had a finish reason of a choice with a tool call whose arguments were cut or no JSON, if a
+    /// tracker saw them ([`Quirk::BrokenArguments`](crate::Quirk::BrokenArguments)). The verdict does not depend on
+    /// them.
+    pub broken_calls: u32,
     /// How many events had deltas that were left out, because a table was full or an index out of range.
     /// [`Parser::feed`](super::Parser::feed) and an [`Emitter`](super::Emitter) count them. A program that pulls with a
     /// [`Tracker`](crate::track::Tracker) of its own adds them with [`with_left_out`](End::with_left_out).
@@ -114,7 +118,7 @@ impl End {
     /// - Its end came (`[DONE]`, or the event that ends a response of another protocol), or every choice has a finish
     ///   reason, or the response is a whole body.
     /// - The API reported no error.
-    /// - Nothing was malformed, too long, left out or replaced.
+    /// - Nothing was malformed, too long, left out or replaced, and no tool call broken.
     /// - No handler [broke off](super::Stop::Abort), and no event had a quirk of [`Config::errors`](super::Config).
     /// - `[DONE]` came, or nothing is [pending](Pending).
     ///
@@ -163,7 +167,8 @@ impl End {
             | Verdict::Lost
             | Verdict::Truncated => false,
         };
-        let lost_nothing = self.malformed == 0 && self.too_long == 0 && self.left_out == 0 && self.replaced == 0;
+        let lost = [self.malformed, self.too_long, self.left_out, self.replaced, self.broken_calls];
+        let lost_nothing = lost == [0; 5];
         came_to_its_end && lost_nothing && !self.broke_off && (self.done || self.pending == Pending::Nothing)
     }
 
@@ -206,6 +211,7 @@ impl fmt::Display for End {
             (self.too_long, "too long"),
             (self.left_out, "left out"),
             (self.replaced, "replaced"),
+            (self.broken_calls, "with broken tool calls"),
         ];
         f.write_str(", incomplete")?;
         let mut before = ": ";

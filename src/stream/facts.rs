@@ -160,6 +160,7 @@ impl Facts {
             malformed: self.malformed,
             too_long: self.too_long,
             replaced: 0,
+            broken_calls: 0,
             left_out: self.left_out,
             offset,
             opaque,

@@ -210,6 +210,7 @@ impl StreamState {
             end.protocol = self.dialect.protocol.filter(|protocol| protocol.is_read());
         }
         end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
+        end.broken_calls = self.quirk_count(Quirk::BrokenArguments).into();
         end
     }
 

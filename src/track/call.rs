@@ -5,6 +5,7 @@ use crate::chat::NamePiece;
 use crate::delta::Part;
 use crate::json::{Balance, Text, TextFlags};
 use crate::scan::quoted;
+use crate::visits::visit;
 
 /// FNV-1a hash of 64 bits. Compares an ID or a name with a later one without storing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,26 +107,40 @@ impl NameSoFar {
 /// also ends where it is complete, but only what follows shows where a number or a word ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
+    /// The value or, if more came after it, the last of the values after it.
     balance: Balance,
+    /// Whether more came after the end of the value.
+    went_on: bool,
+    /// Whether a bracket closed that never opened.
+    broken: bool,
 }
 
 impl Arguments {
-    pub(crate) const EMPTY: Arguments = Arguments { balance: Balance::NOTHING };
+    pub(crate) const EMPTY: Arguments = Arguments { balance: Balance::NOTHING, went_on: false, broken: false };
 
     /// Whether the object, array or string is complete.
     pub(crate) fn is_closed(&self) -> bool {
-        self.balance.is_closed()
+        self.went_on || self.balance.is_closed()
     }
 
     /// Whether a name that follows may belong to another call: the arguments are complete, or a number or a word.
     pub(crate) fn may_end(&self) -> bool {
-        self.balance.is_over()
+        self.went_on || self.balance.is_over()
+    }
+
+    /// Whether no string or bracket is open, none closed that never opened, and the first byte that is not whitespace
+    /// begins a JSON value. Arguments without such a byte are whole. This is a balance: it does not parse the value.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.balance.is_open() && !self.balance.is_broken() && !self.broken
     }
 
     /// Reads a fragment of `payload` that is short, has no quirk, and does not continue after the end of the value.
     /// Returns `false`, with no effect, for any other fragment.
     #[inline(always)]
     pub(crate) fn add_short(&mut self, part: Part, payload: &[u8]) -> bool {
+        if self.went_on {
+            return false;
+        }
         let Part { start, len, flags, lead } = part;
         let is_plain = lead == 0 && flags == TextFlags::PLAIN;
         if is_plain && self.balance.is_in_string() {
@@ -176,7 +191,7 @@ impl Arguments {
         for fragment in text.fragments() {
             let bytes = fragment.encode(&mut buffer).as_bytes();
             let (closed, was_open) = (self.is_closed(), self.balance.is_open());
-            let end = self.balance.feed_value(bytes);
+            let end = if self.went_on { None } else { self.balance.feed_value(bytes) };
             if let Some(hash) = hash.as_deref_mut().filter(|_| !closed) {
                 let value = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
                 let blanks = if was_open { 0 } else { value.len().saturating_sub(value.trim_ascii_start().len()) };
@@ -185,9 +200,25 @@ impl Arguments {
             if closed || end.is_some() {
                 let rest = bytes.get(end.unwrap_or(0)..).unwrap_or(&[]);
                 after_end |= !rest.trim_ascii().is_empty();
+                self.go_on(rest);
             }
         }
         after_end
+    }
+
+    /// Reads bytes after the end of the value. They may be further values, and anything between them.
+    fn go_on(&mut self, bytes: &[u8]) {
+        visit!(bytes.len());
+        for byte in bytes {
+            if !self.balance.is_open() {
+                (self.balance, self.went_on) = (Balance::NOTHING, true);
+                self.broken |= matches!(byte, b'}' | b']');
+                if !matches!(byte, b'{' | b'[' | b'"') {
+                    continue;
+                }
+            }
+            self.balance.follow_byte::<true>(*byte);
+        }
     }
 }
 
@@ -209,6 +240,8 @@ pub(crate) struct Element<'a> {
     pub(crate) position: u32,
     pub(crate) name: Option<Text<'a>>,
     pub(crate) arguments: Text<'a>,
+    /// Whether it has arguments alone: neither an ID nor a name, nor a type unless its ID was sent as null.
+    pub(crate) is_bare: bool,
 }
 
 /// The effect of a fragment on the call that it selects.
@@ -217,6 +250,8 @@ pub(crate) enum Fate {
     Continues,
     /// The fragment continues the call although its ID differs.
     ContinuesUnderAnotherId,
+    /// The fragment continues the call although no call has its index.
+    ContinuesUnderAnotherIndex,
     /// The fragment opens the next call.
     Opens,
 }
@@ -228,6 +263,9 @@ pub struct CallRow {
     /// Its number among the calls of its choice, in order of appearance.
     pub(crate) number: u32,
     pub(crate) index: u32,
+    /// The index of the last fragment that [continued the call](Fate::ContinuesUnderAnotherIndex) under an index that no
+    /// call had, which means this call until another opens. [`NO_INDEX`](CallRow::NO_INDEX) if there was none.
+    pub(crate) other_index: u32,
     /// Whether the call came without an index. Its `index` is then its position, or the next free index.
     pub(crate) by_place: bool,
     /// The position of its last fragment in the array of the delta.
@@ -243,6 +281,9 @@ pub struct CallRow {
 }
 
 impl CallRow {
+    /// No call has this index.
+    pub(crate) const NO_INDEX: u32 = u32::MAX;
+
     pub(crate) fn id(&self) -> Option<Hash> {
         match self.identity {
             Identity::Id(id) => Some(id),

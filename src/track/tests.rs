@@ -129,7 +129,7 @@ fn fragments_find_their_calls() {
         ),
         (
             &["i0 <a>", "i0 #a tfunction", "i0 #a tother", "i0 #a tother =n", "i0 =n"],
-            &["0:new0 0<a>", "0:#a(function)", "", "0=n", ""],
+            &["0:new0 0<a> NamelessCall", "0:#a(function)", "", "0=n", ""],
         ),
         // An element without an ID, a name and arguments has no effect: the open call stays, and none opens.
         (&["i2 #a", "i1", "i1 tfunction", "i1 #c", "i2", "<x>"], &["0:new2#a", "", "", "1:new1#c", "", "1<x>"]),
@@ -183,7 +183,7 @@ fn fragments_find_their_calls() {
             &["i0 #a =f <{>", "=g", "<}>", "=f", "=fg", "=h"],
             &["0:new0#a 0=f 0<{>", "0+g", "0<}>", "1:new1 1=f", "1=fg", "1+h"],
         ),
-        (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}>", "0=f", "", "1:new1 1=g"]),
+        (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}> NamelessCall", "0=f", "", "1:new1 1=g"]),
         // The same name again, after complete arguments: with other arguments it is another call, unless the call has
         // an ID.
         (
@@ -220,18 +220,18 @@ fn fragments_find_their_calls() {
             &["i0 =a <\\\"[>", "i0 =b <]\\\">", "i0 #x"],
             &["0:new0 0=a 0<\"[>", "0+b 0<]\">", "1:again0#x ReusedCallIndex"],
         ),
-        (&["i0 <[]>", "i0 <]>"], &["0:new0 0<[]>", "0<]> ArgumentsAfterEnd"]),
+        (&["i0 <[]>", "i0 <]>"], &["0:new0 0<[]> NamelessCall", "0<]> ArgumentsAfterEnd"]),
         // A number or a word ends at another name, or at an ID with a name. The same name is a repetition.
         (
             &["i0 =a <1>", "i0 =a <2>", "i0 =b <true>", "i0 #x =c"],
             &["0:new0 0=a 0<1>", "0<2>", "1:again0 1=b 1<true> ReusedCallIndex", "2:again0#x 2=c ReusedCallIndex"],
         ),
         // After complete arguments, an ID with a name is another call. Before that, the ID is a late one.
-        (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}>", "1:again0#a 1=f ReusedCallIndex"]),
-        (&["i0 <{>", "i0 #a =f <}>"], &["0:new0 0<{>", "0:#a 0=f 0<}>"]),
+        (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}> NamelessCall", "1:again0#a 1=f ReusedCallIndex"]),
+        (&["i0 <{>", "i0 #a =f <}>"], &["0:new0 0<{> NamelessCall", "0:#a 0=f 0<}>"]),
         // The input of a custom tool need not be an object.
         (&["i0 #a cin", "i0 c{}x", "i0 cy"], &["0:new0#a 0<in>", "0<{}x>", "0<y>"]),
-        (&["i0 <{}>", "i0 <>", "i0 <x>"], &["0:new0 0<{}>", "", "0<x> ArgumentsAfterEnd"]),
+        (&["i0 <{}>", "i0 <>", "i0 <x>"], &["0:new0 0<{}> NamelessCall", "", "0<x> ArgumentsAfterEnd"]),
     ];
     for (arrays, expected) in cases {
         assert_eq!(calls(arrays), *expected, "{arrays:?}");
@@ -291,7 +291,7 @@ fn short_texts_have_hashes_of_their_own() {
 #[test]
 fn every_text_may_have_a_pending_surrogate_at_once() {
     const OPEN: &str = r#""content":"\ud83d","reasoning":"\ud83d","refusal":"\ud83d","function_call":{"arguments":"\ud83d"},
-        "tool_calls":[{"index":0,"function":{"arguments":"\ud83d"}},{"index":1,"function":{"arguments":"\ud83d"}}]"#;
+        "tool_calls":[{"index":0,"id":"a","function":{"arguments":"\ud83d"}},{"index":1,"id":"b","function":{"arguments":"\ud83d"}}]"#;
     let close = OPEN.replace("ud83d", "ude00");
     let smiles = |reported: &[String]| reported.iter().map(|line| line.matches('\u{1F600}').count()).sum::<usize>();
     let lost = |reported: &[String]| reported.iter().map(|line| line.matches('\u{FFFD}').count()).sum::<usize>();

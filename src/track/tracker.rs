@@ -4,7 +4,7 @@ use super::call::{is_sound, Arguments, CallRow, NameSoFar};
 use super::surrogate::{PendingSurrogate, Slots};
 use super::whole::Reach;
 use crate::chat::{name_before, DeltaCursor, Index, NamePiece};
-use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_REPLACES, FLAG_WHOLE};
+use crate::delta::{Called, Delta, FinishKind, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_REPLACES, FLAG_WHOLE};
 use crate::json::{Text, TextFlags};
 use crate::tables::{Arrays, Tables};
 use crate::visits::visit;
@@ -206,6 +206,9 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
                 return Next::Delta(name);
             }
         }
+        if delta.kind == Kind::ToolCall && index.plan.protocol().is_some() {
+            delta.flags |= FLAG_NATIVE;
+        }
         match self.take(&mut delta, cursor.called(), payload, offset, quirks) {
             Taken::Keep => Next::Delta(delta),
             Taken::Drop => Next::Nothing,
@@ -349,6 +352,9 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 let number = choice.index;
                 if let Some(first) = self.flush(Some(number), quirks) {
                     return Taken::Before(first);
+                }
+                if self.has_broken_call(number) && !FinishKind::from_number(delta.code).may_cut() {
+                    quirks.insert(Quirk::BrokenArguments);
                 }
                 // Some protocols report a finish reason with more than one event.
                 let counts = !delta.has(FLAG_NATIVE);

@@ -51,7 +51,7 @@ fn of_message(choice: &Choice, extended: bool) -> Value {
     some(&mut all, "audio", choice.audio.as_ref().map(|audio| of_audio(audio, extended)));
     some(&mut all, "annotations", choice.annotations.as_ref().map(raw));
     some(&mut all, "signatures", choice.signatures.as_ref().map(raw));
-    some(&mut all, "native_content", choice.native_content.as_ref().map(raw));
+    some(&mut all, "native_content", choice.native_content.as_ref().filter(|_| extended).map(raw));
     some(&mut all, "reasoning_details", choice.reasoning_details.as_ref().filter(|_| extended).map(raw));
     members(&mut all, &choice.message_members, extended);
     all.into()

@@ -25,6 +25,8 @@ struct Place {
     is_made_up: bool,
     /// Its latest position in the array.
     position: usize,
+    /// An index that no call had, under which a fragment without ID, name and type continued it.
+    other_index: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -64,6 +66,8 @@ impl Answer {
     pub fn into_message(mut self) -> Self {
         self.errors.truncate(1);
         self.done = false;
+        self.choices.values_mut().for_each(|choice| choice.role = without_default(&choice.role));
+        self.choices.retain(|_, choice| *choice != Choice::default());
         for choice in self.choices.values_mut() {
             let indexes: BTreeSet<u64> = choice.calls.iter().map(|call| call.index).collect();
             if indexes.len() == choice.calls.len() {
@@ -92,7 +96,7 @@ impl Answer {
             let function = choice.function_call.as_ref();
             let tokens = choice.logprobs.as_ref().and_then(|logprobs| logprobs.content.as_ref());
             Choice {
-                role: text(&choice.role),
+                role: without_default(&text(&choice.role)),
                 content: text(&choice.content),
                 reasoning: text(&choice.reasoning),
                 refusal: text(&choice.refusal),
@@ -124,6 +128,11 @@ impl Answer {
             done: false,
         }
     }
+}
+
+/// A role as a message has it, where `assistant` may not have been sent.
+fn without_default(role: &str) -> String {
+    role.replace("assistant", "")
 }
 
 /// Reads JSON that is complete in itself: joins the halves in its texts.
@@ -341,7 +350,7 @@ impl Naive {
         for call in message.calls.iter().skip(before.calls.len()) {
             let position = call.place.position;
             let index = if call.place.is_made_up { choice.free_index(position) } else { call.index };
-            let place = Place { is_made_up: false, position };
+            let place = Place { is_made_up: false, position, other_index: None };
             choice.calls.push(Call { index, arguments: String::new(), place, ..call.clone() });
             before.calls.push(Call::default());
         }
@@ -427,9 +436,18 @@ impl Naive {
         let latest = |wanted: &dyn Fn(usize) -> bool| (0..calls.len()).rev().find(|at| wanted(*at));
         let spoken_of = if let Some(index) = index {
             let under = |at: usize| calls[at].index == index;
+            let is_bare = id.is_none() && name.is_none() && filled(&value["type"]).is_none();
+            let is_open = |at: &usize| {
+                let arguments = trimmed(&calls[*at].arguments);
+                arguments.is_empty() || arguments.starts_with(['{', '[', '"']) && value_of(arguments).is_none()
+            };
+            // Calls are in the order in which they opened.
+            let guessed = || calls.len().checked_sub(1).filter(is_open);
             open.filter(|at| under(*at) && own(*at))
                 .or_else(|| latest(&|at| under(at) && own(at)))
                 .or_else(|| latest(&under))
+                .or_else(|| latest(&|at| at + 1 == calls.len() && calls[at].place.other_index == Some(index)).filter(|_| is_bare))
+                .or_else(|| guessed().filter(|_| is_bare))
         } else if let Some(at) = id.and_then(|_| latest(&own)) {
             Some(at)
         } else {
@@ -461,11 +479,14 @@ impl Naive {
         let free = choice.free_index(position);
         let at = spoken_of.filter(|_| !opens).unwrap_or(calls.len());
         if at == calls.len() {
-            let place = Place { is_made_up: index.is_none(), position };
+            let place = Place { is_made_up: index.is_none(), position, other_index: None };
             choice.calls.push(Call { index: index.unwrap_or(free), place, ..Call::default() });
         }
         choice.open = Some(at);
         let call = &mut choice.calls[at];
+        if index.is_some_and(|index| index != call.index) {
+            call.place.other_index = index;
+        }
         call.place.position = position;
         if call.id.is_empty() {
             call.id += id.unwrap_or("");

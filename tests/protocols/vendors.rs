@@ -165,7 +165,7 @@ fn gemini_candidates_parts_and_paths() {
                 "finish_reason": "tool_calls", "native_finish_reason": "STOP", "finishMessage": "m",
             },
             {
-                "index": 1, "message": {"content": "other"},
+                "index": 1, "message": {"role": "assistant", "content": "other"},
                 "finish_reason": "length", "native_finish_reason": "MAX_TOKENS",
             },
         ]);

@@ -159,7 +159,7 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
     let items = core::iter::from_fn(|| cursor.next_of_any(bytes, index));
     let items: Vec<_> = items.map(|delta| format!("{delta:?}")).collect();
     assert_eq!(quick_items(index, bytes), items, "{payload}");
-    values.push(format!("{choices} {quirks:?} {facts:?} {items:?} {:?} {}", list.behind, list.rest));
+    values.push(format!("{choices} {quirks:?} {facts:?} {items:?} {:?} {:?}", list.behind, list.rest));
     values
 }
 

@@ -46,8 +46,7 @@ impl<'a> FinishReason<'a> {
 
     /// Returns the meaning of the reason.
     pub fn kind(&self) -> FinishKind {
-        let known = || FinishKind::WORDS.iter().find(|(word, _)| self.text == *word);
-        self.native.unwrap_or_else(|| known().map_or(FinishKind::Other, |(_, kind)| *kind))
+        self.native.unwrap_or_else(|| FinishKind::of(self.text))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{named, ChoiceRow, Taken, TrackerOf};
 use crate::delta::{
-    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE,
+    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE,
 };
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
@@ -26,14 +26,23 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         }
         let Some(choice) = self.choice(place).copied() else { return Taken::Drop };
         let text = |part: Part| (!part.is_empty()).then(|| part.text(payload));
-        let fragment = Element {
+        let mut fragment = Element {
             index: delta.number().map(|index| index as u32),
             id: text(delta.text).map(Hash::of),
             position: delta.call,
             name: text(called.name),
             arguments: called.arguments.text(payload),
+            is_bare: !delta.has(FLAG_SELECTS | FLAG_NATIVE)
+                && [delta.text, called.name].iter().all(Part::is_empty)
+                && (delta.aux.is_empty() || delta.has(FLAG_NULL_ID)),
         };
         let is_whole = delta.has(FLAG_WHOLE);
+        if is_null_name(delta, called.name, payload) {
+            let nameless = Element { name: None, is_bare: true, ..fragment };
+            if self.selected(&choice, &nameless).is_some_and(|(_, call)| !call.name.is_empty()) {
+                fragment = nameless;
+            }
+        }
         if delta.has(FLAG_SELECTS) {
             let selected = match is_whole {
                 true => self.call_of_message(choice.index, delta.call),
@@ -58,8 +67,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
         };
         let opens = fate == Fate::Opens;
-        if fate == Fate::ContinuesUnderAnotherId {
-            quirks.insert(Quirk::ChangedCallId);
+        let is_nameless = !is_whole && !delta.has(FLAG_NATIVE) && fragment.id.is_none() && fragment.name.is_none();
+        match fate {
+            Fate::ContinuesUnderAnotherId => quirks.insert(Quirk::ChangedCallId),
+            Fate::ContinuesUnderAnotherIndex => quirks.insert(Quirk::GuessedCall),
+            Fate::Opens if is_nameless => quirks.insert(Quirk::NamelessCall),
+            Fate::Opens | Fate::Continues => {}
         }
         self.state.current_call = Some(call_place);
         let (choices, calls) = self.tables.both_mut();
@@ -102,6 +115,10 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     pub(super) fn tool_name(&mut self, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(state) = self.current_call() else { return Taken::Drop };
         delta.call = state.number;
+        if is_null_name(delta, delta.text, payload) && !state.name.is_empty() {
+            quirks.insert(Quirk::NoneString);
+            return Taken::Drop;
+        }
         let text = delta.text.text(payload);
         named(state.name.add(text), delta, text, quirks)
     }
@@ -116,6 +133,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             quirks.insert(Quirk::ArgumentsAfterEnd);
         }
         self.joined(more, delta, payload, quirks)
+    }
+
+    /// Whether the arguments of a call of this choice are [not whole](Arguments::is_whole).
+    pub(super) fn has_broken_call(&self, choice: u32) -> bool {
+        visit!(self.tables.calls().len());
+        self.tables.calls().iter().flatten().any(|call| call.choice == choice && !call.arguments.is_whole())
     }
 
     /// Finds the call that a fragment belongs to, or makes one. Returns its place in the table, the effect of the
@@ -133,6 +156,13 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             return Some((u16::try_from(call_place).ok()?, fate, false));
         }
         let reuses = selected.is_some() && fragment.index.is_some();
+        if let (false, true, Some(index)) = (selected.is_some(), fragment.is_bare, fragment.index) {
+            let last = self.opened_last(choice.index).filter(|(_, call)| !call.arguments.may_end());
+            if let Some((call_place, call)) = last {
+                call.other_index = index;
+                return Some((call_place, Fate::ContinuesUnderAnotherIndex, false));
+            }
+        }
         Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
     }
 
@@ -157,7 +187,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             Some((place, calls.get(place)?.as_ref()?))
         };
         if fragment.index.is_some() {
-            return last(&|call| has_index(call) && is_its_own(call)).or_else(|| last(&has_index));
+            let under_index = last(&|call| has_index(call) && is_its_own(call)).or_else(|| last(&has_index));
+            // The index that the call opened last went on under.
+            let has_taken = |call: &CallRow| fragment.index == Some(call.other_index);
+            let is_last = |call: &CallRow| call.number.saturating_add(1) == choice.calls && has_taken(call);
+            return under_index.or_else(|| last(&is_last).filter(|_| fragment.is_bare));
         }
         if let Some(found) = last(&is_its_own).filter(|_| fragment.id.is_some()) {
             return Some(found);
@@ -169,6 +203,13 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let goes_on = fragment.position == 0 || fragment.name.is_none() && fragment.id.is_none();
         let by_place = open.filter(|(_, call)| in_place(call)).or_else(|| last(&in_place));
         by_place.or_else(|| open.filter(|_| goes_on))
+    }
+
+    /// Returns the call of a choice that opened last, and its place in the table.
+    fn opened_last(&mut self, choice: u32) -> Option<(u16, &mut CallRow)> {
+        visit!(self.tables.calls().len());
+        let rows = (0..).zip(self.tables.calls_mut()).filter_map(|(place, row)| Some((place, row.as_mut()?)));
+        rows.filter(|(_, call)| call.choice == choice && call.has_opened()).max_by_key(|(_, call)| call.number)
     }
 
     /// Returns the index for a call that came without one: its position in the array or, if that is taken, the next
@@ -199,6 +240,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 choice: choice.index,
                 number: choice.calls,
                 index,
+                other_index: CallRow::NO_INDEX,
                 by_place: element.index.is_none() && !is_whole,
                 position: element.position,
                 identity: Identity::Unopened,
@@ -212,4 +254,10 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         choice.calls = choice.calls.saturating_add(1);
         u16::try_from(place).ok()
     }
+}
+
+/// Whether the name of a call is the text `null` in the place of null, as the ID beside it is. A fragment may have such
+/// a name; a call that is opened may be named so.
+fn is_null_name(delta: &Delta, name: Part, payload: &[u8]) -> bool {
+    delta.has(FLAG_NULL_ID) && name.text(payload) == "null"
 }
