@@ -141,8 +141,9 @@ pub struct QuirkSet(u64);
 impl QuirkSet {
     /// The empty set.
     pub const EMPTY: QuirkSet = QuirkSet(0);
-    /// Every quirk, including those of later versions.
-    pub const ALL: QuirkSet = QuirkSet(u64::MAX);
+    /// Every quirk, including those of later versions, except [`RepeatedText`](Quirk::RepeatedText): a model may repeat
+    /// itself, so who makes that an error must name it.
+    pub const ALL: QuirkSet = QuirkSet(!(1 << Quirk::RepeatedText as u8));
 
     /// Whether the set contains no quirk.
     #[inline]
@@ -237,7 +238,8 @@ mod tests {
             let rest: Vec<_> = Quirk::ALL.iter().copied().filter(|&other| other != quirk).collect();
             assert_eq!(others.iter().collect::<Vec<_>>(), rest);
             assert_eq!((others.and(one), others | one), (QuirkSet::EMPTY, all));
-            assert_eq!((all.and(one), QuirkSet::ALL.and(others)), (one, others));
+            let named = others | Quirk::RepeatedText;
+            assert_eq!((all.and(one), (QuirkSet::ALL | Quirk::RepeatedText).and(named)), (one, named));
         }
     }
 

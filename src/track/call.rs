@@ -1,5 +1,6 @@
 //! The state of a tool call: a few integers and hashes, no text.
 
+use super::repeats::Repeats;
 use super::surrogate::PendingSurrogate;
 use crate::chat::NamePiece;
 use crate::delta::Part;
@@ -274,6 +275,8 @@ pub struct CallRow {
     pub(crate) kind_known: bool,
     pub(crate) name: NameSoFar,
     pub(crate) arguments: Arguments,
+    /// What is known of the arguments, to find repetitions.
+    pub(crate) repeats: Repeats,
     /// The length of the decoded arguments that messages so far have reported.
     pub(crate) reach: u32,
     /// The pending high surrogate at the end of its arguments.

@@ -5,6 +5,7 @@
 //! remembers the earlier chunks, and changes the deltas of a chunk to those of a stream, which report each thing once.
 
 mod call;
+mod repeats;
 mod surrogate;
 mod tracker;
 mod updates;

@@ -1,6 +1,7 @@
 //! The tracker: turns the deltas of chunks into those of a stream, in place.
 
 use super::call::{is_sound, Arguments, CallRow, NameSoFar};
+use super::repeats::Repeats;
 use super::surrogate::{PendingSurrogate, Slots};
 use super::whole::Reach;
 use crate::chat::{name_before, DeltaCursor, Index, NamePiece};
@@ -31,6 +32,8 @@ pub struct ChoiceRow {
     source: TextSource,
     /// The pending surrogates: one for each kind of [`PendingSurrogate::OF_CHOICE`], or one for each of the [`Slots`].
     surrogates: [PendingSurrogate; 4],
+    /// What is known of the content and the reasoning, to find repetitions.
+    repeats: [Repeats; 2],
 }
 
 /// Whether the texts of a choice were reported from deltas or from messages so far, and the state that each needs.
@@ -244,6 +247,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         if self.state.pending != 0 || known.finished || !is_sound {
             return false;
         }
+        let [content, reasoning] = &mut known.repeats;
+        let repeats = if kind == Kind::Reasoning { reasoning } else { content };
+        if !repeats.pass(text, payload) {
+            return false;
+        }
         known.delta = true;
         true
     }
@@ -259,7 +267,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         if !is_open || self.state.pending != 0 || call.id().is_none() {
             return None;
         }
+        let before = call.repeats;
+        if !call.repeats.pass(arguments, payload) {
+            return None;
+        }
         if !call.arguments.add_short(arguments, payload) {
+            call.repeats = before;
             return None;
         }
         (call.position, self.state.current_call, known.delta) = (0, Some(open), true);
@@ -445,6 +458,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             open: None,
             source: TextSource::NOTHING,
             surrogates: [PendingSurrogate::NONE; 4],
+            repeats: [Repeats::NOTHING; 2],
         });
         Some(place)
     }
@@ -458,6 +472,15 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
         let Some(choice) = self.choice(place) else { return Taken::Drop };
+        let [content, reasoning] = &mut choice.repeats;
+        let repeats = match delta.kind {
+            Kind::Content => Some(content),
+            Kind::Reasoning => Some(reasoning),
+            _ => None,
+        };
+        if repeats.is_some_and(|repeats| repeats.repeats(delta.text, payload)) {
+            quirks.insert(Quirk::RepeatedText);
+        }
         // If there is no room for a pending surrogate, one at the end of the text counts as unpaired.
         let more = choice.surrogate(delta).map_or(0, |surrogate| surrogate.join(&mut delta.text, payload));
         self.joined(more, delta, payload, quirks)

@@ -6,6 +6,7 @@ use crate::delta::{
 };
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
+use crate::track::repeats::Repeats;
 use crate::track::surrogate::PendingSurrogate;
 use crate::visits::visit;
 use crate::{Error, Quirk, QuirkSet};
@@ -128,6 +129,9 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         delta.call = state.number;
         let is_custom = delta.has(FLAG_CUSTOM);
         delta.flags = 0;
+        if state.repeats.repeats(delta.text, payload) {
+            quirks.insert(Quirk::RepeatedText);
+        }
         let more = state.surrogate.join(&mut delta.text, payload);
         if !is_custom && state.add(delta.text.text(payload)) {
             quirks.insert(Quirk::ArgumentsAfterEnd);
@@ -247,6 +251,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 kind_known: false,
                 name: NameSoFar::EMPTY,
                 arguments: Arguments::EMPTY,
+                repeats: Repeats::NOTHING,
                 reach: 0,
                 surrogate: PendingSurrogate::NONE,
             });

@@ -1,0 +1,171 @@
+//! Finds texts that are sent again: all of a text so far in each delta, or all of it once more.
+//!
+//! Nothing is changed by such a guess: a model may repeat itself. The tracker keeps no text, so a delta is compared with
+//! what came before by lengths and hashes. Nearly every delta has less than half of the bytes before it, and so repeats
+//! neither all of them, nor is the second one of a row that began with the text.
+
+use crate::delta::Part;
+use crate::hash;
+use crate::visits::visit;
+
+/// How many bytes at the front of a text are hashed.
+const FRONT: u32 = 32;
+
+/// The fewest bytes of a text that counts as sent once more.
+const LEAST: u32 = 16;
+
+/// The fewest bytes of a delta that the next one may begin with. They must not be all equal: `--`, `---` and `----` are
+/// often a ruler.
+const FEWEST: usize = 3;
+
+/// What is known of the texts of one channel: the content or the reasoning of a choice, or the arguments of a call.
+/// Lengths are in raw bytes, as sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeats {
+    /// The length of all deltas, and the hash of their first [`FRONT`] bytes.
+    len: u32,
+    front: u32,
+    /// The last delta that was compared: its length, its hash, and the length of all deltas up to it.
+    last: u32,
+    last_hash: u32,
+    compared: u32,
+    /// Whether that delta began with the one before it, and was longer.
+    grew: bool,
+}
+
+/// What [`Repeats`] would be after a delta, and whether the delta repeats what came before.
+type Judged = (Repeats, bool);
+
+impl Repeats {
+    pub(crate) const NOTHING: Repeats =
+        Repeats { len: 0, front: hash::EMPTY, last: 0, last_hash: hash::EMPTY, compared: 0, grew: false };
+
+    /// Takes in a text that repeats nothing. Returns `false`, with no effect, for any other text.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self, text: Part, payload: &[u8]) -> bool {
+        self.pass_short(text.len) || self.pass_compared(text.bytes(payload))
+    }
+
+    /// Takes in a text that has at most half of the bytes before it. Returns `false`, with no effect, for any other text.
+    #[inline(always)]
+    fn pass_short(&mut self, len: u32) -> bool {
+        let is_short = self.len >= FRONT && len <= self.len / 2;
+        if is_short {
+            self.len = self.len.saturating_add(len);
+        }
+        is_short
+    }
+
+    #[inline(never)]
+    fn pass_compared(&mut self, text: &[u8]) -> bool {
+        let (after, repeats) = self.judge(text);
+        if !repeats {
+            *self = after;
+        }
+        !repeats
+    }
+
+    /// Takes in any text. Returns whether it repeats what came before.
+    pub(crate) fn repeats(&mut self, text: Part, payload: &[u8]) -> bool {
+        if self.pass_short(text.len) {
+            return false;
+        }
+        let (after, repeats) = self.judge(text.bytes(payload));
+        *self = after;
+        repeats
+    }
+
+    #[inline(never)]
+    fn judge(&self, text: &[u8]) -> Judged {
+        visit!(text.len());
+        let Repeats { len, front, last, last_hash, compared, grew } = *self;
+        let (hash, new_len) = (hash::fnv(text), text.len() as u32);
+        // A delta that was all of the text so far has its length.
+        let is_several = last != len;
+        let is_again = is_several
+            && new_len == len
+            && len >= LEAST
+            && text.get(..FRONT.min(len) as usize).map(hash::fnv) == Some(front);
+        // The front of the text that the delta before would be.
+        let before = text
+            .get(..last as usize)
+            .filter(|before| compared == len && new_len > last && hash::fnv(before) == last_hash);
+        let grows = before.is_some_and(|before| grew || before.len() >= FEWEST && !is_run(before));
+        let room = FRONT.saturating_sub(len) as usize;
+        let front = if room == 0 { front } else { hash::fnv_after(front, text.get(..room).unwrap_or(text)) };
+        let len = len.saturating_add(new_len);
+        let after = Repeats { len, front, last: new_len, last_hash: hash, compared: len, grew: grows };
+        (after, is_again || grows && grew)
+    }
+}
+
+/// Whether all bytes are equal.
+fn is_run(bytes: &[u8]) -> bool {
+    bytes.windows(2).all(|two| two.first() == two.last())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    extern crate std;
+    use super::Repeats;
+    use crate::delta::Part;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// Returns for each text whether it repeats those before it, by the whole way, and by the short way first.
+    fn found(texts: &[&str]) -> Vec<bool> {
+        let ways = [false, true].map(|is_short| {
+            let mut repeats = Repeats::NOTHING;
+            let read = |text: &&str| {
+                let payload = std::format!("{{\"content\":\"{text}\"}}");
+                let part = Part { start: 12, len: text.len() as u32, ..Part::NONE };
+                let payload = payload.as_bytes();
+                !(is_short && repeats.pass(part, payload)) && repeats.repeats(part, payload)
+            };
+            texts.iter().map(read).collect::<Vec<_>>()
+        });
+        assert_eq!(ways[0], ways[1], "{texts:?}");
+        ways[0].clone()
+    }
+
+    #[test]
+    fn texts_so_far_are_found_from_the_third_on() {
+        assert_eq!(found(&["Sure! ", "Sure! The ", "Sure! The a"]), [false, false, true]);
+        let long = "A text of more bytes than any hash of the front covers. ";
+        let so_far: Vec<String> = (0..4).map(|n| long.to_string() + &"x".repeat(n)).collect();
+        let so_far: Vec<&str> = so_far.iter().map(String::as_str).collect();
+        // The fourth has less than half of the bytes before it.
+        assert_eq!(found(&so_far), [false, false, true, false]);
+        let mut other = so_far.clone();
+        other.insert(2, "b");
+        assert_eq!(found(&other), [false, false, false, false, false]);
+    }
+
+    #[test]
+    fn a_text_once_more_is_found_behind_several_deltas() {
+        assert_eq!(found(&["The capital", " is Paris", "The capital is Paris"]), [false, false, true]);
+        let (front, rest) = ("The capital of the country in", " question is Paris, which is a town");
+        assert_eq!(found(&[front, rest, &(front.to_string() + rest)]), [false, false, true]);
+        assert_eq!(found(&[front, rest, &("Not".to_string() + &front[3..] + rest)]), [false, false, false]);
+    }
+
+    #[test]
+    fn a_model_may_repeat_itself() {
+        for texts in [
+            // Too short, or a ruler.
+            &["ab", "abc", "abcd", "abcde"][..2],
+            &["----", "-----", "------"],
+            // One delta, sent twice.
+            &["The capital is Paris", "The capital is Paris"],
+            // Each word once more, but no longer than before.
+            &["abc", "abc", "abc", "abc"],
+            &["word ", "word by ", "word", "word by word"],
+            &["ten bytes ", "short", "ten bytes short"][..2],
+        ] {
+            assert!(found(texts).iter().all(|found| !found), "{texts:?}");
+        }
+    }
+
+    use std::string::ToString;
+}
