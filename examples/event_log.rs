@@ -57,7 +57,7 @@ fn variants() -> [(&'static str, Store, Config); 5] {
 #[cfg(feature = "serde")]
 fn message(mut bytes: &[u8]) -> String {
     use deltawire::message::{Assembler, Detail};
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+    let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), Config::default());
     let mut assembler = Assembler::new();
     while let Some(event) = parser.next(&mut bytes).unwrap() {
         assembler.add(&event).unwrap();

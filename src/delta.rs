@@ -381,8 +381,8 @@ pub struct Delta {
     /// The index of the choice. 0 if the delta belongs to the chunk as a whole, and `u32::MAX` in a [`Kind::Limit`] if
     /// the index of the choice itself is out of range.
     pub choice: u32,
-    /// For a tool call: with a tracker, the number of the call among the calls of its choice, in order of appearance;
-    /// without a tracker, its position in the array of the chunk.
+    /// For a tool call, the number of the call among the calls of its choice, in order of appearance. Until a tracker
+    /// takes the delta in, its position in the array of the chunk.
     pub call: u32,
     /// Depends on the kind: a finish reason, a quirk, an error kind, a limit, a number of choices, or a [`Meta`].
     pub code: u32,

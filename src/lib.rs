@@ -48,12 +48,11 @@
 //! # program::run();
 //! ```
 //!
-//! [`Parser::next`] returns events instead, and reads the deltas of each chunk by itself ([`Update`] says how they
-//! differ). [`Parser::feed`] calls a [`Handler`], which also gets events and quirks, and may pause.
-//!
-//! Push reports everything once: a role that each chunk repeats comes once, each fragment of arguments comes with the
-//! number of its tool call, and a character whose surrogates came in two chunks is joined. The assembler in [`message`]
-//! (feature `alloc`) builds the whole message; [`MessageLog`](message::MessageLog) does so without a heap.
+//! [`Parser::next`] returns events instead, with the same deltas, and [`Parser::feed`] calls a [`Handler`], which also
+//! gets events and quirks, and may pause. Each reports everything once: a role that each chunk repeats comes once, each
+//! fragment of arguments comes with the number of its tool call, and a character whose surrogates came in two chunks is
+//! joined. The assembler in [`message`] (feature `alloc`) builds the whole message;
+//! [`MessageLog`](message::MessageLog) does so without a heap.
 //!
 //! Deltas borrow the bytes. [`Update::into_owned`](Update::into_owned) (feature `alloc`) makes a copy that can be sent
 //! to another task. `docs/rust.md` has programs: a blocking reader, `tokio` with `reqwest`, a gateway with `axum`,
@@ -122,7 +121,7 @@ pub use storage::Growing;
 pub use storage::{Movable, Storage};
 pub use stream::handler;
 pub use stream::{
-    Config, End, Event, Flow, Framing, Handler, Parser, SharedParser, Stop, Validate, Verdict, Workspace,
+    Config, End, Event, Flow, Framing, Handler, Parser, Pulled, SharedParser, Stop, Validate, Verdict, Workspace,
 };
 pub use tables::{Arrays, Lent, Tables};
 

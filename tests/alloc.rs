@@ -8,7 +8,7 @@ use deltawire::message::{Detail, Field, MessageLog};
 use deltawire::sse::Decoder;
 use deltawire::stream::Event;
 use deltawire::track::Tracker;
-use deltawire::{Config, Flow, Framing, Handler, Limits, Parser, QuirkSet, Stop, Storage, Update, Validate};
+use deltawire::{Config, Flow, Framing, Handler, Limits, Parser, Pulled, QuirkSet, Stop, Storage, Update, Validate};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -151,7 +151,7 @@ impl Handler for Reader {
 
 fn by_push<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) -> usize {
     let mut reader = Reader::default();
-    let mut parser = Parser::<S, SLOTS, _>::with_slots(storage, config, Tracker::<8, 32>::new());
+    let mut parser = Parser::<S, SLOTS>::with_slots(storage, config, Tracker::<8, 32>::new());
     for mut piece in bytes.chunks(size) {
         loop {
             let fed = parser.feed(piece, &mut reader);
@@ -169,23 +169,20 @@ fn by_push<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
 
 fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) -> usize {
     let mut reader = Reader::default();
-    let (mut tracker, mut of_log): (Tracker, Tracker) = Default::default();
+    let mut of_log = Tracker::<8, 32>::new();
     let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), [0; 16384]);
-    let mut parser = Parser::<S, SLOTS, ()>::with_slots(storage, config, ());
-    let mut see = |reader: &mut Reader, event: &Event<'_>| {
-        reader.see(event);
-        if let Event::Chunk(chunk) = event {
-            reader.sum += usize::from(log.add_chunk(&mut buffer, &mut of_log, chunk).is_ok());
-            let mut updates = tracker.updates(chunk);
-            (&mut updates).for_each(|(_, update)| reader.take(update));
-            reader.sum += usize::from(updates.error().is_some());
-            event.deltas().for_each(|(_, update)| reader.take(update));
+    let mut parser = Parser::<S, SLOTS>::with_slots(storage, config, Tracker::new());
+    let mut see = |reader: &mut Reader, event: Pulled<'_>| {
+        reader.see(&event);
+        if let Event::Chunk(chunk) = *event {
+            reader.sum += usize::from(log.add_chunk(&mut buffer, &mut of_log, &chunk).is_ok());
         }
+        event.deltas().for_each(|(_, update)| reader.take(update));
     };
     for mut piece in bytes.chunks(size) {
         loop {
             match parser.next(&mut piece) {
-                Ok(Some(event)) => see(&mut reader, &event),
+                Ok(Some(event)) => see(&mut reader, event),
                 Ok(None) => break,
                 Err(error) => reader.sum += error.offset() as usize,
             }
@@ -193,7 +190,7 @@ fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
     }
     loop {
         match parser.finish() {
-            Ok(Some(event)) => see(&mut reader, &event),
+            Ok(Some(event)) => see(&mut reader, event),
             Ok(None) => break,
             Err(error) => reader.sum += error.offset() as usize,
         }
@@ -288,7 +285,7 @@ fn a_large_buffer_is_given_back() {
         let event =
             |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
         let (short, long) = (event("a"), event(&"b".repeat(600_000)));
-        let mut parser = Parser::<_, SLOTS, _>::with_slots(deltawire::Growing::new(), Config::default(), ());
+        let mut parser = Parser::<_, SLOTS>::with_slots(deltawire::Growing::new(), Config::default(), Tracker::new());
         let mut events = 0;
         // Feed up to the event that ends a piece: the next call finds it in the storage.
         let mut feed = |bytes: &str, size: usize| {
@@ -332,12 +329,12 @@ fn a_large_buffer_is_given_back_by_a_call_without_bytes() {
             next(b"");
             LIVE.with(Cell::get) - before
         };
-        let mut parser = Parser::with_tracker(Growing::new(), config, ());
+        let mut parser = Parser::with_config(Growing::new(), config);
         assert_eq!(left(&mut |mut bytes| while parser.next(&mut bytes).unwrap().is_some() {}), 0, "pull");
         let (mut parser, mut reader) = (Parser::with_config(Growing::new(), config), Reader::default());
         assert_eq!(left(&mut |bytes| assert_eq!(parser.feed(bytes, &mut reader).stop, None)), 0, "push");
-        let mut parser = SharedParser::sharing(Growing::new(), config, ());
-        let mut workspace: Workspace = Workspace::with_slots();
+        let mut parser: SharedParser<Growing> = Parser::sharing(Growing::new(), config, Tracker::new());
+        let mut workspace: Workspace = Workspace::new();
         let mut next = |mut bytes: &[u8]| while parser.next_with(&mut workspace, &mut bytes).unwrap().is_some() {};
         assert_eq!(left(&mut next), 0, "workspace");
     }

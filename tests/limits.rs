@@ -494,7 +494,7 @@ fn indexes() {
     }
     for (last, seen) in [(125, 126), (126, 127), (127, 128), (128, 128), (1000, 128)] {
         let stream = choices(0, last + 1);
-        let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
+        let mut parser = Parser::with_config(Growing::new(), Config::default());
         for mut byte in stream.as_bytes().chunks(1) {
             assert!(parser.next(&mut byte).unwrap().is_none() || byte.is_empty());
         }

@@ -16,6 +16,7 @@ mod message_log;
 mod native;
 mod oracle;
 mod protocols;
+mod pull;
 mod quirks;
 mod size;
 mod small_worlds;

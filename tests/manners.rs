@@ -147,10 +147,11 @@ fn views_print_what_they_are_of_cut_at_64_bytes() {
     let chunk = deltawire::chat::Chunk::read(payload.as_bytes(), &mut index).unwrap();
     show(&chunk);
     show(&chunk.index());
-    show(&chunk.deltas());
     show(&chunk.other_members());
     chunk.other_members().for_each(|member| show(&member));
-    chunk.deltas().for_each(|(_, update)| show(&update));
+    let mut tracker = Tracker::<8, 32>::new();
+    show(&tracker.updates(&chunk));
+    tracker.updates(&chunk).for_each(|(_, update)| show(&update));
     show(&chunk.usage());
     show(&chunk.usage().unwrap().counts());
     show(&chunk.error());
@@ -172,8 +173,9 @@ fn views_print_what_they_are_of_cut_at_64_bytes() {
     let mut input = stream.as_bytes();
     let mut parser = Parser::new(vec_of(1 << 16));
     while let Some(event) = parser.next(&mut input).unwrap() {
-        assert!(!matches!(event, Event::Malformed(_)));
+        assert!(!matches!(*event, Event::Malformed(_)));
         show(&event);
+        show(&event.deltas());
     }
     for of in &shown {
         assert!(of.len() < 800, "{} bytes: {of}", of.len());
@@ -221,6 +223,8 @@ fn errors_are_errors_and_can_be_sent() {
     check(deltawire::message::LogError::OutOfMemory);
     fn can_be_sent<T: Send + Sync + 'static>() {}
     can_be_sent::<Parser<[u8; 64]>>();
+    can_be_sent::<deltawire::Pulled<'static>>();
+    can_be_sent::<deltawire::stream::Deltas<'static>>();
     can_be_sent::<deltawire::End>();
     can_be_sent::<deltawire::chat::TokenCounts>();
     #[cfg(feature = "alloc")]

@@ -51,11 +51,11 @@ impl<'a> Ask<'a> {
         };
         Readings {
             pulled: store.with(|storage| {
-                let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, config, ());
+                let mut parser = Parser::<_, SLOTS>::with_slots(storage, config, Tracker::new());
                 drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
             }),
             pushed: store.with(|storage| {
-                let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, config, Tracker::<8, 32>::new());
+                let mut parser = Parser::<_, SLOTS>::with_slots(storage, config, Tracker::<8, 32>::new());
                 drive::push(&mut parser, bytes, cuts, pause, Detail::States)
             }),
             batched: batch::batch_with::<SLOTS>(config, bytes, cuts, how),
@@ -78,7 +78,7 @@ impl<'a> Ask<'a> {
         ];
         let pulled = store.with(|storage| {
             let turns = &mut Turns::<SLOTS>::new(&others, seed);
-            let mut parser = Sharing { parser: Parser::sharing(storage, config, ()), turns };
+            let mut parser = Sharing { parser: Parser::sharing(storage, config, Tracker::<8, 32>::new()), turns };
             drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
         });
         let pushed = store.with(|storage| {

@@ -42,7 +42,7 @@ fn texts_of_errors() {
     let mut parser = Parser::new([0; 512]);
     let mut input = &b"event: error\ndata: out of \xff luck\n\n"[..];
     while let Some(event) = parser.next(&mut input).unwrap() {
-        let Event::Chunk(chunk) = event else { continue };
+        let Event::Chunk(chunk) = *event else { continue };
         log.add_chunk(&mut buffer, &mut Tracker::<8, 32>::new(), &chunk).unwrap();
     }
     assert_eq!(text_of(&log, &buffer, Field::Error).as_deref(), Some("out of \u{fffd} luck"));

@@ -161,7 +161,7 @@ fn fields_of_event_streams() {
 fn events<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out: &mut Vec<u8>) {
     out.clear();
     let config = Config::new().with_validate(validate);
-    let mut parser = Parser::<_, SLOTS, _>::with_slots([0xAA; 96], config, ());
+    let mut parser = Parser::<_, SLOTS>::with_slots([0xAA; 96], config, deltawire::track::Tracker::new());
     let mut piece: &[u8] = &[];
     let mut pieces = pieces(bytes, cuts);
     let mut ended = false;
@@ -175,7 +175,7 @@ fn events<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out:
             }
             continue;
         };
-        let (kind, text, more) = match &event {
+        let (kind, text, more) = match &*event {
             Event::Chunk(chunk) => (b'{', chunk.payload(), chunk.quirks().iter().map(|quirk| 1 << quirk as u8).sum()),
             Event::Done => (b'd', &b""[..], 0),
             Event::Comment(text) => (b':', *text, 0),
@@ -191,6 +191,7 @@ fn events<const SLOTS: usize>(bytes: &[u8], cuts: Cuts, validate: Validate, out:
         out.push(kind);
         out.extend_from_slice(text);
         out.extend_from_slice(&more.to_le_bytes());
+        drop(event);
         let range = parser.wire_range();
         out.extend_from_slice(&[range.start as u8, range.end as u8]);
     }
@@ -413,7 +414,7 @@ fn strings() {
 
 /// Payloads that are JSON or resemble it.
 fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let mut parser = Parser::<_, 0, _>::with_slots([0xAA; 96], Config::default(), ());
+    let mut parser = Parser::<_, 0>::with_slots([0xAA; 96], Config::default(), deltawire::track::Tracker::new());
     let mut out = Vec::new();
     let mut take = |event: Event<'_>| match event {
         Event::Chunk(chunk) => out.push(chunk.payload().to_vec()),
@@ -422,10 +423,10 @@ fn payloads(bytes: &[u8]) -> Vec<Vec<u8>> {
     };
     let mut input = bytes;
     while let Some(event) = parser.next(&mut input).unwrap() {
-        take(event);
+        take(*event);
     }
     while let Some(event) = parser.finish().unwrap() {
-        take(event);
+        take(*event);
     }
     out
 }

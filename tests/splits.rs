@@ -12,8 +12,7 @@ use crate::common::thin::thin;
 use deltawire::chat::{ApiError, CallUpdate, NamePiece, OtherMember, TokenCounts};
 use deltawire::json::{Fragment, Text};
 use deltawire::stream::{Event, Fed};
-use deltawire::track::Tracker;
-use deltawire::{Config, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Storage, Update};
+use deltawire::{Config, Flow, Growing, Handler, Limits, Parser, Pulled, Quirk, Stop, Storage, Update};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
@@ -197,7 +196,7 @@ impl Hash {
     /// Adds the verdict, the token counts, the counters and the last event ID.
     fn end<S: Storage, T>(&mut self, parser: &Parser<S, 2, T>) {
         self.bytes(format!("{:?}", parser.end()).as_bytes());
-        parser.native_counts().iter().for_each(|counts| self.counts(counts));
+        parser.usage().iter().for_each(|counts| self.counts(counts));
         for quirk in Quirk::ALL {
             self.word(u64::from(parser.quirk_count(*quirk)));
         }
@@ -363,30 +362,26 @@ fn sizes(len: usize, stream: &Stream, config: Config) -> Result<u64, String> {
     from_start(len, stream, config, sizes.map(|size| (size..stream.bytes.len()).step_by(size).collect()))
 }
 
-/// By pull, with a separate tracker, in reads of one size: texts and events equal those of one read.
+/// By pull, in reads of one size: texts and events equal those of one read.
 fn pulled(stream: &Stream, size: usize) -> Hash {
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
-    let mut tracker: Tracker = Tracker::new();
+    let mut parser = Parser::new(Growing::new());
     let mut hash = Hash::NEW;
-    fn take(hash: &mut Hash, tracker: &mut Tracker, event: &Event<'_>) {
-        hash.event(event);
-        let Some(chunk) = event.chunk() else { return };
-        let mut updates = tracker.updates(&chunk);
-        for (choice, update) in &mut updates {
+    fn take(hash: &mut Hash, event: Pulled<'_>) {
+        hash.event(&event);
+        for (choice, update) in event.deltas() {
             hash.update(choice, &update);
-        }
-        for quirk in updates.quirks().iter() {
-            hash.word(quirk as u64);
         }
     }
     for mut piece in stream.bytes.chunks(size.max(1)) {
-        while let Some(event) = parser.next(&mut piece).unwrap() {
-            take(&mut hash, &mut tracker, &event);
+        loop {
+            let Some(event) = parser.next(&mut piece).unwrap() else { break };
+            take(&mut hash, event);
             hash.range(parser.wire_range());
         }
     }
-    while let Some(event) = parser.finish().unwrap() {
-        take(&mut hash, &mut tracker, &event);
+    loop {
+        let Some(event) = parser.finish().unwrap() else { break };
+        take(&mut hash, event);
         hash.range(parser.wire_range());
     }
     hash.end(&parser);

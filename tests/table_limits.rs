@@ -119,7 +119,7 @@ fn sizes(stream: &str) -> impl Iterator<Item = Vec<&[u8]>> {
 fn assembled(assembler: Assembler, pieces: &[&[u8]]) -> (Assembler, Vec<LogError>) {
     let mut assembler = assembler;
     let mut errors = Vec::new();
-    let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
+    let mut parser = Parser::with_tracker(Growing::new(), Config::default(), Tracker::<300, 300>::new());
     for mut piece in pieces.iter().copied() {
         while let Some(event) = parser.next(&mut piece).unwrap() {
             errors.extend(assembler.add(&event).err());
@@ -219,10 +219,10 @@ fn choices_and_calls_of_logs() {
     fn logged(pieces: &[&[u8]]) -> (MessageLog<3, 4>, Vec<u8>, Vec<LogError>) {
         let (mut log, mut buffer, mut errors) = (MessageLog::new(), vec![0; 16384], Vec::new());
         let mut tracker = Tracker::<3, 4>::new();
-        let mut parser = Parser::with_tracker(Growing::new(), Config::default(), ());
+        let mut parser = Parser::with_config(Growing::new(), Config::default());
         for mut piece in pieces.iter().copied() {
             while let Some(event) = parser.next(&mut piece).unwrap() {
-                if let Event::Chunk(chunk) = event {
+                if let Event::Chunk(chunk) = *event {
                     errors.extend(log.add_chunk(&mut buffer, &mut tracker, &chunk).err());
                 }
             }
@@ -262,11 +262,11 @@ fn counts_of_quirks() {
     for number in [65_534usize, 65_535, 65_536, 65_537] {
         for size in [5, 7, usize::MAX] {
             let stream = b"data:\n\n".repeat(number);
-            let mut parser = Parser::with_tracker([0; 64], Config::default(), ());
+            let mut parser = Parser::with_config([0; 64], Config::default());
             let mut events = 0;
             for mut piece in stream.chunks(size) {
                 while let Some(event) = parser.next(&mut piece).unwrap() {
-                    assert!(matches!(event, Event::KeepAlive(b"")));
+                    assert!(matches!(*event, Event::KeepAlive(b"")));
                     events += 1;
                 }
             }

@@ -4,7 +4,7 @@
 use crate::common::log::escaped;
 use crate::common::random::Random;
 use deltawire::stream::{Media, Pending, Protocol};
-use deltawire::{Config, Event, Limits, Parser, Update, Verdict};
+use deltawire::{Config, Limits, Parser, Update, Verdict};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -356,7 +356,9 @@ fn parsed(bytes: &[u8], step: usize) -> Known {
         while parser.next(&mut piece).unwrap().is_some() {}
     }
     while parser.finish().unwrap().is_some() {}
-    let end = parser.end();
+    let mut end = parser.end();
+    // The naive reader does not compare the messages of a choice.
+    end.replaced = 0;
     Known { verdict: end.verdict, media: end.media, pending: end.pending, complete: end.is_complete() }
 }
 
@@ -431,13 +433,13 @@ fn a_protocol_is_read_or_reported_by_its_name() {
     for (protocol, stream) in streams {
         for given in [None, Some(protocol)] {
             let config = Config::new().with_protocol(given);
-            let mut parser = Parser::<_, 2, ()>::with_tracker([0; 512], config, ());
+            let mut parser = Parser::with_config([0; 512], config);
             let (mut input, mut contents) = (stream.as_bytes(), 0);
             while let Some(event) = parser.next(&mut input).unwrap() {
-                let Event::Chunk(chunk) = event else { panic!("{stream}: {event:?}") };
-                contents += chunk.deltas().filter(|(_, update)| matches!(update, Update::Content(_))).count();
+                assert!(event.chunk().is_some(), "{stream}: {event:?}");
+                contents += event.deltas().filter(|(_, update)| matches!(update, Update::Content(_))).count();
             }
-            parser.finish().unwrap();
+            assert!(parser.finish().unwrap().is_none());
             let end = parser.end();
             if protocol.is_read() {
                 assert_eq!((end.protocol, contents), (Some(protocol), 1), "{stream}");

@@ -48,16 +48,16 @@ pub fn dialect(data: &[u8]) {
         }
         return;
     }
-    let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), config, ());
+    let mut parser: Parser<Growing, 0> = Parser::with_slots(Growing::new(), config, Tracker::new());
     let whole = drive::pull(&mut parser, &bytes, &[], Detail::Lines, |_| ());
     let (other, what) = match reading {
         3 => {
-            let mut parser = Parser::<_, 2, ()>::with_slots(Growing::new(), config, ());
+            let mut parser = Parser::<_, 2>::with_slots(Growing::new(), config, Tracker::new());
             (drive::pull(&mut parser, &bytes, &cuts, Detail::Lines, |_| ()), "pull")
         }
         4 => {
             let tracker = Tracker::<8, 32>::new();
-            let mut parser = Parser::<_, 2, _>::with_slots(Growing::new(), config, tracker);
+            let mut parser = Parser::<_, 2>::with_slots(Growing::new(), config, tracker);
             (drive::push(&mut parser, &bytes, &cuts, pause, Detail::Lines), "push")
         }
         _ => {

@@ -135,7 +135,7 @@ fn shared<const SLOTS: usize>(input: &Input) -> Logs {
     let turns = &mut Turns::<SLOTS>::new(&others, *seed);
     with(input.store, |storage| {
         if input.reading == 0 {
-            let mut pull = Sharing { parser: Parser::sharing(storage, *config, ()), turns };
+            let mut pull = Sharing { parser: Parser::sharing(storage, *config, Tracker::<8, 32>::new()), turns };
             return drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());
         }
         let mut push = Sharing { parser: Parser::sharing(storage, *config, Tracker::<8, 32>::new()), turns };
@@ -145,14 +145,14 @@ fn shared<const SLOTS: usize>(input: &Input) -> Logs {
 
 fn pull<const SLOTS: usize>(input: &Input, storage: &mut dyn Storage) -> Logs {
     let Input { config, bytes, cuts, before, .. } = input;
-    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, *config, ());
+    let mut parser = Parser::<_, SLOTS>::with_slots(storage, *config, Tracker::new());
     drive::begin_anew(&mut parser, &bytes[..*before]);
     drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
 }
 
 fn push<const SLOTS: usize>(input: &Input, storage: &mut dyn Storage) -> Logs {
     let Input { config, bytes, cuts, pause, before, .. } = input;
-    let mut parser = Parser::<_, SLOTS, _>::with_slots(storage, *config, Tracker::<8, 32>::new());
+    let mut parser = Parser::<_, SLOTS>::with_slots(storage, *config, Tracker::<8, 32>::new());
     drive::begin_anew(&mut parser, &bytes[..*before]);
     drive::push(&mut parser, bytes, cuts, *pause, Detail::States)
 }

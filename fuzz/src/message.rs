@@ -137,18 +137,19 @@ pub(crate) fn chunks(
     bytes: &[u8],
     cuts: &[usize],
     mut each: impl FnMut(&Chunk<'_>),
-) -> Parser<Growing, 0, ()> {
-    let mut parser = Parser::with_slots(Growing::new(), config, ());
+) -> Parser<Growing, 0> {
+    let mut parser = Parser::with_slots(Growing::new(), config, Tracker::new());
     for mut piece in input::pieces(bytes, cuts) {
-        while let Some(event) = parser.next(&mut piece).expect("no quirk is an error") {
-            if let Event::Chunk(chunk) = event {
-                each(&chunk);
+        while let Some(event) = parser.next(&mut piece).transpose() {
+            // The error is a full table.
+            if let Ok(Event::Chunk(chunk)) = event.as_deref() {
+                each(chunk);
             }
         }
     }
-    while let Some(event) = parser.finish().expect("no quirk is an error") {
-        if let Event::Chunk(chunk) = event {
-            each(&chunk);
+    while let Some(event) = parser.finish().transpose() {
+        if let Ok(Event::Chunk(chunk)) = event.as_deref() {
+            each(chunk);
         }
     }
     parser

@@ -99,18 +99,18 @@ fn hold<S: Storage + Clone>(ask: &Ask, storage: impl Fn() -> S, how: How) {
         one.equal(&batch::batch(*config, bytes, cuts, how), "batch", context);
         return;
     }
-    let whole = drive::pull(&mut Parser::with_tracker(storage(), *config, ()), bytes, &[], Detail::Views, |_| ());
+    let whole = drive::pull(&mut Parser::with_config(storage(), *config), bytes, &[], Detail::Views, |_| ());
     crate::use_avx2(*second);
     if *reading == Reading::Batch {
         let cut = batch::batch(*config, bytes, cuts, how);
         whole.across(&cut, "batch", context);
         same("ranges by batch", &whole.ranges, &cut.ranges, context);
     } else if *reading == Reading::Push {
-        let mut parser = Parser::<_, 2, _>::with_slots(storage(), *config, Tracker::<8, 32>::new());
+        let mut parser = Parser::<_, 2>::with_slots(storage(), *config, Tracker::<8, 32>::new());
         drive::begin_anew(&mut parser, &bytes[..*before]);
         whole.across(&drive::push(&mut parser, bytes, cuts, *pause, Detail::Views), "push", context);
     } else {
-        let mut parser = Parser::with_tracker(storage(), *config, ());
+        let mut parser = Parser::with_config(storage(), *config);
         drive::begin_anew(&mut parser, &bytes[..*before]);
         let mut calls = 0;
         let cut = drive::pull(&mut parser, bytes, cuts, Detail::Views, |parser| {

@@ -4,7 +4,7 @@
 #![no_main]
 
 use core::hint::black_box;
-use deltawire::{Config, Event, Parser, Update};
+use deltawire::{Config, Parser, Update};
 
 /// How many payloads are remembered: none, where flash is dearer than time.
 const SLOTS: usize = if cfg!(feature = "least") { 0 } else { 2 };
@@ -14,11 +14,10 @@ static STREAM: [u8; 62] = *b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}
 
 /// The bytes of the content, rotated and added up.
 fn checksum(mut received: &[u8]) -> u32 {
-    let mut parser = Parser::<_, SLOTS, ()>::with_slots([0; 1024], Config::default(), ());
+    let mut parser = Parser::<_, SLOTS>::with_slots([0; 1024], Config::default(), deltawire::track::Tracker::new());
     let mut sum = 0_u32;
     while let Ok(Some(event)) = parser.next(&mut received) {
-        let Event::Chunk(chunk) = event else { continue };
-        for (_, update) in chunk.deltas() {
+        for (_, update) in event.deltas() {
             let Update::Content(text) = update else { continue };
             for fragment in text.fragments() {
                 for byte in fragment.encode(&mut [0; 4]).bytes() {

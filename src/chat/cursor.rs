@@ -15,19 +15,25 @@ use crate::json::{Text, Value};
 /// is elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub struct DeltaCursor {
-    /// The number of the next item on the page, or in the choice at `choice`.
-    at: u8,
-    /// Whether the next delta is not an item of the page.
-    is_off_page: bool,
+    pub(crate) page: PageCursor,
     tail: AfterChoices,
-    /// The kind of the last item.
-    last: Option<Kind>,
     /// The offset of the current choice, if its items are not on the page; otherwise 0.
     choice: u32,
     /// The place of that choice in the array.
     place: u32,
     /// The current item, if it has several deltas.
     inside: Option<Inside>,
+}
+
+/// The part of a [`DeltaCursor`] that the usual deltas need. It is small, so that it stays in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageCursor {
+    /// The number of the next item on the page, or in the choice that the cursor is in.
+    at: u8,
+    /// Whether the next delta is not an item of the page.
+    is_off_page: bool,
+    /// The kind of the last item.
+    last: Option<Kind>,
 }
 
 /// What the next delta of a chunk is, if it is neither a text nor a raw value on the page.
@@ -53,12 +59,9 @@ enum AfterChoices {
     End,
 }
 
-impl DeltaCursor {
-    /// Returns a cursor before the first delta.
-    #[inline(always)]
-    pub(crate) const fn new() -> Self {
-        DeltaCursor { at: 0, is_off_page: false, tail: AfterChoices::Choices, last: None, choice: 0, place: 0, inside: None }
-    }
+impl PageCursor {
+    /// The cursor before the first delta.
+    pub(crate) const START: PageCursor = PageCursor { at: 0, is_off_page: false, last: None };
 
     /// Returns the next delta if it is a text or a raw value on the page: its kind, its choice, and its range in the
     /// payload. Otherwise returns the next item of the page, if there is one. Each call must pass the index of the same
@@ -80,7 +83,7 @@ impl DeltaCursor {
         Err(None)
     }
 
-    /// Returns what the next delta is, given the item that [`next_on_page`](DeltaCursor::next_on_page) returned.
+    /// Returns what the next delta is, given the item that [`next_on_page`](PageCursor::next_on_page) returned.
     #[inline(always)]
     pub(crate) fn ahead(&self, item: Option<&PageItem>, index: &Index) -> Ahead {
         match item {
@@ -113,12 +116,35 @@ impl DeltaCursor {
         (self.at, self.last) = (self.at.wrapping_add(2), Some(Kind::ToolArguments));
     }
 
+    /// Goes back to before the last delta, which was an item of the page.
+    #[inline(always)]
+    pub(crate) fn back(&mut self) {
+        self.at = self.at.wrapping_sub(1);
+        // The delta may be a fallback, which would be left out after a delta of its own kind.
+        self.last = None;
+    }
+}
+
+impl DeltaCursor {
+    /// Returns a cursor before the first delta.
+    #[inline(always)]
+    pub(crate) const fn new() -> Self {
+        DeltaCursor::of_page(PageCursor::START)
+    }
+
+    /// Returns a cursor whose next delta is an item of the page.
+    #[inline(always)]
+    pub(crate) const fn of_page(page: PageCursor) -> Self {
+        DeltaCursor { page, tail: AfterChoices::Choices, choice: 0, place: 0, inside: None }
+    }
+
     /// If only the usage is left after the items of the page, moves to the usage. Returns whether that is so.
     #[inline(always)]
     pub(crate) fn is_at_usage(&mut self, index: &Index) -> bool {
-        let is_left = !self.is_off_page && index.list.get(self.at).is_none() && index.list.behind == Behind::USAGE;
+        let is_left =
+            !self.page.is_off_page && index.list.get(self.page.at).is_none() && index.list.behind == Behind::USAGE;
         if is_left {
-            (self.tail, self.is_off_page) = (AfterChoices::Usage, true);
+            (self.tail, self.page.is_off_page) = (AfterChoices::Usage, true);
         }
         is_left
     }
@@ -126,7 +152,7 @@ impl DeltaCursor {
     /// Whether the next delta is not an item of the page.
     #[inline]
     pub(crate) fn is_off_page(&self) -> bool {
-        self.is_off_page
+        self.page.is_off_page
     }
 
     /// Goes back to before the last delta, which must be the only one of its item.
@@ -135,9 +161,7 @@ impl DeltaCursor {
         if self.inside.as_mut().is_some_and(Inside::back) {
             return;
         }
-        self.at = self.at.wrapping_sub(1);
-        // The delta may be a fallback, which would be left out after a delta of its own kind.
-        self.last = None;
+        self.page.back();
     }
 
     /// Returns the name and the arguments that the next deltas of a tool call report, if the last delta was the call
@@ -161,26 +185,27 @@ impl DeltaCursor {
                     return Some(delta);
                 }
                 self.inside = None;
-                self.is_off_page = self.choice != 0;
+                self.page.is_off_page = self.choice != 0;
             }
             if self.tail != AfterChoices::Choices {
                 return self.tail(payload, index);
             }
-            let item = if self.choice != 0 { self.item_off_page(payload) } else { index.list.get(self.at).copied() };
+            let item =
+                if self.choice != 0 { self.item_off_page(payload) } else { index.list.get(self.page.at).copied() };
             match item {
                 Some(item) => {
-                    self.at = self.at.wrapping_add(1);
+                    self.page.at = self.page.at.wrapping_add(1);
                     let part = index.part(&item);
-                    if part.len == 0 || item.is_fallback() && self.last == Some(item.kind) {
+                    if part.len == 0 || item.is_fallback() && self.page.last == Some(item.kind) {
                         continue;
                     }
-                    if item.how == How::Fragment && self.choice == 0 && is_void(index, self.at.wrapping_sub(1)) {
+                    if item.how == How::Fragment && self.choice == 0 && is_void(index, self.page.at.wrapping_sub(1)) {
                         continue;
                     }
-                    let before = self.last.replace(item.kind);
+                    let before = self.page.last.replace(item.kind);
                     match Inside::of(item, part) {
                         None => return Some(only_delta(item, part, payload)),
-                        inside => (self.inside, self.is_off_page) = (inside, true),
+                        inside => (self.inside, self.page.is_off_page) = (inside, true),
                     }
                     if item.how == How::Details {
                         // The `reasoning_details` of a template may have no text in this event. Then the next member
@@ -189,15 +214,15 @@ impl DeltaCursor {
                         if first.is_some() {
                             return first;
                         }
-                        (self.inside, self.is_off_page, self.last) = (None, self.choice != 0, before);
+                        (self.inside, self.page.is_off_page, self.page.last) = (None, self.choice != 0, before);
                     }
                 }
                 // After the page come the choices that it had no room for.
                 None if self.choice == 0 && index.list.behind.has(Behind::CHOICES) => {
                     (self.choice, self.place) = index.list.rest;
-                    (self.at, self.is_off_page) = (index.list.skip, true);
+                    (self.page.at, self.page.is_off_page) = (index.list.skip, true);
                 }
-                None => (self.tail, self.is_off_page) = (AfterChoices::Usage, true),
+                None => (self.tail, self.page.is_off_page) = (AfterChoices::Usage, true),
             }
         }
     }
@@ -212,12 +237,12 @@ impl DeltaCursor {
             let mut items = ChoiceItems::new(&mut room, false);
             put_choice(payload, &choice.fields, choice.number, &mut items);
             self.choice = choice.start as u32;
-            self.last = self.last.filter(|_| self.at > 0);
-            let item = items.as_slice().get(usize::from(self.at)).copied();
+            self.page.last = self.page.last.filter(|_| self.page.at > 0);
+            let item = items.as_slice().get(usize::from(self.page.at)).copied();
             if item.is_some() {
                 return item;
             }
-            self.at = 0;
+            self.page.at = 0;
             self.place = self.place.saturating_add(1);
             choice = further_choice(payload, choice.end, self.place)?;
         }

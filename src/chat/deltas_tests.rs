@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Chunk, Index, Update};
+use super::{Chunk, DeltaCursor, Index, Update};
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -34,10 +34,22 @@ fn shown(update: &Update<'_>) -> String {
     }
 }
 
+impl Index {
+    /// Returns the deltas of the event that this index was filled from, as the tracker gets them: the number of a call is
+    /// its place in the event.
+    pub(crate) fn updates<'a>(&self, payload: &'a [u8]) -> Vec<(u32, Update<'a>)> {
+        let mut cursor = DeltaCursor::new();
+        let deltas = core::iter::from_fn(|| cursor.next_of_any(payload, self));
+        // A whole message has no update of its own.
+        deltas.filter_map(|delta| Some((delta.choice, Update::of(&delta, payload)?))).collect()
+    }
+}
+
 fn flat(payload: &str) -> Vec<String> {
     let mut index = Index::new();
-    let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
-    chunk.deltas().map(|(choice, update)| format!("{choice} {}", shown(&update))).collect()
+    Chunk::read(payload.as_bytes(), &mut index).unwrap();
+    let updates = index.updates(payload.as_bytes());
+    updates.iter().map(|(choice, update)| format!("{choice} {}", shown(update))).collect()
 }
 
 #[test]

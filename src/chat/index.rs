@@ -327,11 +327,6 @@ impl ChoiceSet {
         low.count_ones().saturating_add(high.count_ones())
     }
 
-    pub(crate) fn overlaps(self, other: ChoiceSet) -> bool {
-        let (ChoiceSet([low, high]), ChoiceSet([other_low, other_high])) = (self, other);
-        (low & other_low) | (high & other_high) != 0
-    }
-
     #[inline]
     pub(crate) fn add(&mut self, other: ChoiceSet) {
         let (ChoiceSet([low, high]), ChoiceSet([more_low, more_high])) = (self, other);

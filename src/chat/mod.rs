@@ -1,9 +1,9 @@
 //! What a chunk means: OpenAI's `chat.completion.chunk` and its dialects, and the events of other protocols.
 //!
-//! A [`Chunk`] borrows its payload and the [`Index`] that one pass over the payload filled. [`Chunk::deltas`] iterates
-//! over everything that the chunk reports, whether it is OpenAI's chunk, OpenRouter's dialect, a reasoning dialect, a
-//! legacy completion, a non-streaming `chat.completion` body, or an error in any place. A member that no delta is made
-//! of is in [`Chunk::other_members`], or found by walking the payload: [`json::parse_lazy`](crate::json::parse_lazy).
+//! A [`Chunk`] borrows its payload and the [`Index`] that one pass over the payload filled. A pulled event
+//! ([`Pulled::deltas`](crate::Pulled::deltas)) has the deltas of all that the chunk reports, whether it is OpenAI's
+//! chunk, OpenRouter's dialect, a reasoning dialect, a legacy completion, a non-streaming `chat.completion` body, or an
+//! error in any place. A member that no delta is made of is in [`Chunk::other_members`], or found by walking the payload: [`json::parse_lazy`](crate::json::parse_lazy).
 //!
 //! Sources: the provider's references of the chat completion chunk object and of legacy completions. `docs/quirks.md`
 //! lists where real streams deviate from them.
@@ -11,7 +11,6 @@
 mod call;
 mod choices;
 mod cursor;
-mod deltas;
 #[cfg(test)]
 mod deltas_tests;
 mod expect;
@@ -36,8 +35,7 @@ mod work;
 mod tests;
 
 pub use crate::delta::FinishKind;
-pub(crate) use cursor::{Ahead, DeltaCursor, ItemDeltas};
-pub use deltas::Deltas;
+pub(crate) use cursor::{Ahead, DeltaCursor, ItemDeltas, PageCursor};
 pub use index::Index;
 pub use key::Owner;
 pub use others::{OtherMember, OtherMembers};

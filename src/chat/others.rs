@@ -15,8 +15,7 @@ pub struct OtherMember<'a> {
     pub owner: Owner,
     /// The index of the choice, or 0 if the chunk is the owner.
     pub choice: u32,
-    /// For a member of a tool call: from a tracker, the number of the call; in a pulled update, the position of the
-    /// call in the array of its chunk. Otherwise 0.
+    /// For a member of a tool call, the number of the call among the calls of its choice. Otherwise 0.
     pub call: u32,
     /// Whether the member is in a `message`, not in a delta.
     pub in_message: bool,

@@ -208,7 +208,8 @@ mod tests {
             let payload = std::format!(r#"{{"choices":[{{"delta":{{"content":"{text}","refusal":"."}}}}]}}"#);
             let mut index = Index::new();
             let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
-            let owned: Vec<_> = chunk.deltas().map(|(_, update)| update.into_owned()).collect();
+            let owned: Vec<_> =
+                chunk.index().updates(payload.as_bytes()).into_iter().map(|(_, update)| update.into_owned()).collect();
             assert_eq!(owned[0].bytes.spilled(), spilled, "{len}");
         }
     }

@@ -132,19 +132,17 @@ pub(crate) struct DeltaList {
     pub(crate) skip: u8,
     /// What follows the choices on the page.
     pub(crate) behind: Behind,
-    /// Whether an earlier chunk of the stream had one of the choices of this chunk.
-    pub(crate) follows: bool,
     /// The offset of the first choice that is not on the page, if there is one, and its place in the array.
     pub(crate) rest: (u32, u32),
 }
 
 impl DeltaList {
     pub(crate) const EMPTY: DeltaList =
-        DeltaList { items: [PageItem::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, follows: false, rest: (0, 0) };
+        DeltaList { items: [PageItem::NONE; PAGE], len: 0, skip: 0, behind: Behind::NOTHING, rest: (0, 0) };
 
     #[inline]
     pub(crate) fn clear(&mut self) {
-        (self.len, self.skip, self.rest, self.behind, self.follows) = (0, 0, (0, 0), Behind::NOTHING, false);
+        (self.len, self.skip, self.rest, self.behind) = (0, 0, (0, 0), Behind::NOTHING);
     }
 
     /// Returns the item at this place.

@@ -103,7 +103,7 @@ fn lines_of_choice(members: &str) -> Vec<String> {
         let (payload, mut index, mut lines) = (format!(r#"{{"choices":[{choices}]}}"#), Index::new(), Lines::default());
         let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
         assert_eq!(chunk.choice_count(), count);
-        for (choice, update) in chunk.deltas() {
+        for (choice, update) in chunk.index().updates(payload.as_bytes()) {
             assert_eq!(choice, 4);
             lines.update(&update);
         }
@@ -401,18 +401,33 @@ fn only_unknown_parts_are_flagged() {
 
 #[test]
 fn finish_reasons_by_kind() {
-    let kinds = ["stop", "length", "tool_calls", "content_filter", "function_call", "error", "halt", "network_error", "sensitive"].map(|reason| {
+    let kinds = [
+        "stop",
+        "length",
+        "tool_calls",
+        "content_filter",
+        "function_call",
+        "error",
+        "halt",
+        "network_error",
+        "sensitive",
+    ]
+    .map(|reason| {
         let lines = lines_of_choice(&format!(r#""finish_reason":"{reason}""#));
         lines[0].strip_prefix(&format!("finish = {reason} ")).unwrap().to_string()
     });
-    assert_eq!(kinds, ["Stop", "Length", "ToolCalls", "ContentFilter", "FunctionCall", "Error", "Other", "Error", "ContentFilter"]);
+    assert_eq!(
+        kinds,
+        ["Stop", "Length", "ToolCalls", "ContentFilter", "FunctionCall", "Error", "Other", "Error", "ContentFilter"]
+    );
 }
 
 #[test]
 fn indexes_of_choices() {
     let index = |index: &str| {
         let (payload, mut read) = (format!(r#"{{"choices":[{{"text":"t","index":{index}}}]}}"#), Index::new());
-        let choice = Chunk::read(payload.as_bytes(), &mut read).unwrap().deltas().next().map(|(choice, _)| choice);
+        Chunk::read(payload.as_bytes(), &mut read).unwrap();
+        let choice = read.updates(payload.as_bytes()).first().map(|(choice, _)| *choice);
         choice.unwrap()
     };
     for (given, expected) in [
@@ -454,7 +469,8 @@ fn an_error_event_is_an_error_whatever_it_looks_like() {
         let chunk = Chunk::of_plain_text(payload.as_bytes(), &mut index);
         assert!(chunk.is_plain_text() && chunk.is_whole_error());
         assert_eq!(chunk.error().unwrap().message().unwrap(), message);
-        let kinds: Vec<_> = chunk.deltas().map(|delta| format!("{delta:?}")).collect();
+        let updates = chunk.index().updates(payload.as_bytes());
+        let kinds: Vec<_> = updates.iter().map(|delta| format!("{delta:?}")).collect();
         assert_eq!(kinds.len(), 1);
         assert!(kinds[0].contains("Error"), "{kinds:?}");
     }
@@ -478,7 +494,7 @@ fn debug_output_has_the_contents() {
     assert!(format!("{chunk:?}").contains("choices"));
     assert!(format!("{:?}", chunk.error().unwrap()).contains("message"));
     assert!(format!("{:?}", chunk.usage().unwrap()).contains("77"));
-    let deltas = format!("{:?}", chunk.deltas().collect::<Vec<_>>());
+    let deltas = format!("{:?}", chunk.index().updates(payload.as_bytes()));
     for part in ["fun", "cal", "aud", "content", "why"] {
         assert!(deltas.contains(part), "{deltas}");
     }

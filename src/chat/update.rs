@@ -10,13 +10,9 @@ use crate::json::{Text, Value};
 
 /// One thing that an event reports: a [`Delta`] with its texts borrowed. No text is empty.
 ///
-/// Pull and push give the same updates, with one difference. Pushed updates went through a
-/// [`Tracker`](crate::track::Tracker): each is reported once, a tool call has a number, and a text never ends in half a
-/// character. Pulled updates ([`Event::deltas`](crate::Event::deltas)) are those of their chunk alone: a role or a name
-/// may be repeated in each chunk, a call has the position in the array of its chunk instead of a number, and an index
-/// only if it was sent. A body, or a choice that has a `message` instead of deltas, is reported as the deltas of its message. If
-/// a server sends the message so far in each chunk, pushed updates report what is new in each message, and pulled
-/// updates the contents of the first message alone.
+/// Pull, push and batch give the same updates: each is reported once, a tool call has a number, and a text never ends in
+/// half a character. A body, or a choice that has a `message` instead of deltas, is reported as the deltas of its
+/// message; if a server sends the message so far in each chunk, what is new in each message is reported.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Update<'a> {
@@ -33,8 +29,7 @@ pub enum Update<'a> {
     Call(CallUpdate<'a>),
     /// The name of a tool call, or a piece of it.
     CallName {
-        /// From a tracker, the number of the call. In a pulled update, its position in this chunk's array, so do not
-        /// join pieces by it.
+        /// The number of the call among the calls of its choice.
         call: u32,
         /// The name, or the piece to append to it.
         text: Text<'a>,
@@ -75,8 +70,8 @@ pub enum Update<'a> {
     /// completions, `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`.
     Logprobs(Value<'a>),
     /// A member that describes the response. Only two are reported here:
-    /// [`NativeFinishReason`](Meta::NativeFinishReason) and, from a tracker, [`ReasoningName`](Meta::ReasoningName),
-    /// before the first reasoning of a choice. Read the others from the [`Chunk`](super::Chunk).
+    /// [`NativeFinishReason`](Meta::NativeFinishReason) and, before the first reasoning of a choice,
+    /// [`ReasoningName`](Meta::ReasoningName). Read the others from the [`Chunk`](super::Chunk).
     Meta(Meta, Text<'a>),
     /// A member of a tool call, or of its function, that no other update is made of, such as `extra_content` with the
     /// signature of a thought. [`Chunk::other_members`](super::Chunk::other_members) returns such members of the chunk,
@@ -92,8 +87,7 @@ pub enum Update<'a> {
     Error(ApiError<'a>),
 }
 
-/// How a name, or a piece of one, relates to the name before it. A pulled update does not know that name, so it always
-/// appends.
+/// How a name, or a piece of one, relates to the name before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NamePiece {
     /// The text is the whole name. It begins with the name so far, if there is one, and replaces it.
@@ -104,19 +98,18 @@ pub enum NamePiece {
 
 /// A tool call that opened, or whose ID or type came later.
 ///
-/// A tracker reports an ID and a type only when they come for the first time.
+/// An ID and a type are reported only when they come for the first time.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct CallUpdate<'a> {
-    /// The number of the call among the calls of its choice, in order of appearance, from 0. Without a tracker, its
-    /// position in the array of the chunk. A tracker also numbers a call that has only unknown members so far, so there
-    /// may be gaps.
+    /// The number of the call among the calls of its choice, in order of appearance, from 0. A call that has only unknown
+    /// members so far has a number, too, so there may be gaps.
     pub call: u32,
-    /// The index of the call as it was sent. If none was sent, a tracker gives the call an index.
+    /// The index of the call as it was sent. A call that was sent without one is given one.
     pub index: Option<u32>,
-    /// Whether this update opens the call. Always false without a tracker.
+    /// Whether this update opens the call.
     pub opens: bool,
-    /// Whether the call opens under an index that an earlier call has. Always false without a tracker.
+    /// Whether the call opens under an index that an earlier call has.
     pub reuses: bool,
     /// The ID of the call.
     pub id: Option<Text<'a>>,
@@ -124,14 +117,6 @@ pub struct CallUpdate<'a> {
     pub kind: Option<Text<'a>>,
     /// Whether the call is one of a custom tool.
     pub custom: bool,
-}
-
-impl CallUpdate<'_> {
-    /// Returns the update of a call that has only an index and is the only call of its chunk, without a tracker.
-    #[inline(always)]
-    pub(super) fn fragment(index: u32) -> Self {
-        CallUpdate { call: 0, index: Some(index), opens: false, reuses: false, id: None, kind: None, custom: false }
-    }
 }
 
 impl<'a> Update<'a> {

@@ -58,7 +58,6 @@ const LEAST: usize = 2048;
 ///     assembler.add(&event)?;
 /// }
 /// assembler.finish()?;
-/// parser.count_quirks(assembler.quirks()); // an assembler that pulls finds a message so far that contradicts itself
 /// assert!(parser.end().is_complete());
 ///
 /// let message = assembler.into_message()?;
@@ -169,6 +168,10 @@ impl Assembler {
     }
 
     /// Adds an event to the message. Events other than chunks add nothing.
+    ///
+    /// The assembler tracks the deltas of a chunk itself, in its own room. The parser that returned the event tracks
+    /// them too: what *its* [`Tracker`](crate::track::Tracker) has no room for is in the message, and the error of the
+    /// parser's next call.
     ///
     /// # Errors
     ///

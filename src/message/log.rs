@@ -39,11 +39,10 @@ use crate::{Error, QuirkSet};
 /// let mut buffer = vec![0; 16];
 /// let mut input = &stream[..];
 /// while let Some(event) = parser.next(&mut input)? {
-///     let Event::Chunk(chunk) = event else { continue };
+///     let Event::Chunk(chunk) = *event else { continue };
 ///     while let Err(LogError::NeedStorage { need }) = log.add_chunk(&mut buffer, &mut tracker, &chunk) {
 ///         buffer.resize(need, 0);
 ///     }
-///     parser.count_quirks(log.take_quirks());
 /// }
 /// // Half a surrogate pair may still be pending.
 /// for (choice, update) in tracker.finish() {
@@ -482,9 +481,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Returns the quirks that the log found since the last call: those of texts that no tracker reads and, of chunks
-    /// that were [added](Self::add_chunk), those that the tracker found. A program that pulls passes them to
-    /// [`Parser::count_quirks`](crate::Parser::count_quirks). Otherwise [`End::is_complete`](crate::End::is_complete)
-    /// does not know that a message contradicts an earlier one.
+    /// that were [added](Self::add_chunk), those that the tracker found.
     pub fn take_quirks(&mut self) -> QuirkSet {
         core::mem::take(&mut self.state.quirks)
     }

@@ -10,7 +10,8 @@ use alloc::vec::Vec;
 /// Feeds the payloads to the assembler. Returns it, and the errors.
 pub(super) fn fed(mut assembler: Assembler, payloads: &[&str]) -> (Assembler, Vec<LogError>) {
     let mut errors = Vec::new();
-    let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), crate::Config::default(), ());
+    let mut parser: Parser<Growing, 0> =
+        Parser::with_slots(Growing::new(), crate::Config::default(), crate::track::Tracker::new());
     for payload in payloads {
         let event = format!("data: {payload}\n\n");
         let mut input = event.as_bytes();

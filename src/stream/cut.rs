@@ -5,7 +5,6 @@ use super::found::{Found, Span, Step};
 use super::machine::Machine;
 use super::memo::READ_AHEAD;
 use super::state::{After, EventBlock, Line, StreamState};
-use crate::chat::index::SeenChoices;
 use crate::scan::find;
 use crate::sse::Ended;
 use crate::Storage;
@@ -112,7 +111,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.buffer.end();
         self.name = Span::EMPTY;
         self.index.frame = (self.block.start, end);
-        self.note_choices(&SeenChoices::default());
         self.note_event(quirks);
         // The other conditions of `is_between_events` were checked above.
         self.between_events = self.next_empty_block_end <= self.empty_block_end;

@@ -261,10 +261,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.conclude(Found::Chunk(value))
     }
 
-    /// Notes the choices of an event in the facts, and in the index whether an earlier event had one of them.
+    /// Notes the choices of an event in the facts.
     #[inline(always)]
     pub(super) fn note_choices(&mut self, choices: &SeenChoices) {
-        self.index.list.follows = self.facts.seen.overlaps(choices.all);
         self.facts.seen.add(choices.all);
         self.facts.finished.add(choices.finished);
     }

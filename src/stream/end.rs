@@ -91,8 +91,8 @@ pub struct End {
     pub malformed: u32,
     /// How many events and comments were over a limit and discarded.
     pub too_long: u32,
-    /// How many messages so far contradict what an earlier message of the choice reported, if a tracker saw them; and
-    /// how many responses of Responses and Anthropic began before the response before had ended
+    /// How many messages so far contradict what an earlier message of the choice reported, and how many responses of
+    /// Responses and Anthropic began before the response before had ended
     /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)). The verdict does not depend on them.
     pub replaced: u32,
     /// How many events had a finish reason of a choice with a tool call whose arguments were cut or no JSON, if a
@@ -100,8 +100,6 @@ pub struct End {
     /// them.
     pub broken_calls: u32,
     /// How many events had deltas that were left out, because a table was full or an index out of range.
-    /// [`Parser::feed`](super::Parser::feed) and an [`Emitter`](super::Emitter) count them. A program that pulls with a
-    /// [`Tracker`](crate::track::Tracker) of its own adds them with [`with_left_out`](End::with_left_out).
     pub left_out: u32,
     /// How many bytes were read.
     pub offset: u64,
@@ -172,10 +170,8 @@ impl End {
         came_to_its_end && lost_nothing && !self.broke_off && (self.done || self.pending == Pending::Nothing)
     }
 
-    /// The end with this many more events whose deltas were left out. Programs that pull with a
-    /// [`Tracker`](crate::track::Tracker) of their own need it, because the tracker returns an error for each such
-    /// delta.
-    pub fn with_left_out(self, events: u32) -> End {
+    /// The end with this many more events whose deltas were left out.
+    pub(super) fn with_left_out(self, events: u32) -> End {
         let left_out = self.left_out.saturating_add(events);
         let is_lost = self.verdict == Verdict::Truncated && self.pending == Pending::Nothing && left_out > 0;
         End { left_out, verdict: if is_lost { Verdict::Lost } else { self.verdict }, ..self }

@@ -1,6 +1,6 @@
 //! The events that a parser returns.
 
-use crate::chat::{Chunk, Deltas};
+use crate::chat::Chunk;
 use crate::json::{JsonError, Text};
 use crate::sse;
 use core::ops::Range;
@@ -36,18 +36,12 @@ pub enum Event<'a> {
         /// Stream offset, in bytes, where the comment began.
         offset: u64,
     },
+    /// The end of the stream, if a text ended in half a character: each such half is a delta, U+FFFD. Only
+    /// [`Parser::finish`](super::Parser::finish) returns this.
+    Unpaired,
 }
 
 impl<'a> Event<'a> {
-    /// The deltas of a chunk, each with the index of its choice. Other events have none.
-    #[inline]
-    pub fn deltas(&self) -> Deltas<'a> {
-        match self {
-            Event::Chunk(chunk) => chunk.deltas(),
-            _ => Deltas::none(),
-        }
-    }
-
     /// The chunk, if the event is one.
     pub fn chunk(&self) -> Option<Chunk<'a>> {
         match self {
@@ -70,6 +64,7 @@ impl core::fmt::Debug for Event<'_> {
             Event::Malformed(malformed) => core::fmt::Debug::fmt(malformed, f),
             Event::TooLong { offset } => f.debug_struct("TooLong").field("offset", offset).finish(),
             Event::CommentTooLong { offset } => f.debug_struct("CommentTooLong").field("offset", offset).finish(),
+            Event::Unpaired => f.write_str("Unpaired"),
         }
     }
 }

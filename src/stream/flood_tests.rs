@@ -9,7 +9,6 @@ extern crate std;
 
 use super::{Config, Emitter, Event, Machine, Outcome, Parser, Record, Records};
 use crate::chat::CallUpdate;
-use crate::chat::Update;
 use crate::delta::{self, Kind};
 use crate::json::Text;
 use crate::track::Tracker;
@@ -168,11 +167,6 @@ impl Flood<'_> {
             let mut expected = expected(units);
             expected.chunks += 1;
             expected.content += 2;
-            if way == "pull" {
-                // Without a tracker, each fragment counts as a call.
-                expected.calls = if expected.calls > 0 { calls() } else { 0 };
-                (expected.left_out, expected.lone) = (0, 0);
-            }
             assert_eq!(tally, expected, "{}: {way}", self.name);
             assert_eq!(end.verdict, Verdict::Finished, "{}: {way}", self.name);
             assert_eq!((end.too_long, end.offset), (expected.too_long as u32, offset), "{}: {way}", self.name);
@@ -203,7 +197,7 @@ fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
     let mut memory = vec![0; config.limits.max_event_len as usize + 4096];
     #[cfg(not(feature = "alloc"))]
     let mut storage = &mut memory[..];
-    let mut machine = Machine::<2>::with_slots(config);
+    let (mut machine, mut tracker) = (Machine::<2>::with_slots(config), crate::track::Tracker::<8, 32>::new());
     let (mut counter, mut offset, mut longest) = (Counter::default(), 0, 0);
     let units = flood.pour(read, |mut piece| {
         offset += piece.len() as u64;
@@ -211,12 +205,13 @@ fn pulled(flood: &Flood<'_>, read: usize, config: Config) -> Poured {
             let step = machine.step(&mut storage, piece);
             if let Some(event) = machine.event(&storage, piece, step.found).unwrap() {
                 let _ = counter.event(&event);
-                for (_, update) in event.deltas() {
-                    match update {
-                        Update::Content(text) => drop(counter.content(0, text)),
-                        Update::Call(_) => counter.0.calls += 1,
-                        _ => {}
+                if let Some(chunk) = event.chunk() {
+                    let mut updates = tracker.updates(&chunk);
+                    for (choice, update) in &mut updates {
+                        let _ = counter.update(choice, update);
                     }
+                    let _ = updates.error().map(|error| counter.limit(&error));
+                    let _ = updates.quirks().iter().map(|quirk| counter.quirk(quirk, 0)).all(|flow| flow.is_continue());
                 }
             }
             piece = &piece[step.consumed..];

@@ -220,7 +220,7 @@ handler! {
     /// A choice failed.
     choice_error(choice: u32, error: ApiError<'_>);
     /// The token counts that this event reports. Never add them up. In chat completions the last usage counts. Other
-    /// protocols may report the counts over several events: [`Parser::native_counts`](super::Parser::native_counts) has
+    /// protocols may report the counts over several events: [`Parser::usage`](super::Parser::usage) has
     /// them merged.
     usage(usage: Usage<'_>);
     /// The API reported an error.

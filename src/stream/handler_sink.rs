@@ -87,6 +87,8 @@ impl<H: Handler + ?Sized> HandlerSink<'_, H> {
             Event::Malformed(malformed) => self.0.malformed(malformed),
             Event::TooLong { offset } => self.0.too_long(*offset),
             Event::CommentTooLong { offset } => self.0.comment_too_long(*offset),
+            // Push has the deltas of the end without an event.
+            Event::Unpaired => Flow::Continue(()),
         }
     }
 }

@@ -436,7 +436,11 @@ impl Handler for Meter {
             Event::Malformed(malformed) => self.begin(malformed.wire_range().start),
             Event::TooLong { offset } => self.begin(*offset),
             Event::Sse(_) | Event::Done | Event::KeepAlive(_) => self.events = self.events.saturating_add(1),
-            Event::Comment(_) | Event::Retry(_) | Event::LastEventId(_) | Event::CommentTooLong { .. } => {}
+            Event::Comment(_)
+            | Event::Retry(_)
+            | Event::LastEventId(_)
+            | Event::CommentTooLong { .. }
+            | Event::Unpaired => {}
         }
         Flow::Continue(())
     }

@@ -32,6 +32,7 @@ mod oversize;
 mod parser;
 mod pieces;
 mod progress;
+mod pull;
 mod quick;
 #[cfg(test)]
 mod quick_tests;
@@ -60,6 +61,7 @@ pub use machine::Machine;
 pub use media::Media;
 pub use meter::{Amount, Meter, ShortText, Token, TokenKind};
 pub use parser::{Parser, SharedParser};
+pub use pull::{Deltas, Pulled};
 pub use records::{Record, Records, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use sink::{Put, Sink, Track};
 pub use state::StreamState;

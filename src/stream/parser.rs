@@ -4,11 +4,12 @@ use super::emitter::{Emitter, Outcome};
 use super::found::Recognized;
 use super::handler::{Answer, Each, Fed, Handler, Stop};
 use super::handler_sink::HandlerSink;
+use super::pull::Tracked;
 use super::sink::Track;
 use super::workspace::{Parked, Workspace};
-use super::{Config, End, Event, Found, Machine, StreamState};
-use crate::chat::Update;
-use crate::track::Tracker;
+use super::{Config, End, Event, Found, Machine, Pulled, StreamState};
+use crate::chat::{TokenCounts, Update};
+use crate::track::{Findings, Tracker};
 use crate::{Error, Quirk, QuirkSet, Storage};
 use core::ops::{DerefMut, Range};
 
@@ -21,14 +22,14 @@ use core::ops::{DerefMut, Range};
 /// `SLOTS` is the number of templates, 0 to 4: an event that differs from an earlier one only in its texts is not
 /// parsed again. That changes the cost, never the result.
 ///
-/// `T` is the per-choice state that [`feed`](Parser::feed) needs. A parser that only pulls saves that memory with `()`.
+/// `T` is the state of the choices: a [`Tracker`] of some size.
 ///
 /// Pull:
 ///
 /// ```
 /// # #[cfg(feature = "alloc")]
 /// use deltawire::Growing;
-/// use deltawire::{Event, Parser, Update};
+/// use deltawire::{Parser, Pulled, Update};
 ///
 /// let stream = br#"data: {"choices":[{"index":0,"delta":{"content":"Hello"}}]}
 ///
@@ -38,7 +39,7 @@ use core::ops::{DerefMut, Range};
 /// # #[cfg(feature = "alloc")] {
 /// let mut parser = Parser::new(Growing::new());
 /// let mut text = String::new();
-/// let mut append = |event: Event<'_>| {
+/// let mut append = |event: Pulled<'_>| {
 ///     for (_choice, update) in event.deltas() {
 ///         if let Update::Content(content) = update {
 ///             text += &content.to_string();
@@ -66,7 +67,7 @@ use core::ops::{DerefMut, Range};
 pub struct Parser<S, const SLOTS: usize = 2, T = Tracker, M = Machine<SLOTS>> {
     machine: M,
     storage: S,
-    tracker: T,
+    tracked: Tracked<T>,
 }
 
 /// A parser that shares a [`Workspace`] with others. It has no templates of its own, so it is small.
@@ -104,16 +105,14 @@ impl<S: Storage> Parser<S> {
 }
 
 impl<S: Storage, T> Parser<S, 2, T> {
-    /// A parser whose per-choice state has another size than [`Tracker`]'s default of 8 choices and 32 tool calls, or
-    /// that has none, which is `()`.
+    /// A parser whose state of the choices has another size than [`Tracker`]'s default of 8 choices and 32 tool calls.
     ///
     /// ```
     /// use deltawire::{track::Tracker, Config, Parser};
     /// # #[cfg(feature = "alloc")] {
     /// # use deltawire::Growing;
-    /// let pull_only = Parser::with_tracker(Growing::new(), Config::new(), ());
     /// let many_choices = Parser::with_tracker(Growing::new(), Config::new(), Tracker::<128, 128>::new());
-    /// # let _ = (pull_only, many_choices);
+    /// # let _ = many_choices;
     /// # }
     /// ```
     pub const fn with_tracker(storage: S, config: Config, tracker: T) -> Self {
@@ -125,64 +124,20 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// A parser with `SLOTS` templates. More than 4 do not compile.
     ///
     /// ```
-    /// use deltawire::{Config, Parser};
+    /// use deltawire::{track::Tracker, Config, Parser};
     /// # #[cfg(feature = "alloc")] {
     /// # use deltawire::Growing;
-    /// let parser = Parser::<_, 0, _>::with_slots(Growing::new(), Config::new(), ());
+    /// let parser: Parser<_, 0> = Parser::with_slots(Growing::new(), Config::new(), Tracker::new());
     /// # let _ = parser;
     /// # }
     /// ```
     ///
     /// ```compile_fail
-    /// use deltawire::{Config, Growing, Parser};
-    /// Parser::<_, 5, _>::with_slots(Growing::new(), Config::new(), ());
+    /// use deltawire::{track::Tracker, Config, Growing, Parser};
+    /// let parser: Parser<_, 5> = Parser::with_slots(Growing::new(), Config::new(), Tracker::new());
     /// ```
     pub const fn with_slots(storage: S, config: Config, tracker: T) -> Self {
-        Parser { machine: Machine::with_slots(config), storage, tracker }
-    }
-
-    /// Takes the next event off the front of `input`. `None` means that the input is consumed: give more, or call
-    /// [`finish`](Self::finish).
-    ///
-    /// The event borrows from the input if it is whole there; otherwise it was copied to the storage, once. Its deltas
-    /// are read without a tracker: [`Update`] explains how they differ from deltas that are pushed.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is
-    /// consumed. [`Error::Finished`], if there is input after the stream was ended; [`reset`](Self::reset) begins
-    /// another one.
-    #[inline(always)]
-    pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
-        let window: &'i [u8] = input;
-        if let Some(Recognized { payload, rest, is_native, .. }) = self.machine.recognize(&mut self.storage, window) {
-            *input = rest;
-            let name = if is_native { self.machine.name.within(window) } else { &[] };
-            return Ok(Some(Event::Chunk(self.machine.chunk(payload, name))));
-        }
-        if self.machine.append(&mut self.storage, input) || input.is_empty() && self.machine.is_at_rest() {
-            return Ok(None);
-        }
-        self.next_read(input)
-    }
-
-    /// [`next`](Self::next) for an event that no template recognized.
-    #[inline(never)]
-    fn next_read<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
-        self.machine.may_read(input)?;
-        let (window, found) = advance(&mut self.machine, &mut self.storage, input, true);
-        self.machine.event(&self.storage, window, found)
-    }
-
-    /// Ends the stream. Returns what was pending: a last event without its blank line, or malformed bytes that are
-    /// left. Call it until it returns `None`; then [`end`](Self::end) has the verdict.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Quirk`], as [`next`](Self::next).
-    pub fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
-        let found = self.machine.finish(&mut self.storage);
-        self.machine.event(&self.storage, &[], found)
+        Parser { machine: Machine::with_slots(config), storage, tracked: Tracked::new(tracker) }
     }
 
     /// The range of the last event, in bytes from the beginning of the stream.
@@ -194,6 +149,65 @@ impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// The machine.
     pub fn machine(&self) -> &Machine<SLOTS> {
         &self.machine
+    }
+}
+
+impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
+    /// Takes the next event off the front of `input`. `None` means that the input is consumed: give more, or call
+    /// [`finish`](Self::finish).
+    ///
+    /// The event borrows from the input if it is whole there; otherwise it was copied to the storage, once. Its
+    /// [`deltas`](Pulled::deltas) are those that [`feed`](Self::feed) gives to a handler.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is
+    /// consumed. If a delta of the event *before* has such a quirk, or was left out because of a limit, that error comes
+    /// first; then nothing of `input` is consumed, and the stream goes on with the next call.
+    ///
+    /// [`Error::Finished`], if there is input after the stream was ended; [`reset`](Self::reset) begins another one.
+    #[inline(always)]
+    pub fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Pulled<'a, T>>, Error> {
+        if !self.tracked.found.is_nothing() {
+            self.settle(self.machine.index().frame.0)?;
+        }
+        let window: &'i [u8] = input;
+        if let Some(Recognized { payload, rest, is_native, .. }) = self.machine.recognize(&mut self.storage, window) {
+            *input = rest;
+            let name = if is_native { self.machine.name.within(window) } else { &[] };
+            return Ok(Some(Pulled::new(Event::Chunk(self.machine.chunk(payload, name)), &mut self.tracked)));
+        }
+        if self.machine.append(&mut self.storage, input) || input.is_empty() && self.machine.is_at_rest() {
+            return Ok(None);
+        }
+        self.next_read(input)
+    }
+
+    /// [`next`](Self::next) for an event that no template recognized.
+    #[inline(never)]
+    fn next_read<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Pulled<'a, T>>, Error> {
+        self.machine.may_read(input)?;
+        let (window, found) = advance(&mut self.machine, &mut self.storage, input, true);
+        let event = self.machine.event(&self.storage, window, found)?;
+        Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
+    }
+
+    /// Ends the stream. Returns what was pending: a last event without its blank line, malformed bytes that are left, or
+    /// halves of characters. Call it until it returns `None`; then [`end`](Self::end) has the verdict.
+    ///
+    /// # Errors
+    ///
+    /// As [`next`](Self::next).
+    pub fn finish(&mut self) -> Result<Option<Pulled<'_, T>>, Error> {
+        self.settle(self.machine.index().frame.0)?;
+        let found = self.machine.finish(&mut self.storage);
+        let is_over = found == Found::NeedMore;
+        if is_over && self.tracked.tracker.has_pending() {
+            self.machine.index.frame = (self.machine.offset, self.machine.offset);
+            return Ok(Some(Pulled::new(Event::Unpaired, &mut self.tracked)));
+        }
+        let event = self.machine.event(&self.storage, &[], found)?;
+        Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
     }
 }
 
@@ -227,15 +241,22 @@ impl<S: Storage, T> SharedParser<S, T> {
     /// ```
     /// # #[cfg(feature = "alloc")] {
     /// use deltawire::{track::Tracker, Config, Growing, Parser, SharedParser};
-    /// let pull_only: SharedParser<Growing, ()> = Parser::sharing(Growing::new(), Config::new(), ());
-    /// let push: SharedParser<Growing> = Parser::sharing(Growing::new(), Config::new(), Tracker::new());
-    /// # let _ = (pull_only, push);
+    /// let parser: SharedParser<Growing> = Parser::sharing(Growing::new(), Config::new(), Tracker::new());
+    /// # let _ = parser;
     /// # }
     /// ```
     pub const fn sharing(storage: S, config: Config, tracker: T) -> Self {
-        Parser { machine: Parked::new(config), storage, tracker }
+        Parser { machine: Parked::new(config), storage, tracked: Tracked::new(tracker) }
     }
 
+    /// The range of the last event, in bytes from the beginning of the stream.
+    pub fn wire_range(&self) -> Range<u64> {
+        let (start, end) = self.machine.frame;
+        start..end
+    }
+}
+
+impl<S: Storage, T: Track> SharedParser<S, T> {
     /// [`next`](Parser::next) for a parser that shares `workspace`. The event borrows from the parser and from the
     /// workspace.
     ///
@@ -246,7 +267,10 @@ impl<S: Storage, T> SharedParser<S, T> {
         &'a mut self,
         workspace: &'a mut Workspace<SLOTS>,
         input: &mut &'i [u8],
-    ) -> Result<Option<Event<'a>>, Error> {
+    ) -> Result<Option<Pulled<'a, T>>, Error> {
+        if !self.tracked.found.is_nothing() {
+            self.settle(self.machine.frame.0)?;
+        }
         if self.machine.append(&mut self.storage, input) || input.is_empty() && self.machine.is_at_rest() {
             return Ok(None);
         }
@@ -254,7 +278,8 @@ impl<S: Storage, T> SharedParser<S, T> {
         let loan = workspace.lend(&mut self.machine, input);
         let (window, found) = advance(loan.machine, &mut self.storage, input, false);
         drop(loan);
-        self.machine.event(workspace.index(), &self.storage, window, found)
+        let event = self.machine.event(workspace.index(), &self.storage, window, found)?;
+        Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
     }
 
     /// [`finish`](Parser::finish) for a parser that shares `workspace`.
@@ -265,22 +290,26 @@ impl<S: Storage, T> SharedParser<S, T> {
     pub fn finish_with<'a, const SLOTS: usize>(
         &'a mut self,
         workspace: &'a mut Workspace<SLOTS>,
-    ) -> Result<Option<Event<'a>>, Error> {
+    ) -> Result<Option<Pulled<'a, T>>, Error> {
+        self.settle(self.machine.frame.0)?;
         let found = workspace.lend(&mut self.machine, &[]).machine.finish(&mut self.storage);
-        self.machine.event(workspace.index(), &self.storage, &[], found)
-    }
-
-    /// The range of the last event, in bytes from the beginning of the stream.
-    pub fn wire_range(&self) -> Range<u64> {
-        let (start, end) = self.machine.frame;
-        start..end
+        let is_over = found == Found::NeedMore;
+        if is_over && self.tracked.tracker.has_pending() {
+            self.machine.frame = (self.machine.offset(), self.machine.offset());
+            return Ok(Some(Pulled::new(Event::Unpaired, &mut self.tracked)));
+        }
+        let event = self.machine.event(workspace.index(), &self.storage, &[], found)?;
+        Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
     }
 }
 
 impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parser<S, SLOTS, T, M> {
     /// The verdict: how the stream ended, or how it would end now.
     pub fn end(&self) -> End {
-        self.machine.end()
+        let Findings { quirks, limit } = self.tracked.found;
+        let mut end = self.machine.end().with_left_out(limit.is_some().into());
+        end.replaced = end.replaced.saturating_add(quirks.contains(Quirk::ReplacedMessage).into());
+        end
     }
 
     /// The last event ID, which a client sends as `Last-Event-ID` when it reconnects. Empty if none came.
@@ -293,46 +322,34 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
         self.machine.offset()
     }
 
-    /// The token counts so far of a stream of another protocol than chat completions, with the meaning that they have
-    /// in chat completions, and merged if the protocol reports them over several events. `None` for chat completions,
-    /// where the last [`Usage`](crate::chat::Usage) has the counts. Do not bill by the counts of a stream that is not
-    /// complete: the completion tokens of an Anthropic stream that was cut are those that its first event reported.
-    pub fn native_counts(&self) -> Option<crate::chat::TokenCounts> {
-        self.machine.native_counts()
-    }
-
-    /// Counts quirks of an event that the parser does not see. Programs that pull with a [`Tracker`] of their own call
-    /// it with the quirks that the tracker collects ([`Updates::quirks`](crate::track::Updates::quirks)).
-    /// [`feed`](Self::feed) counts them itself.
+    /// The token counts so far, with the meaning that they have in chat completions, and merged if the protocol reports
+    /// them over several events. `None` if none came. With pull, those of an event count once its deltas were taken, or
+    /// it was dropped. Do not bill by the counts of a stream that is not complete: the completion tokens of an Anthropic
+    /// stream that was cut are those that its first event reported.
     ///
     /// ```
-    /// use deltawire::{track::Tracker, Event, Parser, Quirk};
-    ///
-    /// let mut input = &b"data: {\"choices\":[{\"message\":{\"content\":\"ab\"}}]}\n\n\
-    ///     data: {\"choices\":[{\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"[..];
-    /// // An event that does not fit 512 bytes would be skipped, and reported as Event::TooLong.
-    /// let (mut parser, mut tracker): (_, Tracker) = (Parser::new([0; 512]), Tracker::new());
-    /// while let Some(event) = parser.next(&mut input)? {
-    ///     let Event::Chunk(chunk) = event else { continue };
-    ///     let mut updates = tracker.updates(&chunk);
-    ///     updates.by_ref().for_each(|_update| ());
-    ///     let quirks = updates.quirks();
-    ///     drop(updates);
-    ///     parser.count_quirks(quirks);
-    /// }
-    /// assert_eq!(parser.quirk_count(Quirk::ReplacedMessage), 1);
-    /// assert!(!parser.end().is_complete());
+    /// # #[cfg(feature = "alloc")] {
+    /// use deltawire::{Growing, Parser};
+    /// let mut parser = Parser::new(Growing::new());
+    /// let mut bytes = &b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3}}\n\n"[..];
+    /// while parser.next(&mut bytes)?.is_some() {}
+    /// let usage = parser.usage().unwrap_or_default();
+    /// assert_eq!((usage.prompt_tokens(), usage.completion_tokens()), (Some(9), Some(3)));
+    /// # }
     /// # Ok::<(), deltawire::Error>(())
     /// ```
-    pub fn count_quirks(&mut self, quirks: QuirkSet) {
-        self.machine.count(quirks);
+    pub fn usage(&self) -> Option<TokenCounts> {
+        if self.machine.is_native() {
+            return self.machine.native_counts();
+        }
+        self.tracked.usage
     }
 
-    /// How often `quirk` occurred, at most 65,535. Quirks inside texts, and quirks that depend on earlier chunks, are
-    /// detected only if the texts are read and tracked. [`feed`](Self::feed) does that, and counts them here. A program
-    /// that pulls adds them with [`count_quirks`](Self::count_quirks).
+    /// How often `quirk` occurred, at most 65,535. With pull, the quirks of the deltas of an event and of their texts
+    /// count once the deltas were taken, or the event was dropped.
     pub fn quirk_count(&self, quirk: Quirk) -> u16 {
-        self.machine.quirk_count(quirk)
+        let count = self.machine.quirk_count(quirk);
+        count.saturating_add(self.tracked.found.quirks.contains(quirk).into())
     }
 
     /// The quirks that occurred so far.
@@ -343,6 +360,18 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
     /// The configuration.
     pub fn config(&self) -> &Config {
         self.machine.config()
+    }
+
+    /// Counts what the tracker found in the deltas of the event that was pulled last, which began at `offset`. Returns
+    /// the error of that event, as push does: a quirk that is an error, else a limit.
+    #[cold]
+    #[inline(never)]
+    fn settle(&mut self, offset: u64) -> Result<(), Error> {
+        let Findings { quirks, limit } = core::mem::replace(&mut self.tracked.found, Findings::NOTHING);
+        self.machine.count(quirks);
+        self.machine.facts.left_out = self.machine.facts.left_out.saturating_add(limit.is_some().into());
+        let quirk = quirks.and(self.machine.config.errors).iter().next();
+        quirk.map(|quirk| Error::Quirk { quirk, offset }).or(limit).map_or(Ok(()), Err)
     }
 }
 
@@ -370,7 +399,12 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
-        let Parser { machine, storage, tracker } = self;
+        if !self.tracked.found.is_nothing() {
+            if let Err(error) = self.settle(self.machine.index().frame.0) {
+                return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
+            }
+        }
+        let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
         let mut rest = input;
         if machine.append(storage, &mut rest) {
             return Fed { consumed: input.len(), stop: None };
@@ -379,7 +413,10 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
             return machine.nothing_fed();
         }
         let appended = input.len().wrapping_sub(rest.len());
-        fed(Emitter::new().run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
+        let mut emitter = Emitter::new();
+        let run = emitter.run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler));
+        note_usage(usage, &emitter);
+        fed(run, appended)
     }
 
     /// Reads all of `input` and calls `each` for each delta, with the index of its choice. The closure returns nothing,
@@ -442,8 +479,12 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     ///
     /// The reason for which it stopped before the end. After a pause, call it again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Result<(), Stop> {
-        let Parser { machine, storage, tracker } = self;
-        fed((0, Emitter::new().finish(machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
+        self.settle(self.machine.index().frame.0)?;
+        let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
+        let mut emitter = Emitter::new();
+        let outcome = emitter.finish(machine, storage, tracker, &mut HandlerSink(handler));
+        note_usage(usage, &emitter);
+        fed((0, outcome), 0).into_result()
     }
 }
 
@@ -455,7 +496,12 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         input: &[u8],
         handler: &mut H,
     ) -> Fed {
-        let Parser { machine, storage, tracker } = self;
+        if !self.tracked.found.is_nothing() {
+            if let Err(error) = self.settle(self.machine.frame.0) {
+                return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
+            }
+        }
+        let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
         let mut rest = input;
         if machine.append(storage, &mut rest) {
             return Fed { consumed: input.len(), stop: None };
@@ -465,7 +511,10 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         }
         let appended = input.len().wrapping_sub(rest.len());
         let loan = workspace.lend(machine, rest);
-        fed(Emitter::new().run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler)), appended)
+        let mut emitter = Emitter::new();
+        let run = emitter.run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler));
+        note_usage(usage, &emitter);
+        fed(run, appended)
     }
 
     /// [`finish_into`](Parser::finish_into) for a parser that shares `workspace`.
@@ -478,9 +527,12 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         workspace: &mut Workspace<SLOTS>,
         handler: &mut H,
     ) -> Result<(), Stop> {
-        let Parser { machine, storage, tracker } = self;
-        let loan = workspace.lend(machine, &[]);
-        fed((0, Emitter::new().finish(loan.machine, storage, tracker, &mut HandlerSink(handler))), 0).into_result()
+        self.settle(self.machine.frame.0)?;
+        let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
+        let (loan, mut emitter) = (workspace.lend(machine, &[]), Emitter::new());
+        let outcome = emitter.finish(loan.machine, storage, tracker, &mut HandlerSink(handler));
+        note_usage(usage, &emitter);
+        fed((0, outcome), 0).into_result()
     }
 }
 
@@ -513,6 +565,14 @@ fn after(stop: Stop, asked: Option<Stop>) -> Result<Result<(), Stop>, Stop> {
     }
 }
 
+/// Notes the token counts of a call that feeds a handler, if there are any.
+#[inline(always)]
+fn note_usage(usage: &mut Option<TokenCounts>, emitter: &Emitter) {
+    if let Some(counts) = emitter.usage() {
+        *usage = Some(*counts);
+    }
+}
+
 /// The result of a call that feeds a handler. The emitter consumed `consumed` bytes after the first `before` bytes of
 /// the input.
 #[inline(always)]
@@ -530,7 +590,7 @@ impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
     pub fn reset(&mut self) {
         self.machine.reset();
         self.storage.shrink(0);
-        self.tracker = T::default();
+        self.tracked = Tracked::new(T::default());
     }
 }
 
@@ -539,6 +599,6 @@ impl<S: Storage, T: Default> SharedParser<S, T> {
     pub fn reset(&mut self) {
         self.machine = Parked::new(*self.machine.config());
         self.storage.shrink(0);
-        self.tracker = T::default();
+        self.tracked = Tracked::new(T::default());
     }
 }

@@ -74,7 +74,7 @@ impl Progress {
     ) -> Usual {
         loop {
             // Each call of `put` is compiled for its kinds alone, so several calls are faster than one for all kinds.
-            let put = match self.cursor.next_on_page(index) {
+            let put = match self.cursor.page.next_on_page(index) {
                 // The common case.
                 Ok((kind @ (Kind::Content | Kind::Reasoning), choice, text))
                     if tracker.take_unchanged(kind, choice, text, payload) =>
@@ -90,7 +90,7 @@ impl Progress {
                     self.cursor.back();
                     return Usual::Other;
                 }
-                Err(item) => match self.cursor.ahead(item, index) {
+                Err(item) => match self.cursor.page.ahead(item, index) {
                     Ahead::End => return Usual::End,
                     Ahead::Other => return Usual::Other,
                     Ahead::Slot(_) if !NATIVE => return Usual::Other,
@@ -100,14 +100,14 @@ impl Progress {
                         if !tracker.take_unchanged(Kind::Content, delta.choice, delta.text, payload) {
                             return Usual::Other;
                         }
-                        self.cursor.pass(delta.kind);
+                        self.cursor.page.pass(delta.kind);
                         self.put(context, delta, sink, waiting)
                     }
                     Ahead::Fragment { choice, index, arguments: text } => {
                         let Some(call) = tracker.take_fragment(choice, index, text, payload) else {
                             return Usual::Other;
                         };
-                        self.cursor.pass_fragment();
+                        self.cursor.page.pass_fragment();
                         self.put(
                             context,
                             Delta { choice, call, text, ..Delta::new(Kind::ToolArguments) },
@@ -143,9 +143,7 @@ impl Progress {
                 // A usage does not go through the tracker.
                 Some(Usual::Other) if self.cursor.is_at_usage(of.1) => {
                     let Some(delta) = self.cursor.last_usage(of.0, of.1) else { return Ok(()) };
-                    if !sink.is_of_one_call() {
-                        *usage = Some(delta);
-                    }
+                    *usage = Some(delta);
                     return self.put(context, delta, sink, waiting);
                 }
                 Some(Usual::Other) => {
@@ -174,7 +172,7 @@ impl Progress {
             let next = tracker.next(&mut self.cursor, (payload, index), context.start, &mut self.quirks);
             match next {
                 Next::Delta(delta) => {
-                    if delta.kind == Kind::Usage && !sink.is_of_one_call() {
+                    if delta.kind == Kind::Usage {
                         *usage = Some(delta);
                     }
                     self.put(context, delta, sink, waiting)?;

@@ -14,7 +14,7 @@ use std::vec::Vec;
 fn pulled(stream: &[u8], slice: usize) -> Vec<String> {
     let limits = Limits { max_id_len: 8, ..Limits::DEFAULT };
     let config = Config { limits, ..Config::default() };
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_slots(Growing::new(), config, ());
+    let mut parser: Parser<Growing> = Parser::with_slots(Growing::new(), config, crate::track::Tracker::new());
     let mut lines = Vec::new();
     let line_of = |event: Event<'_>| {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -30,11 +30,11 @@ fn pulled(stream: &[u8], slice: usize) -> Vec<String> {
     };
     for mut input in stream.chunks(slice) {
         while let Some(event) = parser.next(&mut input).unwrap() {
-            lines.push(line_of(event));
+            lines.push(line_of(*event));
         }
     }
     while let Some(event) = parser.finish().unwrap() {
-        lines.push(line_of(event));
+        lines.push(line_of(*event));
     }
     lines
 }

@@ -21,8 +21,8 @@ pub enum Put {
 
 /// Receives deltas: a handler, the records of a batch, the callbacks of C, or a message log.
 pub trait Sink {
-    /// Whether the emitter is used for one call only. Then it keeps neither frames nor the last token counts, and the
-    /// sink must not want [`Kind::Frame`].
+    /// Whether the emitter is used for one call only. Then it keeps no frames, and the sink must not want
+    /// [`Kind::Frame`].
     fn is_of_one_call(&self) -> bool {
         false
     }

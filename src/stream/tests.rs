@@ -335,7 +335,7 @@ fn a_finish_reason_after_half_a_surrogate_pair_is_emitted() {
     assert_eq!(finishes.0, 3);
 }
 
-/// Without a tracker, a whole message has deltas unless an earlier chunk had its choice.
+/// A whole message has deltas unless its choice had deltas before, and of the second message what is new in it.
 #[test]
 fn a_pulled_message_has_deltas_unless_its_choice_came_before() {
     let body = r#"{"choices":[{"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}"#;
@@ -352,7 +352,7 @@ fn a_pulled_message_has_deltas_unless_its_choice_came_before() {
             let (first, last) = stream.as_bytes().split_at(cut);
             let mut parser = Parser::new([0; 512]);
             let mut content = String::new();
-            let mut add = |event: super::Event<'_>| {
+            let mut add = |event: super::Pulled<'_>| {
                 for (_, update) in event.deltas() {
                     if let crate::Update::Content(text) = update {
                         content += &format!("{text}");

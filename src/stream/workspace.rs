@@ -23,11 +23,11 @@ use core::ops::{Deref, DerefMut};
 ///
 /// ```
 /// # #[cfg(feature = "alloc")] {
-/// use deltawire::{Config, Growing, Parser, SharedParser, Update, Workspace};
+/// use deltawire::{track::Tracker, Config, Growing, Parser, SharedParser, Update, Workspace};
 ///
 /// let mut workspace: Workspace = Workspace::new();
-/// let mut parsers: Vec<SharedParser<Growing, ()>> =
-///     (0..3).map(|_| Parser::sharing(Growing::new(), Config::new(), ())).collect();
+/// let mut parsers: Vec<SharedParser<Growing>> =
+///     (0..3).map(|_| Parser::sharing(Growing::new(), Config::new(), Tracker::new())).collect();
 /// let mut text = String::new();
 /// for parser in &mut parsers {
 ///     let mut read = &b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n"[..];

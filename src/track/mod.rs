@@ -18,3 +18,4 @@ pub use call::CallRow;
 pub use tracker::{ChoiceRow, Tracker, TrackerOf, TrackerState};
 pub(crate) use tracker::{Next, Tracking};
 pub use updates::Updates;
+pub(crate) use updates::{Findings, OffPage, Walk};

@@ -96,8 +96,8 @@ impl ChoiceRow {
 
 /// The state of one stream's choices: at most `CHOICES` of them, with `CALLS` tool calls in all.
 ///
-/// Plain data, no heap. [`Parser::feed`](crate::stream::Parser::feed) uses a tracker. A caller that pulls may do
-/// without, or take the [`updates`](Tracker::updates) of each chunk from a tracker of its own.
+/// Plain data, no heap. Each [`Parser`](crate::stream::Parser) has one. Who reads payloads without a parser takes the
+/// [`updates`](Tracker::updates) of each chunk from a tracker of their own.
 pub type Tracker<const CHOICES: usize = 8, const CALLS: usize = 32> =
     TrackerOf<Arrays<Option<ChoiceRow>, Option<CallRow>, CHOICES, CALLS>>;
 
@@ -190,6 +190,8 @@ pub trait Tracking {
     /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks.
     /// Returns the number of the call, or `None`, with no effect, if the fragment may be something else.
     fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
+    /// Whether a high surrogate is pending.
+    fn has_pending(&self) -> bool;
     /// See [`TrackerOf::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
 }
@@ -277,6 +279,10 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         }
         (call.position, self.state.current_call, known.delta) = (0, Some(open), true);
         Some(call.number)
+    }
+
+    fn has_pending(&self) -> bool {
+        self.state.pending > 0
     }
 
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {

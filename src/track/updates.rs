@@ -1,28 +1,61 @@
-//! The updates of one chunk, through a tracker.
+//! The updates of one event, through a tracker.
 
 use super::call::CallRow;
 use super::tracker::{ChoiceRow, Next, TrackerOf, Tracking};
-use crate::chat::{Chunk, DeltaCursor, Update};
-use crate::delta::{Delta, Kind};
+use crate::chat::{Ahead, Chunk, DeltaCursor, Index, PageCursor, Update};
+use crate::delta::Kind;
+use crate::shown::Bytes;
 use crate::tables::Tables;
 use crate::{Error, QuirkSet};
 
-/// Iterates over the updates of a chunk, each reported once, with the index of its choice. Created by
-/// [`TrackerOf::updates`]. The tracker takes in all of the chunk, even if the iterator is dropped before its end.
-pub struct Updates<'t, 'a, T: Tables<Option<ChoiceRow>, Option<CallRow>>> {
-    tracker: &'t mut TrackerOf<T>,
-    chunk: Chunk<'a>,
-    cursor: DeltaCursor,
-    quirks: QuirkSet,
-    error: Option<Error>,
+/// What a tracker found in the deltas of an event besides the updates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Findings {
+    /// The quirks of the deltas and their texts.
+    pub(crate) quirks: QuirkSet,
+    /// Why it left out a delta: the first reason.
+    pub(crate) limit: Option<Error>,
 }
 
-impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> core::fmt::Debug for Updates<'_, '_, T> {
+impl Findings {
+    pub(crate) const NOTHING: Findings = Findings { quirks: QuirkSet::EMPTY, limit: None };
+
+    #[inline(always)]
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.quirks.is_empty() && self.limit.is_none()
+    }
+}
+
+/// The way through the deltas of an event. It does not have the tracker, and no cursor for deltas off the page, so that
+/// it is small.
+#[derive(Clone, Copy)]
+pub(crate) struct Walk<'a> {
+    pub(crate) payload: &'a [u8],
+    /// The index of the chunk. `None` if no delta of a chunk is left.
+    index: Option<&'a Index>,
+    page: PageCursor,
+    /// The pending surrogates are left: this is the end of the stream.
+    is_at_end: bool,
+}
+
+/// The cursor of a way whose next delta is not an item of the page.
+pub(crate) type OffPage = Option<DeltaCursor>;
+
+/// Iterates over the updates of a chunk, each reported once, with the index of its choice. Created by
+/// [`TrackerOf::updates`]. The tracker takes in all of the chunk, even if the iterator is dropped before its end.
+pub struct Updates<'t, 'a, T: Tracking> {
+    tracker: &'t mut T,
+    found: Findings,
+    walk: Walk<'a>,
+    off_page: OffPage,
+}
+
+impl<T: Tracking> core::fmt::Debug for Updates<'_, '_, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Updates")
-            .field("chunk", &self.chunk)
-            .field("quirks", &self.quirks)
-            .field("error", &self.error)
+            .field("payload", &Bytes(self.walk.payload))
+            .field("quirks", &self.found.quirks)
+            .field("error", &self.found.limit)
             .finish()
     }
 }
@@ -52,76 +85,147 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// assert_eq!(seen, "assistant: \u{1F600}!");
     /// # Ok::<(), deltawire::json::JsonError>(())
     /// ```
-    pub fn updates<'t, 'a>(&'t mut self, chunk: &Chunk<'a>) -> Updates<'t, 'a, T> {
-        Updates { tracker: self, chunk: *chunk, cursor: DeltaCursor::new(), quirks: QuirkSet::EMPTY, error: None }
+    pub fn updates<'t, 'a>(&'t mut self, chunk: &Chunk<'a>) -> Updates<'t, 'a, Self> {
+        Updates { tracker: self, found: Findings::NOTHING, walk: Walk::of(*chunk), off_page: None }
     }
 
     /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD, which is the quirk
-    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate). If there is an update, pass the quirk to
-    /// [`Parser::count_quirks`](crate::Parser::count_quirks): the parser does not count it otherwise.
-    pub fn finish(&mut self) -> impl Iterator<Item = (u32, Update<'static>)> + '_ {
-        core::iter::from_fn(|| {
-            let mut quirks = QuirkSet::EMPTY;
-            let delta = self.flush(None, &mut quirks)?;
-            Update::of(&delta, b"").map(|update| (delta.choice, update))
-        })
+    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate).
+    pub fn finish(&mut self) -> Updates<'_, 'static, Self> {
+        Updates { tracker: self, found: Findings::NOTHING, walk: Walk::END_OF_STREAM, off_page: None }
     }
 }
 
-impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Updates<'_, '_, T> {
-    /// Returns the quirks that the tracker has found so far in the deltas and their texts. Pass them to
-    /// [`Parser::count_quirks`](crate::Parser::count_quirks): the parser does not count them otherwise.
+impl<T: Tracking> Updates<'_, '_, T> {
+    /// Returns the quirks that the tracker has found so far in the deltas and their texts.
     pub fn quirks(&self) -> QuirkSet {
-        self.quirks
+        self.found.quirks
     }
 
     /// Returns why the tracker left out a delta, if it did so far: a table is full, or an index is out of range. The
     /// first reason is kept.
     pub fn error(&self) -> Option<Error> {
-        self.error
+        self.found.limit
     }
 }
 
-impl<'a, T: Tables<Option<ChoiceRow>, Option<CallRow>>> Iterator for Updates<'_, 'a, T> {
+impl<'a, T: Tracking> Iterator for Updates<'_, 'a, T> {
     type Item = (u32, Update<'a>);
 
+    #[inline(always)]
     fn next(&mut self) -> Option<(u32, Update<'a>)> {
-        let (payload, offset) = (self.chunk.payload(), self.chunk.wire_range().start);
-        loop {
-            let index = self.chunk.index();
-            if let Ok((kind, choice, text)) = self.cursor.next_on_page(index) {
-                let is_taken = match kind {
-                    Kind::Content | Kind::Reasoning => self.tracker.take_unchanged(kind, choice, text, payload),
-                    Kind::Logprobs => self.tracker.knows(choice),
-                    _ => false,
-                };
-                if !is_taken {
-                    self.cursor.back();
-                } else if let Some(update) = Update::of(&Delta { choice, text, ..Delta::new(kind) }, payload) {
-                    return Some((choice, update));
-                } else {
-                    continue;
-                }
-            }
-            let next = self.tracker.next(&mut self.cursor, (payload, index), offset, &mut self.quirks);
-            let delta = match next {
-                Next::Delta(delta) => delta,
-                Next::Nothing => continue,
-                Next::LeftOut(error) => {
-                    self.error = self.error.or(Some(error));
-                    continue;
-                }
-                Next::End => return None,
-            };
-            if let Some(update) = Update::of(&delta, payload) {
-                return Some((delta.choice, update));
-            }
-        }
+        self.walk.next(self.tracker, &mut self.found, &mut self.off_page)
     }
 }
 
-impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Drop for Updates<'_, '_, T> {
+impl<T: Tracking> Drop for Updates<'_, '_, T> {
     fn drop(&mut self) {
         self.for_each(drop);
     }
+}
+
+impl<'a> Walk<'a> {
+    /// The way of an event without deltas.
+    pub(crate) const NOTHING: Walk<'static> =
+        Walk { payload: &[], index: None, page: PageCursor::START, is_at_end: false };
+
+    pub(crate) const END_OF_STREAM: Walk<'static> = Walk { is_at_end: true, ..Walk::NOTHING };
+
+    /// Returns the way through the deltas of a chunk.
+    #[inline(always)]
+    pub(crate) fn of(chunk: Chunk<'a>) -> Self {
+        Walk { payload: chunk.payload(), index: Some(chunk.index()), ..Walk::NOTHING }
+    }
+
+    /// Whether no update is left. `false` does not mean that there is one.
+    #[inline(always)]
+    pub(crate) fn is_over(&self) -> bool {
+        self.index.is_none() && !self.is_at_end
+    }
+
+    /// Returns the next update.
+    #[inline(always)]
+    pub(crate) fn next<T: Tracking>(
+        &mut self,
+        tracker: &mut T,
+        found: &mut Findings,
+        off_page: &mut OffPage,
+    ) -> Option<(u32, Update<'a>)> {
+        let payload = self.payload;
+        let Some(index) = self.index else {
+            let next = if self.is_at_end { next_surrogate(tracker, found) } else { None };
+            self.is_at_end = next.is_some();
+            return next;
+        };
+        // Nearly every delta is a text or a fragment of the open tool call, and the tracker passes it unchanged.
+        match self.page.next_on_page(index) {
+            Ok((Kind::Content, choice, text)) if tracker.take_unchanged(Kind::Content, choice, text, payload) => {
+                return Some((choice, Update::Content(text.text(payload))));
+            }
+            Ok((Kind::Reasoning, choice, text)) if tracker.take_unchanged(Kind::Reasoning, choice, text, payload) => {
+                return Some((choice, Update::Reasoning(text.text(payload))));
+            }
+            Ok((Kind::Logprobs, choice, value)) if tracker.knows(choice) => {
+                return Some((choice, Update::Logprobs(value.value(payload))));
+            }
+            Ok(_) => self.page.back(),
+            Err(item) => match self.page.ahead(item, index) {
+                Ahead::End => {
+                    self.index = None;
+                    return None;
+                }
+                Ahead::Fragment { choice, index, arguments } => {
+                    if let Some(call) = tracker.take_fragment(choice, index, arguments, payload) {
+                        self.page.pass_fragment();
+                        return Some((choice, Update::CallArguments { call, text: arguments.text(payload) }));
+                    }
+                }
+                Ahead::Slot(delta) => {
+                    // Here the tracker checks reasoning like content: only chat completions have several members for
+                    // reasoning.
+                    if tracker.take_unchanged(Kind::Content, delta.choice, delta.text, payload) {
+                        self.page.pass(delta.kind);
+                        return Update::of(&delta, payload).map(|update| (delta.choice, update));
+                    }
+                }
+                Ahead::Other => {}
+            },
+        }
+        let next = next_of_any((payload, index), (&mut self.page, off_page), tracker, found);
+        self.index = next.is_some().then_some(index);
+        next
+    }
+}
+
+/// Returns the next update of a chunk, of any kind.
+#[inline(never)]
+fn next_of_any<'a, T: Tracking>(
+    (payload, index): (&'a [u8], &Index),
+    (page, off_page): (&mut PageCursor, &mut OffPage),
+    tracker: &mut T,
+    found: &mut Findings,
+) -> Option<(u32, Update<'a>)> {
+    let mut cursor = off_page.take().unwrap_or_else(|| DeltaCursor::of_page(*page));
+    let update = loop {
+        match tracker.next(&mut cursor, (payload, index), index.frame.0, &mut found.quirks) {
+            Next::Delta(delta) => {
+                if let Some(update) = Update::of(&delta, payload) {
+                    break Some((delta.choice, update));
+                }
+            }
+            Next::Nothing => {}
+            Next::LeftOut(error) => found.limit = found.limit.or(Some(error)),
+            Next::End => break None,
+        }
+    };
+    *page = cursor.page;
+    *off_page = (update.is_some() && cursor.is_off_page()).then_some(cursor);
+    update
+}
+
+/// Returns the next update at the end of the stream.
+#[inline(never)]
+fn next_surrogate<T: Tracking>(tracker: &mut T, found: &mut Findings) -> Option<(u32, Update<'static>)> {
+    let delta = tracker.flush(None, &mut found.quirks)?;
+    Some((delta.choice, Update::of(&delta, b"")?))
 }

@@ -3,8 +3,7 @@
 use super::event_log::{Detail, Logs, Reader, Seen};
 use super::input::pieces;
 use deltawire::stream::{Event, Fed, Track};
-use deltawire::track::Tracker;
-use deltawire::{Error, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Storage, Update};
+use deltawire::{Error, Flow, Handler, Parser, Pulled, Quirk, QuirkSet, Stop, Storage, Update};
 
 /// Returns more events than any input can produce: each takes a byte of it, or an end.
 pub fn most_events(input: &[u8], cuts: &[usize]) -> usize {
@@ -13,15 +12,19 @@ pub fn most_events(input: &[u8], cuts: &[usize]) -> usize {
 
 /// A parser that pulls.
 pub trait Pulls: Reader {
-    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error>;
-    fn finish(&mut self) -> Result<Option<Event<'_>>, Error>;
+    type Tracker: Track;
+
+    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Pulled<'a, Self::Tracker>>, Error>;
+    fn finish(&mut self) -> Result<Option<Pulled<'_, Self::Tracker>>, Error>;
 }
 
-impl<S: Storage, const SLOTS: usize> Pulls for Parser<S, SLOTS, ()> {
-    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+impl<S: Storage, const SLOTS: usize, T: Track> Pulls for Parser<S, SLOTS, T> {
+    type Tracker = T;
+
+    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Pulled<'a, T>>, Error> {
         self.next(input)
     }
-    fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
+    fn finish(&mut self) -> Result<Option<Pulled<'_, T>>, Error> {
         self.finish()
     }
 }
@@ -42,7 +45,10 @@ impl<S: Storage, const SLOTS: usize, T: Track> Pushes for Parser<S, SLOTS, T> {
 }
 
 /// Reads some bytes, possibly ending inside an event, and resets the parser.
-pub fn begin_anew<S: Storage, const SLOTS: usize, T: Default>(parser: &mut Parser<S, SLOTS, T>, mut bytes: &[u8]) {
+pub fn begin_anew<S: Storage, const SLOTS: usize, T: Track + Default>(
+    parser: &mut Parser<S, SLOTS, T>,
+    mut bytes: &[u8],
+) {
     if !bytes.is_empty() {
         while !matches!(parser.next(&mut bytes), Ok(None)) {}
         parser.reset();
@@ -54,16 +60,8 @@ pub fn begin_anew<S: Storage, const SLOTS: usize, T: Default>(parser: &mut Parse
 
 struct Pull {
     logs: Logs,
-    tracker: Tracker,
-    /// The quirks that the tracker reported, with repetitions.
-    met: Vec<Quirk>,
     events: usize,
-    /// The number of events with deltas that the tracker skipped.
-    left_out: u32,
 }
-
-/// The facts about an event after it is gone.
-type Taken = (Seen, QuirkSet, Option<Error>);
 
 /// Pulls all of `input`, and the end. Calls `between` between calls.
 pub fn pull<P: Pulls>(
@@ -73,12 +71,12 @@ pub fn pull<P: Pulls>(
     detail: Detail,
     mut between: impl FnMut(&mut P),
 ) -> Logs {
-    let mut reader = Pull { logs: Logs::new(detail), tracker: Tracker::new(), met: Vec::new(), events: 0, left_out: 0 };
+    let mut reader = Pull { logs: Logs::new(detail), events: 0 };
     let most = most_events(input, cuts);
     for mut piece in pieces(input, cuts) {
         loop {
             let before = piece.len();
-            let event = parser.next(&mut piece).map(|event| event.map(|event| reader.take(&event)));
+            let event = parser.next(&mut piece).map(|event| event.map(|event| reader.take(event)));
             assert!(piece.len() <= before, "bytes were given back");
             let more = reader.settle(event, parser);
             between(parser);
@@ -91,59 +89,46 @@ pub fn pull<P: Pulls>(
     }
     assert_eq!(parser.offset(), input.len() as u64, "all is consumed");
     loop {
-        let event = parser.finish().map(|event| event.map(|event| reader.take(&event)));
+        let event = parser.finish().map(|event| event.map(|event| reader.take(event)));
         let more = reader.settle(event, parser);
         assert!(reader.events <= most, "finish without end");
         if !more {
             break;
         }
     }
-    let Pull { mut logs, mut tracker, mut met, left_out, .. } = reader;
-    let mut quirks = QuirkSet::EMPTY;
-    while let Some(delta) = tracker.flush(None, &mut quirks) {
-        let update = Update::of(&delta, b"").expect("an update");
-        logs.update(delta.choice, &update);
-    }
-    met.extend(quirks.iter());
-    stop(&mut logs, quirks, parser.config().errors, parser.offset());
-    let own = |quirk| met.iter().filter(|met| **met == quirk).count() as u16;
-    let count = |quirk| parser.quirk_count(quirk).saturating_add(own(quirk));
-    logs.close(parser.last_event_id(), parser.end().with_left_out(left_out), count);
+    let mut logs = reader.logs;
+    logs.close(parser.last_event_id(), parser.end(), |quirk| parser.quirk_count(quirk));
     logs
 }
 
 impl Pull {
-    /// Logs the event and its updates while they are borrowed.
-    fn take(&mut self, event: &Event<'_>) -> Taken {
-        let Pull { logs, tracker, met, left_out, .. } = self;
-        let seen = logs.event(event);
-        let Some(chunk) = event.chunk() else { return (seen, QuirkSet::EMPTY, None) };
-        let mut updates = tracker.updates(&chunk);
-        for (choice, update) in &mut updates {
+    /// Logs the event and its deltas while they are borrowed. Push has the deltas of the end without an event.
+    fn take<T: Track>(&mut self, event: Pulled<'_, T>) -> Option<Seen> {
+        let Pull { logs, .. } = self;
+        let seen = (!matches!(*event, Event::Unpaired)).then(|| logs.event(&event));
+        if let Some(chunk) = event.chunk() {
+            // Only with pull: the others report them together with the tracker's.
+            logs.states.line("chunk");
+            logs.states.word(format_args!("{:?}", chunk.quirks()));
+        }
+        for (choice, update) in event.deltas() {
             #[cfg(feature = "alloc")]
             let owned = owned(&update);
             #[cfg(feature = "alloc")]
             let update = owned.as_update();
             logs.update(choice, &update);
         }
-        // Only with pull: the others report them together with the tracker's.
-        logs.states.line("chunk");
-        logs.states.word(format_args!("{:?}", chunk.quirks()));
-        met.extend(updates.quirks().iter());
-        *left_out += u32::from(updates.error().is_some());
-        (seen, updates.quirks(), updates.error())
+        seen
     }
 
     /// Logs the parser's state after a call. Returns whether more may follow.
-    fn settle(&mut self, event: Result<Option<Taken>, Error>, parser: &dyn Reader) -> bool {
+    fn settle(&mut self, event: Result<Option<Option<Seen>>, Error>, parser: &dyn Reader) -> bool {
         let more = match event {
             Ok(None) => false,
-            Ok(Some((seen, quirks, error))) => {
-                self.logs.place(seen, parser.wire_range());
-                if let Some(error) = error {
-                    self.logs.error(&error);
+            Ok(Some(seen)) => {
+                if let Some(seen) = seen {
+                    self.logs.place(seen, parser.wire_range());
                 }
-                stop(&mut self.logs, quirks, parser.config().errors, parser.wire_range().start);
                 true
             }
             Err(error) => {
@@ -167,13 +152,6 @@ fn owned(update: &Update<'_>) -> deltawire::OwnedUpdate {
         assert_eq!(owned.is_of_prompt(), reason.is_of_prompt());
     }
     owned
-}
-
-/// Logs the first quirk of a tracker that the configuration makes an error, as `feed` reports it.
-fn stop(logs: &mut Logs, quirks: QuirkSet, errors: QuirkSet, offset: u64) {
-    if let Some(quirk) = quirks.and(errors).iter().next() {
-        logs.error(&Error::Quirk { quirk, offset });
-    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

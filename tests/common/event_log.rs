@@ -29,7 +29,7 @@ pub trait Reader {
     fn end(&self) -> End;
     fn quirk_count(&self, quirk: Quirk) -> u16;
     fn wire_range(&self) -> Range<u64>;
-    fn native_counts(&self) -> Option<TokenCounts>;
+    fn usage(&self) -> Option<TokenCounts>;
 }
 
 impl<S: Storage, const SLOTS: usize, T> Reader for Parser<S, SLOTS, T> {
@@ -51,8 +51,8 @@ impl<S: Storage, const SLOTS: usize, T> Reader for Parser<S, SLOTS, T> {
     fn wire_range(&self) -> Range<u64> {
         self.wire_range()
     }
-    fn native_counts(&self) -> Option<TokenCounts> {
-        self.native_counts()
+    fn usage(&self) -> Option<TokenCounts> {
+        self.usage()
     }
 }
 
@@ -420,7 +420,7 @@ impl Logs {
         log.number("end", parser.wire_range().end);
         log.put("id", parser.last_event_id());
         assert_eq!(parser.end().offset, parser.offset());
-        if let Some(counts) = parser.native_counts() {
+        if let Some(counts) = parser.usage() {
             log.word(format_args!("counts {counts:?}"));
         }
         end(log, &parser.end(), &|quirk| parser.quirk_count(quirk));

@@ -353,20 +353,20 @@ impl Counts {
                 counts.texts += tiny.compare(&assembler.message().unwrap(), what);
             }
         };
-        let mut parser: Parser<Growing, 0, ()> = Parser::with_slots(Growing::new(), config, ());
+        let mut parser: Parser<Growing, 0> = Parser::with_slots(Growing::new(), config, Tracker::new());
         let mut input = bytes;
         loop {
             match parser.next(&mut input) {
                 Ok(None) => break,
-                Ok(Some(Event::Chunk(chunk))) => add(&chunk, self),
-                _ => {}
+                Ok(Some(event)) => event.chunk().iter().for_each(|chunk| add(chunk, self)),
+                Err(_) => {}
             }
         }
         loop {
             match parser.finish() {
                 Ok(None) => break,
-                Ok(Some(Event::Chunk(chunk))) => add(&chunk, self),
-                _ => {}
+                Ok(Some(event)) => event.chunk().iter().for_each(|chunk| add(chunk, self)),
+                Err(_) => {}
             }
         }
         assembler.finish().unwrap();

@@ -446,7 +446,10 @@ impl Naive {
             open.filter(|at| under(*at) && own(*at))
                 .or_else(|| latest(&|at| under(at) && own(at)))
                 .or_else(|| latest(&under))
-                .or_else(|| latest(&|at| at + 1 == calls.len() && calls[at].place.other_index == Some(index)).filter(|_| is_bare))
+                .or_else(|| {
+                    latest(&|at| at + 1 == calls.len() && calls[at].place.other_index == Some(index))
+                        .filter(|_| is_bare)
+                })
                 .or_else(|| guessed().filter(|_| is_bare))
         } else if let Some(at) = id.and_then(|_| latest(&own)) {
             Some(at)

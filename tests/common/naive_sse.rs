@@ -85,13 +85,13 @@ impl Answer {
         pieces: impl Iterator<Item = &'p [u8]>,
     ) -> Answer {
         let config = Config::new().with_limits(limits).with_framing(framing).with_payload(Payload::Opaque);
-        let mut parser = Parser::<_, 0, _>::with_slots(storage, config, ());
+        let mut parser = Parser::<_, 0>::with_slots(storage, config, deltawire::track::Tracker::new());
         let mut answer = Answer::default();
         let mut offset = 0;
         for piece in pieces {
             let mut rest = piece;
             while let Some(event) = parser.next(&mut rest).expect("no quirk is an error") {
-                answer.items.push(Seen::of_event(event));
+                answer.items.push(Seen::of_event(*event));
             }
             assert!(rest.is_empty(), "next said None and left bytes");
             offset += piece.len() as u64;
@@ -99,7 +99,7 @@ impl Answer {
         }
         answer.id = parser.last_event_id().to_vec();
         while let Some(event) = parser.finish().expect("no quirk is an error") {
-            answer.rest.push(Seen::of_event(event));
+            answer.rest.push(Seen::of_event(*event));
         }
         answer.rest_id = parser.last_event_id().to_vec();
         answer

@@ -50,10 +50,10 @@ pub fn push(input: &[u8], how: &How<'_>) -> Logs {
         .with(|storage| drive::push(&mut Parser::with_config(storage, how.config), input, how.cuts, pause, how.detail))
 }
 
-/// Reads with [`Parser::next`] and a separate tracker.
+/// Reads with [`Parser::next`].
 pub fn pull(input: &[u8], how: &How<'_>) -> Logs {
     how.store.with(|storage| {
-        let mut parser = Parser::<_, 2, ()>::with_tracker(storage, how.config, ());
+        let mut parser = Parser::with_config(storage, how.config);
         drive::pull(&mut parser, input, how.cuts, how.detail, |_| ())
     })
 }

@@ -5,7 +5,7 @@ use super::random::Random;
 use deltawire::chat::TokenCounts;
 use deltawire::stream::{Fed, Track};
 use deltawire::track::Tracker;
-use deltawire::{Config, End, Error, Event, Growing, Handler, Parser, Quirk, SharedParser, Stop, Storage, Workspace};
+use deltawire::{Config, End, Error, Growing, Handler, Parser, Pulled, Quirk, SharedParser, Stop, Storage, Workspace};
 use std::ops::Range;
 
 /// A workspace, and the streams that others read with it in between.
@@ -101,16 +101,18 @@ impl<S: Storage, T, const SLOTS: usize> Reader for Sharing<'_, '_, S, T, SLOTS> 
     fn wire_range(&self) -> Range<u64> {
         self.parser.wire_range()
     }
-    fn native_counts(&self) -> Option<TokenCounts> {
-        self.parser.native_counts()
+    fn usage(&self) -> Option<TokenCounts> {
+        self.parser.usage()
     }
 }
 
-impl<S: Storage, const SLOTS: usize> super::drive::Pulls for Sharing<'_, '_, S, (), SLOTS> {
-    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Event<'a>>, Error> {
+impl<S: Storage, T: Track, const SLOTS: usize> super::drive::Pulls for Sharing<'_, '_, S, T, SLOTS> {
+    type Tracker = T;
+
+    fn next<'a, 'i: 'a>(&'a mut self, input: &mut &'i [u8]) -> Result<Option<Pulled<'a, T>>, Error> {
         self.parser.next_with(self.turns.pass(), input)
     }
-    fn finish(&mut self) -> Result<Option<Event<'_>>, Error> {
+    fn finish(&mut self) -> Result<Option<Pulled<'_, T>>, Error> {
         self.parser.finish_with(self.turns.pass())
     }
 }

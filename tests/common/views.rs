@@ -1,9 +1,8 @@
 //! Logs the results of all accessors of a chunk.
 
 use super::log::Log;
-use deltawire::chat::{ApiError, Chunk, ChunkMember, ErrorPart, FinishReason, NamePiece, Usage};
+use deltawire::chat::{ApiError, Chunk, ChunkMember, ErrorPart, Usage};
 use deltawire::json::{Fragment, Text, Value, ValueKind};
-use deltawire::Update;
 
 /// The raw bytes that views point into, to compare their positions too.
 struct Views<'l> {
@@ -99,23 +98,6 @@ impl Views<'_> {
         self.log.number("choices", u64::from(chunk.choice_count()));
         self.error(chunk.error());
         self.usage(chunk.usage());
-        // A chunk that is read alone does not know whether an earlier one had the choice of its message.
-        let has_message = chunk.get("choices").is_some_and(|choices| {
-            let mut choices = choices.elements().map_while(Result::ok);
-            choices
-                .any(|choice| matches!(choice.get("message"), Ok(Some(message)) if message.kind() == ValueKind::Object))
-        });
-        for (choice, update) in chunk.deltas().filter(|_| !has_message) {
-            self.log.line("  flat");
-            self.log.number("choice", u64::from(choice));
-            self.update(&update);
-        }
-    }
-
-    fn finish(&mut self, reason: Option<FinishReason<'_>>) {
-        let Some(reason) = reason else { return };
-        self.text("finish", Some(reason.text()));
-        self.log.number("kind", u64::from(reason.kind().number()));
     }
 
     fn usage(&mut self, usage: Option<Usage<'_>>) {
@@ -138,57 +120,6 @@ impl Views<'_> {
         self.value("metadata", error.metadata());
         for part in [ErrorPart::Message, ErrorPart::Code, ErrorPart::Kind, ErrorPart::Param] {
             self.value("part", error.part(part));
-        }
-    }
-
-    /// Logs an update as pulled, without a tracker.
-    fn update(&mut self, update: &Update<'_>) {
-        match update {
-            Update::Role(text) => self.text("role", Some(*text)),
-            Update::Content(text) => self.text("content", Some(*text)),
-            Update::Reasoning(text) => self.text("reasoning", Some(*text)),
-            Update::Refusal(text) => self.text("refusal", Some(*text)),
-            Update::Call(call) => {
-                assert!(!call.opens && !call.reuses, "only a tracker knows which call opens");
-                self.log.number("call", u64::from(call.call));
-                self.count("index", call.index.map(u64::from));
-                self.text("id", call.id);
-                self.text("kind", call.kind);
-                self.log.number("custom", u64::from(call.custom));
-            }
-            Update::CallName { call, text, piece } => {
-                assert_eq!(*piece, NamePiece::Appends, "only a tracker knows what a name replaces");
-                self.log.number("call", u64::from(*call));
-                self.text("name", Some(*text));
-            }
-            Update::CallArguments { call, text } => {
-                self.log.number("call", u64::from(*call));
-                self.text("arguments", Some(*text));
-            }
-            Update::FunctionName { text, piece } => {
-                assert_eq!(*piece, NamePiece::Appends, "only a tracker knows what a name replaces");
-                self.text("function name", Some(*text));
-            }
-            Update::FunctionArguments(text) => self.text("function arguments", Some(*text)),
-            Update::Audio(audio) => self.value("audio", Some(*audio)),
-            Update::Annotations(value) => self.value("annotations", Some(*value)),
-            Update::Signature(text) => self.text("signature", Some(*text)),
-            Update::Media(value) | Update::Native(value) => self.value("part", Some(*value)),
-            Update::Logprobs(logprobs) => self.value("logprobs", Some(*logprobs)),
-            Update::Meta(meta, text) => {
-                self.log.number("meta", *meta as u64);
-                self.text("text", Some(*text));
-            }
-            Update::Member(member) => {
-                self.log.number("call", u64::from(member.call));
-                self.text("name", Some(member.name));
-                self.value("value", Some(member.value));
-            }
-            Update::Finish(reason) => self.finish(Some(*reason)),
-            Update::ChoiceError(error) => self.value("choice error", error.value()),
-            Update::Usage(usage) => self.value("usage", Some(usage.value())),
-            Update::Error(error) => self.value("error", error.value()),
-            _ => panic!("an update that is not known"),
         }
     }
 }

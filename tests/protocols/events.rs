@@ -159,7 +159,7 @@ fn the_same_foreign_event_counts_each_time() {
     let foreign = json!({"type": "content_block_stop", "index": 0});
     let stream = unnamed(&[vec![chunk], vec![foreign; 6]].concat());
     for size in [stream.len(), 40, 7, 1] {
-        let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+        let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), Config::default());
         for mut piece in stream.chunks(size) {
             while parser.next(&mut piece).unwrap().is_some() {}
         }

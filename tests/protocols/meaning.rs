@@ -90,7 +90,7 @@ fn a_refused_prompt_is_content_filter() {
         // The text is no reason of a candidate, so the message has it in `promptFeedback` alone.
         assert_eq!(finish(&events), (Some("content_filter".to_string()), None, true), "{word}");
         let stream = unnamed(&events);
-        let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+        let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), Config::default());
         let mut rest = &stream[..];
         let event = parser.next(&mut rest).unwrap().unwrap();
         let reasons: Vec<_> = event
@@ -158,10 +158,10 @@ fn finish_is_as_sent() {
 
 /// The token counts of a stream, as the parser has them at the end.
 fn native_counts(stream: &[u8]) -> Option<TokenCounts> {
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::default(), ());
+    let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), Config::default());
     let mut rest = stream;
     while parser.next(&mut rest).unwrap().is_some() {}
-    parser.native_counts()
+    parser.usage()
 }
 
 /// The last usage of a stream: of the message, which every way to read has alike, and of the parser.

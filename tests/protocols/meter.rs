@@ -146,7 +146,7 @@ impl Handler for Whole {
 
 /// Reads all of a stream at once, without templates.
 fn whole(bytes: &[u8]) -> (Whole, End) {
-    let mut parser = Parser::<_, 0, _>::with_slots(Growing::new(), Config::new(), Tracker::<8, 32>::new());
+    let mut parser = Parser::<_, 0>::with_slots(Growing::new(), Config::new(), Tracker::<8, 32>::new());
     let mut whole = Whole::default();
     assert_eq!(parser.feed(bytes, &mut whole).stop, None);
     parser.finish_into(&mut whole).unwrap();

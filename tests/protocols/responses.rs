@@ -315,7 +315,11 @@ fn the_last_event_of_responses_has_the_finish_reason() {
             for stream in [named(&events), unnamed(&events)] {
                 let Read { message, end, .. } = read(&stream, "without a status");
                 let choice = &message["choices"][0];
-                assert_eq!((end.verdict, &choice["message"]), (verdict, &json!({"role": "assistant", "content": "x"})), "{word}");
+                assert_eq!(
+                    (end.verdict, &choice["message"]),
+                    (verdict, &json!({"role": "assistant", "content": "x"})),
+                    "{word}"
+                );
                 assert_eq!((&choice["finish_reason"], &choice["native_finish_reason"]), (&json!(finish), &json!(word)));
             }
         }
@@ -374,7 +378,10 @@ fn members_of_a_vendor_replace_none_of_the_message() {
         let text = message.to_string();
         assert!(!text.contains("forged"), "{text}");
         let choice = &message["choices"][0];
-        assert_eq!((&choice["message"], &choice["finish_reason"]), (&json!({"role": "assistant", "content": "x"}), &json!("stop")));
+        assert_eq!(
+            (&choice["message"], &choice["finish_reason"]),
+            (&json!({"role": "assistant", "content": "x"}), &json!("stop"))
+        );
         assert_eq!((&choice["kept"], &message["kept"]), (&json!(1), &json!(1)));
     }
 }

@@ -184,13 +184,13 @@ fn gemini_candidates_parts_and_paths() {
     assert_eq!(message["choices"][0].get("native_finish_reason"), None);
 }
 
-/// Without a tracker, an update says which call of its event it is about.
+/// An update says which call of its event it is about.
 #[test]
 fn pulled_calls_of_one_event_are_two() {
     let pieces = json!([{"jsonPath": "$.b", "numberValue": 2}]);
     let call = |name: &str| json!({"functionCall": {"name": name, "args": {"a": 1}, "partialArgs": pieces}});
     let stream = unnamed(&[json!({"candidates": [{"content": {"parts": [call("f"), call("g")]}}]})]);
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
+    let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), Config::new());
     let (mut rest, mut calls) = (&stream[..], Vec::new());
     while let Some(event) = parser.next(&mut rest).unwrap() {
         calls.extend(event.deltas().filter_map(|(_, update)| match update {
@@ -210,10 +210,10 @@ fn a_call_that_goes_on_elsewhere_opens_none() {
     let more = json!({"partialArgs": [{"jsonPath": "$.a", "stringValue": "x"}]});
     let candidates = json!([candidate(0, json!({"name": "f", "willContinue": true})), candidate(1, more)]);
     let stream = unnamed(&[json!({"candidates": candidates})]);
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), Config::new(), ());
+    let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), Config::new());
     let (mut tracker, mut rest, mut opened) = (Tracker::<8, 8>::new(), &stream[..], Vec::new());
     while let Some(event) = parser.next(&mut rest).unwrap() {
-        let Event::Chunk(chunk) = event else { continue };
+        let Event::Chunk(chunk) = *event else { continue };
         let calls = tracker.updates(&chunk).filter(|(_, update)| matches!(update, Update::Call(_)));
         opened.extend(calls.map(|(choice, _)| choice));
     }

@@ -16,7 +16,7 @@ pub(super) fn pull(bytes: &[u8], sizes: &[usize], protocol: Option<Protocol>) ->
 }
 
 pub(super) fn pull_with(bytes: &[u8], sizes: &[usize], config: Config) -> Read {
-    let mut parser: Parser<Growing, 2, ()> = Parser::with_tracker(Growing::new(), config, ());
+    let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), config);
     let mut assembler = Assembler::new();
     for mut piece in pieces(bytes, sizes) {
         while let Some(event) = parser.next(&mut piece).unwrap() {

@@ -2,7 +2,7 @@
 //! `scripts/count.sh` counts. Prints how many events it read. With `serve` it takes commands, as `contenders::child`
 //! says.
 
-use deltawire::{Config, Event, Limits, Parser, Update};
+use deltawire::{Config, Limits, Parser, Update};
 use deltawire_benches::contenders::{
     self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, C_MESSAGE_BATCH, METER, PULL, PULL_GENERIC, PUSH,
 };
@@ -127,11 +127,10 @@ fn linear(mib: usize, slice: usize) {
     let mut memory = vec![0; 2 * len];
     let mut text = String::with_capacity(2 * len);
     deltawire_measured(&mut || {
-        let mut parser: Parser<&mut [u8], 2, ()> = Parser::with_tracker(&mut memory[..], config, ());
+        let mut parser: Parser<&mut [u8]> = Parser::with_config(&mut memory[..], config);
         for mut slice in input.responses[0].chunks(slice) {
             while let Some(event) = parser.next(&mut slice).expect("no quirk is an error") {
-                let Event::Chunk(chunk) = event else { continue };
-                for (_, update) in chunk.deltas() {
+                for (_, update) in event.deltas() {
                     if let Update::Content(content) = update {
                         content.push_to(&mut text);
                     }

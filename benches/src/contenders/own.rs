@@ -6,7 +6,8 @@ use crate::{Input, Sink, Sums};
 use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, Usage};
 use deltawire::json::Text;
 use deltawire::stream::{Meter, Protocol};
-use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
+use deltawire::track::Tracker;
+use deltawire::{Config, Event, Flow, Handler, Parser, Pulled, Stop, Storage, Update};
 
 fn usage(usage: &Usage<'_>, sink: &mut Sink) {
     if usage.protocol() != Protocol::Chat {
@@ -25,42 +26,21 @@ fn finish(reason: FinishReason<'_>, sink: &mut Sink) {
     reason.text().push_to(&mut sink.names);
 }
 
-/// A parser that pulls, and what to do with a chunk.
-macro_rules! pull {
-    ($parser:expr, $response:expr, $slice:expr, $sink:expr, $chunk:expr) => {
-        $parser.reset();
-        for mut slice in $response.chunks($slice) {
-            while let Some(event) = $parser.next(&mut slice).expect("no quirk is an error") {
-                match event {
-                    Event::Chunk(chunk) => {
-                        $sink.sums.events += 1;
-                        $chunk(&chunk, $sink);
-                    }
-                    Event::Done => return,
-                    _ => {}
-                }
-            }
-        }
-    };
-}
-
 /// `next`, and the deltas of each event.
 pub struct Pull<S, const SLOTS: usize> {
-    parser: Parser<S, SLOTS, ()>,
+    parser: Parser<S, SLOTS>,
     name: &'static str,
 }
 
 impl<S: Storage, const SLOTS: usize> Pull<S, SLOTS> {
     pub fn new(name: &'static str, storage: S) -> Self {
-        Pull { parser: Parser::with_slots(storage, Config::default(), ()), name }
+        Pull { parser: Parser::with_slots(storage, Config::default(), Tracker::new()), name }
     }
 }
 
 #[inline(always)]
-pub(super) fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
-    // The index of the call whose name and arguments follow.
-    let mut call_index = 0;
-    for (choice, update) in chunk.deltas() {
+pub(super) fn deltas(event: Pulled<'_>, sink: &mut Sink) {
+    for (choice, update) in event.deltas() {
         match update {
             Update::Content(text) => {
                 sink.choice(choice);
@@ -70,19 +50,16 @@ pub(super) fn deltas(chunk: &Chunk<'_>, sink: &mut Sink) {
                 sink.choice(choice);
                 text.push_to(&mut sink.reasoning);
             }
-            Update::Call(CallUpdate { index, id, .. }) => {
-                call_index = index.unwrap_or(0);
-                if let Some(id) = id {
-                    sink.call(choice, call_index);
-                    id.push_to(&mut sink.names);
-                }
+            Update::Call(CallUpdate { call, id: Some(id), .. }) => {
+                sink.call(choice, call);
+                id.push_to(&mut sink.names);
             }
-            Update::CallName { text, .. } => {
-                sink.call(choice, call_index);
+            Update::CallName { call, text, .. } => {
+                sink.call(choice, call);
                 text.push_to(&mut sink.names);
             }
-            Update::CallArguments { text, .. } => {
-                sink.call(choice, call_index);
+            Update::CallArguments { call, text } => {
+                sink.call(choice, call);
                 text.push_to(&mut sink.arguments);
             }
             Update::Finish(reason) => {
@@ -103,7 +80,19 @@ impl<S: Storage, const SLOTS: usize> Contender for Pull<S, SLOTS> {
         Kind::Own
     }
     fn read(&mut self, response: &[u8], slice: usize, sink: &mut Sink) {
-        pull!(self.parser, response, slice, sink, deltas);
+        self.parser.reset();
+        for mut slice in response.chunks(slice) {
+            while let Some(event) = self.parser.next(&mut slice).expect("no quirk is an error") {
+                match *event {
+                    Event::Chunk(_) => {
+                        sink.sums.events += 1;
+                        deltas(event, sink);
+                    }
+                    Event::Done => return,
+                    _ => {}
+                }
+            }
+        }
     }
 }
 

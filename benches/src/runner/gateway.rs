@@ -2,7 +2,8 @@
 //! languages.
 
 use crate::measure::median;
-use deltawire::{Config, Event, Parser, SharedParser, Update, Workspace};
+use deltawire::track::Tracker;
+use deltawire::{Config, Parser, Pulled, SharedParser, Update, Workspace};
 use deltawire_benches::contenders::child::Program;
 use deltawire_benches::contenders::{streams, GO};
 use deltawire_benches::{clock, Input, Sink};
@@ -17,19 +18,16 @@ const STRIDE: usize = 61_803;
 /// The measurement for one number of slots.
 pub struct Row {
     pub slots: String,
-    /// The size of a parser that pulls, with 512 bytes for a cut event.
-    pub pull: usize,
-    /// The size with the tables that push uses.
-    pub push: usize,
+    /// The size of a parser, with 512 bytes for a cut event.
+    pub size: usize,
     /// Nanoseconds an event, of many parsers in turn.
     pub many: f64,
     /// Nanoseconds an event, of one parser after the other, each to its end.
     pub hot: f64,
 }
 
-fn take(event: Event<'_>, text: &mut String) {
-    let Event::Chunk(chunk) = event else { return };
-    for (_, update) in chunk.deltas() {
+fn take(event: Pulled<'_>, text: &mut String) {
+    for (_, update) in event.deltas() {
         if let Update::Content(content) = update {
             content.push_to(text);
         }
@@ -51,9 +49,8 @@ fn order<'e>(streams: &'e [Vec<&'e [u8]>], turn: usize) -> impl Iterator<Item = 
 }
 
 fn own<const SLOTS: usize>(streams: &[Vec<&[u8]>], turns: usize) -> Row {
-    let new = || Parser::<_, SLOTS, ()>::with_slots([0; 512], Config::default(), ());
-    let sizes = (size_of::<Parser<[u8; 512], SLOTS, ()>>(), size_of::<Parser<[u8; 512], SLOTS>>());
-    row(SLOTS.to_string(), sizes, (streams, turns), new, |parser, mut event, text| {
+    let new = || Parser::<_, SLOTS>::with_slots([0; 512], Config::default(), Tracker::new());
+    row(SLOTS.to_string(), size_of::<Parser<[u8; 512], SLOTS>>(), (streams, turns), new, |parser, mut event, text| {
         while let Some(event) = parser.next(&mut event).expect("no quirk is an error") {
             take(event, text);
         }
@@ -62,18 +59,23 @@ fn own<const SLOTS: usize>(streams: &[Vec<&[u8]>], turns: usize) -> Row {
 
 fn shared<const SLOTS: usize>(streams: &[Vec<&[u8]>], turns: usize) -> Row {
     let mut workspace = Workspace::<SLOTS>::with_slots();
-    let sizes = (size_of::<SharedParser<[u8; 512], ()>>(), size_of::<SharedParser<[u8; 512]>>());
-    let new = || Parser::sharing([0; 512], Config::default(), ());
-    row(format!("{SLOTS}, shared by all"), sizes, (streams, turns), new, |parser, mut event, text| {
-        while let Some(event) = parser.next_with(&mut workspace, &mut event).expect("no quirk is an error") {
-            take(event, text);
-        }
-    })
+    let new = || SharedParser::sharing([0; 512], Config::default(), Tracker::new());
+    row(
+        format!("{SLOTS}, shared by all"),
+        size_of::<SharedParser<[u8; 512]>>(),
+        (streams, turns),
+        new,
+        |parser, mut event, text| {
+            while let Some(event) = parser.next_with(&mut workspace, &mut event).expect("no quirk is an error") {
+                take(event, text);
+            }
+        },
+    )
 }
 
 fn row<P: Clone>(
     slots: String,
-    (pull, push): (usize, usize),
+    size: usize,
     (streams, turns): (&[Vec<&[u8]>], usize),
     new: impl Fn() -> P,
     mut read: impl FnMut(&mut P, &[u8], &mut String),
@@ -105,7 +107,7 @@ fn row<P: Clone>(
             hot.push(time_hot * 1e9 / events as f64);
         }
     }
-    Row { slots, pull, push, many: median(many), hot: median(hot) }
+    Row { slots, size, many: median(many), hot: median(hot) }
 }
 
 pub fn input() -> Input {

@@ -207,11 +207,11 @@ pub fn gateway(rows: &[gateway::Row]) -> String {
         return String::new();
     }
     let mut out = String::from(
-        "\n| slots | idle bytes, pull | idle bytes, push | ns an event, 100,000 in turn | ns an event, hot | ratio |\n\
-         |--:|--:|--:|--:|--:|--:|\n",
+        "\n| slots | idle bytes | ns an event, 100,000 in turn | ns an event, hot | ratio |\n\
+         |--:|--:|--:|--:|--:|\n",
     );
-    for gateway::Row { slots, pull, push, many, hot } in rows {
-        let _ = writeln!(out, "| {slots} | {pull} | {push} | {many:.0} | {hot:.0} | {:.1} |", many / hot);
+    for gateway::Row { slots, size, many, hot } in rows {
+        let _ = writeln!(out, "| {slots} | {size} | {many:.0} | {hot:.0} | {:.1} |", many / hot);
     }
     out
 }

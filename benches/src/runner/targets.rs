@@ -169,8 +169,8 @@ pub fn rows(results: &Results, gateway: &[gateway::Row]) -> Vec<Row> {
     rows.push(row("Go: allocations an event", "0", garbage));
 
     let (two_slots, shared) = (gateway.iter().find(|row| row.slots == "2"), gateway.last());
-    let idle = shared.map(|row| (row.pull <= 2048, format!("{} B", row.pull)));
-    rows.push(row("idle memory of a stream, without the workspace that all share", "≤ 2 KiB", idle));
+    let idle = shared.map(|row| (row.size <= 4608, format!("{} B", row.size)));
+    rows.push(row("idle memory of a stream, without the workspace that all share", "≤ 4.5 KiB", idle));
     let ratio = two_slots.zip(shared).map(|(own, shared)| shared.many / own.hot);
     let turn = ratio.map(|ratio| (ratio <= 3.0, format!("{ratio:.1} ×")));
     rows.push(row("time of 100,000 parsers in turn with a workspace ÷ hot parsers with 2 slots", "≤ 3 ×", turn));

@@ -7,7 +7,8 @@ use crate::output::{complain, Output};
 use crate::report::{conclude, is_foreign, Failure, Met, INTERRUPTED, TRUNCATED, UNREADABLE};
 use deltawire::json::JsonErrorKind;
 use deltawire::message::{Assembler, Detail, LogError};
-use deltawire::{Error, Event, Growing, Parser};
+use deltawire::track::Tracker;
+use deltawire::{Event, Growing, Parser};
 use signal_hook::consts::SIGINT;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +21,6 @@ struct Kept {
     error: Option<LogError>,
     /// Payloads that nest too deep.
     too_deep: u64,
-    /// Events with deltas that there was no room for.
-    left_out: u32,
 }
 
 impl Kept {
@@ -34,15 +33,14 @@ impl Kept {
     }
 
     fn note(&mut self, added: Result<(), LogError>) {
-        use LogError::{BadIndex, TooManyCalls, TooManyChoices};
-        self.left_out += u32::from(matches!(added, Err(BadIndex | TooManyCalls | TooManyChoices)));
         self.error = self.error.or(added.err());
     }
 }
 
 /// The parser, and what it kept of the stream.
 struct Assembly {
-    parser: Parser<Growing, 2, ()>,
+    /// It has as much room as the assembler.
+    parser: Parser<Growing, 2, Tracker<128, 256>>,
     kept: Kept,
     opening: Opening,
     extended: bool,
@@ -54,8 +52,8 @@ impl Assembly {
         let assembler = Assembler::with_limits(limits);
         let assembler = if options.drop_repeated_arguments { assembler.drop_repeated_arguments() } else { assembler };
         Assembly {
-            parser: Parser::with_tracker(Growing::new(), options.meaning.config(limits), ()),
-            kept: Kept { assembler, error: None, too_deep: 0, left_out: 0 },
+            parser: Parser::with_tracker(Growing::new(), options.meaning.config(limits), Tracker::new()),
+            kept: Kept { assembler, error: None, too_deep: 0 },
             opening: Opening::default(),
             extended: options.extended,
         }
@@ -63,19 +61,20 @@ impl Assembly {
 
     fn feed(&mut self, mut slice: &[u8]) {
         self.opening.add(slice);
-        while let Some(event) = some(self.parser.next(&mut slice)) {
-            self.kept.add(&event);
+        // The parser's error is a full table, which the end reports.
+        while let Some(event) = self.parser.next(&mut slice).transpose() {
+            event.iter().for_each(|event| self.kept.add(event));
         }
     }
 
     /// Ends the input, prints the message and the report, and returns the exit status.
     fn conclude(&mut self) -> Result<u8, Failure> {
-        while let Some(event) = some(self.parser.finish()) {
-            self.kept.add(&event);
+        while let Some(event) = self.parser.finish().transpose() {
+            event.iter().for_each(|event| self.kept.add(event));
         }
         let finished = self.kept.assembler.finish();
         self.kept.note(finished);
-        let end = self.parser.end().with_left_out(self.kept.left_out);
+        let end = self.parser.end();
         // A page of HTML or a stream of another protocol is not printed as a response.
         if !is_foreign(&end) {
             match self.print() {
@@ -84,7 +83,7 @@ impl Assembly {
             }
         }
         let Kept { assembler, error, too_deep, .. } = &self.kept;
-        let count = |quirk| u64::from(self.parser.quirk_count(quirk)) + u64::from(assembler.quirk_count(quirk));
+        let count = |quirk| u64::from(self.parser.quirk_count(quirk)).max(assembler.quirk_count(quirk).into());
         let status = conclude(&end, &Met { count, too_deep: *too_deep }, &self.opening);
         let Some(error) = error else { return Ok(status) };
         let raise = match error {
@@ -185,10 +184,4 @@ fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>
 
 fn lock(assembly: &Mutex<Assembly>) -> MutexGuard<'_, Assembly> {
     assembly.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the event, if there is one. Without a tracker only quirks can be errors, and the config makes no quirk an
-/// error.
-fn some(event: Result<Option<Event<'_>>, Error>) -> Option<Event<'_>> {
-    event.unwrap_or_default()
 }

@@ -21,7 +21,7 @@ struct Seen {
     /// Whether the block that the stream ended inside of was printed.
     flushed: bool,
     /// Reads the same bytes as the decoder, to know how the stream ended.
-    parser: Parser<Growing, 0, ()>,
+    parser: Parser<Growing, 0>,
 }
 
 pub fn run(options: &options::Sse) -> Result<u8, Failure> {
@@ -33,7 +33,7 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
         too_long: 0,
         dropped: false,
         flushed: false,
-        parser: Parser::with_slots(Growing::new(), config, ()),
+        parser: Parser::with_slots(Growing::new(), config, deltawire::track::Tracker::new()),
     };
     match print(options, &mut seen) {
         Err(failure) if failure.is_broken_pipe() => return Ok(if seen.too_long > 0 { TRUNCATED } else { 0 }),

@@ -3,6 +3,7 @@
 use super::{sse::each_event, Hash};
 use deltawire::chat::{ApiError, CallUpdate, Chunk, Index, NamePiece, Usage};
 use deltawire::json::Value;
+use deltawire::track::Tracker;
 use deltawire::Update;
 
 /// Every payload of the stream as a chunk, read in all ways that there are.
@@ -30,7 +31,7 @@ pub(super) fn whole(hash: &mut Hash, chunk: &Chunk<'_>) {
     hash.bytes(chunk.event_name());
     hash.byte(u8::from(chunk.is_completion()));
     hash.quirks(chunk.quirks());
-    chunk.deltas().for_each(|(choice, update)| one(hash, choice, &update));
+    Tracker::<8, 32>::new().updates(chunk).for_each(|(choice, update)| one(hash, choice, &update));
 }
 
 fn one(hash: &mut Hash, choice: u32, update: &Update<'_>) {

@@ -61,17 +61,18 @@ fn pulled(hash: &mut Hash, bytes: &[u8], cut: usize) {
     let mut buffer = [0; BUFFER];
     let mut log: MessageLog = MessageLog::new();
     let mut tracker: Tracker = Tracker::new();
-    let mut parser: Parser<_, 0, ()> = Parser::with_slots(&mut storage[..], Default::default(), ());
+    let mut parser: Parser<_, 0> = Parser::with_slots(&mut storage[..], Default::default(), Tracker::new());
     for mut slice in bytes.chunks(cut.max(1)) {
-        while let Ok(Some(event)) = parser.next(&mut slice) {
-            if let Event::Chunk(chunk) = event {
-                add(hash, &mut log, &mut tracker, &mut buffer, &chunk);
+        // A limit is an error of the call after its event, and the stream goes on.
+        while let Some(event) = parser.next(&mut slice).transpose() {
+            if let Some(Event::Chunk(chunk)) = event.ok().as_deref() {
+                add(hash, &mut log, &mut tracker, &mut buffer, chunk);
             }
         }
     }
-    while let Ok(Some(event)) = parser.finish() {
-        if let Event::Chunk(chunk) = event {
-            add(hash, &mut log, &mut tracker, &mut buffer, &chunk);
+    while let Some(event) = parser.finish().transpose() {
+        if let Some(Event::Chunk(chunk)) = event.ok().as_deref() {
+            add(hash, &mut log, &mut tracker, &mut buffer, chunk);
         }
     }
     for (choice, update) in tracker.finish() {
@@ -114,7 +115,8 @@ fn emitted(hash: &mut Hash, bytes: &[u8], cut: usize) {
             log.reset();
         }
     }
-    let outcome = emitter.finish(&mut machine, &mut storage, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
+    let outcome =
+        emitter.finish(&mut machine, &mut storage, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
     hash.byte(u8::from(outcome == Outcome::Done));
     hash.byte(u8::from(log.left_out().is_some()));
     read(hash, &log, &buffer);

@@ -13,7 +13,7 @@ fn configs() -> [Config; 2] {
     [Config::default(), strict.with_errors(QuirkSet::from(Quirk::BareDone))]
 }
 
-/// `Parser::next`, without per-choice state; what a clone says of the end; the same again after a reset.
+/// `Parser::next`; what a clone says of the end; the same again after a reset.
 pub fn pull(bytes: &[u8], cut: usize) -> u64 {
     let mut hash = Hash::new();
     for config in configs() {
@@ -24,7 +24,10 @@ pub fn pull(bytes: &[u8], cut: usize) -> u64 {
                 loop {
                     match parser.next(&mut slice) {
                         Ok(None) => break,
-                        Ok(Some(event)) => seen(&mut hash, &event),
+                        Ok(Some(event)) => {
+                            seen(&mut hash, &event);
+                            hash.number(event.deltas().count() as u64);
+                        }
                         Err(error) => hash.number(error.offset()),
                     }
                 }
@@ -32,7 +35,10 @@ pub fn pull(bytes: &[u8], cut: usize) -> u64 {
             loop {
                 match parser.finish() {
                     Ok(None) => break,
-                    Ok(Some(event)) => seen(&mut hash, &event),
+                    Ok(Some(event)) => {
+                        seen(&mut hash, &event);
+                        hash.number(event.deltas().count() as u64);
+                    }
                     Err(error) => hash.number(error.offset()),
                 }
             }
@@ -59,7 +65,6 @@ fn seen(hash: &mut Hash, event: &Event<'_>) {
         }
         _ => hash.byte(0),
     }
-    hash.number(event.deltas().count() as u64);
 }
 
 fn ended(hash: &mut Hash, end: End) {

@@ -166,21 +166,21 @@ fn values(index: &Index, payload: &str) -> Vec<String> {
 /// Returns the deltas, by the cursor's fast paths where one applies.
 fn quick_items(index: &Index, payload: &[u8]) -> Vec<String> {
     let mut cursor = DeltaCursor::new();
-    let items = core::iter::from_fn(|| match cursor.next_on_page(index) {
+    let items = core::iter::from_fn(|| match cursor.page.next_on_page(index) {
         Ok((kind, choice, text)) => Some(Delta { choice, text, ..Delta::new(kind) }),
-        Err(item) => match cursor.ahead(item, index) {
+        Err(item) => match cursor.page.ahead(item, index) {
             Ahead::End => None,
             Ahead::Other => cursor.next_of_any(payload, index),
             Ahead::Slot(delta) => {
-                cursor.pass(delta.kind);
+                cursor.page.pass(delta.kind);
                 Some(delta)
             }
             Ahead::Fragment { choice, index: number, arguments } => {
                 let mut behind = cursor;
-                behind.pass_fragment();
-                cursor.pass(Kind::ToolCall);
+                behind.page.pass_fragment();
+                cursor.page.pass(Kind::ToolCall);
                 let mut both = cursor;
-                assert_eq!(both.next_on_page(index).ok(), Some((Kind::ToolArguments, choice, arguments)));
+                assert_eq!(both.page.next_on_page(index).ok(), Some((Kind::ToolArguments, choice, arguments)));
                 assert_eq!(format!("{both:?}"), format!("{behind:?}"));
                 Some(Delta { choice, flags: FLAG_NUMBER, number: u64::from(number), ..Delta::new(Kind::ToolCall) })
             }

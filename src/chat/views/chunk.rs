@@ -49,12 +49,13 @@ impl ChunkMember {
 /// A chunk borrows the payload, and is valid until the parser is used again.
 ///
 /// ```
-/// use deltawire::chat::{Chunk, Index, Update};
+/// use deltawire::{chat::{Chunk, Index, Update}, track::Tracker};
 /// let mut index = Index::new();
 /// let payload = br#"{"id":"c1","choices":[{"index":0,"delta":{"content":"Hi"}}]}"#;
 /// let chunk = Chunk::read(payload, &mut index)?;
 /// assert_eq!(chunk.id().unwrap(), "c1");
-/// let (choice, update) = chunk.deltas().next().unwrap();
+/// let mut tracker: Tracker = Tracker::new(); // one for each stream
+/// let (choice, update) = tracker.updates(&chunk).next().unwrap();
 /// assert!(choice == 0 && matches!(update, Update::Content(text) if text == "Hi"));
 /// # Ok::<(), deltawire::json::JsonError>(())
 /// ```

@@ -163,7 +163,7 @@ fn is_instead(object: &str, name: &Text<'_>) -> bool {
 ///
 /// In chat completions, Responses and Gemini, only the last usage of a stream counts. Anthropic sends the prompt in
 /// `message_start` and often only the completion in `message_delta`:
-/// [`Parser::native_counts`](crate::Parser::native_counts) merges them.
+/// [`Parser::usage`](crate::Parser::usage) merges them.
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
     value: Value<'a>,

@@ -156,12 +156,11 @@ impl Emitter {
         if last.is_none() {
             self.progress.frames = state.frames;
         }
-        if keeps_frames {
-            if NATIVE {
-                self.usage = machine.native_counts();
-            } else {
-                self.note_usage(&usage);
-            }
+        if usage.is_some() && !NATIVE {
+            self.note_usage(&usage);
+        }
+        if keeps_frames && NATIVE {
+            self.usage = machine.native_counts();
         }
         let left = window.len();
         if run.is_ahead_of(machine) {

@@ -116,8 +116,9 @@ fn reported(index: &Index, payload: &str) -> Vec<String> {
     let mut reported = Vec::new();
     reported.push(format!("{:?} {:?} {:?}", chunk.id(), chunk.created(), chunk.quirks()));
     reported.push(format!("{:?} {}", chunk.usage().map(|usage| usage.value()), chunk.is_completion()));
-    reported.extend(chunk.deltas().map(|delta| format!("{delta:?}")));
-    for (_, update) in chunk.deltas() {
+    let updates = index.updates(payload.as_bytes());
+    reported.extend(updates.iter().map(|delta| format!("{delta:?}")));
+    for (_, update) in updates {
         if let Update::Content(text) = update {
             reported.push(format!("{text} {:?}", text.quirks()));
         }

@@ -12,10 +12,10 @@ use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
-type Shared = SharedParser<[u8; 512], ()>;
+type Shared = SharedParser<[u8; 512]>;
 
 fn parser(config: Config) -> Shared {
-    Parser::sharing([0; 512], config, ())
+    Parser::sharing([0; 512], config, crate::track::Tracker::new())
 }
 
 /// Reads events. Returns their texts, and for each event whether a template recognized it.
@@ -141,19 +141,19 @@ fn read_twice<const SLOTS: usize>(
     workspace: &mut Workspace<SLOTS>,
     pieces: &[String],
 ) -> [(Vec<String>, crate::stream::End); 2] {
-    fn note(event: &Event<'_>, deltas: &mut Vec<String>) {
+    fn note(event: crate::Pulled<'_>, deltas: &mut Vec<String>) {
         deltas.extend(event.deltas().map(|(choice, update)| format!("{choice:?} {update:?}")));
     }
-    let mut own = Parser::<[u8; 2048], 2, ()>::with_slots([0; 2048], Config::new(), ());
-    let mut shared = SharedParser::<[u8; 2048], ()>::sharing([0; 2048], Config::new(), ());
+    let mut own = Parser::new([0; 2048]);
+    let mut shared: SharedParser<[u8; 2048]> = Parser::sharing([0; 2048], Config::new(), crate::track::Tracker::new());
     let (mut by_own, mut by_shared) = (Vec::new(), Vec::new());
     for piece in pieces {
         let (mut rest, mut again) = (piece.as_bytes(), piece.as_bytes());
         while let Some(event) = own.next(&mut rest).unwrap() {
-            note(&event, &mut by_own);
+            note(event, &mut by_own);
         }
         while let Some(event) = shared.next_with(workspace, &mut again).unwrap() {
-            note(&event, &mut by_shared);
+            note(event, &mut by_shared);
         }
     }
     [(by_own, own.end()), (by_shared, shared.end())]
@@ -225,7 +225,7 @@ fn a_run_notes_each_event_that_was_recognized() {
         [&first, &other, &other].map(String::as_str).concat(),
         first.repeat(3),
     ];
-    let new = || SharedParser::<[u8; 512], ()>::sharing([0; 512], Config::new(), ());
+    let new = || parser(Config::new());
     let mut workspace: Workspace = Workspace::new();
     for taught in &streams {
         for stream in &streams {

@@ -2,7 +2,8 @@
 
 use super::{named, ChoiceRow, Taken, TrackerOf};
 use crate::delta::{
-    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE,
+    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES,
+    FLAG_SELECTS, FLAG_WHOLE,
 };
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
