@@ -99,7 +99,7 @@ impl StreamState {
 
     /// Whether spans of the storage are still in use, so that no byte may move.
     fn is_fixed(&self, looked_at: bool) -> bool {
-        looked_at || matches!(self.after, After::Trailing(_))
+        looked_at || matches!(self.after, After::Trailing(_) | After::Glued { .. })
     }
 }
 

@@ -4,6 +4,7 @@ use super::config::{Framing, Payload, Validate};
 use super::end::{Pending, DONE};
 use super::facts::{Evidence, Failed, RawKind};
 use super::found::{Found, Place, Span};
+use super::glued::{self, Glued};
 use super::machine::{AfterPiece, Machine};
 use super::memo::READ_AHEAD;
 use super::state::{After, Ending, EventBlock, StreamState};
@@ -141,6 +142,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.block.quirks.insert(Quirk::KeepAliveData);
             return self.conclude(Found::KeepAlive(data));
         }
+        self.read_payload(storage, window, (data, name_span), hint)
+    }
+
+    /// Reads the payload of a block that is neither `[DONE]` nor a keep-alive.
+    fn read_payload<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+        (data, name_span): (Span, Span),
+        hint: Hint,
+    ) -> Found {
+        let (payload, name) = (data.of(window, storage), name_span.of(window, storage));
+        let (frame, is_strict) = (self.index.frame, self.config.validate == Validate::Strict);
         let limits = self.config.limits;
         // Templates are only for an event that is alone in its block and whose framing gives no hint. A chunk of chat
         // completions must also have no name. An event of another protocol must not be a raw value, because its quirks
@@ -214,6 +228,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.note_text();
                 }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
+                if let Some(glued) = glued::find(payload, fault, limits.max_depth).filter(|_| !self.block.raw) {
+                    return self.conclude_broken(storage, window, (data, name_span), glued);
+                }
                 (Found::Malformed(data, fault), None)
             }
         };
@@ -259,6 +276,34 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let (value, rest) = data.split(at as u32);
         self.after = After::Trailing(rest);
         self.conclude(Found::Chunk(value))
+    }
+
+    /// Reports the front of a payload as malformed. The next step reads the event behind it.
+    #[cold]
+    fn conclude_broken<S: Storage + ?Sized>(
+        &mut self,
+        storage: &mut S,
+        window: &[u8],
+        (data, name): (Span, Span),
+        glued: Glued,
+    ) -> Found {
+        // The next step gets another window, so the payload is stored.
+        let Ok((data, name)) = self.buffer.hold(storage, window, (data, name)) else { return self.too_long() };
+        self.name = name;
+        let (_, rest) = data.split(glued.start as u32);
+        let (front, _) = data.split(glued.front as u32);
+        self.after = After::Glued { payload: rest, is_error: glued.is_error };
+        self.conclude(Found::Malformed(front, JsonError { kind: JsonErrorKind::UnexpectedEnd, offset: glued.front }))
+    }
+
+    /// Reads the event behind one that broke off in the same payload.
+    #[cold]
+    pub(super) fn read_glued<S: Storage + ?Sized>(&mut self, storage: &mut S, payload: Span, is_error: bool) -> Found {
+        // The quirks of the block were emitted with its front.
+        self.block.quirks = Quirk::SeveralValues.into();
+        self.name = Span::EMPTY;
+        self.flag_event_after_done();
+        self.read_payload(storage, &[], (payload, Span::EMPTY), if is_error { Hint::Error } else { Hint::None })
     }
 
     /// Notes the choices of an event in the facts.

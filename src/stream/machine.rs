@@ -265,6 +265,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.index.frame = (start, self.offset);
                 Some(self.conclude_done())
             }
+            After::Glued { payload, is_error } => Some(self.read_glued(storage, payload, is_error)),
             After::Trailing(span) => {
                 self.after = After::Release;
                 // The quirks were emitted with the value.

@@ -20,6 +20,7 @@ mod facts_tests;
 mod flood_tests;
 mod found;
 mod frames;
+mod glued;
 pub mod handler;
 mod handler_sink;
 #[cfg(test)]

@@ -184,7 +184,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let between = match self.after {
             After::Release => !self.buffer.has_next() && !self.buffer.has_id(),
             After::Nothing => !self.block.open,
-            After::Line | After::Unstage | After::Trailing(_) | After::Done { .. } => false,
+            After::Line | After::Unstage | After::Trailing(_) | After::Glued { .. } | After::Done { .. } => false,
         };
         between
             && self.lines.is_at_start()

@@ -102,6 +102,11 @@ pub(super) enum After {
     Unstage,
     /// Report these bytes, which follow a sound payload, as malformed.
     Trailing(Span),
+    /// Read the event that stands behind one that broke off in the same payload. `is_error` means that it is named so.
+    Glued {
+        payload: Span,
+        is_error: bool,
+    },
     /// Report `[DONE]`, the line after the event. `bare` means that it came without `data:`.
     Done {
         bare: bool,
@@ -231,7 +236,7 @@ impl StreamState {
         match self.after {
             After::Release | After::Done { .. } => true,
             After::Unstage => !self.block.open,
-            After::Nothing | After::Line | After::Trailing(_) => false,
+            After::Nothing | After::Line | After::Trailing(_) | After::Glued { .. } => false,
         }
     }
 
@@ -249,7 +254,9 @@ impl StreamState {
     /// The quirks of the event found last.
     pub(crate) fn quirks(&self) -> QuirkSet {
         match self.after {
-            After::Release | After::Line | After::Trailing(_) | After::Done { .. } => self.block.quirks,
+            After::Release | After::Line | After::Trailing(_) | After::Glued { .. } | After::Done { .. } => {
+                self.block.quirks
+            }
             After::Nothing | After::Unstage => QuirkSet::EMPTY,
         }
     }
