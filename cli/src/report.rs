@@ -57,7 +57,8 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
     // Without a tracker the parser does not count these quirks, but the assembler does.
     let mut end = *end;
     let counted = |quirk| u32::try_from((met.count)(quirk)).unwrap_or(u32::MAX);
-    (end.replaced, end.broken_calls) = (counted(Quirk::ReplacedMessage), counted(Quirk::BrokenArguments));
+    end.replaced = end.replaced.max(counted(Quirk::ReplacedMessage));
+    end.broken_calls = counted(Quirk::BrokenArguments);
     complain(format_args!("verdict: {end}"));
     if is_foreign(&end) {
         opening.name_foreign();

@@ -460,8 +460,9 @@ impl Index {
         self.plan = event.plan;
     }
 
-    /// Makes this the index of an event from which only an error is reported.
+    /// Makes this the index of an event of another protocol than the stream's, from which only an error is reported.
     pub(crate) fn keep_error(&mut self) {
+        (self.facts.chat, self.facts.others) = (false, false);
         self.list.clear();
         self.list.behind.add(Behind::ERROR, self.facts.error);
     }
@@ -491,11 +492,17 @@ impl Index {
         self.plan.protocol().is_some() && self.list.get(0).is_some_and(|item| item.how != How::Event)
     }
 
-    /// For an event of Responses with only a text, returns its kind, its [slot](OnlyText::slot), and whether it belongs
-    /// to a summary. Returns `None` if the text is empty.
-    pub(crate) fn slot(&self) -> Option<(Kind, u32, bool)> {
-        let item = self.list.get(0).filter(|item| self.part(item).len > 0)?;
-        Some((item.kind, item.choice, item.how == How::Summary))
+    /// For an event of Responses with [only a text](OnlyText), returns the text, or `None` if it is empty.
+    #[inline]
+    pub(crate) fn only_text<'a>(&self, payload: &'a [u8]) -> Option<OnlyText<'a>> {
+        let first = self.list.get(0)?;
+        let (item, slot) = match first.how {
+            How::Fragment => (self.list.get(1)?, first.start),
+            _ => (first, first.choice),
+        };
+        let (kind, is_summary) = (item.kind, first.how == How::Summary);
+        let part = self.part(item);
+        (part.len > 0).then(|| OnlyText { kind, slot, is_summary, text: part.text(payload), role: None })
     }
 
     /// Whether this is an event of another protocol with only arguments of a tool call. The events before it decide

@@ -155,7 +155,12 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
         0 if is("tool_use") => {
             let [id, name, args] = members_of(block, ["id", "name", "input"]);
             let call = CallParts { id, name, arguments: input(args), ..CallParts::default() };
+            walk.inner = Container::at(walk.element);
             Some(walk.call(payload, slot, call, plan))
+        }
+        1 if is("tool_use") && walk.other_member(payload, "type id name input") => {
+            walk.sub = 1;
+            None
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot),
         _ => {

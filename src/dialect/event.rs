@@ -201,6 +201,9 @@ impl<'a> TypedEvent<'a> {
             u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(of.part()).ok()?)
         };
         let text = text(self.delta)?;
+        if !state.texts.follow(index, of, text) {
+            return None;
+        }
         state.add_usual(index, class, of);
         Some(OnlyText { kind, slot, is_summary: matches!(of, ItemPart::Summary(_)), text, role: None })
     }

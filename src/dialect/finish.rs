@@ -16,11 +16,11 @@ pub(crate) enum Reason<'a> {
 
 /// The words for each kind, of all protocols.
 static WORDS: [(FinishKind, &str); 5] = [
-    (FinishKind::Stop, "stop end_turn stop_sequence pause_turn STOP completed COMPLETE STOP_SEQUENCE"),
-    (FinishKind::Length, "length max_tokens model_context_window_exceeded MAX_TOKENS LENGTH max_output_tokens"),
+    (FinishKind::Stop, "stop end_turn stop_sequence pause_turn compaction steered STOP completed COMPLETE STOP_SEQUENCE"),
+    (FinishKind::Length, "length max_tokens model_context_window_exceeded MAX_TOKENS LENGTH CONTINUATION max_output_tokens max_messages"),
     (FinishKind::ToolCalls, "tool_calls tool_use TOOL_CALL requires_action"),
-    (FinishKind::ContentFilter, "content_filter refusal guardrail_intervened content_filtered SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION"),
-    (FinishKind::Error, "error failed cancelled ERROR TIMEOUT MALFORMED_FUNCTION_CALL"),
+    (FinishKind::ContentFilter, "content_filter refusal guardrail_intervened content_filtered SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII MODEL_ARMOR IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT IMAGE_RECITATION ESCALATION PUP_LIMITED_DISABLED"),
+    (FinishKind::Error, "error failed cancelled ERROR TIMEOUT MALFORMED_FUNCTION_CALL MALFORMED_RESPONSE MISSING_THOUGHT_SIGNATURE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS"),
 ];
 
 impl Reason<'_> {
@@ -52,11 +52,26 @@ mod tests {
     #[test]
     fn every_word_has_its_kind() {
         use FinishKind::{ContentFilter, Error, Length, Other, Stop, ToolCalls};
-        let rows: [(&[&str], FinishKind, FinishKind); 7] = [
+        let rows: [(&[&str], FinishKind, FinishKind); 8] = [
             (&["tool_use", "TOOL_CALL", "requires_action"], ToolCalls, ToolCalls),
             (&["completed", "STOP", "stop"], Stop, ToolCalls),
-            (&["end_turn", "stop_sequence", "pause_turn", "COMPLETE", "STOP_SEQUENCE"], Stop, Stop),
-            (&["max_tokens", "model_context_window_exceeded", "MAX_TOKENS", "LENGTH"], Length, Length),
+            (
+                &["end_turn", "stop_sequence", "pause_turn", "compaction", "steered", "COMPLETE", "STOP_SEQUENCE"],
+                Stop,
+                Stop,
+            ),
+            (
+                &[
+                    "max_tokens",
+                    "model_context_window_exceeded",
+                    "MAX_TOKENS",
+                    "LENGTH",
+                    "CONTINUATION",
+                    "max_messages",
+                ],
+                Length,
+                Length,
+            ),
             (
                 &[
                     "refusal",
@@ -71,11 +86,18 @@ mod tests {
                     "IMAGE_SAFETY",
                     "IMAGE_PROHIBITED_CONTENT",
                     "IMAGE_RECITATION",
+                    "ESCALATION",
+                    "PUP_LIMITED_DISABLED",
                 ],
                 ContentFilter,
                 ContentFilter,
             ),
             (&["failed", "cancelled", "ERROR", "TIMEOUT", "MALFORMED_FUNCTION_CALL"], Error, Error),
+            (
+                &["MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS"],
+                Error,
+                Error,
+            ),
             (&["LANGUAGE", "NO_IMAGE", "incomplete", "", "Stop"], Other, Other),
         ];
         for (words, alone, called) in rows {
@@ -92,6 +114,7 @@ mod tests {
         };
         assert_eq!(incomplete(Some("max_output_tokens")), Length);
         assert_eq!(incomplete(Some("content_filter")), ContentFilter);
+        assert_eq!((incomplete(Some("steered")), incomplete(Some("max_messages"))), (Stop, Length));
         assert_eq!((incomplete(Some("another")), incomplete(None)), (Other, Other));
     }
 }

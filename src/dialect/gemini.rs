@@ -4,7 +4,7 @@ use super::finish::Reason;
 use super::state::{DialectState, Output, Plan, ReadEvent, What};
 use super::value::{array, bit, has_elements, has_members, input, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
-use crate::delta::{Delta, Kind, Part};
+use crate::delta::{Delta, FinishKind, Kind, Part};
 use crate::json::{members_of, Text, Value, ValueKind};
 use crate::Quirk;
 
@@ -15,8 +15,12 @@ pub(super) fn read<'a>(
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
 ) {
-    let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"];
-    let [candidates, feedback, usage, model, id] = members_of(event, names);
+    let names = ["candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId", "type"];
+    let [candidates, feedback, usage, model, id, kind] = members_of(event, names);
+    if text(kind).is_some() && candidates.is_none() && feedback.is_none() {
+        // Gemini's events have no type, so this is an event of another protocol, such as a proxy's own.
+        return;
+    }
     (seen.id, seen.model, seen.usage, seen.others) = (id, model, object(usage), true);
     let mut calls = state.output.calls();
     (seen.plan.what, seen.plan.opened) = (What::Candidates { continues: calls.continues }, calls.opened);
@@ -43,6 +47,8 @@ pub(super) fn read<'a>(
             }
         }
         seen.is_body = true;
+        // Such a reason says that the choice failed, as `error` does in chat completions.
+        seen.fails |= text(reason).is_some_and(|reason| Reason::Finish.kind(reason, false) == FinishKind::Error);
         choice(number(index), text(reason).is_some());
     }
 }

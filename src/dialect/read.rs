@@ -35,19 +35,22 @@ pub(crate) fn read<'a>(
 /// Returns the next delta of an event.
 #[inline(never)]
 pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
-    let (flags, choice, call) = (walk.flags, walk.choice, walk.calls.wrapping_sub(1));
     for (kind, part) in [(Kind::ToolName, &mut walk.name), (Kind::ToolArguments, &mut walk.arguments)] {
         if !part.is_empty() {
             let text = core::mem::replace(part, Part::NONE);
+            let (flags, choice, call) = (walk.flags, walk.choice, walk.calls.wrapping_sub(1));
             return Some(Delta { flags, choice, call, text, ..Delta::new(kind) });
         }
     }
-    if !walk.member.is_empty() {
-        let text = core::mem::replace(&mut walk.member, Part::NONE);
-        let code = Meta::CallMember as u32;
-        return Some(Delta { choice, call, code, text, ..Delta::new(Kind::Meta) });
-    }
-    while walk.phase != Walk::OVER {
+    loop {
+        if !walk.member.is_empty() {
+            let text = core::mem::replace(&mut walk.member, Part::NONE);
+            let (choice, call, code) = (walk.choice, walk.calls.wrapping_sub(1), Meta::CallMember as u32);
+            return Some(Delta { choice, call, code, text, ..Delta::new(Kind::Meta) });
+        }
+        if walk.phase == Walk::OVER {
+            return None;
+        }
         walk.before = walk.phase;
         let delta = match plan.protocol() {
             Some(Protocol::Anthropic) => anthropic::step(walk, payload, plan),
@@ -59,7 +62,6 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             return delta;
         }
     }
-    None
 }
 
 /// Whether a member of an event needs no delta of its own: other deltas are made of it, or it contains nothing about
@@ -71,7 +73,7 @@ pub(crate) fn is_read(protocol: Protocol, is_choice: bool, name: &Text<'_>) -> b
         (Protocol::Gemini, false) => "candidates usageMetadata modelVersion responseId createTime error",
         (Protocol::Gemini, true) => "content index finishReason",
         // All other members repeat the request or earlier events.
-        (_, _) => return *name != "incomplete_details",
+        (_, _) => return !name.is_one_of(responses::OTHERS),
     };
     name.is_one_of(known)
         || !is_choice && name.is_one_of("stop_reason sequence_number")

@@ -7,8 +7,8 @@
 
 use super::value::text;
 use crate::delta::Kind;
-use crate::hash::fnv;
-use crate::json::Value;
+use crate::hash::{fnv, fnv_after};
+use crate::json::{Text, Value};
 
 /// How many output items are tracked at a time. An item whose place a later item has taken counts as reported.
 const ITEMS: usize = 8;
@@ -62,6 +62,8 @@ struct OutputItem {
     /// One bit for each reported summary, likewise. In a tool call, the lowest bit is for the call itself, the next for
     /// its name, and the third for arguments that came whole with the event that began the call.
     summaries: u8,
+    /// The `call_id` of a tool call.
+    call: CallId,
 }
 
 const FREE: u16 = u16::MAX;
@@ -80,7 +82,8 @@ pub(super) enum Mark {
 const MARKS: u8 = Mark::TextEnded as u8 | Mark::PartEnded as u8 | Mark::Annotated as u8;
 
 impl OutputItem {
-    const NONE: OutputItem = OutputItem { number: FREE, tag: [0; 3], index: 0, contents: 0, summaries: 0 };
+    const NONE: OutputItem =
+        OutputItem { number: FREE, tag: [0; 3], index: 0, contents: 0, summaries: 0, call: CallId::NONE };
 
     fn class(&self) -> Class {
         let [low, ..] = self.tag;
@@ -154,7 +157,7 @@ impl Id {
     /// Returns the hash of the first of these IDs that is present and not empty.
     pub(super) fn of<const N: usize>(ids: [Option<Value<'_>>; N]) -> Self {
         let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
-        let hash = fnv(id.raw());
+        let hash = hash(id);
         Id(((hash >> 18 ^ hash) & Id::MAX).max(2))
     }
 
@@ -172,6 +175,31 @@ impl Id {
     }
 }
 
+/// Returns a hash of a decoded text: servers may escape the same ID in several ways (RFC 8259, 8.3).
+fn hash(text: Text<'_>) -> u32 {
+    if text.is_plain() {
+        return fnv(text.raw());
+    }
+    let mut buffer = [0; 4];
+    text.fragments().fold(fnv(b""), |hash, fragment| fnv_after(hash, fragment.encode(&mut buffer).as_bytes()))
+}
+
+/// A hash of a `call_id`, of 32 bits, because a tool call that is taken for another one is never reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct CallId(u32);
+
+impl CallId {
+    const NONE: CallId = CallId(0);
+
+    pub(super) fn of(id: Option<Value<'_>>) -> Self {
+        CallId(text(id).map_or(0, |id| hash(id).max(1)))
+    }
+
+    fn is(self, other: CallId) -> bool {
+        self == other && self != CallId::NONE
+    }
+}
+
 /// How an event identifies the item that it belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Address {
@@ -179,6 +207,15 @@ pub(super) struct Address {
     /// `output_index`.
     pub(super) index: Option<u32>,
     pub(super) id: Id,
+    pub(super) call: CallId,
+    /// Whether the event ends an item whose IDs the server left empty.
+    pub(super) ends: bool,
+}
+
+impl Address {
+    pub(super) fn of(class: Class, index: Option<u32>, id: Id) -> Self {
+        Address { class, index, id, call: CallId::NONE, ends: false }
+    }
 }
 
 /// A part of an item.
@@ -206,6 +243,9 @@ pub(super) const CALL: ItemPart = ItemPart::Summary(0);
 pub(super) const NAME: ItemPart = ItemPart::Summary(1);
 pub(super) const BEGAN_WHOLE: ItemPart = ItemPart::Summary(2);
 
+/// The class of an item, its ID and its `call_id`.
+pub(super) type Identity = (Class, Id, CallId);
+
 /// Whether a text that ends was reported before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Earlier {
@@ -223,10 +263,12 @@ pub(super) struct Claims {
     places: u8,
     /// The number of items in the response.
     count: u16,
+    /// How many of them are messages with a text that claim no tracked item.
+    texts: u16,
 }
 
 impl Claims {
-    pub(super) const NONE: Claims = Claims { places: 0, count: 0 };
+    pub(super) const NONE: Claims = Claims { places: 0, count: 0, texts: 0 };
 }
 
 impl OutputItem {
@@ -253,6 +295,16 @@ impl OutputItem {
     /// Whether no text and no arguments of the item were reported.
     fn is_empty(&self) -> bool {
         self.contents == 0 && (self.summaries == 0 || self.class() == Class::Call)
+    }
+
+    /// Whether no text of the item was reported, although the item may be done.
+    fn is_void(&self) -> bool {
+        self.is_empty() || self.class() == Class::Message && self.contents == 0
+    }
+
+    /// Whether all of the item was reported.
+    fn is_done(&self) -> bool {
+        (self.contents, self.summaries) == (u8::MAX, u8::MAX)
     }
 
     /// Whether the item with this number takes the place of this item.
@@ -301,15 +353,26 @@ impl Reported {
 
     /// Returns the number of the item that an event belongs to, or `None` if the item is new.
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
-        let Address { class, index, id } = *address;
+        let Address { class, index, id, call, ends } = *address;
         let is_there = |item: &OutputItem| item.is_at(index) && item.class().fits(class);
-        let by_id = || self.last(&|item| item.id().is(id));
+        let by_id = || self.last(&|item| item.id().is(id)).or_else(|| self.last(&|item| item.call.is(call)));
         let found = match self.last(&is_there) {
             // The ID decides only among several items, because some servers give each event another ID.
-            Some(there) => self.last(&|item| is_there(item) && item.id().is(id)).or(Some(there)),
+            Some(there) => {
+                let by_id = self.last(&|item| is_there(item) && item.id().is(id));
+                // A call that is known under another index would be reported twice.
+                let is_another = by_id.is_none() && call != CallId::NONE && there.call != CallId::NONE;
+                let elsewhere = || self.last(&|item| item.call.is(call)).filter(|_| is_another && there.call != call);
+                by_id.or_else(elsewhere).or(Some(there))
+            }
             // Without an index, the event belongs to no item that is known to have another ID.
             None if index.is_none() => {
                 by_id().or_else(|| self.last(&|item| item.class().fits(class) && item.id().may_be(id)))
+            }
+            // An event with empty IDs that ends an item ends the first of its type that has not ended.
+            None if ends && id == Id::NONE && call == CallId::NONE => {
+                let is_open = |item: &&OutputItem| item.class() == class && !item.is_done();
+                self.items().filter(is_open).min_by_key(|item| item.number)
             }
             None => by_id(),
         };
@@ -319,7 +382,7 @@ impl Reported {
     /// Returns the number of the item that an event begins, or `None` if the item is new. It is not new if another
     /// event of the item came earlier, or if the event that begins it comes again.
     pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
-        let Address { class, index, id } = *address;
+        let Address { class, index, id, .. } = *address;
         // If the item began without an ID, and nothing of it was reported, the event begins it again.
         let is_same = |item: &OutputItem| {
             let is_again = item.id() == id && id == Id::NONE && item.is_empty();
@@ -331,14 +394,17 @@ impl Reported {
     }
 
     /// Returns the tracked item with this ID, which is that of an item in a whole response.
-    fn known(&self, class: Class, id: Id) -> Option<&OutputItem> {
-        self.last(&|item| item.id().is(id) && item.class().fits(class))
+    fn known(&self, (class, id, call): Identity) -> Option<&OutputItem> {
+        let by_id = self.last(&|item| item.id().is(id) && item.class().fits(class));
+        by_id.or_else(|| self.last(&|item| item.call.is(call)))
     }
 
-    /// Notes an item of a whole response in the claims.
-    pub(super) fn claim(&self, class: Class, id: Id, claims: &mut Claims) {
-        claims.places |= self.known(class, id).map_or(0, OutputItem::place_bit);
+    /// Notes an item of a whole response in the claims. `has_text` returns whether it is a message with a text.
+    pub(super) fn claim(&self, identity: Identity, has_text: &dyn Fn() -> bool, claims: &mut Claims) {
+        let known = self.known(identity);
+        claims.places |= known.map_or(0, OutputItem::place_bit);
         claims.count = claims.count.saturating_add(1);
+        claims.texts = claims.texts.saturating_add((known.is_none() && has_text()).into());
     }
 
     /// Returns the number of the item with this class and ID at this position of a whole response. `is_empty` returns
@@ -348,15 +414,15 @@ impl Reported {
     pub(super) fn find_whole(
         &self,
         position: u32,
-        (class, id): (Class, Id),
+        identity: Identity,
         is_empty: &dyn Fn() -> bool,
         claims: &Claims,
         taken: &mut u8,
     ) -> u32 {
-        let there = self.item(position);
+        let (there, (class, id, _)) = (self.item(position), identity);
         let number = if there.is_some_and(|item| item.id().is(id) && item.class().fits(class)) {
             position
-        } else if let Some(item) = self.known(class, id) {
+        } else if let Some(item) = self.known(identity) {
             u32::from(item.number)
         } else {
             let is_claimed = |item: &OutputItem| claims.places & item.place_bit() != 0;
@@ -372,10 +438,16 @@ impl Reported {
             let is_shifted = lowest == 1 && next > count;
             let are_all = next.saturating_sub(is_shifted.into()) as usize == self.items().count();
             let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
-            let candidates = self.items().filter(|item| are_all && !has_ids && fits(item));
-            let first = candidates.min_by_key(|item| item.number);
+            let candidates = || self.items().filter(|item| are_all && !has_ids && fits(item));
+            let is_told = |item: &OutputItem| !is_claimed(item) && item.class() == class && !item.is_void();
+            // A message of which nothing was reported takes no other's place: it is left out if the response has no more
+            // messages than were reported.
+            let told = self.items().filter(|item| is_told(item)).count();
+            let only_told = class == Class::Message && usize::from(claims.texts) <= told;
+            let first = candidates().filter(|item| !only_told || !item.is_void()).min_by_key(|item| item.number);
+            let first = first.or_else(|| candidates().min_by_key(|item| item.number));
             match first {
-                Some(item) if item.is_empty() || !is_empty() => u32::from(item.number),
+                Some(item) if item.is_void() || !is_empty() => u32::from(item.number),
                 None if there.is_none_or(fits) => position,
                 // The item is new, and gets a number that no other item has.
                 _ => position.saturating_add(next.saturating_add(count).saturating_sub(1)),
@@ -422,6 +494,9 @@ impl Reported {
             id = address.id;
         }
         item.set(class, id);
+        if item.call == CallId::NONE {
+            item.call = address.call;
+        }
     }
 
     /// Whether an event of this class, whose index is this number, belongs to the item with this number.
@@ -476,7 +551,7 @@ impl Reported {
 
     /// Whether all of an item was reported.
     pub(super) fn has_all(&self, number: u32) -> bool {
-        self.holds(number, |item| (item.contents, item.summaries) == (u8::MAX, u8::MAX))
+        self.holds(number, OutputItem::is_done)
     }
 
     /// Returns how many contents, or summaries, of an item were reported.
@@ -541,6 +616,13 @@ impl Reported {
         self.has_all(number) || self.item(number).is_some_and(|item| item.is_marked(Mark::Annotated))
     }
 
+    /// Notes that a message is done of which no text was reported. Its text may still come.
+    pub(super) fn add_void(&mut self, number: u32) {
+        if let Some(item) = self.track(number) {
+            item.summaries = u8::MAX;
+        }
+    }
+
     /// Notes that all of an item is reported.
     pub(super) fn add_all(&mut self, number: u32) {
         if let Some(item) = self.track(number) {
@@ -551,7 +633,7 @@ impl Reported {
 
 #[cfg(test)]
 mod tests {
-    use super::{Address, Class, Earlier, Id, ItemPart, Mark, Reported, ARGUMENTS, CALL, ITEMS};
+    use super::{Address, CallId, Class, Earlier, Id, ItemPart, Mark, Reported, ARGUMENTS, CALL, ITEMS};
     use crate::json::Value;
 
     #[test]
@@ -585,7 +667,7 @@ mod tests {
     }
 
     fn address(class: Class, index: Option<u32>, id: &'static str) -> Address {
-        Address { class, index, id: Id::of([(!id.is_empty()).then(|| Value::from_raw(id.as_bytes()))]) }
+        Address::of(class, index, Id::of([(!id.is_empty()).then(|| Value::from_raw(id.as_bytes()))]))
     }
 
     /// Of several items with one index, the class decides first, then the ID, then the order.
@@ -616,7 +698,7 @@ mod tests {
         let id = |id| address(Class::Unknown, None, id).id;
         let mut claims = super::Claims::NONE;
         for (class, own) in [(Class::Reasoning, "\"rs\""), (Class::Message, "\"m\""), (Class::Call, "\"c\"")] {
-            reported.claim(class, id(own), &mut claims);
+            reported.claim((class, id(own), CallId::NONE), &|| true, &mut claims);
         }
         for (position, class, own, expected) in [
             (0, Class::Message, "\"m\"", 1),
@@ -627,7 +709,7 @@ mod tests {
             // Another item of the response claims item 0.
             (0, Class::Reasoning, "\"other\"", 5),
         ] {
-            let number = reported.find_whole(position, (class, id(own)), &|| false, &claims, &mut 0);
+            let number = reported.find_whole(position, (class, id(own), CallId::NONE), &|| false, &claims, &mut 0);
             assert_eq!(number, expected, "{position} {class:?} {own}");
         }
     }
@@ -648,7 +730,8 @@ mod tests {
             [Class::Call, Class::Message, Class::Message, Class::Message, Class::Call, Class::Call, Class::Reasoning];
         for (position, (class, expected)) in (0..).zip(classes.into_iter().zip([2, 1, 6, 3, 4, 5, 0])) {
             let is_empty = || position == 2;
-            let number = reported.find_whole(position, (class, id), &is_empty, &super::Claims::NONE, &mut taken);
+            let identity = (class, id, CallId::NONE);
+            let number = reported.find_whole(position, identity, &is_empty, &super::Claims::NONE, &mut taken);
             assert_eq!(number, expected, "{position} {class:?}");
         }
     }

@@ -1,7 +1,11 @@
 //! OpenAI Responses.
 
 use super::finish::Reason;
-use super::reported::{Address, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
+use super::items::{
+    begun_input, client, content_kind, end_item, end_text, end_whole, find_whole, has_empty_id, has_text, identity,
+    input, is_odd_call, kind_in, piece,
+};
+use super::reported::{Address, CallId, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{DialectState, Plan, ReadEvent, What};
 use super::value::{arguments, array, has_elements, is, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
@@ -41,7 +45,7 @@ impl PartKind {
 
 /// The events that have a text: the type after `response.`, the kind of the text, what it is a part of, and the member
 /// that contains it. For `content_part.done`, the type of the part decides the kind and the member.
-static TEXTS: [(&str, Kind, PartKind, &str); 16] = [
+static TEXTS: [(&str, Kind, PartKind, &str); 20] = [
     ("output_text.delta", Kind::Content, PartKind::Content, "delta"),
     ("output_text.done", Kind::Content, PartKind::Content, "text"),
     ("function_call_arguments.delta", Kind::ToolArguments, PartKind::Arguments, "delta"),
@@ -57,6 +61,11 @@ static TEXTS: [(&str, Kind, PartKind, &str); 16] = [
     ("refusal.delta", Kind::Refusal, PartKind::Content, "delta"),
     ("refusal.done", Kind::Refusal, PartKind::Content, "refusal"),
     (PART_DONE, Kind::Content, PartKind::Content, ""),
+    // Open Responses.
+    ("reasoning.delta", Kind::Reasoning, PartKind::Content, "delta"),
+    ("reasoning.done", Kind::Reasoning, PartKind::Content, "text"),
+    ("reasoning_summary.delta", Kind::Reasoning, PartKind::Summary, "delta"),
+    ("reasoning_summary.done", Kind::Reasoning, PartKind::Summary, "text"),
     // OpenRouter.
     ("content_part.delta", Kind::Content, PartKind::Content, "delta"),
 ];
@@ -64,6 +73,23 @@ const CUSTOM_DELTA: &str = "custom_tool_call_input.delta";
 const CUSTOM_DONE: &str = "custom_tool_call_input.done";
 const PART_DONE: &str = "content_part.done";
 const REASONING_PART_DONE: &str = "reasoning_part.done";
+
+/// The events that have a piece of what a tool of the server does: the type after `response.`. The item has all of it
+/// when it is done.
+const PIECES: &str = "shell_call_command.delta shell_call_output_content.delta mcp_call_arguments.delta \
+    mcp_call.arguments.delta code_interpreter_call_code.delta code_interpreter_call.code.delta \
+    apply_patch_call_operation_diff.delta image_generation_call.partial_image audio.delta audio.transcript.delta \
+    audio_transcript.delta";
+
+/// Whether an event of this type has a piece of what a tool of the server does.
+pub(crate) fn is_piece(kind: Text<'_>) -> bool {
+    kind.raw().starts_with(b"response.") && kind.behind(b"response.".len()).is_one_of(PIECES)
+}
+
+/// Whether an event has a text, under a name that texts have.
+fn has_words(event: Value<'_>) -> bool {
+    members_of(event, ["delta", "text", "content"]).into_iter().any(|words| text(words).is_some())
+}
 
 /// Returns the row of [`TEXTS`] for events of this type, or the number of rows if there is none.
 fn row(kind: &[u8]) -> u8 {
@@ -76,6 +102,15 @@ fn row(kind: &[u8]) -> u8 {
 pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, PartKind)> {
     let (name, kind, of, member) = *TEXTS.get(usize::from(row(kind)))?;
     (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
+}
+
+/// Returns what an event of this type begins, if that is a part of an item.
+fn part_begun(kind: &[u8]) -> Option<PartKind> {
+    match kind {
+        b"response.content_part.added" | b"response.reasoning_part.added" => Some(PartKind::Content),
+        b"response.reasoning_summary_part.added" => Some(PartKind::Summary),
+        _ => None,
+    }
 }
 
 /// Describes the text in an event of this [`row`], or in its `part`. Returns `None` if the event has no text.
@@ -96,56 +131,10 @@ fn slot(item: u32, part: u32) -> u64 {
     u64::from(item) << 32 | u64::from(part)
 }
 
-/// Returns the kind of a part of a message or of reasoning with this type, and the member that contains its text.
-fn content_kind(kind: Option<Value<'_>>) -> Option<(Kind, &'static str)> {
-    Some(if is(kind, "output_text") || is(kind, "text") {
-        (Kind::Content, "text")
-    } else if is(kind, "refusal") {
-        (Kind::Refusal, "refusal")
-    } else if is(kind, "reasoning_text") || is(kind, "summary_text") {
-        (Kind::Reasoning, "text")
-    } else {
-        return None;
-    })
-}
-
-/// Returns the kind of a text in an item: the content of reasoning is reasoning, whatever the type of its parts
-/// (LocalAI, LiteLLM).
-fn kind_in(is_reasoning: bool, kind: Kind) -> Kind {
-    if is_reasoning && kind == Kind::Content {
-        Kind::Reasoning
-    } else {
-        kind
-    }
-}
-
 /// Returns the member `name` of the event or of its `part`.
 fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
     let [own, part] = members_of(event, [name, "part"]);
     own.or_else(|| members_of(object(part)?, [name])[0])
-}
-
-/// Returns whether a tool call of the client calls a custom tool, or `None` if an item of this type is no tool call of
-/// the client.
-fn client(kind: Option<Value<'_>>) -> Option<bool> {
-    if is(kind, "function_call") {
-        Some(false)
-    } else {
-        is(kind, "custom_tool_call").then_some(true)
-    }
-}
-
-/// Returns the class of an item of this type.
-fn class(kind: Option<Value<'_>>) -> Class {
-    if is(kind, "message") {
-        Class::Message
-    } else if is(kind, "reasoning") {
-        Class::Reasoning
-    } else if client(kind).is_some() {
-        Class::Call
-    } else {
-        Class::Other
-    }
 }
 
 /// Returns the status with which an event of this type ends a response, or `None` if it ends none.
@@ -163,7 +152,7 @@ pub(super) fn read<'a>(
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
 ) {
-    let mut buffer = [0; LONGEST_WORD];
+    let (mut buffer, own_kind) = ([0; LONGEST_WORD], kind);
     let kind = kind.word(&mut buffer);
     let is_under_way = kind == b"response.queued" || kind == b"response.in_progress";
     let [own, item, status, output] = members_of(event, ["response", "item", "status", "output"]);
@@ -173,6 +162,10 @@ pub(super) fn read<'a>(
     }
     seen.plan.reported = *state.output.reported();
     let is_body = !kind.starts_with(b"response.") && status.is_some() && array(output).is_some();
+    if !is_body && !kind.starts_with(b"response.") {
+        // An event of another type says nothing of the response, whatever members it has.
+        return;
+    }
     let ended = ends(kind);
     let response = if is_body { Some(event) } else { object(own).or(ended.is_some().then_some(event)) };
     if let Some(response) = response {
@@ -191,7 +184,7 @@ pub(super) fn read<'a>(
         let is_status = |word| text(status).map_or(ended == Some(word), |status| status == *word);
         let is_failure = is_status("failed") || is_status("cancelled");
         (seen.service_tier, seen.usage) = (tier, object(usage));
-        seen.others = object(details).is_some();
+        seen.others = object(details).is_some() || has_others(response);
         seen.is_body = is_body;
         seen.fails = is_failure || object(error).is_some();
         if !state.failed {
@@ -205,20 +198,23 @@ pub(super) fn read<'a>(
             let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
             let mut copy = if seen.plan.reported.has_any() { list } else { Container::NOTHING };
             while let Some(item) = copy.next(output.raw()) {
-                let (class, id) = identity(item);
-                seen.plan.reported.claim(class, id, &mut seen.plan.claims);
+                let has_text = || is(members_of(item, ["type"])[0], "message") && has_text(item);
+                seen.plan.reported.claim(identity(item), &has_text, &mut seen.plan.claims);
             }
             let mut taken = 0;
             while let Some(item) = list.next(output.raw()) {
-                let (class, id) = identity(item);
-                let number = find_whole((index, item), (class, id), &seen.plan, &mut taken);
+                let (class, id, call) = identity(item);
+                let number = find_whole((index, item), (class, id, call), &seen.plan, &mut taken);
                 state.called |= u64::from(class == Class::Call);
                 let is_odd = !seen.plan.reported.has(number, ARGUMENTS) && is_odd_call(class, item);
                 seen.flag(is_odd, Quirk::ArgumentsNotText);
                 seen.forgets |= state.output.reported().replaces(number);
+                if !state.ended {
+                    end_item(state, seen, number, (class, item));
+                }
                 // Another event may end the response again, and must not report the item twice.
                 state.output.items().add_all(number);
-                state.output.items().describe(number, &Address { class, index: None, id });
+                state.output.items().describe(number, &Address { call, ..Address::of(class, None, id) });
                 index = index.saturating_add(1);
             }
         }
@@ -232,9 +228,9 @@ pub(super) fn read<'a>(
     }
     seen.plan.row = row(kind);
     if let Some(event_text) = event_text(seen.plan.row, event) {
-        let [index, id] = members_of(event, ["output_index", "item_id"]);
+        let [index, id, call] = members_of(event, ["output_index", "item_id", "call_id"]);
         let class = Class::of_text(event_text.kind);
-        let mut address = Address { class, index: index_of(index), id: Id::of([id]) };
+        let mut address = Address { call: CallId::of(call), ..Address::of(class, index_of(index), Id::of([id])) };
         let item = find(state, seen, &address, false);
         // If no event opened the call, the stream was resumed after that event. The arguments then come with the whole
         // item.
@@ -243,10 +239,18 @@ pub(super) fn read<'a>(
         let repeats = is_call && event_text.name == "delta" && state.output.reported().began_whole(item);
         seen.flag(repeats, Quirk::ArgumentsAfterEnd);
         let words = words(event, event_text.name);
-        let has_text = is_open && if class == Class::Call { arguments(words) } else { text(words) }.is_some();
-        if event_text.name == "delta" && has_text {
+        let has_text = is_open && piece(class, words).is_some();
+        let is_late = event_text.name == "delta" && has_text && state.texts.is_done(item, event_text.of);
+        seen.flag(is_late, Quirk::DeltaAfterDone);
+        if is_late && is_call {
+            // The arguments are whole already.
+        } else if event_text.name == "delta" && has_text {
             state.output.items().add(item, event_text.of);
             seen.plan.what = What::More;
+            if let Some(words) = piece(class, words) {
+                state.texts.reopen(item, event_text.of);
+                state.texts.add(item, event_text.of, words);
+            }
         } else if has_text {
             let items = state.output.items();
             let earlier = match event_text.of {
@@ -257,32 +261,49 @@ pub(super) fn read<'a>(
                 _ => Earlier::New,
             };
             seen.flag(earlier == Earlier::Elsewhere, Quirk::OddItemIndex);
-            if earlier == Earlier::New {
-                seen.plan.what = What::More;
+            match (earlier, piece(class, words)) {
+                (Earlier::New, Some(words)) => {
+                    seen.plan.what = What::More;
+                    state.texts.add(item, event_text.of, words);
+                }
+                (Earlier::Reported, words) => {
+                    end_text(state, seen, item, (event_text.kind, event_text.of, event_text.of), words);
+                    if seen.plan.cuts.get(item, event_text.of).is_some() {
+                        seen.plan.what = What::More;
+                    }
+                }
+                _ => state.texts.pass_contents(item),
             }
+        }
+        if event_text.name != "delta" {
+            state.texts.end(item, event_text.of, None);
         }
         let is_odd = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
         seen.flag(is_odd, Quirk::ArgumentsNotText);
         if !seen.quirks.contains(Quirk::OddItemIndex) {
             // Both readers must leave the same state, and `read_known` does not look at the ID of a usual event.
-            address.id = Id::UNKNOWN;
+            (address.id, address.call) = (Id::UNKNOWN, CallId::of(None));
         }
         state.output.items().describe(item, &address);
     } else if kind == b"response.output_item.added" || kind == b"response.output_item.done" {
         let Some(item) = object(item) else { return };
         let is_done = kind == b"response.output_item.done";
-        let (class, id) = identity(item);
+        let (class, id, call) = identity(item);
         let index = index_of(members_of(event, ["output_index"])[0]);
-        let address = Address { class, index, id };
+        let address = Address { call, ends: is_done && has_empty_id(item), ..Address::of(class, index, id) };
         let number = find(state, seen, &address, !is_done);
         state.called |= u64::from(class == Class::Call);
         if is_done {
             seen.plan.what = What::WholeItem;
             let is_odd = !state.output.reported().has(number, ARGUMENTS) && is_odd_call(class, item);
             seen.flag(is_odd, Quirk::ArgumentsNotText);
-            state.output.items().add_all(number);
+            end_item(state, seen, number, (class, item));
+            end_whole(state, number, (class, item));
         } else {
             seen.plan.what = What::Item;
+            if class != Class::Call {
+                state.texts.reopen_item(number);
+            }
             if class == Class::Call {
                 state.output.items().add(number, CALL);
                 if text(members_of(item, ["name"])[0]).is_some() {
@@ -290,6 +311,9 @@ pub(super) fn read<'a>(
                 }
                 if let Some(input) = begun_input(item) {
                     let is_more = state.output.items().add(number, ARGUMENTS);
+                    if !is_more {
+                        state.texts.add(number, ARGUMENTS, input);
+                    }
                     // The input of a custom tool may be any text, so nothing shows that it is whole.
                     if !is_more && client(members_of(item, ["type"])[0]) == Some(false) && is_whole_object(input) {
                         state.output.items().add(number, BEGAN_WHOLE);
@@ -298,14 +322,42 @@ pub(super) fn read<'a>(
             }
         }
         state.output.items().describe(number, &address);
+    } else if let Some(own) = part_begun(kind) {
+        let [index, id, content, summary] =
+            members_of(event, ["output_index", "item_id", "content_index", "summary_index"]);
+        let class = if matches!(own, PartKind::Summary) { Class::Reasoning } else { Class::Unknown };
+        let (item, _) = state.item(&Address::of(class, index_of(index), Id::of([id])), false);
+        state.texts.reopen(item, own.part(content, summary));
     } else if kind == b"response.output_text.annotation.added" {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
-        let address = Address { class: Class::Unknown, index: index_of(index), id: Id::of([id]) };
+        let address = Address::of(Class::Unknown, index_of(index), Id::of([id]));
         let item = find(state, seen, &address, false);
         state.output.items().add_annotation(item);
         state.output.items().describe(item, &address);
         seen.plan.what = What::Annotation;
+    } else if usize::from(seen.plan.row) == TEXTS.len() {
+        let is_piece = is_piece(own_kind);
+        if is_piece || has_words(event) {
+            // A text of an event that nobody documents must not vanish without a sign.
+            seen.flag(!is_piece, Quirk::UnknownText);
+            seen.plan.what = What::Piece;
+        }
     }
+}
+
+/// The members of a response that are reported, although no delta is made of them. All others repeat the request or
+/// earlier events.
+pub(super) const OTHERS: &str = "incomplete_details tool_usage moderation completed_at";
+
+/// Whether a response has members that are reported, although no delta is made of them.
+fn has_others(response: Value<'_>) -> bool {
+    let mut at = 0;
+    while let Some((name, value)) = response.member_at(&mut at) {
+        if !value.is_null() && name.is_one_of(OTHERS) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether a text is a complete JSON object with members.
@@ -324,37 +376,6 @@ fn index_of(index: Option<Value<'_>>) -> Option<u32> {
     u32::try_from(index?.as_u64()?).ok()
 }
 
-/// Returns the class of an item, and its ID: `id`, `item_id` (vLLM, for a finished call, which has another `call_id`)
-/// or `call_id`.
-fn identity(item: Value<'_>) -> (Class, Id) {
-    let [kind, id, own, call] = members_of(item, ["type", "id", "item_id", "call_id"]);
-    (class(kind), Id::of([id, own, call]))
-}
-
-/// Returns the number of the item at this position of a whole response. `taken`: see [`Reported::find_whole`].
-///
-/// [`Reported::find_whole`]: super::reported::Reported::find_whole
-fn find_whole((position, item): (u32, Value<'_>), (class, id): (Class, Id), plan: &Plan, taken: &mut u8) -> u32 {
-    if object(Some(item)).is_none() {
-        // A value that is no object reports nothing.
-        plan.reported.take(position, taken);
-        return position;
-    }
-    let is_empty = || class == Class::Message && !has_text(item);
-    plan.reported.find_whole(position, (class, id), &is_empty, &plan.claims, taken)
-}
-
-/// Whether a part of a message has a text.
-fn has_text(message: Value<'_>) -> bool {
-    let mut parts = Container::of(message.raw(), array(members_of(message, ["content"])[0]));
-    while let Some(part) = parts.next(message.raw()) {
-        if members_of(part, ["text", "refusal"]).into_iter().any(|words| text(words).is_some()) {
-            return true;
-        }
-    }
-    false
-}
-
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of the item that it begins. Stores
 /// the number in the plan.
 fn find(state: &mut DialectState, seen: &mut ReadEvent<'_>, address: &Address, begins: bool) -> u32 {
@@ -369,27 +390,6 @@ fn find(state: &mut DialectState, seen: &mut ReadEvent<'_>, address: &Address, b
     number
 }
 
-/// Whether this is a call whose arguments are JSON, not a text.
-fn is_odd_call(class: Class, item: Value<'_>) -> bool {
-    if class != Class::Call {
-        return false;
-    }
-    let input = input(item);
-    text(input).is_none() && arguments(input).is_some()
-}
-
-/// Returns the arguments of a function call, or the input of a custom tool call.
-fn input<'a>(item: Value<'a>) -> Option<Value<'a>> {
-    let [arguments, input] = members_of(item, ["arguments", "input"]);
-    arguments.or(input)
-}
-
-/// Returns the arguments that an item has when it begins, all of them or their beginning. An empty object, even as a
-/// text, only holds their place.
-fn begun_input<'a>(item: Value<'a>) -> Option<Text<'a>> {
-    text(input(item)).filter(|input| *input != "{}")
-}
-
 /// Takes one step of [`super::read::next`], which need not have a delta.
 pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let event = || Value::of_payload(payload);
@@ -402,6 +402,12 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             walk.phase = Walk::OVER;
             let [annotation, part] = members_of(event(), ["annotation", "content_index"]);
             walk.raw(payload, Kind::Annotation, annotation, slot(plan.item, number(part)))
+        }
+        (What::Piece, 0) => {
+            walk.phase = Walk::OVER;
+            let start = payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32;
+            let [index] = members_of(event(), ["output_index"]);
+            walk.raw(payload, Kind::Native, whole_at(payload, start), slot(number(index), 0))
         }
         (What::Item | What::WholeItem, 0) => {
             let Some(item) = object(members_of(event(), ["item"])[0]) else { return walk.end() };
@@ -458,26 +464,38 @@ fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
     let EventText { kind, of, is_custom, name, .. } = event_text(plan.row, event)?;
     let words = words(event, name);
+    let cut = plan.cuts.get(plan.item, of).filter(|_| name != "delta");
     if kind == Kind::ToolArguments {
-        let arguments = arguments(words);
+        let arguments = rest(arguments(words), cut);
         return Some(walk.call(payload, plan.item, CallParts { arguments, is_custom, ..CallParts::default() }, plan));
     }
     let kind = kind_in(plan.reported.is_reasoning(plan.item), kind);
-    walk.text(payload, kind, words, slot(plan.item, of.part())).map(|delta| Delta { code: of.code(), ..delta })
+    let delta = walk.text(payload, kind, words, slot(plan.item, of.part()))?;
+    Some(Delta { code: of.code(), text: rest_of(payload, delta.text, cut), ..delta })
 }
 
-/// Returns the parts of an item if there are more than the `reported` parts that were reported. Otherwise returns
-/// nothing to walk: the position of a part need not be the index under which it was reported, so only their number
-/// shows that all were.
-fn parts(payload: &[u8], parts: Option<Value<'_>>, reported: u32) -> Container {
+/// Returns a text without its beginning, which deltas reported.
+fn rest<'a>(text: Option<Text<'a>>, cut: Option<(u32, u32)>) -> Option<Text<'a>> {
+    let mut text = text?;
+    if let Some((_, len)) = cut {
+        text.take_first(len, |_| {});
+    }
+    Some(text)
+}
+
+fn rest_of(payload: &[u8], text: Part, cut: Option<(u32, u32)>) -> Part {
+    rest(Some(text.text(payload)), cut).map_or(text, |rest| Part::of(payload, rest))
+}
+
+/// Enters the parts of an item, if there are more than the `reported` parts that were reported, or if the event
+/// continues one (`is_longer`). The position of a part need not be the index under which it was reported, so only their
+/// number shows that all were.
+fn enter(walk: &mut Walk, payload: &[u8], parts: Option<Value<'_>>, reported: u32, is_longer: bool) {
     let list = Container::of(payload, array(parts));
     let mut copy = list;
-    let has_more = (0..=reported).all(|_| copy.next(payload).is_some());
-    if has_more {
-        list
-    } else {
-        Container::NOTHING
-    }
+    walk.has_more = (0..=reported).all(|_| copy.next(payload).is_some());
+    walk.inner = if walk.has_more || is_longer { list } else { Container::NOTHING };
+    walk.part = u32::MAX;
 }
 
 /// The step within an item whose deltas have all been returned.
@@ -503,7 +521,8 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
             if let Some(is_custom) = client(kind) {
                 walk.sub = DONE;
                 let arguments = if is_whole { arguments(input(value)) } else { begun_input(value) };
-                let arguments = arguments.filter(|_| !reported(ARGUMENTS));
+                let cut = plan.cuts.get(index, ARGUMENTS).filter(|_| is_whole);
+                let arguments = rest(arguments.filter(|_| cut.is_some() || !reported(ARGUMENTS)), cut);
                 if reported(CALL) {
                     let name = name.filter(|name| text(Some(*name)).is_some() && !reported(NAME));
                     let call = CallParts { id: None, name, arguments, is_custom, is_open: true };
@@ -521,7 +540,8 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                 return walk.raw(payload, Kind::Native, whole, u64::from(index) << 32);
             }
             (walk.sub, walk.is_reasoning) = (if is_whole { 1 } else { DONE }, is(kind, "reasoning"));
-            (walk.inner, walk.part) = (parts(payload, summary, plan.reported.count(index, CALL)), u32::MAX);
+            let count = plan.reported.count(index, CALL);
+            enter(walk, payload, summary, count, plan.cuts.has(index, CALL));
             walk.role(payload, role)
         }
         1 | 2 => match walk.inner.next(payload) {
@@ -532,9 +552,12 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                 walk.is_annotated |= has_elements(annotations);
                 let (kind, name) = content_kind(kind)?;
                 let kind = kind_in(walk.is_reasoning, kind);
-                let words = members_of(part, [name])[0].filter(|_| !reported(of));
-                let slot = slot(index, walk.part);
-                walk.text(payload, kind, words, slot).map(|delta| Delta { code: of.code(), ..delta })
+                let cut = plan.cuts.get(index, of);
+                let is_new = cut.is_some() || walk.has_more && !reported(of);
+                let words = members_of(part, [name])[0].filter(|_| is_new);
+                let slot = slot(index, cut.map_or(walk.part, |(part, _)| part));
+                let delta = walk.text(payload, kind, words, slot)?;
+                Some(Delta { code: of.code(), text: rest_of(payload, delta.text, cut), ..delta })
             }
             None => {
                 // After the summaries come the contents. They are walked once more for their annotations, if they have
@@ -548,7 +571,8 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
                 let content = content.filter(|_| !if is_for_texts { is_summary } else { has_none });
                 let is_reported = is_for_texts || plan.reported.has_annotations(index);
                 let count = if is_reported { plan.reported.count(index, ARGUMENTS) } else { 0 };
-                (walk.inner, walk.part, walk.is_annotated) = (parts(payload, content, count), u32::MAX, false);
+                walk.is_annotated = false;
+                enter(walk, payload, content, count, is_for_texts && plan.cuts.has(index, ARGUMENTS));
                 None
             }
         },

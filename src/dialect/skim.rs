@@ -13,7 +13,7 @@ use crate::visits::visit;
 
 /// The members that are kept, each with its level: the event or its `response`. `output` and the type of its items are
 /// read, but not kept.
-static NAMES: [(&str, u16); 15] = [
+static NAMES: [(&str, u16); 18] = [
     ("type", EVENT),
     ("response", EVENT),
     ("sequence_number", EVENT),
@@ -28,13 +28,16 @@ static NAMES: [(&str, u16); 15] = [
     ("error", RESPONSE),
     ("status", RESPONSE),
     ("incomplete_details", RESPONSE),
+    ("tool_usage", RESPONSE),
+    ("moderation", RESPONSE),
+    ("completed_at", RESPONSE),
     ("type", ITEM),
 ];
 /// The bits of some names in [`NAMES`].
-const TYPE_NAME: u16 = 1;
-const RESPONSE_NAME: u16 = 2;
-const OUTPUT_NAME: u16 = 16;
-const ITEM_TYPE_NAME: u16 = 1 << 14;
+const TYPE_NAME: u32 = 1;
+const RESPONSE_NAME: u32 = 2;
+const OUTPUT_NAME: u32 = 16;
+const ITEM_TYPE_NAME: u32 = 1 << 17;
 
 /// The levels at which a member or an element may lie.
 const EVENT: u16 = 1;
@@ -45,7 +48,7 @@ const ITEM: u16 = 4;
 /// Words that the value of a member may begin with, as JSON: the word, the bit of the member's name, and the flag that
 /// the word sets. They are the types of the events that end a response, the prefix of all types of Responses, and the
 /// types of output items that have a class of their own.
-static WORDS: [(&[u8], u16, u16); 10] = [
+static WORDS: [(&[u8], u32, u16); 10] = [
     (b"\"response.completed\"", TYPE_NAME, ENDS),
     (b"\"response.incomplete\"", TYPE_NAME, ENDS),
     (b"\"response.failed\"", TYPE_NAME, ENDS),
@@ -116,7 +119,7 @@ pub(crate) struct Skim {
     flags: u16,
     /// One bit for each of [`NAMES`] that the current name may be. In a value, one bit for each of [`WORDS`] that the
     /// value may begin with.
-    names: u16,
+    names: u32,
     /// The output items so far.
     items: ItemCounts,
 }
@@ -333,7 +336,7 @@ impl Skim {
             self.set(CLASSES, false);
         }
         let words = WORDS.iter().enumerate().filter(|(_, (_, name, _))| self.names & name != 0);
-        self.names = words.fold(0, |all, (at, _)| all | 1u16.wrapping_shl(at as u32));
+        self.names = words.fold(0, |all, (at, _)| all | 1u32.wrapping_shl(at as u32));
         self.set(KEEPS, is_kept);
         self.at = match byte {
             b'{' | b'[' | b'"' => Expected::In,
@@ -379,7 +382,7 @@ impl Skim {
             let at = usize::from(self.matched);
             self.matched = self.matched.saturating_add(1);
             for (row, (known, _, flag)) in WORDS.iter().enumerate() {
-                let bit = 1u16.wrapping_shl(row as u32) & self.names;
+                let bit = 1u32.wrapping_shl(row as u32) & self.names;
                 if bit == 0 {
                     continue;
                 }
@@ -411,12 +414,12 @@ impl Skim {
 }
 
 /// Returns the bits of the wanted names.
-fn names(wanted: impl Fn(&str, u16) -> bool) -> u16 {
-    let bits = NAMES.iter().enumerate().map(|(at, (name, _))| (name, 1u16.wrapping_shl(at as u32)));
+fn names(wanted: impl Fn(&str, u32) -> bool) -> u32 {
+    let bits = NAMES.iter().enumerate().map(|(at, (name, _))| (name, 1u32.wrapping_shl(at as u32)));
     bits.filter(|(name, bit)| wanted(name, *bit)).fold(0, |all, (_, bit)| all | bit)
 }
 
 /// Returns the level of the name with this bit.
-fn level_of(bit: u16) -> u16 {
+fn level_of(bit: u32) -> u16 {
     NAMES.get(bit.trailing_zeros() as usize).map_or(0, |(_, level)| *level)
 }

@@ -2,7 +2,8 @@
 
 use super::blocks::Blocks;
 use super::protocol::Protocol;
-use super::reported::{Address, Claims, Class, Id, ItemCounts, ItemPart, Reported, CALL};
+use super::reported::{Address, Claims, Class, Id, ItemCounts, ItemPart, Reported, ARGUMENTS, CALL};
+use super::texts::{Cuts, Texts};
 use super::usage::Counts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
@@ -30,6 +31,8 @@ pub(crate) struct DialectState {
     /// Responses: an event had no index, or not that of its item. From then on, no template may recognize an event.
     pub(crate) is_odd: bool,
     pub(super) output: Output,
+    /// Responses: the texts and arguments so far.
+    pub(super) texts: Texts,
 }
 
 /// What is known about the output so far, which depends on the protocol.
@@ -111,6 +114,7 @@ impl DialectState {
             is_later: false,
             is_odd: false,
             output: Output::NOTHING,
+            texts: Texts::NOTHING,
         }
     }
 
@@ -136,6 +140,9 @@ impl DialectState {
             }
             Output::Calls(_) => false,
         };
+        if was_another {
+            self.texts = Texts::NOTHING;
+        }
         let id = Id::of([id]).short();
         (seen.begins, seen.forgets) = (true, was_another);
         // The new response breaks off a response that has not ended.
@@ -165,7 +172,7 @@ impl DialectState {
     pub(super) fn add_usual(&mut self, index: u32, class: Class, of: ItemPart) {
         let items = self.output.items();
         items.add(index, of);
-        items.describe(index, &Address { class, index: Some(index), id: Id::UNKNOWN });
+        items.describe(index, &Address::of(class, Some(index), Id::UNKNOWN));
     }
 
     /// Notes the output items of an event that ends the response and is over the limit. Returns whether earlier events
@@ -176,15 +183,26 @@ impl DialectState {
         self.ended || items.are_among(&self.output.reported().counts())
     }
 
-    /// Notes that a text of this kind is reported, of the part with this [slot](OnlyText::slot) (Responses). Returns
-    /// `false`, with no effect, if the event is not [usual](Self::is_usual).
-    pub(crate) fn report(&mut self, kind: Kind, slot: u32, is_summary: bool) -> bool {
-        let (index, part, class) = (slot >> 16, slot & 0xffff, Class::of_text(kind));
-        let is_usual = self.is_usual(index, class);
-        if is_usual {
-            self.add_usual(index, class, if is_summary { ItemPart::Summary(part) } else { ItemPart::Content(part) });
+    /// Notes a text or arguments of an event that a template recognized, with the [slot](OnlyText::slot) of the text
+    /// (Responses). Templates that several streams share notice only texts (`is_shared`): the part counts as reported,
+    /// too. Returns `false`, with no effect, if this stream reads the event differently: the text is done, or the event
+    /// is not [usual](Self::is_usual).
+    #[inline]
+    pub(crate) fn follow(&mut self, event: &OnlyText<'_>, is_shared: bool) -> bool {
+        let OnlyText { kind, slot, is_summary, text, .. } = *event;
+        let (index, of) = match kind {
+            Kind::ToolArguments => (slot, ARGUMENTS),
+            _ if is_summary => (slot >> 16, ItemPart::Summary(slot & 0xffff)),
+            _ => (slot >> 16, ItemPart::Content(slot & 0xffff)),
+        };
+        let class = Class::of_text(kind);
+        if is_shared && !self.is_usual(index, class) || !self.texts.follow(index, of, text) {
+            return false;
         }
-        is_usual
+        if is_shared {
+            self.add_usual(index, class, of);
+        }
+        true
     }
 }
 
@@ -206,6 +224,8 @@ pub(crate) struct Plan {
     pub(super) claims: Claims,
     /// Responses: the parts that earlier events reported.
     pub(super) reported: Reported,
+    /// Responses: the texts that the event continues, although it has all of them.
+    pub(super) cuts: Cuts,
 }
 
 impl Plan {
@@ -219,6 +239,7 @@ impl Plan {
         item: 0,
         claims: Claims::NONE,
         reported: Reported::NOTHING,
+        cuts: Cuts::NONE,
     };
 
     /// Returns the protocol of the event, or `None` if that is chat completions.
@@ -262,6 +283,8 @@ pub(super) enum What {
     WholeItem,
     /// Responses: an annotation.
     Annotation,
+    /// Responses: a piece of what a tool of the server does, or a text that nobody documents.
+    Piece,
     /// Responses: the end of the response.
     Response,
 }
@@ -303,6 +326,8 @@ pub(crate) struct ReadEvent<'a> {
     /// a tool call of the client, an output item has taken the place of another one, an index is odd, or another
     /// response begins.
     pub(crate) forgets: bool,
+    /// Whether a text of the message is not the one that its deltas were: the response is not complete.
+    pub(crate) changes: bool,
     pub(crate) quirks: QuirkSet,
 }
 
@@ -323,9 +348,13 @@ mod tests {
     #[test]
     fn a_reported_text_is_noted_by_item_and_part() {
         let mut state = DialectState::new(Some(Protocol::Responses));
-        assert!(state.report(Kind::Content, 2 << 16 | 1, false));
-        state.output.items().describe(3, &Address { class: Class::Reasoning, index: Some(3), id: Id::UNKNOWN });
-        assert!(state.report(Kind::Reasoning, 3 << 16, true) && !state.report(Kind::Content, 3 << 16, false));
+        let follow = |state: &mut DialectState, kind, slot, is_summary| {
+            state.follow(&OnlyText { kind, slot, is_summary, text: Text::verbatim(b"a"), role: None }, true)
+        };
+        assert!(follow(&mut state, Kind::Content, 2 << 16 | 1, false));
+        state.output.items().describe(3, &Address::of(Class::Reasoning, Some(3), Id::UNKNOWN));
+        assert!(follow(&mut state, Kind::Reasoning, 3 << 16, true));
+        assert!(!follow(&mut state, Kind::Content, 3 << 16, false));
         let reported = state.output.reported();
         assert!(reported.has(2, ItemPart::Content(1)));
         assert!(reported.has(3, ItemPart::Summary(0)));

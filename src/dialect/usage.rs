@@ -19,6 +19,8 @@ const CACHE_READ: usize = 4;
 const CACHE_WRITE: usize = 5;
 const TOOL_USE: usize = 6;
 const COUNT: usize = 7;
+/// The places of the counts that add up to Anthropic's prompt.
+const PROMPT: [usize; 3] = [INPUT, CACHE_READ, CACHE_WRITE];
 
 /// Returns the rows of a protocol's token counts: the name of a member of the usage, the name of the member inside it
 /// that is the count, or an empty name if the member is the count itself, and the place of the count. The rows are in
@@ -91,16 +93,42 @@ impl Counts {
     /// No count is known.
     pub(crate) const NOTHING: Counts = Counts { has: 0, counts: [0; COUNT] };
 
-    /// Takes the token counts of an event's usage. In Anthropic each count stays until another replaces it. In the
-    /// other protocols a usage replaces all counts before it.
+    /// Takes the token counts of an event's usage. In Anthropic each count stays until another replaces it, and prompt
+    /// counts that add up to 0 replace none: some servers send zeros at the end. In the other protocols a usage
+    /// replaces all counts before it.
     pub(crate) fn add(&mut self, protocol: Protocol, usage: Value<'_>) {
-        let mut steps = Steps::new(usage.raw(), 0, u32::MAX);
-        if steps.enter(b'{').is_err() {
+        let mut sent = Counts::NOTHING;
+        if sent.read(protocol, usage).is_none() {
             return;
         }
         if protocol != Protocol::Anthropic {
-            *self = Counts::NOTHING;
+            *self = sent;
+            return;
         }
+        let is_void = sent.prompt() == Some(0) && self.prompt() > Some(0);
+        for place in 0..COUNT {
+            match sent.get(place) {
+                Some(_) if is_void && PROMPT.contains(&place) => {}
+                Some(count) => self.set(place, count),
+                None => {}
+            }
+        }
+    }
+
+    /// Returns the prompt tokens of Anthropic, or `None` if no count of them is known.
+    pub(crate) fn prompt(&self) -> Option<u64> {
+        self.sum(PROMPT)
+    }
+
+    /// Whether the count with this name is one of Anthropic's prompt counts.
+    pub(crate) fn is_of_prompt(name: &Text<'_>) -> bool {
+        known(Protocol::Anthropic, name).any(|(_, place)| PROMPT.contains(&place))
+    }
+
+    /// Reads the token counts of a usage, up to its first fault. Returns `None` if it is no object.
+    fn read(&mut self, protocol: Protocol, usage: Value<'_>) -> Option<()> {
+        let mut steps = Steps::new(usage.raw(), 0, u32::MAX);
+        steps.enter(b'{').ok()?;
         let mut expected = names(protocol).iter();
         let mut more = steps.first(b'}');
         while more {
@@ -112,12 +140,13 @@ impl Counts {
                     continue;
                 }
             }
-            let Ok((name, flags)) = steps.name() else { return };
-            let Ok(read) = steps.any_value() else { return };
+            let Ok((name, flags)) = steps.name() else { break };
+            let Ok(read) = steps.any_value() else { break };
             let value = Value::from_span(usage.raw().get(read.start..read.end).unwrap_or_default(), read.flags);
             self.add_member(protocol, &Text::from_raw(name, flags), value);
             more = steps.more(b'}') == Ok(true);
         }
+        Some(())
     }
 
     /// Takes the token counts of one member of the usage.
@@ -156,7 +185,7 @@ impl Counts {
             return None;
         }
         let (prompt, completion) = match protocol {
-            Protocol::Anthropic => (self.sum([INPUT, CACHE_READ, CACHE_WRITE]), self.get(OUTPUT)),
+            Protocol::Anthropic => (self.prompt(), self.get(OUTPUT)),
             Protocol::Gemini => (self.sum([INPUT, TOOL_USE]), self.sum([OUTPUT, REASONING])),
             _ => (self.get(INPUT), self.get(OUTPUT)),
         };
@@ -218,6 +247,19 @@ mod tests {
             canonical(Protocol::Anthropic, &[first, last]),
             Some([Some(1290), Some(30), Some(1320), Some(9), Some(1028), Some(250)])
         );
+    }
+
+    /// Zeros for all of the prompt say nothing. Otherwise each count that is sent replaces, even with a smaller one.
+    #[test]
+    fn prompt_counts_that_add_up_to_nothing_replace_none() {
+        let first = r#"{"input_tokens":12,"cache_read_input_tokens":7,"output_tokens":1}"#;
+        let zeros = r#"{"input_tokens":0,"cache_read_input_tokens":0,"output_tokens":9}"#;
+        let moved = r#"{"input_tokens":19,"cache_read_input_tokens":0,"output_tokens":9}"#;
+        let anthropic = |usages: &[&str]| canonical(Protocol::Anthropic, usages);
+        assert_eq!(anthropic(&[first, zeros]), Some([Some(19), Some(9), Some(28), None, Some(7), None]));
+        assert_eq!(anthropic(&[first, moved]), Some([Some(19), Some(9), Some(28), None, Some(0), None]));
+        assert_eq!(anthropic(&[zeros]), Some([Some(0), Some(9), Some(9), None, Some(0), None]));
+        assert_eq!(anthropic(&[zeros, first]), Some([Some(19), Some(1), Some(20), None, Some(7), None]));
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub(crate) struct Walk {
     pub(super) number: u16,
     pub(super) is_reasoning: bool,
     pub(super) is_annotated: bool,
+    /// Responses: whether the current item has parts that were not reported.
+    pub(super) has_more: bool,
     /// Responses: one bit for each tracked item that an earlier item of the whole response was.
     pub(super) taken: u8,
     /// How many elements came, or the index of the current element.
@@ -108,6 +110,7 @@ impl Walk {
         number: 0,
         is_reasoning: false,
         is_annotated: false,
+        has_more: false,
         taken: 0,
         choice: 0,
         count: 0,
@@ -197,12 +200,30 @@ impl Walk {
         let mut at = 0;
         while let Some((name, value)) = object.member_at(&mut at) {
             if name == *wanted && is_it(value) {
-                let start = Part::of(payload, name).start.saturating_sub(1);
-                let value = Part::raw(payload, value);
-                let len = value.start.saturating_add(value.len).saturating_sub(start);
-                self.member = Part { start, len, ..Part::NONE };
+                self.member = Walk::whole_member(payload, name, value);
             }
         }
+    }
+
+    /// Stores the next member of the object in `inner` that is not one of the `known` ones and not null. Returns whether
+    /// there is one. Its delta, a member of the current call, follows.
+    pub(super) fn other_member(&mut self, payload: &[u8], known: &str) -> bool {
+        let mut object = self.inner;
+        while let Some((name, value)) = object.member(payload) {
+            if !name.is_one_of(known) && !value.is_null() {
+                self.member = Walk::whole_member(payload, name, value);
+                break;
+            }
+        }
+        self.inner = object;
+        !self.member.is_empty()
+    }
+
+    /// Returns the place of a member, with its name.
+    fn whole_member(payload: &[u8], name: Text<'_>, value: Value<'_>) -> Part {
+        let start = Part::of(payload, name).start.saturating_sub(1);
+        let value = Part::raw(payload, value);
+        Part { start, len: value.end().saturating_sub(start), ..Part::NONE }
     }
 
     /// Returns a delta that selects the tool call with this index, for an event that has only a member of the call.

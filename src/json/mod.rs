@@ -27,6 +27,7 @@
 //! ```
 
 mod balance;
+mod checker;
 mod cursor;
 mod decimal;
 mod error;
@@ -52,6 +53,7 @@ mod tests;
 mod text_tests;
 
 pub(crate) use balance::Balance;
+pub(crate) use checker::Checker;
 pub use cursor::{parse_lazy, Cursor};
 pub use decimal::Decimal;
 pub use error::{JsonError, JsonErrorKind};

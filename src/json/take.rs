@@ -35,6 +35,22 @@ impl Text<'_> {
         }
         written
     }
+
+    /// Removes up to `len` decoded bytes from the front of the text, and passes them to `each`. Returns how many: less
+    /// than `len` at the end of the text, or where a character does not fit.
+    pub(crate) fn take_first(&mut self, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
+        let (mut buffer, mut left) = ([0; 64], len);
+        while left > 0 && !self.is_empty() {
+            let room = buffer.len().min(left as usize);
+            let took = self.take_to(buffer.get_mut(..room).unwrap_or_default());
+            if took == 0 {
+                break;
+            }
+            each(buffer.get(..took).unwrap_or_default());
+            left = left.saturating_sub(took as u32);
+        }
+        len.saturating_sub(left)
+    }
 }
 
 /// Takes the first fragment of a text, or as much of a run as fits, and returns how many bytes it wrote. Returns 0, and

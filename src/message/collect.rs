@@ -105,7 +105,7 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
             audio: row.has(flag::AUDIO).then_some(audio),
             annotations: self.some_list(key(kind::ANNOTATIONS))?,
             signatures: self.some_list(key(kind::SIGNATURES))?,
-            native_content: self.some_list(key(kind::PARTS))?,
+            native_content: self.raw(Field::NativeContent, kind::PARTS, place)?,
             reasoning_details: self.raw(Field::ReasoningDetails, kind::DETAILS, place)?,
             finish_reason: text(kind::FINISH_REASON)?,
             native_finish_reason: text(kind::NATIVE_FINISH_REASON)?,

@@ -58,7 +58,7 @@ fn is_empty(value: Value<'_>) -> bool {
 impl<'b> Listed<'b> {
     /// Returns the items of the list with this key in a log.
     pub(super) fn of(records: LogRecords<'b>, key: RecordKey) -> Self {
-        Listed { records, key, items: b"", at: 0 }
+        Listed { records, key, items: Items::of(b"") }
     }
 }
 
@@ -67,20 +67,42 @@ impl<'b> Listed<'b> {
 pub(super) struct Listed<'b> {
     pub(super) records: LogRecords<'b>,
     key: RecordKey,
-    /// The items of the current record: strict JSON with commas between them.
-    items: &'b [u8],
-    /// Offset of the next item.
-    at: usize,
+    /// The items of the current record.
+    items: Items<'b>,
 }
 
 impl<'b> Iterator for Listed<'b> {
     type Item = Value<'b>;
 
     fn next(&mut self) -> Option<Value<'b>> {
-        while self.at >= self.items.len() {
+        loop {
+            if let Some(item) = self.items.next() {
+                return Some(item);
+            }
             let key = self.key;
-            (self.items, self.at) = (self.records.find(|record| record.key == key)?.body, 0);
+            self.items = Items::of(self.records.find(|record| record.key == key)?.body);
         }
+    }
+}
+
+/// The items of one record: strict JSON with commas between them.
+#[derive(Clone)]
+pub(super) struct Items<'b> {
+    items: &'b [u8],
+    /// Offset of the next item.
+    at: usize,
+}
+
+impl<'b> Items<'b> {
+    pub(super) fn of(items: &'b [u8]) -> Self {
+        Items { items, at: 0 }
+    }
+}
+
+impl<'b> Iterator for Items<'b> {
+    type Item = Value<'b>;
+
+    fn next(&mut self) -> Option<Value<'b>> {
         let rest = self.items.get(self.at..)?;
         let comma = usize::from(rest.first() == Some(&b','));
         let value = json::Cursor::with_max_depth(rest.get(comma..)?, u32::MAX).value().ok()?;

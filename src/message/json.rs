@@ -207,7 +207,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         self.some("signatures", kinds, key(kind::SIGNATURES));
         if extended {
             self.some("native_content", kinds, key(kind::PARTS));
-            self.some("reasoning_details", kinds, key(kind::DETAILS));
+            if self.log.is_native() {
+                self.field("reasoning_details", Field::ReasoningDetails, key(kind::DETAILS));
+            } else {
+                self.some("reasoning_details", kinds, key(kind::DETAILS));
+            }
             self.members(Owner::Delta, place, 0);
         }
         self.close(b"}");

@@ -6,7 +6,7 @@ use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, weight, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
-use crate::dialect::Protocol;
+use crate::dialect::{Counts, Protocol};
 use crate::json::Text;
 use crate::tables::Arrays;
 use crate::track::Tracker;
@@ -413,10 +413,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             len = len.saturating_add(self.len_of(name, value));
         }
         self.fits(buffer, self.len().saturating_add(len), self.state.live.saturating_add(len))?;
+        let mut sent = Counts::NOTHING;
+        sent.add(usage.protocol(), usage.value());
+        // Prompt counts that add up to 0 replace none.
+        let is_void = sent.prompt() == Some(0) && self.state.table.top.is_prompted;
+        self.state.table.top.is_prompted |= sent.prompt() > Some(0);
         self.state.table.top.protocol = Some(usage.protocol());
         let (mut done, mut at) = (Ok(()), 0);
         while let Some((name, value)) = usage.value().member_at(&mut at) {
-            if !value.is_null() {
+            if !(value.is_null() || is_void && Counts::is_of_prompt(&name)) {
                 let owner = Owner::Usage;
                 let member = OtherMember { owner, choice: 0, call: 0, in_message: false, name, value };
                 done = done.and(unless_full(self.other(buffer, &member))?);

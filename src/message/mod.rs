@@ -20,6 +20,7 @@ mod linear_tests;
 mod log;
 mod members;
 mod native;
+mod parts;
 #[cfg(feature = "alloc")]
 mod raw;
 mod read;

@@ -1,6 +1,7 @@
 //! The parts that only messages of other protocols than chat completions have: their own usage, and arguments that came
 //! by path.
 
+use super::details::Items;
 use super::log::MessageLogOf;
 use super::record::{kind, RecordKey};
 use super::table::Rows;
@@ -40,6 +41,63 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             put(b"}");
         }
         count > 0
+    }
+
+    /// Puts the thinking blocks of an Anthropic message in the form of `reasoning_details` (OpenRouter), so that a client
+    /// can send them back: each signed block with its text, each redacted one with its data, in the order in which they
+    /// came. Returns `false` if no block was signed or redacted.
+    pub(super) fn put_thoughts(&self, buffer: &[u8], place: u16, put: &mut dyn FnMut(&[u8])) -> bool {
+        if self.state.table.top.protocol != Some(Protocol::Anthropic) {
+            return false;
+        }
+        let own = |kind: u8| RecordKey::new(kind, place, 0);
+        let records = || self.records(buffer).filter(|record| self.state.table.is_live(record));
+        let mut parts = records().filter(|record| record.key == own(kind::PARTS));
+        let is_signed = records().any(|record| record.key == own(kind::SIGNATURES));
+        if !is_signed && !parts.any(|record| Items::of(record.body).any(is_redacted)) {
+            return false;
+        }
+        let (mut count, mut is_open) = (0u64, false);
+        let mut begin = |put: &mut dyn FnMut(&[u8]), kind: &str, name: &str| {
+            for bytes in [if count == 0 { "[" } else { "," }, "{\"type\":\"reasoning.", kind, "\",\"index\":"] {
+                put(bytes.as_bytes());
+            }
+            put_number(count, put);
+            for bytes in [",\"format\":\"anthropic-claude-v1\",\"", name, "\":"] {
+                put(bytes.as_bytes());
+            }
+            count = count.saturating_add(1);
+        };
+        for record in records() {
+            if record.key == own(kind::REASONING) {
+                if !core::mem::replace(&mut is_open, true) {
+                    begin(put, "text", "text");
+                    put(b"\"");
+                }
+                json::escape(record.body, &mut *put);
+            } else if record.key == own(kind::SIGNATURES) {
+                for signature in Items::of(record.body) {
+                    if !core::mem::take(&mut is_open) {
+                        begin(put, "text", "text");
+                        put(b"\"");
+                    }
+                    put(b"\",\"signature\":");
+                    json::rewrite(signature.raw(), put);
+                    put(b"}");
+                }
+            } else if record.key == own(kind::PARTS) {
+                for part in Items::of(record.body).filter(|part| is_redacted(*part)) {
+                    if core::mem::take(&mut is_open) {
+                        put(b"\"}");
+                    }
+                    begin(put, "encrypted", "data");
+                    json::rewrite(part.get("data").ok().flatten().map_or(b"null", |data| data.raw()), put);
+                    put(b"}");
+                }
+            }
+        }
+        put(if is_open { b"\"}]" } else { b"]" });
+        true
     }
 
     /// Returns the token counts of a usage of another protocol.
@@ -100,6 +158,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         paths.end(put);
         put(b"}");
     }
+}
+
+/// Whether a part is a thinking block that only Anthropic can read.
+fn is_redacted(part: Value<'_>) -> bool {
+    part.get("type").ok().flatten().and_then(|kind| kind.as_text()).is_some_and(|kind| kind == "redacted_thinking")
 }
 
 /// Puts a number.

@@ -76,7 +76,8 @@ fields! {
     ReasoningName = 31, REASONING_NAME;
     /// A choice's `reasoning_details`, an array. Consecutive entries of equal type and index become one entry: their
     /// `text` and `summary` are joined, and for every other member the last value that is not null counts. Entries with
-    /// `data` and entries without an index stay as they are.
+    /// `data` and entries without an index stay as they are. For Anthropic, its signed and redacted thinking blocks in
+    /// the same form (`reasoning.text`, `reasoning.encrypted`).
     ReasoningDetails = 30, DETAILS;
     /// Why a choice finished. The last reason counts.
     FinishReason = 15, FINISH_REASON;
@@ -85,7 +86,8 @@ fields! {
     NativeFinishReason = 16, NATIVE_FINISH_REASON;
     /// For another protocol, an array of a choice's signatures and its encrypted reasoning.
     Signatures = 33, SIGNATURES;
-    /// For another protocol, an array of the parts of a choice that no other field contains.
+    /// For another protocol, an array of the parts of a choice that no other field contains. The pieces of the input of
+    /// a server's tool are joined: `input` is their JSON value or, if they join to none, their text.
     NativeContent = 34, PARTS;
     /// The first error that belongs to a choice: raw JSON, or plain text.
     ChoiceError = 17, CHOICE_ERROR_JSON;
@@ -196,6 +198,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 is_any = self.is_native() && self.put_native_usage(buffer, put);
             }
             kind::USAGE if self.is_native() => is_any = self.put_usage(buffer, put),
+            kind::DETAILS if self.is_native() => is_any = self.put_thoughts(buffer, place, put),
             _ if key.is_list() => {
                 is_any = self.pieces(buffer, key).next().is_some();
                 self.put_array(buffer, key, put);
@@ -217,6 +220,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         put(b"[");
         match key.kind() {
             kind::DETAILS => self.put_details(buffer, key.choice(), &mut *put),
+            kind::PARTS => self.put_parts(buffer, key.choice(), put),
             _ => put_list(self.pieces(buffer, key), put),
         }
         put(b"]");

@@ -140,6 +140,8 @@ pub(super) struct Top {
     pub(super) is_native: bool,
     /// The protocol whose names the usage has, unless that is chat completions.
     pub(super) protocol: Option<Protocol>,
+    /// Of Anthropic: whether a usage had prompt counts that add up to more than 0.
+    pub(super) is_prompted: bool,
 }
 
 impl Top {
@@ -153,6 +155,7 @@ impl Top {
         usage: Live::NONE,
         is_native: false,
         protocol: None,
+        is_prompted: false,
     };
 }
 

@@ -7,7 +7,7 @@ use super::tokens;
 use crate::chat::scalar::{member_of, text_of, whole_number};
 use crate::chat::{ApiError, CallUpdate, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
-use crate::dialect::Protocol;
+use crate::dialect::{is_piece, Protocol};
 use crate::json::{self, Text, Value};
 use crate::QuirkSet;
 
@@ -205,6 +205,14 @@ pub(super) fn appends(update: &Update<'_>) -> bool {
 pub(super) struct LogWriter<'w, T: Rows + ?Sized> {
     pub(super) state: &'w mut LogState<T>,
     pub(super) buffer: &'w mut [u8],
+}
+
+/// Whether a part is a piece of what a tool of the server does, in Responses. The item has all of it when it is done.
+fn is_piece_of_tool(part: Value<'_>) -> bool {
+    let member = |name| part.get(name).ok().flatten();
+    let kind = member("type").and_then(|kind: Value<'_>| kind.as_text());
+    // If only the name of the event has its type, its index tells it from an item.
+    Protocol::HAS_READERS && kind.map_or_else(|| member("output_index").is_some(), is_piece)
 }
 
 impl<T: Rows + ?Sized> LogWriter<'_, T> {
@@ -407,6 +415,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             Update::Logprobs(logprobs) => self.logprobs(place, row, *logprobs),
             Update::Annotations(items) => self.list(key(kind::ANNOTATIONS), *items, json::rewrite),
             Update::Signature(text) => self.text_item(key(kind::SIGNATURES), *text),
+            Update::Native(part) if is_piece_of_tool(*part) => {}
             Update::Media(part) | Update::Native(part) => {
                 self.item(key(kind::PARTS), *part, json::rewrite);
             }

@@ -175,7 +175,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let bytes = (data.with_more(window, storage.bytes(), READ_AHEAD), payload.len());
         let is_known_shape =
             is_for_template && !unknown && self.memo.recognize_payload(&mut self.index, bytes, name, limits.max_depth);
-        let read = if is_known_shape && self.report_text() {
+        let read = if is_known_shape && self.report_text(payload) {
             self.note_template_facts();
             self.restore_counts(payload);
             Ok(Read { end: payload.len(), seen: SeenChoices::default(), may_break: false })
@@ -358,6 +358,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if event.forgets {
             self.memo.forget(event.quirks.contains(Quirk::OddItemIndex));
         }
+        self.facts.changed = self.facts.changed.saturating_add(event.changes.into());
         self.block.quirks |= event.quirks;
         self.index.take(payload, event);
         self.facts.ended = Some(self.dialect.ended);
@@ -413,15 +414,20 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
-        // An event that has only usage is a chunk, unless its other members or the stream so far are of another
+        // An event that has only usage is a chunk, unless its type, its other members or the stream so far are of another
         // protocol.
         let by_usage = !self.index.top.has(top::CHOICES) && self.index.object(payload).is_empty();
-        let is_other = by_usage && self.facts.foreign && !self.facts.own_event;
+        let has_kind =
+            self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text()).is_some_and(|kind| !kind.is_empty());
+        let is_other = by_usage && (has_kind || self.facts.foreign && !self.facts.own_event);
         let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
         if !is_chunk {
             self.note_protocol(known);
+        }
+        if by_usage && has_kind && !self.is_native() && own == Some(Protocol::Other) {
+            self.index.keep_error();
         }
         let known = known.filter(|known| *known != Protocol::Other);
         // If the protocol is still unknown, the next event may show it.
@@ -436,7 +442,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if self.is_native() {
                 // The deltas and members of such an event do not belong to the response.
                 self.index.keep_error();
-                (self.index.facts.chat, self.index.facts.others) = (false, false);
                 read.seen = SeenChoices::default();
             }
             return self.is_native();

@@ -91,9 +91,11 @@ pub struct End {
     pub malformed: u32,
     /// How many events and comments were over a limit and discarded.
     pub too_long: u32,
-    /// How many messages so far contradict what an earlier message of the choice reported, and how many responses of
+    /// How many messages so far contradict what an earlier message of the choice reported; how many responses of
     /// Responses and Anthropic began before the response before had ended
-    /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)). The verdict does not depend on them.
+    /// ([`Quirk::ReplacedMessage`](crate::Quirk::ReplacedMessage)); and how many events of Responses repeat a text of the
+    /// message and have another one than its deltas ([`Quirk::ChangedText`](crate::Quirk::ChangedText)). The verdict
+    /// does not depend on them.
     pub replaced: u32,
     /// How many events had a finish reason of a choice with a tool call whose arguments were cut or no JSON, if a
     /// tracker saw them ([`Quirk::BrokenArguments`](crate::Quirk::BrokenArguments)). The verdict does not depend on

@@ -69,6 +69,8 @@ pub(crate) struct Facts {
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
     pub(crate) left_out: u32,
+    /// How many events had a text that is not the one that its deltas were.
+    pub(crate) changed: u32,
     /// Deltas of an event were not emitted, because a handler stopped inside the event, or the event has a quirk that
     /// is configured as an error.
     pub(crate) broke_off: bool,
@@ -96,6 +98,7 @@ impl Facts {
         malformed: 0,
         too_long: 0,
         left_out: 0,
+        changed: 0,
         broke_off: false,
     };
 
@@ -118,7 +121,7 @@ impl Facts {
     }
 
     /// Returns the verdict on a stream that ends at this offset. `opaque` means that its payloads are not read. The
-    /// caller sets `replaced`, and `protocol` if an event was read.
+    /// caller adds to `replaced`, and sets `protocol` if an event was read.
     pub(crate) fn end(&self, offset: u64, opaque: bool) -> End {
         let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
         let between = self.pending == Pending::Nothing;
@@ -159,7 +162,7 @@ impl Facts {
             pending: if verdict == Verdict::NotAStream { Pending::Nothing } else { self.pending },
             malformed: self.malformed,
             too_long: self.too_long,
-            replaced: 0,
+            replaced: self.changed,
             broken_calls: 0,
             left_out: self.left_out,
             offset,

@@ -134,7 +134,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     #[inline(never)]
     fn take_native(&mut self, payload: &[u8], at: u32, run: &Run) -> Option<()> {
         let (len, before) = self.memo.name();
-        if payload.len().wrapping_add(len) > run.room || !self.report_text() {
+        if payload.len().wrapping_add(len) > run.room || !self.report_text(payload) {
             self.memo.refuse(run.template);
             return None;
         }
@@ -167,15 +167,19 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Notes that an event of Responses, which a shared template recognized, reports its part of the output. Returns
-    /// `false`, without effect, if this stream may read the event differently, because its text is empty or belongs to
-    /// another item.
+    /// Notes the text of an event of Responses that a template recognized. Returns `false`, without effect, if this
+    /// stream may read the event differently: its text is done, or a shared template recognized it and its text is
+    /// empty or belongs to another item.
     #[inline]
-    pub(super) fn report_text(&mut self) -> bool {
-        if !self.memo.is_shared() || self.index.plan.protocol() != Some(Protocol::Responses) {
+    pub(super) fn report_text(&mut self, payload: &[u8]) -> bool {
+        if self.index.plan.protocol() != Some(Protocol::Responses) {
             return true;
         }
-        self.index.slot().is_some_and(|(kind, slot, is_summary)| self.dialect.report(kind, slot, is_summary))
+        let is_shared = self.memo.is_shared();
+        match self.index.only_text(payload) {
+            Some(event) => self.state.dialect.follow(&event, is_shared),
+            None => !is_shared,
+        }
     }
 
     /// Updates the machine after the last event of a run, as if it had read each of them.

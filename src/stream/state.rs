@@ -214,7 +214,7 @@ impl StreamState {
         if self.facts.own_event {
             end.protocol = self.dialect.protocol.filter(|protocol| protocol.is_read());
         }
-        end.replaced = self.quirk_count(Quirk::ReplacedMessage).into();
+        end.replaced = end.replaced.saturating_add(self.quirk_count(Quirk::ReplacedMessage).into());
         end.broken_calls = self.quirk_count(Quirk::BrokenArguments).into();
         end
     }

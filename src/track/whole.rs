@@ -4,7 +4,6 @@
 use super::call::Hash;
 use super::surrogate::PendingSurrogate;
 use crate::delta::{Delta, Kind, Part};
-use crate::json::Text;
 
 /// How much of each text of a choice was reported, and whether the things that are reported once were.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,7 +39,7 @@ impl Reach {
 /// Cuts `len` decoded bytes off the front of a text, or as many as there are. Returns how many.
 pub(crate) fn cut(part: &mut Part, payload: &[u8], len: u32) -> u32 {
     let mut text = part.text(payload);
-    let taken = take(&mut text, len, |_| {});
+    let taken = text.take_first(len, |_| {});
     *part = Part::of(payload, text);
     taken
 }
@@ -49,22 +48,6 @@ pub(crate) fn cut(part: &mut Part, payload: &[u8], len: u32) -> u32 {
 fn of_kind<T>(kind: Kind, all: &mut [T; 4]) -> Option<&mut T> {
     let place = PendingSurrogate::OF_CHOICE.iter().position(|of| *of == kind)?;
     all.get_mut(place)
-}
-
-/// Takes up to `len` decoded bytes off the front of a text. Returns how many: less than `len` at its end, or where a
-/// character does not fit.
-fn take(text: &mut Text<'_>, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
-    let (mut buffer, mut left) = ([0; 64], len);
-    while left > 0 && !text.is_empty() {
-        let room = buffer.len().min(left as usize);
-        let took = text.take_to(buffer.get_mut(..room).unwrap_or_default());
-        if took == 0 {
-            break;
-        }
-        each(buffer.get(..took).unwrap_or_default());
-        left = left.saturating_sub(took as u32);
-    }
-    len.saturating_sub(left)
 }
 
 /// The state of a text while its message is read.
@@ -92,13 +75,13 @@ impl Channel {
         let mut text = part.text(payload);
         if self.before.is_none() && self.known > 0 {
             let left = self.known.saturating_sub(self.len);
-            self.len = self.len.saturating_add(take(&mut text, left, |bytes| self.hash.bytes(bytes)));
+            self.len = self.len.saturating_add(text.take_first(left, |bytes| self.hash.bytes(bytes)));
             if self.len < self.known {
                 return;
             }
             self.before = Some(self.hash);
         }
-        self.len = self.len.saturating_add(take(&mut text, u32::MAX, |bytes| self.hash.bytes(bytes)));
+        self.len = self.len.saturating_add(text.take_first(u32::MAX, |bytes| self.hash.bytes(bytes)));
     }
 }
 

@@ -160,6 +160,17 @@ pub struct Naive {
     /// Of Responses: the items of which a text, or (`true`) a part, ended; and those of which annotations were reported.
     ends: BTreeSet<(u64, bool)>,
     annotated: BTreeSet<u64>,
+    /// Of Responses: the texts so far, in the order in which they began.
+    told: Vec<Told>,
+    next_told: usize,
+}
+
+/// What deltas of Responses said of a part: its item, whether it is a summary, and its index.
+struct Told {
+    part: (u64, bool, u64),
+    text: String,
+    is_done: bool,
+    differs: bool,
 }
 
 /// An output item of Responses.
@@ -171,6 +182,8 @@ struct Item {
     class: String,
     /// `None`: no event with an ID came. Empty: it began without one.
     id: Option<String>,
+    /// The `call_id`, or nothing.
+    call: String,
 }
 
 /// What it takes the library to know.
@@ -447,6 +460,8 @@ impl Naive {
         self.items.clear();
         self.ends.clear();
         self.annotated.clear();
+        self.told.clear();
+        self.next_told = 0;
         self.clients.clear();
         self.called.clear();
         self.calls.iter_mut().for_each(|call| call.index = u64::MAX);
@@ -526,6 +541,17 @@ impl Naive {
                 self.clients.insert(index);
                 self.open(0, index, &block["id"], &block["name"], false)?;
                 self.input(0, index, &block["input"])?;
+                let call = self.calls.last().ok_or(GiveUp)?.number;
+                let members = block.as_object().into_iter().flatten();
+                let is_other = |name: &str| !["type", "id", "name", "input"].contains(&name);
+                let others: Vec<_> = members.filter(|(name, value)| is_other(name) && !value.is_null()).collect();
+                // Their order is not known here.
+                if others.len() > 1 {
+                    return Err(GiveUp);
+                }
+                for (name, value) in others {
+                    self.push(format!("member 0 #{call} {}", json!({ name.as_str(): value })));
+                }
             }
             _ => self.raw(0, Kind::Native, index, block),
         }
@@ -536,6 +562,9 @@ impl Naive {
     // Gemini
 
     fn gemini(&mut self, event: &Value) -> Done {
+        if full(&event["type"]).is_some() && event["candidates"].is_null() && event["promptFeedback"].is_null() {
+            return Ok(());
+        }
         // A call counts for the finish reasons of its event, wherever that stands.
         for candidate in elements(&event["candidates"]) {
             let index = choice_of(candidate)?;
@@ -602,6 +631,10 @@ impl Naive {
         let fits = |item: &Item| item.class == class || item.class.is_empty() || class.is_empty();
         let is_there = |item: &Item| index.is_some() && item.index == index && fits(item);
         let by_id = |item: &Item| !id.is_empty() && item.id.as_deref() == Some(id);
+        let own = if is_item && class == "call" { &event["item"]["call_id"] } else { &event["call_id"] };
+        let own = full(own).filter(|_| class == "call" || !is_item).unwrap_or_default().to_string();
+        let by_call = |item: &Item| !own.is_empty() && item.call == own;
+        let ends = !begins && ["id", "item_id", "call_id"].iter().any(|name| event["item"][*name] == "");
         let has = |item: &Item, is_summary: bool| {
             self.reported.range((item.number, is_summary, 0)..=(item.number, is_summary, u64::MAX)).next().is_some()
         };
@@ -621,16 +654,28 @@ impl Naive {
         } else {
             let may_be =
                 |item: &Item| id.is_empty() || item.id.as_deref().is_none_or(|own| own.is_empty() || own == id);
+            let there = last(&is_there);
+            let is_another = |item: &Item| {
+                Some(item.number) == there && !own.is_empty() && !item.call.is_empty() && item.call != own
+            };
+            let elsewhere = self.items.iter().any(is_another).then(|| last(&by_call)).flatten();
+            let first_open = || {
+                let has_all = |item: &Item| (0..8).all(|place| self.reported.contains(&(item.number, false, place)));
+                let open = self.items.iter().filter(|item| item.class == class && !has_all(item));
+                open.map(|item| item.number).min()
+            };
+            let is_nameless = ends && index.is_some() && id.is_empty() && own.is_empty();
             last(&|item| is_there(item) && by_id(item))
-                .or(last(&is_there))
-                .or(last(&by_id))
+                .or(elsewhere)
+                .or(there)
+                .or_else(|| if is_nameless { first_open() } else { last(&by_id).or(last(&by_call)) })
                 .or(last(&|item| index.is_none() && fits(item) && may_be(item)))
         };
         let next = last(&|_| true).map_or(0, |number| number + 1);
         let is_free = |index: &u64| self.items.iter().all(|item| item.number != *index);
         let number = found.unwrap_or_else(|| index.filter(is_free).unwrap_or(next));
         if self.items.iter().all(|item| item.number != number) {
-            self.items.push(Item { number, index, class: String::new(), id: None });
+            self.items.push(Item { number, index, class: String::new(), id: None, call: String::new() });
         }
         let is_usual = index == Some(number);
         let item = self.items.iter_mut().find(|item| item.number == number).expect("it was pushed");
@@ -640,6 +685,9 @@ impl Naive {
         if item.id.is_none() && (is_item || !is_usual) {
             item.id = Some(id.to_string());
         }
+        if item.call.is_empty() && (is_item || !is_usual) {
+            item.call = own;
+        }
         // The library tracks eight items at a time.
         (number < 8).then_some(number).ok_or(GiveUp)
     }
@@ -648,8 +696,12 @@ impl Naive {
     fn item_at(&self, position: u64, item: &Value, output: &Value, taken: &mut BTreeSet<u64>) -> u64 {
         let fits = |own: &Item, item: &Value| own.class == class(&item["type"]) || own.class.is_empty();
         let has_id = |own: &Item, item: &Value| own.id.as_deref().is_some_and(|id| !id.is_empty() && id == id_of(item));
+        let has_call = |own: &Item, item: &Value| {
+            class(&item["type"]) == "call" && full(&item["call_id"]).is_some_and(|call| call == own.call)
+        };
         let by_id = |item: &Value| {
-            self.items.iter().filter(|own| has_id(own, item) && fits(own, item)).map(|own| own.number).max()
+            let with_id = self.items.iter().filter(|own| has_id(own, item) && fits(own, item)).map(|own| own.number);
+            with_id.max().or(self.items.iter().filter(|own| has_call(own, item)).map(|own| own.number).max())
         };
         let there = self.items.iter().find(|own| own.number == position);
         let claimed: BTreeSet<u64> = elements(output).filter_map(by_id).collect();
@@ -663,11 +715,24 @@ impl Naive {
         let has_ids = self.items.iter().any(|own| claimed.contains(&own.number) && own.class == class(&item["type"]));
         let is_shifted = self.items.iter().all(|own| own.number > 0) && next > elements(output).count() as u64;
         let are_all = self.items.len() as u64 + u64::from(is_shifted) == next && !has_ids;
-        let first = self.items.iter().filter(|own| are_all && is_free(own)).min_by_key(|own| own.number);
-        let was_reported = |number| self.reported.iter().any(|(own, ..)| *own == number);
+        let was_reported = |item: &Item| {
+            let is_message = item.class == "message";
+            self.reported.iter().any(|(own, is_summary, _)| *own == item.number && !(is_message && *is_summary))
+        };
+        let is_text = |item: &Value| {
+            let parts = &item["content"];
+            let has_text = elements(parts).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
+            class(&item["type"]) == "message" && has_text
+        };
+        let texts = elements(output).filter(|item| by_id(item).is_none() && is_text(item)).count();
+        let is_told = |own: &&Item| !claimed.contains(&own.number) && own.class == "message" && was_reported(own);
+        let only_told = is_message && texts <= self.items.iter().filter(is_told).count();
+        let free = || self.items.iter().filter(|own| are_all && is_free(own));
+        let first = free().filter(|own| !only_told || was_reported(own)).min_by_key(|own| own.number);
+        let first = first.or(free().min_by_key(|own| own.number));
         let beside = position + next.max(1) + elements(output).count() as u64 - 1;
         let by_order = match first {
-            Some(own) if !is_empty || !was_reported(own.number) => own.number,
+            Some(own) if !is_empty || !was_reported(own) => own.number,
             None if there.is_none_or(is_free) => position,
             _ => beside,
         };
@@ -679,9 +744,73 @@ impl Naive {
         number
     }
 
+    /// More of a text, which begins anew if it was done.
+    fn tell(&mut self, part: (u64, bool, u64), text: &str) -> Done {
+        let new = Told { part, text: String::new(), is_done: false, differs: false };
+        let place = self.told.iter().position(|told| told.part == part).unwrap_or_else(|| {
+            // The library remembers four.
+            let mut order = (0..4).map(|at| (self.next_told + at) % 4);
+            let is_done = |place: &usize| self.told.get(*place).is_none_or(|told| told.is_done);
+            let place = order.find(is_done).unwrap_or(self.next_told);
+            self.next_told = (place + 1) % 4;
+            match self.told.get_mut(place) {
+                Some(told) => *told = new,
+                None => self.told.push(new),
+            }
+            place
+        });
+        if self.told[place].is_done {
+            self.reopen(part);
+        }
+        self.told[place].text += text;
+        Ok(())
+    }
+
+    fn reopen(&mut self, part: (u64, bool, u64)) {
+        for told in self.told.iter_mut().filter(|told| told.part == part && told.is_done) {
+            (told.is_done, told.differs) = (false, false);
+            told.text.clear();
+        }
+    }
+
+    fn is_done(&self, part: (u64, bool, u64)) -> bool {
+        self.told.iter().any(|told| told.part == part && told.is_done)
+    }
+
+    /// A text is over. What of it is new, if it goes on where the deltas ended.
+    fn over(&mut self, part: (u64, bool, u64), text: &str) -> Result<Option<String>, GiveUp> {
+        let Some(told) = self.told.iter_mut().find(|told| told.part == part) else { return Ok(None) };
+        told.is_done = true;
+        if text.is_empty() || told.differs {
+            return Ok(None);
+        }
+        if text.contains(is_half) || told.text.contains(is_half) {
+            return Err(GiveUp);
+        }
+        let rest = text.strip_prefix(&told.text).map(str::to_string);
+        match rest {
+            None => told.differs = true,
+            Some(_) => told.text = text.to_string(),
+        }
+        Ok(rest.filter(|rest| !rest.is_empty()))
+    }
+
+    /// The part that is at a place among so many of a whole item, by row C38 of the table of quirks.
+    fn told_at(&self, (item, is_summary, place): (u64, bool, u64), count: u64) -> Option<u64> {
+        let of_item = self.told.iter().filter(|told| (told.part.0, told.part.1) == (item, is_summary));
+        let parts: BTreeSet<u64> = of_item.map(|told| told.part.2).collect();
+        if parts.iter().all(|part| *part < count) {
+            return parts.get(&place).copied();
+        }
+        (parts.len() as u64 == count).then(|| parts.into_iter().nth(place as usize)).flatten()
+    }
+
     fn responses(&mut self, kind: &str, event: &Value) -> Done {
         let index = number(&event["output_index"]);
         let is_body = !kind.starts_with("response.") && !event["status"].is_null() && event["output"].is_array();
+        if !is_body && !kind.starts_with("response.") {
+            return Ok(());
+        }
         let own = kind.strip_prefix("response.").unwrap_or_default();
         let ended = ["completed", "incomplete", "failed", "cancelled", "done"].into_iter().find(|word| *word == own);
         let response = match &event["response"] {
@@ -711,10 +840,10 @@ impl Naive {
         }
         let is_delta = step == "delta";
         let (kind, is_summary, name) = match (about, step) {
-            ("output_text", "delta") | ("refusal", "delta") | ("reasoning_text", "delta") => {
+            ("output_text", "delta") | ("refusal", "delta") | ("reasoning_text" | "reasoning", "delta") => {
                 (content(about), false, "delta")
             }
-            ("output_text", "done") | ("refusal", "done") | ("reasoning_text", "done") => {
+            ("output_text", "done") | ("refusal", "done") | ("reasoning_text" | "reasoning", "done") => {
                 (content(about), false, if about == "refusal" { "refusal" } else { "text" })
             }
             ("content_part", "delta") => (Some(Kind::Content), false, "delta"),
@@ -723,13 +852,29 @@ impl Naive {
                 let kind = content(event["part"]["type"].as_str().unwrap_or_default());
                 (kind, false, if kind == Some(Kind::Refusal) { "refusal" } else { "text" })
             }
-            ("reasoning_summary_text", "delta") => (Some(Kind::Reasoning), true, "delta"),
-            ("reasoning_summary_text" | "reasoning_summary_part", "done") => (Some(Kind::Reasoning), true, "text"),
+            ("reasoning_summary_text" | "reasoning_summary", "delta") => (Some(Kind::Reasoning), true, "delta"),
+            ("reasoning_summary_text" | "reasoning_summary_part" | "reasoning_summary", "done") => {
+                (Some(Kind::Reasoning), true, "text")
+            }
             ("function_call_arguments" | "custom_tool_call_input", "delta") => {
                 (Some(Kind::ToolArguments), false, "delta")
             }
             ("function_call_arguments", "done") => (Some(Kind::ToolArguments), false, "arguments"),
             ("custom_tool_call_input", "done") => (Some(Kind::ToolArguments), false, "input"),
+            ("content_part" | "reasoning_part" | "reasoning_summary_part", "added") => {
+                let is_summary = about == "reasoning_summary_part";
+                let class = if is_summary { "reasoning" } else { "" };
+                let (items, id) = (self.items.len(), event["item_id"].as_str().unwrap_or(""));
+                let before = self.items.iter().map(|item| (item.class.clone(), item.id.clone())).collect::<Vec<_>>();
+                let index = self.item_of(event, class, id, false)?;
+                // Such an event says nothing of its item.
+                self.items.truncate(items);
+                for (item, (class, id)) in self.items.iter_mut().zip(before) {
+                    (item.class, item.id) = (class, id);
+                }
+                self.reopen((index, is_summary, if is_summary { summary } else { part }));
+                return Ok(());
+            }
             ("output_text.annotation", "added") => {
                 let index = self.item_of(event, "", event["item_id"].as_str().unwrap_or(""), false)?;
                 self.annotated.insert(index);
@@ -743,7 +888,24 @@ impl Naive {
                 let index = self.item_of(event, &class(&item["type"]), id_of(item), step == "added")?;
                 return self.item(index, item, step == "done");
             }
-            _ => return Ok(()),
+            _ => {
+                let pieces = [
+                    "shell_call_command.delta",
+                    "shell_call_output_content.delta",
+                    "mcp_call_arguments.delta",
+                    "code_interpreter_call_code.delta",
+                    "apply_patch_call_operation_diff.delta",
+                    "image_generation_call.partial_image",
+                    "audio.delta",
+                    "audio.transcript.delta",
+                ];
+                let is_silent = ["output_item", "content_part", "reasoning_part"].contains(&about);
+                let has_words = ["delta", "text", "content"].iter().any(|name| full(&event[*name]).is_some());
+                if !is_silent && (pieces.contains(&own) || has_words) {
+                    self.raw(0, Kind::Native, index << 32, event);
+                }
+                return Ok(());
+            }
         };
         let Some(mut kind) = kind else { return Ok(()) };
         let is_call = kind == Kind::ToolArguments;
@@ -762,21 +924,44 @@ impl Naive {
         let is_object = is_call && own.as_object().is_some_and(|members| !members.is_empty());
         let text = full(own).unwrap_or_default();
         if text.is_empty() && !is_object || is_call && is_delta && self.began_whole.contains(&index) {
+            if !is_delta {
+                let place = if is_summary { summary } else { part };
+                self.over((index, is_summary, if is_call { 0 } else { place }), "")?;
+            }
             return Ok(());
         }
         let place = if is_summary { summary } else { part };
         let own_part = (index, is_summary, if is_call { 0 } else { place });
+        if is_delta && is_call && self.is_done(own_part) {
+            return Ok(());
+        }
         let is_text_that_ends = !is_delta && !is_call && !is_summary;
         if is_text_that_ends && self.ends.insert((index, about.ends_with("_part"))) {
             // The first that ends is the one whose deltas came, even if under another index.
             let had_deltas = self.reported.iter().any(|(own, is_summary, _)| (*own, *is_summary) == (index, false));
             if had_deltas && kind != Kind::Refusal && !self.reported.contains(&own_part) {
+                let of_item = self.told.iter_mut().filter(|told| (told.part.0, told.part.1) == (index, false));
+                of_item.for_each(|told| told.differs = true);
                 return Ok(());
             }
         }
-        if !self.reported.insert(own_part) && !is_delta {
-            return Ok(());
+        let mut text = text.to_string();
+        if is_object && self.told.iter().any(|told| told.part == own_part) {
+            return Err(GiveUp);
         }
+        if !self.reported.insert(own_part) && !is_delta {
+            match self.over(own_part, &text)? {
+                Some(rest) => text = rest,
+                None => return Ok(()),
+            }
+        } else {
+            let all = if is_object { own.to_string() } else { text.clone() };
+            self.tell(own_part, &all)?;
+            if !is_delta {
+                self.over(own_part, "")?;
+            }
+        }
+        let text = text.as_str();
         if is_object {
             return self.object(0, index, own);
         }
@@ -803,14 +988,27 @@ impl Naive {
             }
             for (number, item) in numbers.into_iter().zip(elements(&response["output"])) {
                 self.item(number, item, true)?;
+                // Nothing of it comes again.
+                for place in 0..8 {
+                    self.reported.extend([(number, false, place), (number, true, place)]);
+                }
                 if self.items.iter().all(|own| own.number != number) {
-                    self.items.push(Item { number, index: Some(number), class: String::new(), id: None });
+                    self.items.push(Item {
+                        number,
+                        index: Some(number),
+                        class: String::new(),
+                        id: None,
+                        call: String::new(),
+                    });
                 }
                 let own = self.items.iter_mut().find(|own| own.number == number).expect("it was pushed");
                 if own.class.is_empty() {
                     own.class = class(&item["type"]);
                 }
                 own.id.get_or_insert_with(|| id_of(item).to_string());
+                if own.call.is_empty() && own.class == "call" {
+                    own.call = full(&item["call_id"]).unwrap_or_default().to_string();
+                }
             }
             let reason = response["incomplete_details"]["reason"].as_str().unwrap_or_default().to_string();
             let word = full(&response["status"]).map(str::to_string).or(by_type.map(str::to_string));
@@ -834,6 +1032,13 @@ impl Naive {
             self.called.insert(0);
             let input = ["arguments", "input"].iter().map(|name| &item[*name]).find(|input| !input.is_null());
             let is_place = |input: &Value| !is_whole && input == "{}";
+            let mut rest = None;
+            if let Some(input) = input.filter(|_| is_whole && self.reported.contains(&arguments)) {
+                if has_members(input) && self.told.iter().any(|told| told.part == arguments) {
+                    return Err(GiveUp);
+                }
+                rest = self.over(arguments, full(input).unwrap_or_default())?;
+            }
             let input = input.filter(|input| !self.reported.contains(&arguments) && !is_place(input));
             let has_name = full(&item["name"]).is_some() && !self.reported.contains(&(index, true, 1));
             if !self.reported.contains(&(index, true, 0)) {
@@ -846,6 +1051,12 @@ impl Naive {
             }
             if has_name {
                 self.reported.insert((index, true, 1));
+            }
+            if let Some(rest) = rest {
+                self.arguments(0, index, &rest)?;
+            }
+            if let Some(input) = input.filter(|input| full(input).is_some() || is_whole && has_members(input)) {
+                self.tell(arguments, full(input).map_or_else(|| input.to_string(), str::to_string).as_str())?;
             }
             match input {
                 Some(Value::String(text)) if !text.is_empty() => self.arguments(0, index, text)?,
@@ -869,6 +1080,24 @@ impl Naive {
             let has_all =
                 (0..8).all(|place| [true, false].iter().all(|is| self.reported.contains(&(index, *is, place))));
             let is_annotated = has_all || self.annotated.contains(&index);
+            let mut rests = BTreeMap::new();
+            for (name, is_summary) in [("summary", true), ("content", false)].into_iter().filter(|_| is_whole) {
+                let count = elements(&item[name]).count() as u64;
+                for (place, part) in (0..).zip(elements(&item[name])) {
+                    let Some(kind) = content(part["type"].as_str().unwrap_or_default()) else { continue };
+                    let text = full(if kind == Kind::Refusal { &part["refusal"] } else { &part["text"] });
+                    let own = self.told_at((index, is_summary, place), count);
+                    if let (Some(text), Some(own)) = (text, own) {
+                        if let Some(rest) = self.over((index, is_summary, own), text)? {
+                            rests.insert((is_summary, place), (own, Value::from(rest)));
+                        }
+                    }
+                }
+            }
+            if !is_whole {
+                let parts: Vec<_> = self.told.iter().map(|told| told.part).filter(|part| part.0 == index).collect();
+                parts.into_iter().for_each(|part| self.reopen(part));
+            }
             for (name, is_summary) in [("summary", true), ("content", false)].into_iter().filter(|_| is_whole) {
                 let known = self.reported.iter().filter(|(own, is, _)| (*own, *is) == (index, is_summary)).count();
                 // Their positions need not be the indexes that they were reported by.
@@ -878,7 +1107,8 @@ impl Naive {
                     && self.reported.iter().any(|(own, is, _)| (*own, *is) == (index, true));
                 let is_repeated = was_summary && !is_summary;
                 let has_more = elements(&item[name]).count() > known && !is_repeated;
-                if !has_more && (is_summary || is_annotated) {
+                let has_rest = rests.keys().any(|(own, _)| *own == is_summary) && !is_repeated;
+                if !has_more && !has_rest && (is_summary || is_annotated) {
                     continue;
                 }
                 let had = self.reported.clone();
@@ -897,7 +1127,9 @@ impl Naive {
                     let text = if kind == Kind::Refusal { &part["refusal"] } else { &part["text"] };
                     let in_thoughts = item["type"] == "reasoning" && kind == Kind::Content;
                     let kind = if in_thoughts { Kind::Reasoning } else { kind };
-                    if has_more && !had.contains(&(index, is_summary, place)) {
+                    if let Some((own, rest)) = rests.get(&(is_summary, place)).filter(|_| has_rest) {
+                        self.text(0, kind, is_summary.into(), index << 32 | own, rest);
+                    } else if has_more && !had.contains(&(index, is_summary, place)) {
                         self.text(0, kind, is_summary.into(), index << 32 | place, text);
                     }
                 }
@@ -911,7 +1143,16 @@ impl Naive {
         } else if is_whole && item.is_object() && !self.reported.contains(&arguments) {
             self.raw(0, Kind::Native, index << 32, item);
         }
+        let is_message = kind == "message";
+        let has_text = elements(&item["content"]).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
+        let is_void = is_message && !has_text && self.reported.iter().all(|(own, is, _)| *own != index || *is);
         if is_whole {
+            self.told.iter_mut().filter(|told| told.part.0 == index).for_each(|told| told.is_done = true);
+        }
+        if is_whole && is_void {
+            self.reported.extend((0..8).map(|place| (index, true, place)));
+        }
+        if is_whole && !is_void {
             for place in 0..8 {
                 self.reported.extend([(index, false, place), (index, true, place)]);
             }
@@ -940,7 +1181,7 @@ fn content(kind: &str) -> Option<Kind> {
     match kind {
         "output_text" | "text" => Some(Kind::Content),
         "refusal" => Some(Kind::Refusal),
-        "reasoning_text" | "summary_text" => Some(Kind::Reasoning),
+        "reasoning_text" | "summary_text" | "reasoning" => Some(Kind::Reasoning),
         _ => None,
     }
 }
@@ -954,14 +1195,48 @@ fn word_of(word: &str, called: bool) -> FinishKind {
     let table: BTreeMap<&str, FinishKind> = [
         (
             FinishKind::Stop,
-            &["stop", "end_turn", "stop_sequence", "pause_turn", "completed", "STOP", "COMPLETE", "STOP_SEQUENCE"][..],
+            &[
+                "stop",
+                "end_turn",
+                "stop_sequence",
+                "pause_turn",
+                "compaction",
+                "steered",
+                "completed",
+                "STOP",
+                "COMPLETE",
+                "STOP_SEQUENCE",
+            ][..],
         ),
         (FinishKind::ToolCalls, &["tool_calls", "tool_use", "TOOL_CALL", "requires_action"]),
         (
             FinishKind::Length,
-            &["length", "max_tokens", "model_context_window_exceeded", "MAX_TOKENS", "LENGTH", "max_output_tokens"],
+            &[
+                "length",
+                "max_tokens",
+                "model_context_window_exceeded",
+                "MAX_TOKENS",
+                "LENGTH",
+                "max_output_tokens",
+                "CONTINUATION",
+                "max_messages",
+            ],
         ),
-        (FinishKind::Error, &["error", "failed", "cancelled", "MALFORMED_FUNCTION_CALL", "ERROR", "TIMEOUT"]),
+        (
+            FinishKind::Error,
+            &[
+                "error",
+                "failed",
+                "cancelled",
+                "MALFORMED_FUNCTION_CALL",
+                "MALFORMED_RESPONSE",
+                "MISSING_THOUGHT_SIGNATURE",
+                "UNEXPECTED_TOOL_CALL",
+                "TOO_MANY_TOOL_CALLS",
+                "ERROR",
+                "TIMEOUT",
+            ],
+        ),
         (
             FinishKind::ContentFilter,
             &[
@@ -978,6 +1253,8 @@ fn word_of(word: &str, called: bool) -> FinishKind {
                 "IMAGE_SAFETY",
                 "IMAGE_PROHIBITED_CONTENT",
                 "IMAGE_RECITATION",
+                "ESCALATION",
+                "PUP_LIMITED_DISABLED",
             ],
         ),
     ]

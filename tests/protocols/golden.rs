@@ -89,7 +89,17 @@ pub(super) fn facts_of_lines(lines: &[String], merges: bool) -> Value {
                 if !merges {
                     usage.clear();
                 }
-                usage.extend(new.into_iter().filter(|(_, value)| !value.is_null()));
+                // Of Anthropic, prompt counts that add up to 0 replace none.
+                let prompt = ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+                let sum = |usage: &Map<String, Value>| -> u64 {
+                    prompt.iter().filter_map(|name| usage.get(*name)?.as_u64()).sum()
+                };
+                let is_sent = new.iter().any(|(name, value)| value.is_u64() && prompt.contains(&name.as_str()));
+                let is_void = merges && is_sent && sum(&new) == 0 && sum(&usage) > 0;
+                let is_kept = |(name, value): &(String, Value)| {
+                    !(value.is_null() || is_void && value.is_u64() && prompt.contains(&name.as_str()))
+                };
+                usage.extend(new.into_iter().filter(is_kept));
             }
             "error" => error = true,
             _ => {}

@@ -69,7 +69,9 @@ fn finish_is_length() {
             (anthropic_end("max_tokens"), "max_tokens"),
             (anthropic_end("model_context_window_exceeded"), "model_context_window_exceeded"),
             (gemini_end("MAX_TOKENS", json!([])), "MAX_TOKENS"),
+            (gemini_end("CONTINUATION", json!([])), "CONTINUATION"),
             (incomplete, "incomplete"),
+            (responses_end("incomplete", json!({"incomplete_details": {"reason": "max_messages"}})), "incomplete"),
         ],
     );
 }
@@ -77,7 +79,16 @@ fn finish_is_length() {
 #[test]
 fn finish_is_content_filter() {
     let incomplete = responses_end("incomplete", json!({"incomplete_details": {"reason": "content_filter"}}));
-    let words = ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"];
+    let words = [
+        "SAFETY",
+        "RECITATION",
+        "BLOCKLIST",
+        "PROHIBITED_CONTENT",
+        "SPII",
+        "IMAGE_SAFETY",
+        "ESCALATION",
+        "PUP_LIMITED_DISABLED",
+    ];
     let rows = words.map(|word| (gemini_end(word, json!([])), word));
     let others = [(anthropic_end("refusal"), "refusal"), (incomplete, "incomplete")];
     finishes(Some("content_filter"), rows.into_iter().chain(others).collect());
@@ -85,7 +96,8 @@ fn finish_is_content_filter() {
 
 #[test]
 fn a_refused_prompt_is_content_filter() {
-    for word in ["SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "STOP", "a new one"] {
+    for word in ["SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY", "JAILBREAK", "STOP", "a new one"]
+    {
         let events = [json!({"promptFeedback": {"blockReason": word}})];
         // The text is no reason of a candidate, so the message has it in `promptFeedback` alone.
         assert_eq!(finish(&events), (Some("content_filter".to_string()), None, true), "{word}");
@@ -109,14 +121,24 @@ fn a_refused_prompt_is_content_filter() {
 
 #[test]
 fn finish_is_error() {
-    finishes(
-        Some("error"),
-        vec![
-            (responses_end("failed", json!({"error": {"message": "m"}})), "failed"),
-            (responses_end("cancelled", json!({})), "cancelled"),
-            (gemini_end("MALFORMED_FUNCTION_CALL", json!([])), "MALFORMED_FUNCTION_CALL"),
-        ],
-    );
+    let words = [
+        "MALFORMED_FUNCTION_CALL",
+        "MALFORMED_RESPONSE",
+        "MISSING_THOUGHT_SIGNATURE",
+        "UNEXPECTED_TOOL_CALL",
+        "TOO_MANY_TOOL_CALLS",
+    ];
+    let gemini = words.map(|word| (gemini_end(word, json!([])), word));
+    let responses = [
+        (responses_end("failed", json!({"error": {"message": "m"}})), "failed"),
+        (responses_end("cancelled", json!({})), "cancelled"),
+    ];
+    let rows: Vec<_> = responses.into_iter().chain(gemini).collect();
+    for (events, word) in &rows {
+        let end = read(&unnamed(events), word).end;
+        assert_eq!((end.verdict, end.is_complete()), (Verdict::ApiError, false), "{word}");
+    }
+    finishes(Some("error"), rows);
 }
 
 #[test]
@@ -133,6 +155,8 @@ fn finish_is_stop() {
             (anthropic_end("end_turn"), "end_turn"),
             (anthropic_end("stop_sequence"), "stop_sequence"),
             (anthropic_end("pause_turn"), "pause_turn"),
+            (anthropic_end("compaction"), "compaction"),
+            (responses_end("incomplete", json!({"incomplete_details": {"reason": "steered"}})), "incomplete"),
             // Tool calls, the server's or the client's, do not change what `end_turn` means.
             ([vec![server], anthropic_end("end_turn")].concat(), "end_turn"),
             ([vec![client], anthropic_end("end_turn")].concat(), "end_turn"),
@@ -145,11 +169,10 @@ fn finish_is_stop() {
 
 #[test]
 fn finish_is_as_sent() {
-    let mut rows: Vec<_> =
-        ["LANGUAGE", "OTHER", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "NO_IMAGE", "stop_Stop"]
-            .into_iter()
-            .map(|word| (gemini_end(word, json!([])), word))
-            .collect();
+    let mut rows: Vec<_> = ["LANGUAGE", "OTHER", "NO_IMAGE", "stop_Stop"]
+        .into_iter()
+        .map(|word| (gemini_end(word, json!([])), word))
+        .collect();
     rows.push((anthropic_end("a_new_reason"), "a_new_reason"));
     rows.push((responses_end("incomplete", json!({})), "incomplete"));
     rows.push((responses_end("incomplete", json!({"incomplete_details": {"reason": "another"}})), "incomplete"));
@@ -229,6 +252,18 @@ fn usage_of_anthropic_adds_the_cache_and_goes_by_member() {
         usage(&anthropic_usage(&late)),
         json!({"prompt_tokens": 30, "completion_tokens": 2, "total_tokens": 32})
     );
+    // Zeros for all of the prompt replace nothing; a count that moved from one name to another replaces both.
+    let first = || json!({"input_tokens": 12, "cache_read_input_tokens": 7, "output_tokens": 1});
+    let zeros = json!({"input_tokens": 0, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0,
+        "output_tokens": 9});
+    let moved = json!({"input_tokens": 19, "cache_read_input_tokens": 0, "output_tokens": 9});
+    for (last, cached) in [(zeros, 7), (moved, 0)] {
+        assert_eq!(
+            usage(&anthropic_usage(&[first(), last])),
+            json!({"prompt_tokens": 19, "completion_tokens": 9, "total_tokens": 28,
+            "prompt_tokens_details": {"cached_tokens": cached}})
+        );
+    }
     let written = [json!({"cache_creation_input_tokens": 8})];
     assert_eq!(usage(&anthropic_usage(&written)), json!({"prompt_tokens": 8}));
     let read = [json!({"cache_read_input_tokens": 6, "output_tokens": 0})];

@@ -443,3 +443,55 @@ fn input_of_a_custom_tool_is_a_text_wherever_it_comes() {
         assert!(!read.quirks.contains(&Quirk::ArgumentsAfterEnd), "{last}");
     }
 }
+
+/// Pieces of what a tool of the server does come as they are, and a message has the item alone.
+#[test]
+fn pieces_of_tools_of_the_server_are_native() {
+    let piece = json!({"type": "response.mcp_call_arguments.delta", "output_index": 1, "item_id": "m", "delta": "{"});
+    let unknown = json!({"type": "response.new.delta", "output_index": 2, "delta": "x"});
+    let item = json!({"type": "mcp_call", "id": "m", "arguments": "{}"});
+    let events = [
+        piece.clone(),
+        json!({"type": "response.output_item.done", "output_index": 1, "item": item}),
+        unknown.clone(),
+        json!({"type": "response.completed", "response": {"status": "completed", "output": [item],
+            "tool_usage": {"web_search": {"num_requests": 1}}, "moderation": {"flagged": false}, "completed_at": 7,
+            "instructions": "be brief"}}),
+    ];
+    let stream = named(&events);
+    let lines = crate::common::naive_native::lines::<2>(Config::default(), &stream, &[], 64);
+    let native: Vec<_> = lines.iter().filter(|line| line.starts_with("Native")).collect();
+    let expected =
+        [(1u64, &piece), (1, &item), (2, &unknown)].map(|(at, value)| format!("Native 0 {:x} {value}", at << 32));
+    assert_eq!(native, expected.iter().collect::<Vec<_>>());
+    let read = read(&stream, "pieces");
+    let choice = &read.message["choices"][0];
+    assert_eq!(choice["message"]["native_content"], json!([item, unknown]));
+    assert_eq!(
+        (&choice["tool_usage"], &choice["completed_at"]),
+        (&json!({"web_search": {"num_requests": 1}}), &json!(7))
+    );
+    assert_eq!((&choice["moderation"], choice.get("instructions")), (&json!({"flagged": false}), None));
+    assert_eq!(read.quirks, [Quirk::UnknownText]);
+}
+
+/// Only a text of the message that differs from its deltas makes the response incomplete.
+#[test]
+fn a_text_that_differs_is_not_complete() {
+    let delta =
+        |kind: &str, text: &str| json!({"type": format!("response.{kind}.delta"), "output_index": 0, "delta": text});
+    let done =
+        |kind: &str, text: &str| json!({"type": format!("response.{kind}.done"), "output_index": 0, "text": text});
+    let end = json!({"type": "response.completed", "response": {"status": "completed"}});
+    for (kind, before, after, is_flagged, is_complete) in [
+        ("output_text", "Hi", "Ho", true, false),
+        ("output_text", "Hi", "Hi!", false, true),
+        ("output_text", "Hi", "Oh Hi", true, true),
+        ("output_text", "Hi", "", false, true),
+        ("reasoning_text", "Hi", "Ho", true, true),
+    ] {
+        let read = read(&named(&[delta(kind, before), done(kind, after), end.clone()]), after);
+        assert_eq!(read.end.is_complete(), is_complete, "{kind} {after}");
+        assert_eq!(read.quirks.contains(&Quirk::ChangedText), is_flagged, "{kind} {after}");
+    }
+}

@@ -11,6 +11,8 @@ fn anthropic_blocks_have_their_places() {
     let server = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}, "signature": "own"});
     let result = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let piece = json!({"type": "input_json_delta", "partial_json": "{\"q\":1}"});
+    let joined = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"q": 1},
+        "signature": "own"});
     let redacted = json!({"type": "redacted_thinking", "data": "xyz"});
     let events = [
         json!({"type": "message_start", "message": {"id": "m1", "type": "message", "role": "assistant", "model": "c",
@@ -55,7 +57,11 @@ fn anthropic_blocks_have_their_places() {
                 "role": "assistant", "content": "Hello", "reasoning_content": "hm\u{1f600}",
                 "tool_calls": [call("t1", "now", "{}"), call("t2", "add", "{\"a\": 1}"), call("t3", "add", "{\"b\":2}")],
                 "annotations": [citation], "signatures": ["sig=="],
-                "native_content": [redacted, server, piece, result],
+                "reasoning_details": [
+                    {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1", "text": "hm\u{1f600}",
+                        "signature": "sig=="},
+                    {"type": "reasoning.encrypted", "index": 1, "format": "anthropic-claude-v1", "data": "xyz"}],
+                "native_content": [redacted, joined, result],
             },
             "finish_reason": "tool_calls", "native_finish_reason": "tool_use", "stop_details": {"why": 1},
         }],
@@ -98,7 +104,7 @@ fn a_message_of_anthropic_that_begins_with_its_blocks() {
     let Read { message, end, .. } = read(&unnamed(&events), "blocks of the first event");
     let choice = &message["choices"][0];
     let arguments = &choice["message"]["tool_calls"][0]["function"]["arguments"];
-    let native = [server, json!({"type": "input_json_delta", "partial_json": "4,"})];
+    let native = [json!({"type": "server_tool_use", "id": "s", "name": "g", "input": "4,"})];
     assert_eq!((arguments, &choice["message"]["native_content"]), (&json!("{\"a\":[1,2,3]}"), &json!(native)));
     // The last message has no call of the client. No event ended it.
     assert_eq!((&choice["finish_reason"], end.verdict), (&json!("stop"), Verdict::Finished));
@@ -218,4 +224,82 @@ fn a_call_that_goes_on_elsewhere_opens_none() {
         opened.extend(calls.map(|(choice, _)| choice));
     }
     assert_eq!(opened, [0]);
+}
+
+/// Thinking goes back to Anthropic block by block, so the message keeps which text a signature belongs to.
+#[test]
+fn thinking_blocks_stay_apart() {
+    let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let start =
+        |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let thinking = |index: u32, text: &str| delta(index, json!({"type": "thinking_delta", "thinking": text}));
+    let signature = |index: u32, text: &str| delta(index, json!({"type": "signature_delta", "signature": text}));
+    let events = [
+        json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "model": "c", "content": [],
+            "usage": {"input_tokens": 3, "output_tokens": 1}}}),
+        start(0, json!({"type": "thinking", "thinking": "", "signature": ""})),
+        thinking(0, "al"),
+        thinking(0, "pha\""),
+        signature(0, "S1"),
+        start(1, json!({"type": "redacted_thinking", "data": "R"})),
+        start(2, json!({"type": "text", "text": "x"})),
+        // The text of this one is left out.
+        start(3, json!({"type": "thinking", "thinking": "", "signature": ""})),
+        signature(3, "S2"),
+        start(4, json!({"type": "thinking", "thinking": "beta", "signature": "S3"})),
+        start(
+            5,
+            json!({"type": "tool_use", "id": "t", "name": "f", "input": {}, "caller": {"type": "direct"},
+            "toolset_name": "s", "note": null}),
+        ),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}}),
+        json!({"type": "message_stop"}),
+    ];
+    let message = read(&named(&events), "thinking").message;
+    let own = &message["choices"][0]["message"];
+    let text = |index: u32, text: &str, signature: &str| {
+        json!({"type": "reasoning.text", "index": index, "format": "anthropic-claude-v1", "text": text,
+            "signature": signature})
+    };
+    let redacted = json!({"type": "reasoning.encrypted", "index": 1, "format": "anthropic-claude-v1", "data": "R"});
+    let details = json!([text(0, "alpha\"", "S1"), redacted, text(2, "", "S2"), text(3, "beta", "S3")]);
+    assert_eq!((&own["reasoning_details"], &own["reasoning_content"]), (&details, &json!("alpha\"beta")));
+    // Members of a call that nobody knows must go back with it.
+    let call = &own["tool_calls"][0];
+    assert_eq!((&call["caller"], &call["toolset_name"]), (&json!({"type": "direct"}), &json!("s")));
+    assert_eq!(call.get("note"), None);
+    // Without a signature, the text is all there is.
+    let unsigned: Vec<_> = events.into_iter().filter(|event| !event.to_string().contains("S1")).take(3).collect();
+    let message = read(&named(&unsigned), "unsigned").message;
+    assert_eq!(message["choices"][0]["message"].get("reasoning_details"), None);
+}
+
+/// The input of a tool that the server runs comes in pieces, as that of a call does. A message has it whole.
+#[test]
+fn pieces_of_a_block_are_joined() {
+    let delta = |index: u32, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+    let input = |index: u32, text: &str| delta(index, json!({"type": "input_json_delta", "partial_json": text}));
+    let summary = |content: Value| delta(2, json!({"type": "compaction_delta", "content": content}));
+    let start =
+        |index: u32, block: Value| json!({"type": "content_block_start", "index": index, "content_block": block});
+    let server = |input: Value| json!({"type": "server_tool_use", "id": "s", "input": input, "name": "search"});
+    let events = [
+        json!({"type": "message_start", "message": {"id": "m", "role": "assistant", "model": "c", "content": []}}),
+        start(0, server(json!({}))),
+        input(0, "{\"q\": \"a"),
+        input(0, "\\u00e9\"}"),
+        start(1, server(json!({}))),
+        input(1, "{\"q\": "),
+        start(2, json!({"type": "compaction", "content": null})),
+        summary(json!("So ")),
+        summary(json!("far")),
+        summary(Value::Null),
+        start(3, json!({"type": "compaction", "content": null})),
+        json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        json!({"type": "message_stop"}),
+    ];
+    let message = read(&named(&events), "pieces").message;
+    let expected = json!([server(json!({"q": "a\u{e9}"})), server(json!("{\"q\": ")),
+        {"type": "compaction", "content": "So far"}, {"type": "compaction", "content": null}]);
+    assert_eq!(message["choices"][0]["message"]["native_content"], expected);
 }
