@@ -1392,7 +1392,8 @@ typedef struct {
 // A deltawire_usage with its size; all other members are zero.
 #define DELTAWIRE_USAGE_INIT {sizeof(deltawire_usage), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
-// The token counts so far: those of the last usage or, for Anthropic, which spreads the counts over
+// The token counts so far: those of the last usage, to which a usage of chat completions without
+// prompt, completion and total adds its details, or, for Anthropic, which spreads the counts over
 // several events, all of them merged. Do not bill by the counts of an incomplete stream: a cut
 // Anthropic stream has the completion count of its beginning. Answers OK, ABSENT (the stream has
 // none yet), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).
@@ -1818,8 +1819,8 @@ uint32_t deltawire_message_limit(const deltawire_message *m);
 // Field of a message: `provider`.
 #define DELTAWIRE_M_PROVIDER 5
 
-// Field of a message: the last `usage`, JSON. The counts of other protocols have the names of chat
-// completions.
+// Field of a message: the last `usage`, JSON, with the members of later ones that have neither
+// prompt, completion nor total. The counts of other protocols have the names of chat completions.
 #define DELTAWIRE_M_USAGE 6
 
 // Field of a message: the first error, JSON or plain text.
@@ -1963,15 +1964,16 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
 // Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 #define DELTAWIRE_OWNER_FUNCTION 4
 
-// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events.
+// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events; of chat
+// completions, what usages of details added to the last one.
 #define DELTAWIRE_OWNER_USAGE 5
 
-// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`,
-// into `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that
-// was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member
-// of the chunks; `call` is the position of the call, as in `deltawire_message_text`; `name` is
-// UTF-8 of `name_len` bytes. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
-// `name_len`), E_SMALL.
+// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`, into
+// `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that was
+// not null; lists of a delta (`images`), except `citations`, become one. `owner`:
+// `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `call` is
+// the position of the call, as in `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes.
+// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 deltawire_status deltawire_message_member(const deltawire_message *m,
                                           uint32_t owner,
                                           uint32_t choice,

@@ -261,6 +261,8 @@ pub const FLAG_OPENS: u16 = 16;
 pub const FLAG_REUSES: u16 = 32;
 /// The tool call is of a custom tool.
 pub const FLAG_CUSTOM: u16 = 64;
+/// The arguments of the tool call were sent, and are empty so far. A message has `{}` for them once the choice finished.
+pub const FLAG_EMPTY: u16 = 1024;
 /// The name replaces the name so far.
 pub const FLAG_REPLACES: u16 = 128;
 /// The error is plain text, not JSON.
@@ -280,7 +282,8 @@ pub(crate) const FLAG_SELECTS: u16 = 2048;
 /// Set by the reader on a tool call and on its name, for the tracker: the ID was sent, but as null. So the element goes
 /// on with a call whatever its type is, and a name `null` is none.
 pub(crate) const FLAG_NULL_ID: u16 = 32768;
-/// Set by the reader on a whole `message` and on each delta of it, for the tracker, which removes the flag.
+/// Set by the reader on a whole `message` and on each delta of it, for the tracker, which removes the flag. After the
+/// tracker the bit is [`FLAG_EMPTY`].
 pub(crate) const FLAG_WHOLE: u16 = 1024;
 /// Set by the reader of a protocol for the tracker: a new tool call begins, even under the index or the ID of an
 /// earlier call.
@@ -414,7 +417,8 @@ impl Delta {
     }
 }
 
-/// The name and the arguments of a tool call delta, which are reported in the deltas after it. Empty if absent.
+/// The name and the arguments of a tool call delta, which are reported in the deltas after it. Empty if absent; the range
+/// of arguments that were sent as an empty string begins behind the start of the payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Called {
     pub(crate) name: Part,

@@ -5,7 +5,7 @@
 use crate::common::cases::cases;
 use crate::common::corpus::{recorded, samples, Stream};
 use crate::common::log::quoted;
-use crate::common::naive_chat::{whole, Answer, Call, Choice, Naive, HEAD};
+use crate::common::naive_chat::{usage_after, whole, Answer, Call, Choice, Naive, HEAD};
 use deltawire::chat::{CallUpdate, Chunk, NamePiece};
 use deltawire::json::Text;
 use deltawire::message::{Assembler, Completion};
@@ -84,7 +84,10 @@ impl Handler for Collector {
             }
             Update::Finish(reason) => self.choice(at).finish = reason.text().to_cow().into_owned(),
             Update::ChoiceError(error) => self.choice(at).error = Some(text_of(error.message())),
-            Update::Usage(usage) => self.answer.usage = Some(whole(usage.value().raw())),
+            Update::Usage(usage) => {
+                let next = whole(usage.value().raw());
+                self.answer.usage = Some(usage_after(self.answer.usage.take(), next));
+            }
             Update::Error(error) => self.answer.errors.push(text_of(error.message())),
             _ => {}
         }
@@ -382,7 +385,11 @@ fn choice() -> impl Strategy<Value = Json> {
 }
 
 fn chunk() -> impl Strategy<Value = Json> {
-    let usage = (0..100u32).prop_map(|n| Json::Raw(format!("{{\"total_tokens\":{n},\"cost\":1e-7}}")));
+    let usage = (0..100u32).prop_map(|n| match n % 4 {
+        // Only details, which add to the last usage.
+        0 => Json::Raw(format!("{{\"cost\":{n},\"prompt_tokens_details\":{{\"cached_tokens\":{n}}}}}")),
+        _ => Json::Raw(format!("{{\"total_tokens\":{n},\"cost\":1e-7}}")),
+    });
     let members = (
         member("id", prop_oneof![text().boxed(), raw("42").boxed(), raw("null").boxed()]),
         member("created", prop_oneof![raw("1739"), raw("\"1739\""), raw("1.5e9")]),

@@ -122,7 +122,9 @@ fn every_case_in_every_way() {
     assert!(runs.wrong.is_empty(), "{} runs were wrong", runs.wrong.len());
     if only.is_none() {
         // All cases of a row may be of a protocol whose reader is not compiled in.
-        for quirk in Quirk::ALL.iter().filter(|quirk| cases.iter().any(|case| case.row == quirk.code())) {
+        // The parser steps over log probabilities: only a message counts theirs (`message/tests.rs`).
+        let by_parser = Quirk::ALL.iter().filter(|quirk| **quirk != Quirk::NotANumber);
+        for quirk in by_parser.filter(|quirk| cases.iter().any(|case| case.row == quirk.code())) {
             assert!(raised.contains(&(*quirk as u8)), "no case raises {quirk:?}");
         }
     }

@@ -260,7 +260,7 @@ func (a *Assembler) Text(field Field, choice uint32, call int) string {
 }
 
 // Member returns a member that has no [Field], such as a provider's citations or timings: its last value that was not
-// null, or nil. choice and call are as in [Assembler.Text].
+// null, or nil. Lists of a delta (images), except citations, become one. choice and call are as in [Assembler.Text].
 func (a *Assembler) Member(owner Owner, choice uint32, call int, name string) json.RawMessage {
 	bytes := []byte(name)
 	value, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {

@@ -34,7 +34,8 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
     }
 }
 
-/// The token counts so far: those of the last usage or, for Anthropic, which spreads the counts over
+/// The token counts so far: those of the last usage, to which a usage of chat completions without
+/// prompt, completion and total adds its details, or, for Anthropic, which spreads the counts over
 /// several events, all of them merged. Do not bill by the counts of an incomplete stream: a cut
 /// Anthropic stream has the completion count of its beginning. Answers OK, ABSENT (the stream has
 /// none yet), E_NULL, E_ALIGN, E_STATE, E_REENTRANT, E_CONFIG (`size`).

@@ -68,6 +68,11 @@ impl<'a> ToolCall<'a> {
         self.member(call::ARGUMENTS).and_then(input_of)
     }
 
+    /// Returns the arguments if they were sent as an empty string.
+    pub(super) fn empty_arguments(&self) -> Option<Text<'a>> {
+        self.member(call::ARGUMENTS).and_then(|value| value.as_text()).filter(|text| text.is_empty())
+    }
+
     /// Returns the call as raw JSON, if it or its function has other members than those that the methods above return.
     pub(super) fn with_others(&self) -> Option<Value<'a>> {
         self.member(call::ITSELF).filter(|_| self.fields.has(call::OTHERS))

@@ -183,7 +183,8 @@ impl Calls {
             let index = call.index();
             let flag = |set: bool, flag: u16| if set { flag } else { 0 };
             self.flags = flag(call.is_custom(), FLAG_CUSTOM) | flag(call.has_null_id(), FLAG_NULL_ID);
-            let (id, name, arguments) = (part(call.id()), part(call.name()), part(call.arguments()));
+            let (id, name) = (part(call.id()), part(call.name()));
+            let arguments = part(call.arguments().or_else(|| call.empty_arguments()));
             let others = call.with_others().map_or(0, |call| Part::raw(payload, call).start);
             self.rest = PendingParts::Texts { name, arguments, others };
             let position = self.returned;

@@ -3,8 +3,8 @@
 use super::others::OtherMember;
 use super::update::{CallUpdate, NamePiece, Update};
 use crate::delta::{
-    Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
-    FLAG_REUSES,
+    Delta, Kind, Part, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT,
+    FLAG_REPLACES, FLAG_REUSES,
 };
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
@@ -89,7 +89,7 @@ impl OwnedUpdate {
     }
 
     fn of_call(update: CallUpdate<'_>) -> Self {
-        let CallUpdate { call, index, opens, reuses, id, kind, custom } = update;
+        let CallUpdate { call, index, opens, reuses, id, kind, custom, empty_arguments } = update;
         let mut owned = OwnedUpdate::new(Kind::ToolCall).of(call);
         owned.delta.text = id.map_or(Part::NONE, |id| owned.keep_text(id));
         owned.delta.aux = kind.map_or(Part::NONE, |kind| owned.keep_text(kind));
@@ -99,6 +99,7 @@ impl OwnedUpdate {
             .with_flag(FLAG_OPENS, opens)
             .with_flag(FLAG_REUSES, reuses)
             .with_flag(FLAG_CUSTOM, custom)
+            .with_flag(FLAG_EMPTY, empty_arguments)
     }
 
     fn of_member(member: OtherMember<'_>) -> Self {

@@ -3,7 +3,8 @@
 use super::others::OtherMember;
 use super::views::{ApiError, FinishReason, Usage};
 use crate::delta::{
-    Delta, Kind, Meta, FLAG_CUSTOM, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES, FLAG_REUSES,
+    Delta, Kind, Meta, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
+    FLAG_REUSES,
 };
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
@@ -117,6 +118,9 @@ pub struct CallUpdate<'a> {
     pub kind: Option<Text<'a>>,
     /// Whether the call is one of a custom tool.
     pub custom: bool,
+    /// Whether the call's arguments were sent with this update, and are empty so far. A message has `{}` for them if no
+    /// arguments come before the choice finishes.
+    pub empty_arguments: bool,
 }
 
 impl<'a> Update<'a> {
@@ -154,6 +158,7 @@ impl<'a> Update<'a> {
                     id: part(delta.text),
                     kind: part(delta.aux),
                     custom: delta.has(FLAG_CUSTOM),
+                    empty_arguments: delta.has(FLAG_EMPTY),
                 })
             }
             Kind::ToolName => Update::CallName { call, text, piece },

@@ -56,11 +56,32 @@ pub(crate) fn rewrite_keeping_halves(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
     rewritten(raw, true, put);
 }
 
+/// Does what [`rewrite`] does, but writes null for `NaN`, `Infinity` and `-Infinity`, after which the container goes on.
+/// Returns whether there was one.
+pub(crate) fn rewrite_not_numbers(raw: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
+    rewrite_with(raw, false, true, put)
+}
+
 fn rewritten(raw: &[u8], keeps_halves: bool, put: &mut dyn FnMut(&[u8])) {
+    rewrite_with(raw, keeps_halves, false, put);
+}
+
+fn rewrite_with(raw: &[u8], keeps_halves: bool, not_numbers: bool, put: &mut dyn FnMut(&[u8])) -> bool {
     if !may_have_halves(raw) && super::validate(raw, MAX_DEPTH).is_ok() {
-        return put(raw);
+        put(raw);
+        return false;
     }
-    Rewrite { raw, at: 0, levels: Levels::new(MAX_DEPTH), keeps_halves, put }.run();
+    let mut rewrite =
+        Rewrite { raw, at: 0, levels: Levels::new(MAX_DEPTH), keeps_halves, not_numbers, had_not_number: false, put };
+    rewrite.run();
+    rewrite.had_not_number
+}
+
+/// Returns the length of the bare `NaN`, `Infinity` or `-Infinity` that these bytes begin with.
+fn not_a_number(rest: &[u8]) -> Option<usize> {
+    let word = [&b"NaN"[..], b"Infinity", b"-Infinity"].into_iter().find(|word| rest.starts_with(word))?;
+    let ends = rest.get(word.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    ends.then_some(word.len())
 }
 
 /// Returns the element of `array` after offset `at`, and whether [`rewrite`] would leave it unchanged. `at` is 0 at
@@ -80,6 +101,17 @@ pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u
         }
     }
     Some((array.element_at(at)?.raw(), false))
+}
+
+/// Returns the bare `NaN`, `Infinity` or `-Infinity` after offset `at`, as [`element_at`] returns an element.
+pub(crate) fn not_a_number_at<'a>(array: Value<'a>, at: &mut usize) -> Option<&'a [u8]> {
+    let raw = array.raw();
+    let (before, byte) = significant(raw, *at);
+    let expected = if *at == 0 { b'[' } else { b',' };
+    let (start, _) = significant(raw, before.saturating_add(1));
+    let len = not_a_number(raw.get(start..)?).filter(|_| byte == Some(expected))?;
+    *at = start.saturating_add(len);
+    raw.get(start..*at)
 }
 
 /// Returns the bytes after the string whose bytes after the opening quote are `rest`, if [`rewrite`] would leave it
@@ -122,11 +154,14 @@ struct Rewrite<'a, 'p> {
     at: usize,
     levels: Levels,
     keeps_halves: bool,
+    /// Whether `NaN` and the like are written as null, and whether there was one.
+    not_numbers: bool,
+    had_not_number: bool,
     put: &'p mut dyn FnMut(&[u8]),
 }
 
 impl<'a> Rewrite<'a, '_> {
-    fn run(mut self) {
+    fn run(&mut self) {
         let first = self.significant();
         if !self.value(first, None, false) {
             return (self.put)(b"null");
@@ -205,7 +240,13 @@ impl<'a> Rewrite<'a, '_> {
             b't' | b'f' | b'n' => literal_end(self.raw, start, byte).ok(),
             _ => None,
         };
-        let Some(end) = end else { return false };
+        let odd = |not_numbers: bool| not_a_number(self.raw.get(start..)?).filter(|_| not_numbers);
+        let (end, is_odd) = match (end, odd(self.not_numbers && end.is_none())) {
+            (Some(end), _) => (end, false),
+            (None, Some(len)) => (start.saturating_add(len), true),
+            (None, None) => return false,
+        };
+        self.had_not_number |= is_odd;
         self.at = end;
         if comma {
             (self.put)(b",");
@@ -216,6 +257,7 @@ impl<'a> Rewrite<'a, '_> {
         }
         let raw = self.raw.get(start..end).unwrap_or_default();
         match (byte, raw) {
+            _ if is_odd => (self.put)(b"null"),
             (b'{' | b'[', _) if self.levels.push(byte == b'[') => (self.put)(raw),
             (b'{' | b'[', _) => {
                 self.at = self.past_close(inside);
@@ -319,6 +361,23 @@ mod tests {
             (b"{\"a\":[\"", "{\"a\":[]}"),
         ] {
             assert_eq!(rewritten(json), expected, "{}", String::from_utf8_lossy(json));
+        }
+    }
+
+    #[test]
+    fn bare_numbers_that_json_lacks_become_null() {
+        for (json, expected) in [
+            (&b"{\"a\":NaN,\"b\":[-Infinity, Infinity],\"c\":1}"[..], Some("{\"a\":null,\"b\":[null,null],\"c\":1}")),
+            (b"NaN", Some("null")),
+            (b"[\"NaN\"]", None),
+            (b"{\"a\":NaNs,\"b\":1}", None),
+            (b"{\"a\":-Inf,\"b\":1}", None),
+            (b"[+Infinity]", None),
+        ] {
+            let mut written = Vec::new();
+            let had = super::rewrite_not_numbers(json, &mut |bytes| written.extend_from_slice(bytes));
+            let expected = expected.map_or_else(|| rewritten(json), String::from);
+            assert_eq!((String::from_utf8(written).unwrap(), had), (expected.clone(), expected.contains("null")));
         }
     }
 

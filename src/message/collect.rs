@@ -124,7 +124,7 @@ impl<'b, T: Rows + ?Sized> Sorted<'b, T> {
             let key = |kind: u8| RecordKey::new(kind, place, number);
             let custom = self.pieces(key(kind::CALL_CUSTOM)).next().is_some();
             let mut arguments = self.text(key(kind::CALL_ARGUMENTS))?;
-            if arguments.is_none() && !custom && self.log.is_native() {
+            if self.log.lacks_text(self.buffer, key(kind::CALL_ARGUMENTS)) {
                 let put =
                     |put: &mut dyn FnMut(&[u8])| self.log.put_arguments(self.buffer, key(kind::CALL_ARGUMENTS), put);
                 arguments = some_string([&*collected(put)?])?;

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 
 /// The message of a stream: the completion that the API would have sent without streaming.
 ///
-/// If a member of the top level is sent several times, the first value that is not empty counts. The last `usage` and
-/// the first error count. Texts are never `Some("")`. [`Assembler::json`](super::Assembler::json) writes the same message
-/// as JSON.
+/// If a member of the top level is sent several times, the first value that is not empty counts. The last `usage`, as
+/// [`Field::Usage`](super::Field::Usage) has it, and the first error count. Texts are never `Some("")`.
+/// [`Assembler::json`](super::Assembler::json) writes the same message as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Completion {
@@ -110,7 +110,8 @@ pub struct Choice {
     pub error: Option<Failure>,
     /// Members of the choice that have no field.
     pub members: Vec<Member>,
-    /// Members of its deltas, or of its `message`, that have no field.
+    /// Members of its deltas, or of its `message`, that have no field. Lists of several deltas become one, as
+    /// [`MessageLog::members`](super::MessageLog::members) describes.
     pub message_members: Vec<Member>,
 }
 

@@ -37,7 +37,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     pub(super) fn is_new_of_details(&mut self, member: &OtherMember<'_>) -> bool {
         let Some(place) = self.state.table.place(member.choice).filter(|_| member.in_message) else { return true };
         // An empty array, which many servers repeat, adds nothing.
-        if is_empty(member.value) || !self.may_read(member.value.raw()) {
+        if is_empty(member.value) || !self.state.may_read(member.value.raw()) {
             return false;
         }
         self.state.fill.settle(self.buffer);

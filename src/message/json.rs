@@ -103,6 +103,8 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         if is_native {
             self.field("usage", Field::Usage, key(kind::USAGE));
             self.field("native_usage", Field::NativeUsage, key(kind::USAGE));
+        } else if self.log.has_added_usage(self.buffer) {
+            self.field("usage", Field::Usage, key(kind::USAGE));
         } else {
             self.some("usage", kinds, key(kind::USAGE));
         }

@@ -109,8 +109,8 @@ fn the_length_is_exact_at_every_limit() {
         r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"gh","arguments":"{}"}}]}}]}"#,
         r#"{"choices":[{"index":1,"delta":{"reasoning":"\ud83d"},"finish_reason":"stop","native_finish_reason":"n"}]}"#,
         r#"{"choices":[{"index":1,"delta":{"function_call":{"name":"f","arguments":"1"}},"finish_reason":"length"}]}"#,
-        r#"{"choices":[],"usage":{"a":1}}"#,
-        r#"{"choices":[],"usage":{"a":1234},"error":{"message":"x"}}"#,
+        r#"{"choices":[],"usage":{"total_tokens":1}}"#,
+        r#"{"choices":[],"usage":{"total_tokens":1234},"error":{"message":"x"}}"#,
     ];
     for max_message_len in 0..200 {
         let limits = Limits { max_message_len, ..Limits::DEFAULT };

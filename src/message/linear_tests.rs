@@ -223,6 +223,31 @@ fn members_with_forged_hashes_cost_a_bounded_time() {
     });
 }
 
+/// Lists of deltas become one, whatever they are: short elements one by one, all elements so far, or elements of an index
+/// that the list has.
+#[test]
+fn lists_of_deltas_cost_no_more_than_their_bytes() {
+    let delta = |list: &str| chat(&format!(r#"{{"index":0,"delta":{{"content":"x","images":{list}}}}}"#));
+    let long = |len: usize| format!("data: {}\n\n", delta(&format!(r#"[{{"index":0,"u":"{}"}}]"#, "x".repeat(len))));
+    check("short elements", (TABLES, TABLES), |len| events(len, |_| delta("[1]")));
+    check("short elements with their index", (TABLES, TABLES), |len| {
+        events(len, |at| delta(&format!(r#"[{{"index":{at}}}]"#)))
+    });
+    check("a short element after a long one", (TABLES, TABLES), |len| {
+        long(len / 2) + &events(len / 2, |_| delta("[1]"))
+    });
+    check("many lists of a delta", (TABLES, TABLES), |len| {
+        lists(len, r#""images":[1],"images":[2]"#, |members| chat(&format!(r#"{{"index":0,"delta":{{{members}}}}}"#)))
+    });
+    for (what, list) in
+        [("one element", r#"[{"index":0,"u":1}]"#), ("two elements", r#"[{"index":0,"u":1},{"index":1,"u":1}]"#)]
+    {
+        check_at(&format!("{what} that the list has"), LONG, (2.0 * TABLES, TABLES), |len| {
+            long(len / 2) + &events(len / 2, |_| delta(list))
+        });
+    }
+}
+
 fn chat(choices: &str) -> String {
     format!(r#"{{"choices":[{choices}]}}"#)
 }

@@ -66,7 +66,7 @@ use crate::{Error, QuirkSet};
 /// # Memory
 ///
 /// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more, a member of a provider
-/// 37 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
+/// 45 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
 /// again) are removed once the log is longer than twice its length after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<LoggedChoice, LoggedCall, CHOICES, CALLS>>;
@@ -249,6 +249,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         match update {
             Update::Member(member) => return self.put_member(buffer, member),
             Update::Usage(usage) if usage.protocol() == Protocol::Anthropic => return self.merge_usage(buffer, usage),
+            Update::Usage(usage) if self.state.table.top.usage.len > 0 && usage.is_of_details() => {
+                return self.merge_usage(buffer, usage);
+            }
             _ => {}
         }
         let bound = bound(weight(update));
@@ -352,7 +355,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let may_change = self.has_room(buffer, bound(chunk.payload().len())) || self.reserve_others(buffer, chunk)?;
+        let lists = self.len_of_lists(buffer, chunk);
+        let bound = bound(chunk.payload().len()).saturating_add(lists);
+        let may_change = self.has_room(buffer, bound) || self.reserve_others(buffer, chunk, lists)?;
         let mut done = Ok(());
         for member in chunk.other_members().filter(|member| may_change && !is_details(member)) {
             done = done.and(unless_full(self.other(buffer, &member))?);
@@ -366,8 +371,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// Returns whether any of the members may change the log. Each of them is then looked up, so the members are looked
     /// up here only if the buffer is too small.
-    fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<bool, LogError> {
-        let (mut more, mut has_excess) = (0usize, false);
+    fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>, lists: usize) -> Result<bool, LogError> {
+        let (mut more, mut has_excess) = (lists, false);
         for member in chunk.other_members() {
             let len = self.len_of(member.name, member.value);
             if is_details(&member) {
@@ -404,7 +409,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// Adds usage whose members replace those of the previous usage, if there is room for all of them.
+    /// Adds usage whose members replace those of the previous usage, if there is room for all of them. A whole usage of
+    /// chat completions that comes later replaces these members, so they count as a part of the last one.
     #[cold]
     #[inline(never)]
     fn merge_usage(&mut self, buffer: &mut [u8], usage: &Usage<'_>) -> Result<(), LogError> {
@@ -413,12 +419,16 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             len = len.saturating_add(self.len_of(name, value));
         }
         self.fits(buffer, self.len().saturating_add(len), self.state.live.saturating_add(len))?;
+        let native = Some(usage.protocol()).filter(|protocol| *protocol != Protocol::Chat);
         let mut sent = Counts::NOTHING;
-        sent.add(usage.protocol(), usage.value());
+        if let Some(protocol) = native {
+            sent.add(protocol, usage.value());
+        }
         // Prompt counts that add up to 0 replace none.
         let is_void = sent.prompt() == Some(0) && self.state.table.top.is_prompted;
         self.state.table.top.is_prompted |= sent.prompt() > Some(0);
-        self.state.table.top.protocol = Some(usage.protocol());
+        self.state.table.top.protocol = native;
+        let before = self.state.live;
         let (mut done, mut at) = (Ok(()), 0);
         while let Some((name, value)) = usage.value().member_at(&mut at) {
             if !(value.is_null() || is_void && Counts::is_of_prompt(&name)) {
@@ -427,6 +437,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 done = done.and(unless_full(self.other(buffer, &member))?);
             }
         }
+        let last = &mut self.state.table.top.usage;
+        last.len = last.len.saturating_add_signed(self.state.live.wrapping_sub(before) as i32);
         done
     }
 
@@ -473,7 +485,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if need > buffer.len() && need <= MAX_LEN {
             return Err(need_storage(need, buffer, MAX_LEN));
         }
-        let mut done = self.chunk(buffer, chunk);
+        let mut done = unless_full(self.chunk(buffer, chunk))?;
         let mut updates = tracker.updates(chunk);
         for (choice, update) in updates.by_ref() {
             done = done.and(self.put(buffer, choice, &update));

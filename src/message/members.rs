@@ -11,13 +11,15 @@
 //! compared. The links lie in the records, because the state is small even if there are no members.
 
 use super::error::LogError;
+use super::lists::{self, Added};
 use super::log::MessageLogOf;
+use super::read::Out;
 use super::record::{copy, kind, Fill, LogRecord, LogRecords, RecordKey, HEADER};
 use super::table::{Rows, Table, NOWHERE};
 use super::write::LogState;
-use crate::chat::{OtherMember, Owner};
+use crate::chat::{Chunk, OtherMember, Owner};
 use crate::hash;
-use crate::json::{Text, Value};
+use crate::json::{self, Text, Value};
 use crate::visits::visit;
 
 /// The most members with different names that a message keeps.
@@ -27,8 +29,15 @@ const MAX_MEMBERS: usize = 256;
 /// be compared with many others.
 const MAX_TWINS: usize = 8;
 
-/// Length of the bytes before the name: the links, the tag, and the owner.
-const HEAD: usize = 25;
+/// How many bytes of a list cost as much to read as a record.
+const READ_LEN: usize = 16;
+
+/// Length of the bytes before the name: the links, the tag, the length of the value, a number that is higher than each
+/// index in a list, and the owner.
+const HEAD: usize = 33;
+
+/// Where the length of the value and the number after it are in the body.
+const LEN_AT: usize = 24;
 
 /// A link from a record to another: its offset in the body. It contains where the other record begins, or [`NOWHERE`].
 #[derive(Clone, Copy)]
@@ -44,7 +53,7 @@ enum Link {
 
 /// The record of a member.
 pub(super) struct Entry<'b> {
-    at: u32,
+    pub(super) at: u32,
     /// How many other names came before its name.
     rank: u8,
     next: u32,
@@ -52,6 +61,10 @@ pub(super) struct Entry<'b> {
     low: u32,
     high: u32,
     tag: u64,
+    /// A number that is higher than each index in a [list](super::lists).
+    top: u32,
+    /// How many bytes behind the value are free, for a list to grow.
+    room: usize,
     /// The number of the [`Owner`].
     pub(super) owner: u8,
     /// The place of the choice in the table, or 0 if the member belongs to no choice.
@@ -75,34 +88,53 @@ struct Found<'b> {
 
 impl<'b> Entry<'b> {
     fn at(log: &'b [u8], at: u32) -> Option<Self> {
-        let LogRecord { key, body, .. } = LogRecord::at(log, usize::try_from(at).ok()?)?;
+        Entry::of(&LogRecord::at(log, usize::try_from(at).ok()?)?)
+    }
+
+    /// Reads the record of a member.
+    pub(super) fn of(record: &LogRecord<'b>) -> Option<Self> {
+        let LogRecord { at, key, body } = *record;
         let (head, rest) = body.split_first_chunk::<HEAD>()?;
         visit!(HEAD);
-        let [n0, n1, n2, n3, b0, b1, b2, b3, l0, l1, l2, l3, h0, h1, h2, h3, tag @ .., owner] = *head;
+        let (links, rest_of_head) = head.split_first_chunk::<16>()?;
+        let [n0, n1, n2, n3, b0, b1, b2, b3, l0, l1, l2, l3, h0, h1, h2, h3] = *links;
+        let (tag, [v0, v1, v2, v3, t0, t1, t2, t3, owner]) = rest_of_head.split_first_chunk::<8>()? else {
+            return None;
+        };
         let word = u32::from_le_bytes;
         let (next, before) = (word([n0, n1, n2, n3]), word([b0, b1, b2, b3]));
         let (low, high) = (word([l0, l1, l2, l3]), word([h0, h1, h2, h3]));
-        let tag = u64::from_le_bytes(tag);
+        let (tag, top) = (u64::from_le_bytes(*tag), word([*t0, *t1, *t2, *t3]));
         let (name, value) = rest.split_at_checked(usize::try_from(tag >> 32).ok()?)?;
+        let (value, room) = value.split_at_checked(usize::try_from(word([*v0, *v1, *v2, *v3])).ok()?)?;
+        let (room, owner) = (room.len(), *owner);
         let (rank, place, call) = (key.rank(), key.choice(), key.call());
-        Some(Entry { at, rank, next, before, low, high, tag, owner, place, call, name, value })
+        Some(Entry { at, rank, next, before, low, high, tag, top, room, owner, place, call, name, value })
     }
 
     pub(super) fn is_of(&self, owner: Owner, place: u16, call: u32) -> bool {
         (self.owner, self.place, self.call) == (owner as u8, place, call)
     }
 
-    /// Returns the length of its body in bytes.
+    /// Returns the length of its body in bytes, without the free bytes.
     fn len(&self) -> usize {
         HEAD.saturating_add(self.name.len()).saturating_add(self.value.len())
     }
 
-    fn put(fill: &mut Fill, buffer: &mut [u8], links: [u32; 4], tag: u64, member: &OtherMember<'_>) {
+    /// Writes everything before the value. `len` is the length of the value.
+    fn put_head(
+        fill: &mut Fill,
+        buffer: &mut [u8],
+        links: [u32; 4],
+        (tag, len, top): (u64, usize, u32),
+        member: &OtherMember<'_>,
+    ) {
         links.into_iter().for_each(|link| fill.put(buffer, &link.to_le_bytes()));
         fill.put(buffer, &tag.to_le_bytes());
+        fill.put(buffer, &(len as u32).to_le_bytes());
+        fill.put(buffer, &top.to_le_bytes());
         fill.put(buffer, &[member.owner as u8]);
         fill.put_text(buffer, member.name);
-        fill.put(buffer, member.value.raw());
     }
 }
 
@@ -141,6 +173,17 @@ fn descend<'b>(log: &'b [u8], first: u32, tag: u64, is_it: impl Fn(&Entry<'b>) -
 fn link(buffer: &mut [u8], at: u32, link: Link, to: u32) {
     let at = (at as usize).saturating_add(HEADER).saturating_add(link as usize);
     copy(buffer.get_mut(at..at.saturating_add(4)).unwrap_or_default(), &to.to_le_bytes());
+}
+
+/// Writes the free bytes behind a list.
+fn free_bytes(out: &mut Out<'_>, room: usize) {
+    let mut left = room;
+    while left > 0 {
+        let some = [b' '; 64];
+        let some = some.get(..left.min(64)).unwrap_or_default();
+        out.put(some);
+        left = left.saturating_sub(some.len());
+    }
 }
 
 impl<T: Rows + ?Sized> Table<T> {
@@ -192,7 +235,7 @@ impl<T: Rows + ?Sized> LogState<T> {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Adds a member, which replaces the previous one of its name. Ignores members of a call that was left out. Members
+    /// Adds a member, which replaces the previous one of its name or joins its list. Ignores members of a call that was left out. Members
     /// of a call that is not open yet are listed once it opens.
     pub(super) fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         let OtherMember { owner, choice, call, name, value, .. } = *member;
@@ -205,9 +248,40 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let place = self.state.table.place_of_owner(owner, choice);
         let tag = tag(owner, place, call, name);
         let Found { old, from, twins } = self.find(buffer, place, tag, member);
-        if old.as_ref().is_some_and(|old| old.value == value.raw()) {
+        let live_old = old.as_ref().filter(|old| !self.state.table.is_replaced(old));
+        if live_old.is_some_and(|old| old.value == value.raw()) {
             return Ok(());
         }
+        let added = match live_old {
+            Some(old) if lists::is_list(member) => Added::to(old.value, old.top, value),
+            _ => Added::All,
+        };
+        let kept_top = live_old.filter(|_| !matches!(added, Added::All)).map_or(0, |old| old.top);
+        let top = if lists::is_list(member) { lists::top_of(value, kept_top) } else { 0 };
+        let kept = live_old.map_or(&b""[..], |old| old.value);
+        // The length of the value, and how much room a list has behind it.
+        let (value_len, room) = match added {
+            Added::Nothing => return Ok(()),
+            Added::All => (value.raw().len(), 0),
+            Added::End(comma, end) => {
+                let len = kept.len().saturating_sub(1).saturating_add(comma.len()).saturating_add(end.len());
+                if let Some(old) = live_old.filter(|old| len.saturating_sub(kept.len()) <= old.room) {
+                    let (at, name) = (old.at, old.name.len());
+                    return self.grow_list(buffer, at, (name, kept.len(), len, top), [comma, end]);
+                }
+                (len, len / 2)
+            }
+            Added::Merged => {
+                let reads = kept.len().saturating_mul(lists::merging(value)) / READ_LEN;
+                if !self.state.may_read(value.raw()) {
+                    return self.state.take_fault().map_err(|error| self.leave_out(error));
+                }
+                self.state.reads = self.state.reads.saturating_add(u32::try_from(reads).unwrap_or(u32::MAX));
+                let mut len = 0usize;
+                lists::put_merged(kept, kept_top, value, &mut |bytes| len = len.saturating_add(bytes.len()));
+                (len, len / 2)
+            }
+        };
         // Where the last member is, and how many there are.
         let first = self.entry(buffer, self.state.table.top.members);
         let last = first.and_then(|first| self.entry(buffer, first.before));
@@ -215,10 +289,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if old.is_none() && (count >= MAX_MEMBERS || twins >= MAX_TWINS) {
             return Err(self.leave_out(LogError::TooLong));
         }
-        let len = HEAD.saturating_add(name.decoded_len()).saturating_add(value.raw().len());
-        let replaced = old.as_ref().map_or(0, Entry::len);
+        let len = HEAD.saturating_add(name.decoded_len()).saturating_add(value_len);
+        let replaced = live_old.map_or(0, Entry::len);
         let live = self.state.live.saturating_sub(replaced).saturating_add(len);
-        self.fits(buffer, self.len().saturating_add(HEADER).saturating_add(len), live)?;
+        self.fits(buffer, self.len().saturating_add(HEADER).saturating_add(len).saturating_add(room), live)?;
         // List the choice even if it has nothing else.
         if owner != Owner::Chunk && self.state.table.place_or_new(choice).is_none() {
             return Err(self.leave_out(LogError::TooManyChoices));
@@ -231,7 +305,21 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let LogState { fill, table, .. } = &mut self.state;
         let at = fill.seal(buffer);
         fill.begin(buffer, RecordKey::new(kind::MEMBER, place, call).with_rank(rank));
-        Entry::put(fill, buffer, links, tag, member);
+        Entry::put_head(fill, buffer, links, (tag, value_len, top), member);
+        let (log, free) = buffer.split_at_mut_checked(fill.len).unwrap_or_default();
+        let kept = dead.and_then(|at| Entry::at(log, at)).map_or(&b""[..], |old| old.value);
+        let mut out = Out { bytes: free, len: 0 };
+        match added {
+            Added::End(comma, end) => {
+                let open = kept.strip_suffix(b"]").unwrap_or_default();
+                [open, comma, end].into_iter().for_each(|bytes| out.put(bytes));
+            }
+            Added::Merged => lists::put_merged(kept, kept_top, value, &mut |bytes| out.put(bytes)),
+            Added::All | Added::Nothing => out.put(value.raw()),
+        }
+        visit!(out.len.saturating_add(room));
+        free_bytes(&mut out, room);
+        fill.grow(out.len);
         table.join(buffer, at, from, (before, next));
         if let Some(dead) = dead {
             copy(buffer.get_mut(dead as usize..).unwrap_or_default(), &[kind::DEAD]);
@@ -239,6 +327,29 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.state.live = live;
         self.state.stale |= dead.is_some();
         self.state.settle(buffer)
+    }
+
+    /// Appends to a list that has room. `at` is where its record begins; the lengths are those of the name, the list
+    /// and the new list.
+    fn grow_list(
+        &mut self,
+        buffer: &mut [u8],
+        at: u32,
+        (name, old, len, top): (usize, usize, usize, u32),
+        added: [&[u8]; 2],
+    ) -> Result<(), LogError> {
+        let live = self.state.live.saturating_add(len.saturating_sub(old));
+        self.fits(buffer, self.len(), live)?;
+        self.state.live = live;
+        let body = (at as usize).saturating_add(HEADER);
+        let end = body.saturating_add(HEAD).saturating_add(name).saturating_add(old).saturating_sub(1);
+        let mut out = Out { bytes: buffer.get_mut(end..).unwrap_or_default(), len: 0 };
+        added.into_iter().for_each(|bytes| out.put(bytes));
+        visit!(out.len);
+        let numbers = buffer.get_mut(body.saturating_add(LEN_AT)..).unwrap_or_default();
+        let mut out = Out { bytes: numbers, len: 0 };
+        [len as u32, top].into_iter().for_each(|number| out.put(&number.to_le_bytes()));
+        Ok(())
     }
 
     /// Whether the log has the member with this value.
@@ -262,6 +373,24 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Entry::at(buffer.get(..self.len()).unwrap_or_default(), at)
     }
 
+    /// Returns an upper bound of the bytes that the lists of a chunk take in the log because they are joined with lists
+    /// that the log has. New records of one list grow by a half each time, so all of them together are less than five
+    /// times as long as the last value.
+    pub(super) fn len_of_lists(&self, buffer: &[u8], chunk: &Chunk<'_>) -> usize {
+        let (mut kept, mut count) = (0usize, 0usize);
+        for member in chunk.other_members().filter(lists::is_list) {
+            let place = self.state.table.place_of_owner(member.owner, member.choice);
+            let tag = tag(member.owner, place, member.call, member.name);
+            let old = self.find(buffer, place, tag, &member).old;
+            (kept, count) = (kept.saturating_add(old.map_or(0, |old| old.len())), count.saturating_add(1));
+        }
+        match (count, kept) {
+            (0, _) | (1, 0) => 0,
+            (1, _) => kept.saturating_add(chunk.payload().len()).saturating_mul(2),
+            _ => kept.min(self.state.live).saturating_add(chunk.payload().len()).saturating_mul(5),
+        }
+    }
+
     /// Returns how many bytes a member adds to a log.
     pub(super) fn len_of(&self, name: Text<'_>, value: Value<'_>) -> usize {
         HEADER.saturating_add(HEAD).saturating_add(name.decoded_len()).saturating_add(value.raw().len())
@@ -271,11 +400,48 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
         let log = buffer.get(..self.len()).unwrap_or_default();
         let first = Entry::at(log, self.state.table.top.members);
-        core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS)
+        let all = core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS);
+        let (usage, begin) = (Owner::Usage as u8, self.state.table.top.usage.begin);
+        all.filter(move |entry| entry.owner != usage || entry.at >= begin)
+    }
+
+    /// Returns the members of a usage that came in several events.
+    pub(super) fn usage_members<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
+        self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0))
+    }
+
+    /// Whether members were added to the last usage of chat completions.
+    pub(super) fn has_added_usage(&self, buffer: &[u8]) -> bool {
+        !self.is_native() && self.usage_members(buffer).next().is_some()
+    }
+
+    /// Puts the last usage of chat completions with the members that were added to it, as strict JSON.
+    pub(super) fn put_added_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) {
+        let last = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next().map(Value::from_raw);
+        let (mut open, mut at): (&[u8], _) = (b"{\"", 0);
+        while let Some((name, value)) = last.and_then(|last| last.member_at(&mut at)) {
+            if !self.usage_members(buffer).any(|added| name.is_decoded(added.name)) {
+                put(open);
+                json::escape_text(name, &mut *put);
+                put(b"\":");
+                json::rewrite(value.raw(), put);
+                open = b",\"";
+            }
+        }
+        for added in self.usage_members(buffer) {
+            put(open);
+            json::escape(added.name, &mut *put);
+            put(b"\":");
+            json::rewrite(added.value, put);
+            open = b",\"";
+        }
+        put(b"}");
     }
 
     /// Returns the names and values, as sent, of an owner's members that have no field, such as those of providers. If
-    /// a member is sent several times, the last value that is not null counts. `choice` is the index of the choice, or
+    /// a member is sent several times, the last value that is not null counts. Lists of a delta, except `citations`,
+    /// become one list: their elements are appended, unless a list begins with all elements so far, and an element with
+    /// the `index` of an earlier one adds its members to that one. `choice` is the index of the choice, or
     /// 0 for the members of the chunk. `call` is the position of a call in the choice's list, and is ignored for other
     /// owners.
     pub fn members<'b>(

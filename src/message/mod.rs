@@ -17,6 +17,7 @@ mod json;
 mod limit_tests;
 #[cfg(all(test, feature = "alloc"))]
 mod linear_tests;
+mod lists;
 mod log;
 mod members;
 mod native;

@@ -5,7 +5,7 @@ use super::details::Items;
 use super::log::MessageLogOf;
 use super::record::{kind, RecordKey};
 use super::table::Rows;
-use crate::chat::{Owner, TokenCounts};
+use crate::chat::TokenCounts;
 use crate::dialect::{Counts, Protocol};
 use crate::json::{self, Text, TextFlags, Value};
 
@@ -30,7 +30,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             return true;
         }
         let mut count = 0u32;
-        for entry in self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0)) {
+        for entry in self.usage_members(buffer) {
             put(if count == 0 { b"{\"" } else { b",\"" });
             json::escape(entry.name, &mut *put);
             put(b"\":");
@@ -107,7 +107,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         match self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
             Some(raw) => counts.add(protocol, Value::from_raw(raw)),
             None => {
-                for entry in self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0)) {
+                for entry in self.usage_members(buffer) {
                     let name = Text::from_raw(entry.name, TextFlags::UNKNOWN);
                     counts.add_member(protocol, &name, Value::from_raw(entry.value));
                 }
@@ -142,11 +142,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Whether this is the key of arguments that came without a text, which [`put_arguments`](Self::put_arguments)
-    /// writes.
+    /// writes: of another protocol, or sent as an empty string by a choice that finished.
     pub(super) fn lacks_text(&self, buffer: &[u8], key: RecordKey) -> bool {
+        if key.kind() != kind::CALL_ARGUMENTS {
+            return false;
+        }
         let custom = RecordKey::new(kind::CALL_CUSTOM, key.choice(), key.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
-        self.is_native() && key.kind() == kind::CALL_ARGUMENTS && !has(key) && !has(custom)
+        let table = &self.state.table;
+        let is_over = || table.choice(key.choice()).is_some_and(|row| row.finish_reason.len > 0);
+        let sent_empty = || table.call(key.choice(), key.call()).is_some_and(|call| call.sent_empty);
+        (self.is_native() || is_over() && sent_empty()) && !has(key) && !has(custom)
     }
 
     /// Puts arguments that came without a text, as an object. Its members came by path; it is empty if none came.

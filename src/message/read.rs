@@ -49,7 +49,8 @@ fields! {
     ServiceTier = 4, SERVICE_TIER;
     /// `provider` (OpenRouter).
     Provider = 5, PROVIDER;
-    /// `usage` as raw JSON: the last that was not empty. The counts of another protocol have the names of chat
+    /// `usage` as raw JSON: the last that was not empty, with the members of later ones that have none of
+    /// `prompt_tokens`, `completion_tokens` and `total_tokens`. The counts of another protocol have the names of chat
     /// completions.
     Usage = 6, USAGE;
     /// For another protocol, its usage under its own names, as raw JSON.
@@ -199,6 +200,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
             kind::USAGE if self.is_native() => is_any = self.put_usage(buffer, put),
             kind::DETAILS if self.is_native() => is_any = self.put_thoughts(buffer, place, put),
+            kind::USAGE if self.has_added_usage(buffer) => self.put_added_usage(buffer, put),
             _ if key.is_list() => {
                 is_any = self.pieces(buffer, key).next().is_some();
                 self.put_array(buffer, key, put);

@@ -113,6 +113,11 @@ impl RecordKey {
         (self.0 >> 8) as u8
     }
 
+    /// Whether its records contain a list of log probabilities.
+    pub(super) fn is_of_logprobs(self) -> bool {
+        (kind::LISTS..kind::SIGNATURES).contains(&self.kind())
+    }
+
     /// Whether its records contain items of a list, with commas between them.
     pub(super) fn is_list(self) -> bool {
         (kind::ANNOTATIONS..kind::CONTENT).contains(&self.kind()) || self.kind() == kind::CALL_PARTIALS
@@ -275,7 +280,7 @@ impl Fill {
 
     /// Counts bytes that were appended to the last record.
     #[inline(always)]
-    fn grow(&mut self, len: usize) {
+    pub(super) fn grow(&mut self, len: usize) {
         self.len = self.len.saturating_add(len);
         self.texts = self.texts.wrapping_add(len as u32);
         if let Some(tail) = &mut self.tail {

@@ -6,7 +6,7 @@ use super::record::Source;
 use super::table::{LoggedCall, LoggedChoice, Rows};
 use super::write::AppendedText;
 use crate::chat::{CallUpdate, Update};
-use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
+use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
 use crate::stream::{Context, Put, Record, Sink};
 use crate::tables::Arrays;
@@ -155,6 +155,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 id: some(text),
                 kind: some(aux),
                 custom: flags & FLAG_CUSTOM != 0,
+                empty_arguments: flags & FLAG_EMPTY != 0,
             })),
             _ => {
                 let part = Part::of(text, Text::verbatim(text));

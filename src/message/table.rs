@@ -1,6 +1,8 @@
 //! The state of a log's choices and calls. It contains no texts, but the offsets at which their live records begin.
 
+use super::members::Entry;
 use super::record::{kind, LogRecord, RecordKey};
+use crate::chat::Owner;
 use crate::dialect::Protocol;
 use crate::tables::Tables;
 use crate::visits::visit;
@@ -107,11 +109,13 @@ pub struct LoggedCall {
     pub(super) number: u32,
     pub(super) index: u32,
     pub(super) name: Live,
+    /// Whether its arguments were sent as an empty string.
+    pub(super) sent_empty: bool,
 }
 
 impl LoggedCall {
     /// A row that is not in use.
-    pub const EMPTY: LoggedCall = LoggedCall { choice: 0, number: 0, index: 0, name: Live::NONE };
+    pub const EMPTY: LoggedCall = LoggedCall { choice: 0, number: 0, index: 0, name: Live::NONE, sent_empty: false };
 
     fn is(&self, choice: u16, number: u32) -> bool {
         visit!(1);
@@ -301,7 +305,8 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Adds a call. Returns `None` if there is no room.
     pub(super) fn open_call(&mut self, choice: u16, number: u32, index: u32) -> Option<()> {
         let place = self.top.call_count as usize;
-        *self.rows.calls_mut().get_mut(place)? = LoggedCall { choice, number, index, name: Live::NONE };
+        *self.rows.calls_mut().get_mut(place)? =
+            LoggedCall { choice, number, index, name: Live::NONE, sent_empty: false };
         self.top.call_count = self.top.call_count.saturating_add(1);
         self.top.last_call = place;
         Some(())
@@ -311,6 +316,10 @@ impl<T: Rows + ?Sized> Table<T> {
     pub(super) fn may_have_call(&self, index: u32, number: u32) -> bool {
         let is_it = |place| self.calls().iter().any(|call| call.is(place, number));
         (self.top.call_count as usize) < self.rows.calls().len() || self.place(index).is_some_and(is_it)
+    }
+
+    pub(super) fn call(&self, choice: u16, number: u32) -> Option<&LoggedCall> {
+        self.calls().iter().find(|call| call.is(choice, number))
     }
 
     #[inline]
@@ -359,7 +368,16 @@ impl<T: Rows + ?Sized> Table<T> {
 
     /// Whether a record is live, that is, was not replaced.
     pub(super) fn is_live(&self, record: &LogRecord<'_>) -> bool {
-        record.at >= self.begin(record.key) && record.key.kind() != kind::DEAD
+        match record.key.kind() {
+            kind::DEAD => false,
+            kind::MEMBER => !Entry::of(record).is_some_and(|entry| self.is_replaced(&entry)),
+            _ => record.at >= self.begin(record.key),
+        }
+    }
+
+    /// Whether a whole usage replaced this member of earlier ones.
+    pub(super) fn is_replaced(&self, entry: &Entry<'_>) -> bool {
+        entry.owner == Owner::Usage as u8 && entry.at < self.top.usage.begin
     }
 
     /// Notes that all records in the log are live, after the replaced ones were removed.

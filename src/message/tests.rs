@@ -62,7 +62,7 @@ fn nothing_is_allocated_before_the_first_delta() {
 fn the_state_of_the_choices_is_as_large_as_documented() {
     let (assembler, _) = fed(Assembler::new(), &[r#"{"choices":[{"index":0,"delta":{"content":"x"}}]}"#]);
     let size = assembler.allocated() - assembler.kept.buffer.capacity();
-    assert!((30 * 1024..=42 * 1024).contains(&size), "{size} bytes");
+    assert!((30 * 1024..=52 * 1024).contains(&size), "{size} bytes");
     let mut pushed = Assembler::new();
     let mut parser = Parser::new([0; 512]);
     let fed = parser.feed(b"data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n", &mut pushed);
@@ -216,6 +216,174 @@ fn usage_is_the_last_and_errors_the_first() {
     assert_eq!(message.error, Some(Failure::Json(super::RawJson { bytes: br#"{"message":"one"}"#.to_vec() })));
 }
 
+/// Some servers send the details of the usage after its counts, in an event of their own.
+#[test]
+fn a_usage_of_details_adds_to_the_last_one() {
+    const FULL: &str = r#"{"prompt_tokens":11,"completion_tokens":2,"total_tokens":13,"cost":1}"#;
+    const CACHED: &str = r#"{"prompt_tokens_details":{"cached_tokens":8}}"#;
+    for (usages, expected, counts) in [
+        (
+            &[FULL, CACHED][..],
+            r#"{"prompt_tokens":11,"completion_tokens":2,"total_tokens":13,"cost":1,"prompt_tokens_details":{"cached_tokens":8}}"#,
+            (Some(11), Some(2), Some(13), Some(8)),
+        ),
+        (&[CACHED, FULL], FULL, (Some(11), Some(2), Some(13), None)),
+        (&[CACHED], CACHED, (None, None, None, Some(8))),
+        // The later value of a member counts, and null is none.
+        (
+            &[FULL, CACHED, r#"{"c\u006fst":2,"prompt_tokens_details":{"cached_tokens":9},"prompt_tokens":null}"#],
+            r#"{"prompt_tokens":11,"completion_tokens":2,"total_tokens":13,"prompt_tokens_details":{"cached_tokens":9},"cost":2}"#,
+            (Some(11), Some(2), Some(13), Some(9)),
+        ),
+        // Any other usage replaces the last one as a whole, with what was added to it.
+        (&[FULL, CACHED, r#"{"total_tokens":14}"#], r#"{"total_tokens":14}"#, (None, None, Some(14), None)),
+        (
+            &[CACHED, r#"{"total_tokens":14}"#, r#"{"cost":3}"#],
+            r#"{"total_tokens":14,"cost":3}"#,
+            (None, None, Some(14), None),
+        ),
+        (
+            &[FULL, CACHED, r#"{"total_tokens":14}"#, CACHED],
+            r#"{"total_tokens":14,"prompt_tokens_details":{"cached_tokens":8}}"#,
+            (None, None, Some(14), Some(8)),
+        ),
+    ] {
+        // Repetitions make the log drop replaced records.
+        for times in [1, 200] {
+            let payload = |usage: &&str| format!(r#"{{"choices":[],"usage":{usage}}}"#);
+            let payloads: Vec<String> = usages.iter().flat_map(|usage| std::vec![payload(usage); times]).collect();
+            let payloads: Vec<&str> = payloads.iter().map(String::as_str).collect();
+            let (assembler, errors) = fed(Assembler::new(), &payloads);
+            assert_eq!(errors, []);
+            let message = assembler.message().unwrap();
+            let usage = String::from_utf8(message.usage.unwrap().as_bytes().to_vec()).unwrap();
+            let json = assembler.json(crate::message::Detail::Standard).unwrap();
+            let json = String::from_utf8(json.as_bytes().to_vec()).unwrap();
+            assert!(json.contains(&format!(r#""usage":{usage}"#)), "{json}");
+            assert_eq!(usage, expected, "{usages:?} {times}");
+            let stream: String = payloads.iter().map(|payload| format!("data: {payload}\n\n")).collect();
+            for size in [1, 7, stream.len()] {
+                let mut pushed = crate::Parser::new(crate::Growing::new());
+                let mut pulled = crate::Parser::new(crate::Growing::new());
+                let (mut meter, mut ignored) = (crate::stream::Meter::new(), Assembler::new());
+                for slice in stream.as_bytes().chunks(size) {
+                    pushed.feed(slice, &mut meter).into_result().unwrap();
+                    let mut slice = slice;
+                    while let Some(event) = pulled.next(&mut slice).unwrap() {
+                        let _ = ignored.add(&event);
+                    }
+                }
+                for usage in [pushed.usage(), pulled.usage(), meter.usage] {
+                    let all = usage.unwrap_or_default();
+                    let all = (all.prompt_tokens(), all.completion_tokens(), all.total_tokens(), all.cached_tokens());
+                    assert_eq!(all, counts, "{size} {times} {usages:?}");
+                }
+            }
+        }
+    }
+}
+
+/// The `images` of a message, after deltas with these.
+fn joined_images(lists: &[&str]) -> String {
+    let payloads: Vec<String> = lists
+        .iter()
+        .map(|list| format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"x","images":{list}}}}}]}}"#))
+        .collect();
+    let payloads: Vec<&str> = payloads.iter().map(String::as_str).collect();
+    let choice = message(&payloads).choices.remove(0);
+    let [images] = &choice.message_members[..] else { panic!("{choice:?}") };
+    String::from_utf8(images.value.as_bytes().to_vec()).unwrap()
+}
+
+#[test]
+fn lists_of_deltas_become_one() {
+    for (lists, expected) in [
+        // Elements without an index are appended.
+        (
+            &[r#"[{"u":"a"}]"#, r#"[ {"u":"b"}, 3]"#, "[]", "null", r#"[{"u":"b"}]"#][..],
+            r#"[{"u":"a"}, {"u":"b"}, 3,{"u":"b"}]"#,
+        ),
+        (&["[]", "[1]", "[2]"], "[1,2]"),
+        (&["[1,2]", "[1]"], "[1,2,1]"),
+        (&["[1]", "[12]"], "[1,12]"),
+        // All elements so far replace the list.
+        (&["[1]", "[1]", "[1, 2]", "[1, 2, 3]", "[1, 2, 3]"], "[1, 2, 3]"),
+        (&["[1]", "[2]", "[1,2,3]"], "[1,2,3]"),
+        // An element with an index is one.
+        (
+            &[r#"[{"index":0,"u":"a"}]"#, r#"[{"index":1,"u":"b"}]"#, r#"[{"index":0,"v":"c"}]"#],
+            r#"[{"index":0,"u":"a","v":"c"},{"index":1,"u":"b"}]"#,
+        ),
+        (
+            &[r#"[{"index":0,"u":"a","w":1},{"index":2}]"#, r#"[{"index":0,"u":null,"w":2},{"index":1},5]"#, "[6]"],
+            r#"[{"index":0,"u":"a","w":2},{"index":2},{"index":1},5,6]"#,
+        ),
+        (&[r#"[{"index":3}]"#, r#"[{"index":"0"}]"#, r#"[{"index":0,"a":1}]"#], r#"[{"index":3},{"index":0,"a":1}]"#),
+        // Anything else replaces the value.
+        (&["[1]", "5", "[2]"], "[2]"),
+        (&["[1]", r#"{"a":1}"#], r#"{"a":1}"#),
+    ] {
+        assert_eq!(joined_images(lists), expected, "{lists:?}");
+    }
+}
+
+#[test]
+fn long_lists_of_deltas_become_one() {
+    for index in ["", r#""index":N,"#] {
+        let element =
+            |at: usize| format!(r#"{{{}"u":"{}"}}"#, index.replace('N', &at.to_string()), "y".repeat(at % 90));
+        let elements: Vec<String> = (0..500).map(element).collect();
+        let lists: Vec<String> = elements.iter().map(|element| format!("[{element}]")).collect();
+        let lists: Vec<&str> = lists.iter().map(String::as_str).collect();
+        assert_eq!(joined_images(&lists), format!("[{}]", elements.join(",")));
+    }
+}
+
+/// A chunk with lists that finds the buffer too small changes nothing, so its elements are not appended twice.
+#[test]
+fn lists_are_appended_once() {
+    let list = |at: usize| format!(r#"[{{"u":"{at}"}},{{"index":{at},"u":"{}"}}]"#, "y".repeat(at * 7 % 40));
+    let payloads: Vec<String> = (0..40)
+        .map(|at| {
+            let (one, two) = (list(at), list(at / 2));
+            format!(r#"{{"choices":[{{"delta":{{"content":"x","a":{one},"b":{two},"c{at}":1}}}},{{"index":1,"delta":{{"a":{two}}}}}]}}"#)
+        })
+        .collect();
+    let payloads: Vec<&str> = payloads.iter().map(String::as_str).collect();
+    let ample = fed(Assembler::new(), &payloads).0.json(crate::message::Detail::Extended).unwrap();
+    let (mut parser, mut log): (_, crate::message::MessageLog) =
+        (Parser::new(Growing::new()), crate::message::MessageLog::new());
+    let (mut tracker, mut buffer, mut moves) = (crate::track::Tracker::<8, 32>::new(), Vec::new(), 0);
+    for payload in payloads {
+        let event = format!("data: {payload}\n\n");
+        let mut input = event.as_bytes();
+        while let Some(event) = parser.next(&mut input).unwrap() {
+            let crate::Event::Chunk(chunk) = *event else { continue };
+            buffer.truncate(log.len());
+            while let Err(error) = log.chunk(&mut buffer, &chunk) {
+                let LogError::NeedStorage { need } = error else { panic!("{error}") };
+                buffer.resize(need, 0);
+                moves += 1;
+            }
+            buffer.resize(buffer.len() + 65_536, 0);
+            for (choice, update) in tracker.updates(&chunk) {
+                log.put(&mut buffer, choice, &update).unwrap();
+            }
+        }
+    }
+    assert!(moves >= 40, "{moves}");
+    let mut json = std::vec![0; log.json(&buffer, crate::message::Detail::Extended, &mut [])];
+    log.json(&buffer, crate::message::Detail::Extended, &mut json);
+    assert_eq!(String::from_utf8(json).unwrap(), String::from_utf8(ample.as_bytes().to_vec()).unwrap());
+}
+
+#[test]
+fn the_last_citations_count() {
+    let delta = |list: &str| format!(r#"{{"choices":[{{"index":0,"delta":{{"citations":{list}}}}}]}}"#);
+    let choice = message(&[&delta("[1]"), &delta("[2]")]).choices.remove(0);
+    assert_eq!(choice.message_members[0].value.as_bytes(), b"[2]");
+}
+
 #[test]
 fn an_error_of_plain_text_is_kept_as_text() {
     let mut parser = Parser::new([0; 512]);
@@ -259,6 +427,33 @@ fn logprobs_are_appended() {
     let lists: Vec<String> =
         lists.iter().map(|list| String::from_utf8(list.as_ref().unwrap().as_bytes().to_vec()).unwrap()).collect();
     assert_eq!(lists, [r#"["a","b"]"#, "[null,-1.5]", r#"[{"b":-1.5}]"#, "[0,1]"]);
+}
+
+/// Servers written in Python send `NaN` and `-Infinity` bare.
+#[test]
+fn log_probabilities_that_are_no_numbers_become_null() {
+    for (logprobs, expected, legacy) in [
+        (
+            r#"{"content":[{"token":"a","logprob":NaN,"bytes":[97]},{"token":"b","logprob":-0.5,"top_logprobs":[{"token":"c","logprob":-Infinity,"bytes":null}]}]}"#,
+            r#"[{"token":"a","logprob":null,"bytes":[97]},{"token":"b","logprob":-0.5,"top_logprobs":[{"token":"c","logprob":null,"bytes":null}]}]"#,
+            false,
+        ),
+        (r#"{"token_logprobs":[NaN, -0.5, Infinity,-Infinity]}"#, "[null,-0.5,null,null]", true),
+    ] {
+        let payload = format!(r#"{{"choices":[{{"index":0,"delta":{{"content":"a"}},"logprobs":{logprobs}}}]}}"#);
+        let (assembler, errors) = fed(Assembler::new(), &[&payload]);
+        assert_eq!((errors, assembler.quirk_count(Quirk::NotANumber)), (Vec::new(), 1));
+        let lists = assembler.into_message().unwrap().choices.remove(0).logprobs.unwrap();
+        let list = if legacy { lists.token_logprobs } else { lists.content };
+        assert_eq!(String::from_utf8(list.unwrap().as_bytes().to_vec()).unwrap(), expected);
+    }
+    // Other faults end the list, and so does NaN in other lists.
+    let payload = r#"{"choices":[{"index":0,"delta":{"annotations":[1,NaN,2]},"logprobs":{"content":[{"logprob":nan,"a":1},Nan,3]}}]}"#;
+    let (assembler, _) = fed(Assembler::new(), &[payload]);
+    assert!(assembler.quirks().is_empty());
+    let choice = assembler.into_message().unwrap().choices.remove(0);
+    assert_eq!(choice.annotations.unwrap().as_bytes(), b"[1]");
+    assert_eq!(choice.logprobs.unwrap().content.unwrap().as_bytes(), b"[{}]");
 }
 
 #[test]
@@ -325,5 +520,29 @@ fn updates_without_their_chunk_are_an_error() {
         assert_eq!(message.id.as_deref(), chunks.then_some("a"));
         handler.message.reset();
         assert_eq!(handler.message.error(), None);
+    }
+}
+
+#[test]
+fn arguments_that_were_sent_empty_are_an_empty_object_once_the_choice_finished() {
+    let head = |arguments: &str| {
+        format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"id":"k","function":{{"name":"f"{arguments}}}}}]}}}}]}}"#
+        )
+    };
+    let custom = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"k","type":"custom","custom":{"name":"f","input":""}}]}}]}"#;
+    let finish = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#;
+    let (empty, absent) = (head(r#","arguments":"""#), head(""));
+    for (payloads, arguments) in [
+        (&[&*empty, finish][..], Some("{}")),
+        // Cut, absent, and not JSON but free text.
+        (&[&*empty], None),
+        (&[&*absent, finish], None),
+        (&[custom, finish], None),
+    ] {
+        let (assembler, errors) = fed(Assembler::new(), payloads);
+        assert_eq!(errors, []);
+        let message = assembler.message().unwrap();
+        assert_eq!(message.choices[0].tool_calls[0].arguments.as_deref(), arguments, "{payloads:?}");
     }
 }

@@ -9,10 +9,10 @@ use crate::chat::{ApiError, CallUpdate, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
 use crate::dialect::{is_piece, Protocol};
 use crate::json::{self, Text, Value};
-use crate::QuirkSet;
+use crate::{Quirk, QuirkSet};
 
 /// Rewrites an item of a list as strict JSON.
-type RewriteFn = fn(&[u8], &mut dyn FnMut(&[u8]));
+type RewriteFn<'r> = &'r mut dyn FnMut(&[u8], &mut dyn FnMut(&[u8]));
 
 /// How many bytes the log may grow by, beyond twice its packed length, before replaced records are removed.
 const SLACK: usize = 1024;
@@ -82,6 +82,21 @@ impl<T: Rows + ?Sized> LogState<T> {
     /// Takes the reason why a part of the current update was left out.
     pub(super) fn take_fault(&mut self) -> Result<(), LogError> {
         self.fault.take().map_or(Ok(()), Err)
+    }
+
+    /// Whether the log may be read, to find whether it has such a value already, which messages repeat, or to join lists. A sender who
+    /// repeats a short value in a long log would otherwise make each repetition cost the whole log. The value is then
+    /// left out; a later one contains it again.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn may_read(&mut self, value: &[u8]) -> bool {
+        let paid = u32::try_from(value.len()).unwrap_or(u32::MAX).saturating_mul(READS);
+        self.reads = self.reads.saturating_sub(paid);
+        let may = self.reads <= MOST_READS;
+        if !may {
+            self.fault.get_or_insert(LogError::TooLong);
+        }
+        may
     }
 
     /// Saves everything that an update of this choice, and of this call of it, can change.
@@ -220,21 +235,6 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         self.state.fault.get_or_insert(fault);
     }
 
-    /// Whether the log may be read, to find whether it has such a value already, which messages repeat. A sender who
-    /// repeats a short value in a long log would otherwise make each repetition cost the whole log. The value is then
-    /// left out; a later one contains it again.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn may_read(&mut self, value: &[u8]) -> bool {
-        let paid = u32::try_from(value.len()).unwrap_or(u32::MAX).saturating_mul(READS);
-        self.state.reads = self.state.reads.saturating_sub(paid);
-        let may = self.state.reads <= MOST_READS;
-        if !may {
-            self.fail(LogError::TooLong);
-        }
-        may
-    }
-
     /// Appends with `write`, and counts the bytes as live. Returns how many bytes of text it wrote.
     #[inline]
     fn append(&mut self, write: impl FnOnce(&mut Fill, &mut [u8])) -> usize {
@@ -271,14 +271,24 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         })
     }
 
-    /// Appends the elements of an array, rewritten. A value that is not an array becomes one item.
-    fn list(&mut self, key: RecordKey, array: Value<'_>, rewrite: RewriteFn) {
+    /// Appends the elements of an array, rewritten. A value that is not an array becomes one item. Among log
+    /// probabilities a bare `NaN` is an element, too.
+    fn list(&mut self, key: RecordKey, array: Value<'_>, rewrite: RewriteFn<'_>) {
         if array.kind() != json::ValueKind::Array {
             return self.item(key, array, rewrite);
         }
         self.append(|fill, buffer| {
             let mut at = 0;
-            while let Some((item, is_strict)) = json::element_at(array, &mut at) {
+            let mut next = || {
+                let before = at;
+                let item = json::element_at(array, &mut at);
+                if item.is_none() && key.is_of_logprobs() {
+                    at = before;
+                    return Some((json::not_a_number_at(array, &mut at)?, false));
+                }
+                item
+            };
+            while let Some((item, is_strict)) = next() {
                 fill.begin(buffer, key);
                 if is_strict {
                     fill.put(buffer, item);
@@ -290,7 +300,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     /// Appends a value, rewritten, as one item.
-    fn item(&mut self, key: RecordKey, value: Value<'_>, rewrite: RewriteFn) {
+    fn item(&mut self, key: RecordKey, value: Value<'_>, rewrite: RewriteFn<'_>) {
         self.append(|fill, buffer| {
             fill.begin(buffer, key);
             rewrite(value.raw(), &mut |bytes| fill.put(buffer, bytes));
@@ -312,7 +322,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     pub(super) fn partials(&mut self, member: &OtherMember<'_>) {
         let Some(place) = self.state.table.place(member.choice) else { return };
         if self.state.table.call_mut(place, member.call).is_some() {
-            self.list(RecordKey::new(kind::CALL_PARTIALS, place, member.call), member.value, json::rewrite);
+            self.list(RecordKey::new(kind::CALL_PARTIALS, place, member.call), member.value, &mut json::rewrite);
         }
     }
 
@@ -344,7 +354,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         let Some(place) = self.state.table.place_or_new(member.choice) else {
             return self.fail(LogError::TooManyChoices);
         };
-        self.list(RecordKey::new(kind::DETAILS, place, 0), member.value, json::rewrite_keeping_halves);
+        self.list(RecordKey::new(kind::DETAILS, place, 0), member.value, &mut json::rewrite_keeping_halves);
     }
 
     pub(super) fn put(&mut self, choice: u32, update: &Update<'_>) {
@@ -413,11 +423,11 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 }
             }
             Update::Logprobs(logprobs) => self.logprobs(place, row, *logprobs),
-            Update::Annotations(items) => self.list(key(kind::ANNOTATIONS), *items, json::rewrite),
+            Update::Annotations(items) => self.list(key(kind::ANNOTATIONS), *items, &mut json::rewrite),
             Update::Signature(text) => self.text_item(key(kind::SIGNATURES), *text),
             Update::Native(part) if is_piece_of_tool(*part) => {}
             Update::Media(part) | Update::Native(part) => {
-                self.item(key(kind::PARTS), *part, json::rewrite);
+                self.item(key(kind::PARTS), *part, &mut json::rewrite);
             }
             Update::FunctionName { text, piece } => {
                 row.set(flag::FUNCTION);
@@ -459,7 +469,7 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
     }
 
     fn call(&mut self, place: u16, row: &mut LoggedChoice, update: &CallUpdate<'_>) {
-        let CallUpdate { call: number, index, opens, reuses, id, kind, custom } = *update;
+        let CallUpdate { call: number, index, opens, reuses, id, kind, custom, empty_arguments } = *update;
         if opens {
             if self.state.table.open_call(place, number, index.unwrap_or(0)).is_none() {
                 return self.fail(LogError::TooManyCalls);
@@ -470,9 +480,8 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             }
         }
         // Ignore updates of a call that was left out.
-        if self.state.table.call_mut(place, number).is_none() {
-            return;
-        }
+        let Some(call) = self.state.table.call_mut(place, number) else { return };
+        call.sent_empty |= empty_arguments;
         if custom {
             self.state.fill.begin(self.buffer, RecordKey::new(kind::CALL_CUSTOM, place, number));
         }
@@ -522,7 +531,11 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             if let Some(array) = array {
                 row.set(flag::LISTS.wrapping_shl(u32::from(list)));
                 let key = RecordKey::new(kind::LISTS.wrapping_add(list), place, 0);
-                self.list(key, array, json::rewrite);
+                let mut is_odd = false;
+                self.list(key, array, &mut |raw, put| is_odd |= json::rewrite_not_numbers(raw, put));
+                if is_odd {
+                    self.state.quirks.insert(Quirk::NotANumber);
+                }
             }
         }
     }

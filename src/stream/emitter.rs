@@ -88,6 +88,8 @@ fn seal(bytes: &[u8]) -> u32 {
 #[derive(Clone)]
 pub struct Emitter {
     usage: Option<TokenCounts>,
+    /// Whether all of `usage` is details, which add to the counts before this emitter.
+    adds_usage: bool,
     /// The machine reported everything that the end of the stream leaves.
     ended: bool,
     is_pending: bool,
@@ -125,6 +127,7 @@ impl Emitter {
     pub const fn new() -> Self {
         Emitter {
             usage: None,
+            adds_usage: false,
             ended: false,
             is_pending: false,
             found: Found::NeedMore,
@@ -144,6 +147,17 @@ impl Emitter {
     /// The last token counts.
     pub fn usage(&self) -> Option<&TokenCounts> {
         self.usage.as_ref()
+    }
+
+    /// Adds the token counts that were emitted to those of earlier emitters of the stream.
+    #[inline(always)]
+    pub(super) fn note_usage_in(&self, usage: &mut Option<TokenCounts>) {
+        if let Some(counts) = &self.usage {
+            *usage = Some(match usage {
+                Some(before) if self.adds_usage => counts.or(before),
+                _ => *counts,
+            });
+        }
     }
 
     /// Whether an event was emitted in part.

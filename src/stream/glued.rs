@@ -30,6 +30,9 @@ pub(super) fn find(payload: &[u8], fault: JsonError, max_depth: u32) -> Option<G
     }
     visit!(payload.len());
     let (before, after) = payload.split_at_checked(at)?;
+    if !matches!(payload.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return None;
+    }
     let is_whole = |start: usize| payload.get(start..).is_some_and(|rest| json::validate(rest, max_depth).is_ok());
     let behind_field =
         |start: usize| prefix(payload.get(..start)?).map(|(front, is_error)| Glued { front, start, is_error });
@@ -105,6 +108,8 @@ mod tests {
             r#"{"a":"Heldata: {"b":1"#,
             r#"{"error":nothing}"#,
             "oops",
+            // Nothing broke off.
+            r#"data: {"b":1}"#,
         ] {
             assert_eq!(found(payload), None, "{payload}");
         }

@@ -390,7 +390,7 @@ impl Meter {
 
     fn used(&mut self, usage: &Usage<'_>) {
         let counts = match usage.protocol() {
-            Protocol::Chat => usage.counts(),
+            Protocol::Chat => usage.counts_after(self.usage.as_ref()),
             protocol => {
                 self.native.add(protocol, usage.value());
                 TokenCounts::of(self.native.canonical(protocol).unwrap_or_default())

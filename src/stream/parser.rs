@@ -415,7 +415,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         let appended = input.len().wrapping_sub(rest.len());
         let mut emitter = Emitter::new();
         let run = emitter.run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler));
-        note_usage(usage, &emitter);
+        emitter.note_usage_in(usage);
         fed(run, appended)
     }
 
@@ -483,7 +483,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
         let mut emitter = Emitter::new();
         let outcome = emitter.finish(machine, storage, tracker, &mut HandlerSink(handler));
-        note_usage(usage, &emitter);
+        emitter.note_usage_in(usage);
         fed((0, outcome), 0).into_result()
     }
 }
@@ -513,7 +513,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         let loan = workspace.lend(machine, rest);
         let mut emitter = Emitter::new();
         let run = emitter.run(loan.machine, storage, tracker, rest, 0, &mut HandlerSink(handler));
-        note_usage(usage, &emitter);
+        emitter.note_usage_in(usage);
         fed(run, appended)
     }
 
@@ -531,7 +531,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
         let (loan, mut emitter) = (workspace.lend(machine, &[]), Emitter::new());
         let outcome = emitter.finish(loan.machine, storage, tracker, &mut HandlerSink(handler));
-        note_usage(usage, &emitter);
+        emitter.note_usage_in(usage);
         fed((0, outcome), 0).into_result()
     }
 }
@@ -562,14 +562,6 @@ fn after(stop: Stop, asked: Option<Stop>) -> Result<Result<(), Stop>, Stop> {
         (None, Stop::Error(Error::Quirk { .. })) => Ok(Err(stop)),
         (None, Stop::Error(Error::Finished { .. })) => Err(stop),
         (None, _) => Ok(Ok(())),
-    }
-}
-
-/// Notes the token counts of a call that feeds a handler, if there are any.
-#[inline(always)]
-fn note_usage(usage: &mut Option<TokenCounts>, emitter: &Emitter) {
-    if let Some(counts) = emitter.usage() {
-        *usage = Some(*counts);
     }
 }
 

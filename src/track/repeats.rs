@@ -18,6 +18,9 @@ const LEAST: u32 = 16;
 /// often a ruler.
 const FEWEST: usize = 3;
 
+/// How many bytes at each end of a long delta are hashed.
+const MOST: usize = 1024;
+
 /// What is known of the texts of one channel: the content or the reasoning of a choice, or the arguments of a call.
 /// Lengths are in raw bytes, as sent.
 #[derive(Clone, Copy, Debug)]
@@ -25,10 +28,9 @@ pub(crate) struct Repeats {
     /// The length of all deltas, and the hash of their first [`FRONT`] bytes.
     len: u32,
     front: u32,
-    /// The last delta that was compared: its length, its hash, and the length of all deltas up to it.
+    /// The length of the delta before, or 0 if it was short, and its hash.
     last: u32,
     last_hash: u32,
-    compared: u32,
     /// Whether that delta began with the one before it, and was longer.
     grew: bool,
 }
@@ -38,7 +40,7 @@ type Judged = (Repeats, bool);
 
 impl Repeats {
     pub(crate) const NOTHING: Repeats =
-        Repeats { len: 0, front: hash::EMPTY, last: 0, last_hash: hash::EMPTY, compared: 0, grew: false };
+        Repeats { len: 0, front: hash::EMPTY, last: 0, last_hash: hash::EMPTY, grew: false };
 
     /// Takes in a text that repeats nothing. Returns `false`, with no effect, for any other text.
     #[inline(always)]
@@ -51,7 +53,7 @@ impl Repeats {
     fn pass_short(&mut self, len: u32) -> bool {
         let is_short = self.len >= FRONT && len <= self.len / 2;
         if is_short {
-            self.len = self.len.saturating_add(len);
+            (self.len, self.last) = (self.len.saturating_add(len), 0);
         }
         is_short
     }
@@ -77,26 +79,29 @@ impl Repeats {
 
     #[inline(never)]
     fn judge(&self, text: &[u8]) -> Judged {
-        visit!(text.len());
-        let Repeats { len, front, last, last_hash, compared, grew } = *self;
-        let (hash, new_len) = (hash::fnv(text), text.len() as u32);
+        let Repeats { len, front, last, last_hash, grew } = *self;
+        let new_len = text.len() as u32;
         // A delta that was all of the text so far has its length.
         let is_several = last != len;
-        let is_again = is_several
-            && new_len == len
-            && len >= LEAST
-            && text.get(..FRONT.min(len) as usize).map(hash::fnv) == Some(front);
-        // The front of the text that the delta before would be.
-        let before = text
-            .get(..last as usize)
-            .filter(|before| compared == len && new_len > last && hash::fnv(before) == last_hash);
+        let begins_again = || text.get(..FRONT.min(len) as usize).map(hash::fnv) == Some(front);
+        let is_again = is_several && new_len == len && len >= LEAST && begins_again();
+        let before =
+            text.get(..last as usize).filter(|before| new_len > last && last > 0 && digest(before) == last_hash);
         let grows = before.is_some_and(|before| grew || before.len() >= FEWEST && !is_run(before));
         let room = FRONT.saturating_sub(len) as usize;
         let front = if room == 0 { front } else { hash::fnv_after(front, text.get(..room).unwrap_or(text)) };
-        let len = len.saturating_add(new_len);
-        let after = Repeats { len, front, last: new_len, last_hash: hash, compared: len, grew: grows };
+        let after =
+            Repeats { len: len.saturating_add(new_len), front, last: new_len, last_hash: digest(text), grew: grows };
         (after, is_again || grows && grew)
     }
+}
+
+/// Returns a hash of a text, of a long one of its first and last bytes.
+fn digest(text: &[u8]) -> u32 {
+    let (first, rest) = text.split_at_checked(MOST).unwrap_or((text, &[]));
+    let last = rest.get(rest.len().saturating_sub(MOST)..).unwrap_or_default();
+    visit!(first.len().saturating_add(last.len()));
+    hash::fnv_after(hash::fnv(first), last)
 }
 
 /// Whether all bytes are equal.

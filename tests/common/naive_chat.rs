@@ -69,6 +69,9 @@ impl Answer {
         self.choices.values_mut().for_each(|choice| choice.role = without_default(&choice.role));
         self.choices.retain(|_, choice| *choice != Choice::default());
         for choice in self.choices.values_mut() {
+            for call in &mut choice.calls {
+                call.arguments = without_empty_object(core::mem::take(&mut call.arguments));
+            }
             let indexes: BTreeSet<u64> = choice.calls.iter().map(|call| call.index).collect();
             if indexes.len() == choice.calls.len() {
                 choice.calls.sort_by_key(|call| call.index);
@@ -90,7 +93,7 @@ impl Answer {
                 id: text(&call.id),
                 kind: text(&call.kind),
                 name: text(&call.name),
-                arguments: text(&call.arguments),
+                arguments: without_empty_object(text(&call.arguments)),
                 place: Place::default(),
             };
             let function = choice.function_call.as_ref();
@@ -127,6 +130,31 @@ impl Answer {
             errors: completion.error.iter().map(error).collect(),
             done: false,
         }
+    }
+}
+
+/// Arguments as a message has them, where `{}` may stand for an empty text.
+fn without_empty_object(arguments: String) -> String {
+    if arguments == "{}" {
+        String::new()
+    } else {
+        arguments
+    }
+}
+
+/// The usage of a stream after `next`: one that counts neither prompt, completion nor total adds its members to the last one.
+pub fn usage_after(last: Option<Value>, next: Value) -> Value {
+    let counts = |name: &str| next[name].as_u64().is_some();
+    match (last, &next) {
+        (Some(Value::Object(mut all)), Value::Object(added))
+            if !["prompt_tokens", "completion_tokens", "total_tokens"].into_iter().any(counts) =>
+        {
+            all.extend(
+                added.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.clone(), value.clone())),
+            );
+            Value::Object(all)
+        }
+        _ => next,
     }
 }
 
@@ -246,7 +274,7 @@ impl Naive {
         if let Some(usage) = usage {
             let mut usage = usage.clone();
             join_all(&mut usage);
-            self.answer.usage = Some(usage);
+            self.answer.usage = Some(usage_after(self.answer.usage.take(), usage));
         }
         let base = &value["base_resp"];
         let is_none = |choices: &Value| choices.is_null() || choices.as_array().is_some_and(Vec::is_empty);

@@ -106,12 +106,12 @@ pub unsafe extern "C" fn deltawire_message_json(
     }
 }
 
-/// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`,
-/// into `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that
-/// was not null. `owner`: `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member
-/// of the chunks; `call` is the position of the call, as in `deltawire_message_text`; `name` is
-/// UTF-8 of `name_len` bytes. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`,
-/// `name_len`), E_SMALL.
+/// Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`, into
+/// `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that was
+/// not null; lists of a delta (`images`), except `citations`, become one. `owner`:
+/// `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `call`
+/// is the position of the call, as in `deltawire_message_text`; `name` is UTF-8 of `name_len`
+/// bytes. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_message_member(
     m: *const deltawire_message,

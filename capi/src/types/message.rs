@@ -12,8 +12,8 @@ pub const DELTAWIRE_M_SYSTEM_FINGERPRINT: u32 = 3;
 pub const DELTAWIRE_M_SERVICE_TIER: u32 = 4;
 /// Field of a message: `provider`.
 pub const DELTAWIRE_M_PROVIDER: u32 = 5;
-/// Field of a message: the last `usage`, JSON. The counts of other protocols have the names of chat
-/// completions.
+/// Field of a message: the last `usage`, JSON, with the members of later ones that have neither
+/// prompt, completion nor total. The counts of other protocols have the names of chat completions.
 pub const DELTAWIRE_M_USAGE: u32 = 6;
 /// Field of a message: the first error, JSON or plain text.
 pub const DELTAWIRE_M_ERROR: u32 = 7;
@@ -92,7 +92,8 @@ pub const DELTAWIRE_OWNER_DELTA: u32 = 2;
 pub const DELTAWIRE_OWNER_CALL: u32 = 3;
 /// Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 pub const DELTAWIRE_OWNER_FUNCTION: u32 = 4;
-/// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events.
+/// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events; of
+/// chat completions, what usages of details added to the last one.
 pub const DELTAWIRE_OWNER_USAGE: u32 = 5;
 
 /// Flag of `deltawire_message_json`: include the members that only gateways and providers send

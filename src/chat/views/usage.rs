@@ -120,6 +120,17 @@ impl TokenCounts {
         sum
     }
 
+    /// Returns these counts and, for those that are absent, the counts `before`.
+    pub(crate) fn or(&self, before: &Self) -> Self {
+        let mut all = TokenCounts { has: self.has | before.has, counts: before.counts };
+        for ((place, to), count) in (0..).zip(&mut all.counts).zip(self.counts) {
+            if self.get(place).is_some() {
+                *to = count;
+            }
+        }
+        all
+    }
+
     /// Returns the count at this place.
     fn get(&self, place: u32) -> Option<u64> {
         let has = self.has.wrapping_shr(place) & 1 != 0;
@@ -161,8 +172,8 @@ fn is_instead(object: &str, name: &Text<'_>) -> bool {
 
 /// How many tokens were used, as one event reports it. Never add the usages of a stream: each is the count so far.
 ///
-/// In chat completions, Responses and Gemini, only the last usage of a stream counts. Anthropic sends the prompt in
-/// `message_start` and often only the completion in `message_delta`:
+/// In chat completions, Responses and Gemini, only the last usage of a stream counts; but one of chat completions that
+/// has none of `prompt_tokens`, `completion_tokens` and `total_tokens` adds its members to the last one. Anthropic sends the prompt in `message_start` and often only the completion in `message_delta`.
 /// [`Parser::usage`](crate::Parser::usage) merges them.
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
@@ -255,6 +266,29 @@ impl<'a> Usage<'a> {
             }
         }
         counts
+    }
+
+    /// Whether this is a usage of chat completions that has details but no count of the prompt, the completion or the
+    /// total. Some servers send the details after these counts, in an event of their own, so they add to the last usage.
+    pub(crate) fn is_of_details(&self) -> bool {
+        let mut at = 0;
+        while let Some((name, value)) = self.value.member_at(&mut at) {
+            let is_count = |(object, known): &(&str, &str)| object.is_empty() && name == **known;
+            if NAMES.iter().any(is_count) && whole_number(value).is_some() {
+                return false;
+            }
+        }
+        self.protocol() == Protocol::Chat
+    }
+
+    /// Returns all counts of a stream whose counts so far are `before`: a usage of details adds to them, any other
+    /// replaces them.
+    pub(crate) fn counts_after(&self, before: Option<&TokenCounts>) -> TokenCounts {
+        let counts = self.counts();
+        match before {
+            Some(before) if self.is_of_details() => counts.or(before),
+            _ => counts,
+        }
     }
 
     /// Returns any member by name, as raw JSON (`cost`, …).

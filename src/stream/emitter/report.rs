@@ -1,7 +1,7 @@
 //! The general way of the emitter: the stages of an event, each of which can go on after the sink was full.
 
 use super::{Emitter, Env, Full, Outcome, Stage};
-use crate::chat::{meta_bit, Chunk, Update};
+use crate::chat::{meta_bit, Chunk, Update, Usage};
 use crate::delta::{Delta, Kind, Meta, Part, FLAG_NUMBER, FLAG_PLAIN};
 use crate::json::Text;
 use crate::stream::context::Context;
@@ -222,10 +222,18 @@ impl Emitter {
     /// Notes the token counts of the last usage, given with its payload.
     #[inline(never)]
     pub(super) fn note_usage(&mut self, usage: &Option<(&[u8], Delta)>) {
-        let Some((payload, usage)) = usage else { return };
-        if let Some(Update::Usage(usage)) = Update::of(usage, payload) {
-            self.usage = Some(usage.counts());
+        if let Some(usage) = usage_of(usage) {
+            self.adds_usage = usage.is_of_details() && (self.usage.is_none() || self.adds_usage);
+            self.usage = Some(usage.counts_after(self.usage.as_ref()));
         }
+    }
+}
+
+/// The usage of a delta, given with its payload.
+pub(super) fn usage_of<'d>(usage: &Option<(&'d [u8], Delta)>) -> Option<Usage<'d>> {
+    match usage.as_ref().and_then(|(payload, delta)| Update::of(delta, payload)) {
+        Some(Update::Usage(usage)) => Some(usage),
+        _ => None,
     }
 }
 

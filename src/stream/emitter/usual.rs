@@ -5,6 +5,7 @@
 //! Nearly all events are emitted here, so this code is compiled for each sink. The rest of the emitter is compiled
 //! once.
 
+use super::report::usage_of;
 use super::{Emitter, Full, Stage};
 use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
@@ -183,7 +184,12 @@ impl Emitter {
         let mut usage = None;
         let done = state.deltas(Some(usual), context, &mut usage, tracker, sink, &mut self.waiting);
         if let Some(usage) = usage {
-            *last_usage = Some((payload, usage));
+            let usage = Some((payload, usage));
+            // Details add to the usage before them, so its counts are needed, too.
+            if last_usage.is_some() && usage_of(&usage).is_some_and(|usage| usage.is_of_details()) {
+                self.note_usage(last_usage);
+            }
+            *last_usage = usage;
         }
         if let Err(broke) = done {
             return self.continue_in_stages(found, *state, broke, Stage::Deltas);

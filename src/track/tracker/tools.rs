@@ -2,8 +2,8 @@
 
 use super::{named, ChoiceRow, Taken, TrackerOf};
 use crate::delta::{
-    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES,
-    FLAG_SELECTS, FLAG_WHOLE,
+    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS,
+    FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE,
 };
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
@@ -100,7 +100,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         }
         state.kind_known |= !delta.aux.is_empty();
         let flag = |set: bool, flag: u16| if set { flag } else { 0 };
-        delta.flags = delta.flags & FLAG_CUSTOM | FLAG_NUMBER | flag(opens, FLAG_OPENS) | flag(reuses, FLAG_REUSES);
+        let sent_empty = called.arguments.is_empty() && called.arguments.start > 0;
+        delta.flags = delta.flags & FLAG_CUSTOM
+            | FLAG_NUMBER
+            | flag(opens, FLAG_OPENS)
+            | flag(reuses, FLAG_REUSES)
+            | flag(sent_empty, FLAG_EMPTY);
         (delta.call, delta.number) = (state.number, u64::from(state.index));
         if opens || !delta.text.is_empty() || !delta.aux.is_empty() {
             Taken::Keep
