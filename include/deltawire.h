@@ -268,7 +268,8 @@ typedef struct {
     // Callbacks ignore this mask: a feed calls every callback that is not NULL.
     uint64_t events;
     // The quirks that end the stream with E_STRICT: bit `quirk % 64` of element `quirk / 64`. Bits
-    // of unknown quirks are ignored.
+    // of unknown quirks are ignored. All 128 bits are all quirks but
+    // `DELTAWIRE_QUIRK_REPEATED_TEXT`, which must be named: a model may repeat itself.
     uint64_t errors[2];
     // The longest allowed event, in bytes: its data, the line feeds that join its data lines, and
     // its name. 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is
@@ -302,7 +303,7 @@ typedef struct {
 
 // How many bytes of a block the state and tables of the default size take, with room to spare; the
 // event buffer is the rest. This constant grows only with `DELTAWIRE_ABI`.
-#define DELTAWIRE_STATE_SIZE 8192
+#define DELTAWIRE_STATE_SIZE 12288
 
 // The size of a block, in bytes, for a parser with the default config that can keep `event_bytes`
 // of a cut event.
@@ -1562,7 +1563,7 @@ uint64_t deltawire_error_offset(const deltawire_parser *p);
 // use.
 typedef struct {
     // Private to the library.
-    uint64_t opaque[96];
+    uint64_t opaque[104];
 } deltawire_chunk_storage;
 
 // Indexes a JSON payload in one pass, without a parser. `*out` points into `mem` and to `json`:
@@ -1964,16 +1965,16 @@ deltawire_status deltawire_message_json(const deltawire_message *m,
 // Owner for `deltawire_message_member`: the `function` of a tool call, or its `custom` tool.
 #define DELTAWIRE_OWNER_FUNCTION 4
 
-// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events; of chat
-// completions, what usages of details added to the last one.
+// Owner for `deltawire_message_member`: the usage of Anthropic, merged from several events; of
+// chat completions, what usages of details added to the last one.
 #define DELTAWIRE_OWNER_USAGE 5
 
 // Copies a member that has no `DELTAWIRE_M_*`, such as a provider's `citations` or `timings`, into
 // `buf`, as `deltawire_message_text` copies a text. The value is raw JSON, the last one that was
 // not null; lists of a delta (`images`), except `citations`, become one. `owner`:
-// `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `call` is
-// the position of the call, as in `deltawire_message_text`; `name` is UTF-8 of `name_len` bytes.
-// Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
+// `DELTAWIRE_OWNER_*`; `choice` is the index of the choice, 0 for a member of the chunks; `call`
+// is the position of the call, as in `deltawire_message_text`; `name` is UTF-8 of `name_len`
+// bytes. Answers OK, ABSENT, E_NULL, E_ALIGN, E_STATE, E_RANGE (`owner`, `name_len`), E_SMALL.
 deltawire_status deltawire_message_member(const deltawire_message *m,
                                           uint32_t owner,
                                           uint32_t choice,
@@ -2095,7 +2096,7 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
 // C40: a text came in members or events that nobody documents.
 #define DELTAWIRE_QUIRK_UNKNOWN_TEXT 34
 
-// C41: a fragment without ID and name continued the tool call opened last, whose index it does not have.
+// C41: a fragment without ID and name, under another index, continued the call opened last.
 #define DELTAWIRE_QUIRK_GUESSED_CALL 35
 
 // C41: a fragment without ID and name opened a tool call.

@@ -469,7 +469,8 @@ private:
 class quirk_set {
 public:
     constexpr quirk_set() noexcept = default;
-    /// All quirks, including those of later versions.
+    /// All quirks, including those of later versions. As `config::errors` it leaves out DELTAWIRE_QUIRK_REPEATED_TEXT,
+    /// which must be named: a model may repeat itself.
     static constexpr quirk_set all() noexcept {
         quirk_set set;
         set.low_ = ~std::uint64_t{0};

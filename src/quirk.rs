@@ -112,7 +112,7 @@ quirks! {
     DeltaAfterDone = 33, "C39", "a delta of Responses came after its text was done";
     /// [`Native`](crate::Update::Native) updates have it.
     UnknownText = 34, "C40", "a text came in members or events that nobody documents";
-    GuessedCall = 35, "C41", "a fragment without ID and name continued the tool call opened last, whose index it does not have";
+    GuessedCall = 35, "C41", "a fragment without ID and name, under another index, continued the call opened last";
     NamelessCall = 36, "C41", "a fragment without ID and name opened a tool call";
     /// The texts are joined as they came.
     RepeatedText = 37, "C42", "deltas repeated the text before them: each has all of it so far, or it came once more";

@@ -149,7 +149,8 @@ func WithProtocol(p Protocol) Option {
 	}
 }
 
-// WithStrict makes these quirks an error, a [*StrictError]; without arguments, all quirks.
+// WithStrict makes these quirks an error, a [*StrictError]; without arguments, all quirks but
+// [QuirkRepeatedText], which must be named: a model may repeat itself.
 func WithStrict(quirks ...Quirk) Option {
 	return func(s *settings) {
 		if len(quirks) == 0 {

@@ -46,7 +46,7 @@ const (
 	QuirkChangedText        Quirk = 32 // C38: a finished text or tool call of Responses differs from its deltas
 	QuirkDeltaAfterDone     Quirk = 33 // C39: a delta of Responses came after its text was done
 	QuirkUnknownText        Quirk = 34 // C40: a text came in members or events that nobody documents
-	QuirkGuessedCall        Quirk = 35 // C41: a fragment without ID and name continued the tool call opened last, whose index it does not have
+	QuirkGuessedCall        Quirk = 35 // C41: a fragment without ID and name, under another index, continued the call opened last
 	QuirkNamelessCall       Quirk = 36 // C41: a fragment without ID and name opened a tool call
 	QuirkRepeatedText       Quirk = 37 // C42: deltas repeated the text before them: each has all of it so far, or it came once more
 	QuirkBrokenArguments    Quirk = 38 // C43: a choice finished while the arguments of a tool call were cut or no JSON

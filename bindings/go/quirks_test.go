@@ -252,7 +252,8 @@ func TestQuirkEvents(t *testing.T) {
 		if q.Code() == "" || q.Text() == "" || !slices.Equal(QuirksOf(q.String()), []Quirk{q}) {
 			t.Errorf("quirk %d has no names", q)
 		}
-		if !met[q] {
+		// A parser passes over log probabilities; only a message finds it.
+		if !met[q] && q != QuirkNotANumber {
 			t.Errorf("no case has %v", q)
 		}
 	}

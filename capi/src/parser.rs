@@ -88,7 +88,10 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
             DELTAWIRE_MODE_SSE => Payload::Opaque,
             _ => Payload::Chunks,
         })
-        .with_errors(Quirk::ALL.iter().copied().filter(is_error).collect::<QuirkSet>())
+        .with_errors(match config.errors {
+            [u64::MAX, u64::MAX] => QuirkSet::ALL,
+            _ => Quirk::ALL.iter().copied().filter(is_error).collect(),
+        })
         .with_protocol(protocol);
     let core = Core {
         shares: has(DELTAWIRE_CFG_SHARED),

@@ -432,6 +432,7 @@ fn a_message_has_numbers_as_they_came() {
     {
       "index": 0,
       "message": {
+        "role": "assistant",
         "content": "{[\",: ",
         "tool_calls": [
           {

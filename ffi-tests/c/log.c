@@ -246,10 +246,14 @@ static void put_more(logbook *log, const char *word, const item *it)
 static uint32_t finish_code(const item *it)
 {
     static const char *const reasons[] = {"stop", "length", "tool_calls", "content_filter", "function_call", "error"};
+    static const char *const others[] = {"insufficient_system_resource", "network_error", "sensitive"};
     uint32_t i;
     for (i = 0; i < 6; i++)
         if (strlen(reasons[i]) == it->part_len[0] && memcmp(reasons[i], it->part[0], it->part_len[0]) == 0)
             return DELTAWIRE_FINISH_STOP + i;
+    for (i = 0; i < 3; i++)
+        if (strlen(others[i]) == it->part_len[0] && memcmp(others[i], it->part[0], it->part_len[0]) == 0)
+            return i < 2 ? DELTAWIRE_FINISH_ERROR : DELTAWIRE_FINISH_CONTENT_FILTER;
     return DELTAWIRE_FINISH_OTHER;
 }
 

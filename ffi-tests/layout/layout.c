@@ -189,7 +189,7 @@ OFFSET(deltawire_meter, iterations, 424, 328, 328);
 OFFSET(deltawire_meter, other_iterations, 512, 416, 416);
 OFFSET(deltawire_meter, tool_usage, 600, 504, 504);
 
-SIZE(deltawire_chunk_storage, 768, 768, 768);
+SIZE(deltawire_chunk_storage, 832, 832, 832);
 ALIGN(deltawire_chunk_storage, 8, 8, 4);
 OFFSET(deltawire_chunk_storage, opaque, 0, 0, 0);
 

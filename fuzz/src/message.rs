@@ -157,7 +157,9 @@ pub(crate) fn chunks(
 
 /// Returns the length of a message's texts in bytes.
 fn texts(message: &Completion) -> usize {
-    let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    // A message says `assistant` and `{}` where nothing was sent.
+    let implied = |text: &String| text == "assistant" || text == "{}";
+    let len = |text: &Option<String>| text.as_ref().filter(|text| !implied(text)).map_or(0, String::len);
     let mut sum = len(&message.id) + len(&message.model) + len(&message.object);
     for choice in &message.choices {
         sum += len(&choice.role) + len(&choice.content) + len(&choice.refusal) + len(&choice.reasoning);

@@ -11,6 +11,9 @@ use crate::json::{Text, Value, ValueKind};
 /// How many members an element may have that adds them to an element before it. One with more replaces that element.
 const NAMES: usize = 16;
 
+/// How many elements a list may have whose elements add to those before them. The elements of a longer one are appended.
+const MERGED: usize = 64;
+
 /// Whether the lists of this member become one. The last list of `citations` counts, because servers send all of them
 /// each time.
 pub(super) fn is_list(member: &OtherMember<'_>) -> bool {
@@ -49,7 +52,11 @@ impl<'a> Added<'a> {
         match raw.strip_prefix(open) {
             Some(b"]") => Added::Nothing,
             Some(end) if matches!(end.trim_ascii_start(), [b',' | b']', ..]) => Added::End(b"", end),
-            _ if indexes(list).any(|index| index < top) => Added::Merged,
+            _ if elements(list).take(MERGED.saturating_add(1)).count() <= MERGED
+                && indexes(list).any(|index| index < top) =>
+            {
+                Added::Merged
+            }
             _ => Added::End(b",", raw.get(1..).unwrap_or_default()),
         }
     }

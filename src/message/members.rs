@@ -187,6 +187,16 @@ fn free_bytes(out: &mut Out<'_>, room: usize) {
 }
 
 impl<T: Rows + ?Sized> Table<T> {
+    /// Whether the record of a member is live.
+    pub(super) fn is_live_member(&self, record: &LogRecord<'_>) -> bool {
+        !Entry::of(record).is_some_and(|entry| self.is_replaced(&entry))
+    }
+
+    /// Whether a whole usage replaced this member of earlier ones.
+    pub(super) fn is_replaced(&self, entry: &Entry<'_>) -> bool {
+        entry.owner == Owner::Usage as u8 && entry.at < self.top.usage.begin
+    }
+
     /// Returns the place of a member's choice in its key. A choice that is not listed has the place that it will get.
     fn place_of_owner(&self, owner: Owner, choice: u32) -> u16 {
         match owner {

@@ -1,8 +1,6 @@
 //! The state of a log's choices and calls. It contains no texts, but the offsets at which their live records begin.
 
-use super::members::Entry;
 use super::record::{kind, LogRecord, RecordKey};
-use crate::chat::Owner;
 use crate::dialect::Protocol;
 use crate::tables::Tables;
 use crate::visits::visit;
@@ -370,14 +368,9 @@ impl<T: Rows + ?Sized> Table<T> {
     pub(super) fn is_live(&self, record: &LogRecord<'_>) -> bool {
         match record.key.kind() {
             kind::DEAD => false,
-            kind::MEMBER => !Entry::of(record).is_some_and(|entry| self.is_replaced(&entry)),
+            kind::MEMBER => self.is_live_member(record),
             _ => record.at >= self.begin(record.key),
         }
-    }
-
-    /// Whether a whole usage replaced this member of earlier ones.
-    pub(super) fn is_replaced(&self, entry: &Entry<'_>) -> bool {
-        entry.owner == Owner::Usage as u8 && entry.at < self.top.usage.begin
     }
 
     /// Notes that all records in the log are live, after the replaced ones were removed.

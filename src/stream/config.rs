@@ -32,9 +32,8 @@ pub struct Config {
     /// [`Error::Quirk`](crate::Error::Quirk).
     ///
     /// Quirks of framing and shape stop [`Parser::next`](super::Parser::next) and [`Parser::feed`](super::Parser::feed)
-    /// alike. Quirks inside a text, and quirks that depend on earlier chunks, are found only when texts are read and
-    /// deltas are tracked. `feed` does both. A program that pulls finds them with
-    /// [`Text::quirks`](crate::json::Text::quirks) and [`Updates::quirks`](crate::track::Updates::quirks).
+    /// before the deltas of the event. Quirks inside a text, and quirks that depend on earlier chunks, are found with its
+    /// deltas: `feed` stops after them, and of a pulled event the next call returns the error.
     pub errors: QuirkSet,
 }
 

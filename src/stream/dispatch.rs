@@ -215,7 +215,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 visit!(more.map_or(rest.len(), |more| more + 1));
                 (Found::Chunk(data), more.map(|at| end.saturating_add(at)))
             }
-            Err(_) if hint == Hint::Error && self.config.validate == Validate::Lazy => {
+            Err(fault) if hint == Hint::Error && self.config.validate == Validate::Lazy => {
+                if let Some(glued) = glued::find(payload, fault, limits.max_depth, true).filter(|_| !self.block.raw) {
+                    self.facts.malformed = self.facts.malformed.saturating_add(1);
+                    return self.conclude_broken(storage, window, (data, name_span), glued);
+                }
                 plain_text(&mut self.index);
                 (Found::Chunk(data), None)
             }
@@ -228,7 +232,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.note_text();
                 }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
-                if let Some(glued) = glued::find(payload, fault, limits.max_depth).filter(|_| !self.block.raw) {
+                if let Some(glued) = glued::find(payload, fault, limits.max_depth, false).filter(|_| !self.block.raw) {
                     return self.conclude_broken(storage, window, (data, name_span), glued);
                 }
                 (Found::Malformed(data, fault), None)
@@ -289,7 +293,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     ) -> Found {
         // The next step gets another window, so the payload is stored.
         let Ok((data, name)) = self.buffer.hold(storage, window, (data, name)) else { return self.too_long() };
-        self.name = name;
+        // The name of an error belongs to the event behind it.
+        self.name = if glued.is_error { Span::EMPTY } else { name };
         let (_, rest) = data.split(glued.start as u32);
         let (front, _) = data.split(glued.front as u32);
         self.after = After::Glued { payload: rest, is_error: glued.is_error };

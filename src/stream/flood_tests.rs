@@ -303,8 +303,9 @@ const LINES: f64 = 24.0;
 /// The most visits of a byte within one event, or within the rest of one.
 const WITHIN: f64 = 8.0;
 
-/// The most visits of a byte of tool calls that are new. Each is searched for in all rows of the tracker's table.
-const SEARCHED: f64 = 12.0;
+/// The most visits of a byte of tool calls that are new. Each is searched for in all rows of the tracker's table, and its
+/// arguments are hashed.
+const SEARCHED: f64 = 13.0;
 
 /// The most visits of a byte of texts that are read, escape by escape.
 const ESCAPES: f64 = 24.0;

@@ -17,14 +17,18 @@ pub(super) struct Glued {
 }
 
 /// Finds the whole object behind the `fault` of a payload: the nearest `{` before the fault that stands directly behind
-/// `data:` or an `event: error` line, else the first one after it, else the nearest bare `{`, which must be an error. It
-/// counts only if it is whole JSON to the end of the payload.
+/// `data:` or an `event: error` line, else the first one after it, else the nearest bare `{`, which must be an error,
+/// unless the block `is_named` so. It counts only if it is whole JSON to the end of the payload.
 ///
 /// A payload that merely stops has no fault before its end, and an escaped quote never makes a fault, so no text of a
 /// sound event can forge one. Takes time linear in the length of the payload.
 #[cold]
-pub(super) fn find(payload: &[u8], fault: JsonError, max_depth: u32) -> Option<Glued> {
-    let at = fault.offset;
+pub(super) fn find(payload: &[u8], fault: JsonError, max_depth: u32, is_named: bool) -> Option<Glued> {
+    // The reader passes over a value that it does not need by its brackets, and so may miss a fault inside it.
+    let at = match fault.offset {
+        at if at < payload.len() => at,
+        _ => json::validate(payload, max_depth).err()?.offset,
+    };
     if at >= payload.len() {
         return None;
     }
@@ -45,8 +49,11 @@ pub(super) fn find(payload: &[u8], fault: JsonError, max_depth: u32) -> Option<G
         return is_whole(glued.start).then_some(glued);
     }
     let bare = before.iter().rposition(|byte| *byte == b'{').filter(|start| *start > 0 && is_whole(*start));
-    let bare = bare.or_else(|| Some(at).filter(|start| payload.get(*start) == Some(&b'{') && is_whole(*start)))?;
-    says_error(Value::from_raw(payload.get(bare..)?)).then_some(Glued { front: bare, start: bare, is_error: false })
+    let behind =
+        || Some(at.saturating_add(after.iter().position(|byte| *byte == b'{')?)).filter(|start| is_whole(*start));
+    let bare = bare.or_else(behind)?;
+    let is_error = is_named || says_error(Value::from_raw(payload.get(bare..)?));
+    is_error.then_some(Glued { front: bare, start: bare, is_error: is_named })
 }
 
 /// Returns how many bytes are before the field whose value begins behind `front`, and whether that is an `event: error`
@@ -79,7 +86,7 @@ mod tests {
     /// Returns the malformed front of a payload, and the object behind it.
     fn found(payload: &str) -> Option<(&str, &str, bool)> {
         let fault = json::validate(payload.as_bytes(), 64).unwrap_err();
-        let Glued { front, start, is_error } = find(payload.as_bytes(), fault, 64)?;
+        let Glued { front, start, is_error } = find(payload.as_bytes(), fault, 64, false)?;
         Some((&payload[..front], &payload[start..], is_error))
     }
 
@@ -121,7 +128,7 @@ mod tests {
             let visits = |times: usize| {
                 let payload: String = std::iter::repeat_n(unit, times).collect::<Vec<_>>().concat() + "x";
                 let Err(fault) = json::validate(payload.as_bytes(), 64) else { unreachable!() };
-                crate::visits::during(|| find(payload.as_bytes(), fault, 64)).1
+                crate::visits::during(|| find(payload.as_bytes(), fault, 64, false)).1
             };
             assert!(visits(2000) <= 12 * visits(200), "{unit}");
         }

@@ -159,6 +159,9 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// The event borrows from the input if it is whole there; otherwise it was copied to the storage, once. Its
     /// [`deltas`](Pulled::deltas) are those that [`feed`](Self::feed) gives to a handler.
     ///
+    /// The event borrows the parser until it is dropped. In the body of a `while let` that is its end; with `loop { let
+    /// Some(event) = parser.next(&mut input)? else { break }; … }` the parser is free once the event was used up.
+    ///
     /// # Errors
     ///
     /// [`Error::Quirk`], if the event has a quirk of framing or shape that [`Config::errors`] names; the event is

@@ -130,6 +130,8 @@ pub struct TrackerState {
     /// The place in the table of the call that the last tool call delta selected. The name and the arguments of that
     /// call follow.
     current_call: Option<u16>,
+    /// Whether a tool call was left out, because the table was full. Its fragments belong to no other call.
+    lost_call: bool,
     /// How much of the current message earlier messages reported. Its deltas begin after that part. `None` if its
     /// deltas are dropped.
     reported: Option<Reach>,
@@ -171,7 +173,7 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// Returns a tracker for the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
-        TrackerOf { tables, state: TrackerState { pending: 0, current_call: None, reported: None } }
+        TrackerOf { tables, state: TrackerState { pending: 0, current_call: None, lost_call: false, reported: None } }
     }
 }
 

@@ -44,7 +44,8 @@ pub struct deltawire_config {
     /// Callbacks ignore this mask: a feed calls every callback that is not NULL.
     pub events: u64,
     /// The quirks that end the stream with E_STRICT: bit `quirk % 64` of element `quirk / 64`. Bits
-    /// of unknown quirks are ignored.
+    /// of unknown quirks are ignored. All 128 bits are all quirks but
+    /// `DELTAWIRE_QUIRK_REPEATED_TEXT`, which must be named: a model may repeat itself.
     pub errors: [u64; 2],
     /// The longest allowed event, in bytes: its data, the line feeds that join its data lines, and
     /// its name. 0 is 1 MiB; at most 2^31 - 1. Without `DELTAWIRE_CFG_GROW` the size of the block is

@@ -66,7 +66,7 @@ pub const DELTAWIRE_AGAIN: i32 = 2;
 pub const DELTAWIRE_ALIGN: usize = 8;
 /// How many bytes of a block the state and tables of the default size take, with room to spare; the
 /// event buffer is the rest. This constant grows only with `DELTAWIRE_ABI`.
-pub const DELTAWIRE_STATE_SIZE: usize = 8192;
+pub const DELTAWIRE_STATE_SIZE: usize = 12288;
 /// The size of a workspace's block, in bytes, with room to spare. This constant grows only with
 /// `DELTAWIRE_ABI`.
 pub const DELTAWIRE_WORKSPACE_SIZE: usize = 8192;

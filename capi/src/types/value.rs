@@ -102,7 +102,7 @@ pub struct deltawire_decimal {
 #[repr(C)]
 pub struct deltawire_chunk_storage {
     /// Private to the library.
-    pub opaque: [u64; 96],
+    pub opaque: [u64; 104],
 }
 
 /// `id`.

@@ -115,8 +115,7 @@ fn emitted(hash: &mut Hash, bytes: &[u8], cut: usize) {
             log.reset();
         }
     }
-    let outcome =
-        emitter.finish(&mut machine, &mut storage, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
+    let outcome = emitter.finish(&mut machine, &mut storage, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
     hash.byte(u8::from(outcome == Outcome::Done));
     hash.byte(u8::from(log.left_out().is_some()));
     read(hash, &log, &buffer);

@@ -66,6 +66,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             false => self.resolve(place, &choice, &fragment),
         };
         let Some((call_place, fate, reuses)) = resolved else {
+            self.state.lost_call = true;
             return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
         };
         let opens = fate == Fate::Opens;
@@ -166,7 +167,9 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             return Some((u16::try_from(call_place).ok()?, fate, false));
         }
         let reuses = selected.is_some() && fragment.index.is_some();
-        if let (false, true, Some(index)) = (selected.is_some(), fragment.is_bare, fragment.index) {
+        if let (false, true, Some(index)) =
+            (selected.is_some() || self.state.lost_call, fragment.is_bare, fragment.index)
+        {
             let last = self.opened_last(choice.index).filter(|(_, call)| !call.arguments.may_end());
             if let Some((call_place, call)) = last {
                 call.other_index = index;
