@@ -22,6 +22,11 @@ pub(crate) fn member_of<'a>(value: Value<'a>, name: &str) -> Option<Value<'a>> {
     value.get(name).ok().flatten().filter(|value| !value.is_null())
 }
 
+/// Whether the `type` of an object is this word.
+pub(crate) fn is_type(object: Value<'_>, word: &str) -> bool {
+    member_of(object, "type").and_then(|kind| kind.as_text()).is_some_and(|kind| kind == word)
+}
+
 /// Returns the message of an error that has it in a list: `errors[0].message` or `detail[0].msg`.
 pub(crate) fn nested_words<'a>(errors: Option<Value<'a>>, detail: Option<Value<'a>>) -> Option<Value<'a>> {
     [(errors, "message"), (detail, "msg")].into_iter().find_map(|(list, name)| {

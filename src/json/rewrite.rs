@@ -47,23 +47,19 @@ fn hex(digit: u8) -> u8 {
 /// whitespace is dropped, each container ends at its first error, and texts are decoded and escaped again. The result
 /// is at most six times as long as the value.
 pub(crate) fn rewrite(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
-    rewritten(raw, false, put);
+    rewrite_with(raw, false, false, put);
 }
 
 /// Does what [`rewrite`] does, but keeps half a surrogate pair at the beginning or the end of a text, because the text
 /// next to it may have the other half. Rewriting the result gives the same as rewriting `raw`.
 pub(crate) fn rewrite_keeping_halves(raw: &[u8], put: &mut dyn FnMut(&[u8])) {
-    rewritten(raw, true, put);
+    rewrite_with(raw, true, false, put);
 }
 
 /// Does what [`rewrite`] does, but writes null for `NaN`, `Infinity` and `-Infinity`, after which the container goes on.
 /// Returns whether there was one.
 pub(crate) fn rewrite_not_numbers(raw: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
     rewrite_with(raw, false, true, put)
-}
-
-fn rewritten(raw: &[u8], keeps_halves: bool, put: &mut dyn FnMut(&[u8])) {
-    rewrite_with(raw, keeps_halves, false, put);
 }
 
 fn rewrite_with(raw: &[u8], keeps_halves: bool, not_numbers: bool, put: &mut dyn FnMut(&[u8])) -> bool {

@@ -245,8 +245,8 @@ impl<T: Rows + ?Sized> LogState<T> {
 }
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Adds a member, which replaces the previous one of its name or joins its list. Ignores members of a call that was left out. Members
-    /// of a call that is not open yet are listed once it opens.
+    /// Adds a member, which replaces the previous one of its name or joins its list. Ignores members of a call that was
+    /// left out. Members of a call that is not open yet are listed once it opens.
     pub(super) fn other(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
         let OtherMember { owner, choice, call, name, value, .. } = *member;
         if owner.is_call() && !self.state.table.may_have_call(choice, call) {
@@ -425,7 +425,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         !self.is_native() && self.usage_members(buffer).next().is_some()
     }
 
-    /// Puts the last usage of chat completions with the members that were added to it, as strict JSON.
+    /// Puts the last whole usage, if there is one, with the members that were added to it, as strict JSON. There must be
+    /// such members.
     pub(super) fn put_added_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) {
         let last = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next().map(Value::from_raw);
         let (mut open, mut at): (&[u8], _) = (b"{\"", 0);

@@ -5,6 +5,7 @@ use super::details::Items;
 use super::log::MessageLogOf;
 use super::record::{kind, RecordKey};
 use super::table::Rows;
+use crate::chat::scalar::is_type;
 use crate::chat::TokenCounts;
 use crate::dialect::{Counts, Protocol};
 use crate::json::{self, Text, TextFlags, Value};
@@ -29,18 +30,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             json::rewrite(raw, put);
             return true;
         }
-        let mut count = 0u32;
-        for entry in self.usage_members(buffer) {
-            put(if count == 0 { b"{\"" } else { b",\"" });
-            json::escape(entry.name, &mut *put);
-            put(b"\":");
-            json::rewrite(entry.value, put);
-            count = count.saturating_add(1);
+        let is_any = self.usage_members(buffer).next().is_some();
+        if is_any {
+            self.put_added_usage(buffer, put);
         }
-        if count > 0 {
-            put(b"}");
-        }
-        count > 0
+        is_any
     }
 
     /// Puts the thinking blocks of an Anthropic message in the form of `reasoning_details` (OpenRouter), so that a client
@@ -168,7 +162,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
 /// Whether a part is a thinking block that only Anthropic can read.
 fn is_redacted(part: Value<'_>) -> bool {
-    part.get("type").ok().flatten().and_then(|kind| kind.as_text()).is_some_and(|kind| kind == "redacted_thinking")
+    is_type(part, "redacted_thinking")
 }
 
 /// Puts a number.

@@ -3,20 +3,13 @@
 use super::log::MessageLogOf;
 use super::record::{kind, RecordKey};
 use super::table::Rows;
+use crate::chat::scalar::{is_type, member_of};
 use crate::json::{self, Checker, Text, Value};
 
 /// The types of the pieces that join a member of their block: the type of a piece, the piece's member, the block's
 /// member, and the type of the block, or an empty one for any.
 static JOINED: [(&str, &str, &str, &str); 2] =
     [("input_json_delta", "partial_json", "input", ""), ("compaction_delta", "content", "content", "compaction")];
-
-fn member<'a>(part: Value<'a>, name: &str) -> Option<Value<'a>> {
-    part.get(name).ok().flatten()
-}
-
-fn is_type(part: Value<'_>, word: &str) -> bool {
-    member(part, "type").and_then(|kind| kind.as_text()).is_some_and(|kind| kind == word)
-}
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Puts the parts of a choice with commas between them. Pieces that follow their block join one member of it, and a
@@ -31,7 +24,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             let next = parts.clone().next();
             let of_block = |row: &&(&str, &str, &str, &str)| {
                 let (piece, _, name, kind) = **row;
-                let is_block = if kind.is_empty() { member(block, name).is_some() } else { is_type(block, kind) };
+                let is_block =
+                    if kind.is_empty() { matches!(block.get(name), Ok(Some(_))) } else { is_type(block, kind) };
                 is_block && next.is_some_and(|next| is_type(next, piece))
             };
             let Some((piece, from, name, _)) = JOINED.iter().find(of_block) else {
@@ -39,7 +33,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 continue;
             };
             let pieces = parts.clone().take_while(|part| is_type(*part, piece));
-            let texts = pieces.clone().filter_map(|part| member(part, from)?.as_text());
+            let texts = pieces.clone().filter_map(|part| member_of(part, from)?.as_text());
             put_joined(block, name, texts, put);
             for _ in pieces {
                 parts.next();

@@ -84,9 +84,9 @@ impl<T: Rows + ?Sized> LogState<T> {
         self.fault.take().map_or(Ok(()), Err)
     }
 
-    /// Whether the log may be read, to find whether it has such a value already, which messages repeat, or to join lists. A sender who
-    /// repeats a short value in a long log would otherwise make each repetition cost the whole log. The value is then
-    /// left out; a later one contains it again.
+    /// Whether the log may be read, to find whether it has such a value already, which messages repeat, or to join
+    /// lists. A sender who repeats a short value in a long log would otherwise make each repetition cost the whole log.
+    /// The value is then left out; a later one contains it again.
     #[cold]
     #[inline(never)]
     pub(super) fn may_read(&mut self, value: &[u8]) -> bool {

@@ -206,6 +206,15 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             read
         };
+        // Without strict validation the data of an error may be any text.
+        let may_be_text = hint == Hint::Error && !is_strict;
+        let fault = read.as_ref().err().filter(|_| !self.block.raw);
+        if let Some(glued) = fault.and_then(|fault| glued::find(payload, *fault, limits.max_depth, may_be_text)) {
+            if hint == Hint::Error && !may_be_text {
+                self.note_error();
+            }
+            return self.conclude_broken(storage, window, (data, name_span), glued);
+        }
         let mut choices = SeenChoices::default();
         let (found, trailing) = match read {
             Ok(Read { end, seen, .. }) => {
@@ -215,11 +224,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 visit!(more.map_or(rest.len(), |more| more + 1));
                 (Found::Chunk(data), more.map(|at| end.saturating_add(at)))
             }
-            Err(fault) if hint == Hint::Error && self.config.validate == Validate::Lazy => {
-                if let Some(glued) = glued::find(payload, fault, limits.max_depth, true).filter(|_| !self.block.raw) {
-                    self.facts.malformed = self.facts.malformed.saturating_add(1);
-                    return self.conclude_broken(storage, window, (data, name_span), glued);
-                }
+            Err(_) if may_be_text => {
                 plain_text(&mut self.index);
                 (Found::Chunk(data), None)
             }
@@ -232,9 +237,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.note_text();
                 }
                 self.facts.malformed = self.facts.malformed.saturating_add(1);
-                if let Some(glued) = glued::find(payload, fault, limits.max_depth, false).filter(|_| !self.block.raw) {
-                    return self.conclude_broken(storage, window, (data, name_span), glued);
-                }
                 (Found::Malformed(data, fault), None)
             }
         };
@@ -291,6 +293,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         (data, name): (Span, Span),
         glued: Glued,
     ) -> Found {
+        self.facts.malformed = self.facts.malformed.saturating_add(1);
         // The next step gets another window, so the payload is stored.
         let Ok((data, name)) = self.buffer.hold(storage, window, (data, name)) else { return self.too_long() };
         // The name of an error belongs to the event behind it.

@@ -1,7 +1,7 @@
-//! An event that broke off inside its JSON, with a whole event behind it in the same payload: the server or a proxy went
-//! on without ending the line, or without a blank line.
+//! An event that broke off inside its JSON, with a whole event behind it in the same payload: the server or a proxy
+//! went on without ending the line, or without a blank line.
 
-use crate::chat::scalar::{is_error, member_of};
+use crate::chat::scalar::{is_error, is_type, member_of};
 use crate::json::{self, JsonError, Value};
 use crate::visits::visit;
 
@@ -24,6 +24,9 @@ pub(super) struct Glued {
 /// sound event can forge one. Takes time linear in the length of the payload.
 #[cold]
 pub(super) fn find(payload: &[u8], fault: JsonError, max_depth: u32, is_named: bool) -> Option<Glued> {
+    if !matches!(payload.trim_ascii_start().first(), Some(b'{' | b'[')) {
+        return None;
+    }
     // The reader passes over a value that it does not need by its brackets, and so may miss a fault inside it.
     let at = match fault.offset {
         at if at < payload.len() => at,
@@ -34,9 +37,6 @@ pub(super) fn find(payload: &[u8], fault: JsonError, max_depth: u32, is_named: b
     }
     visit!(payload.len());
     let (before, after) = payload.split_at_checked(at)?;
-    if !matches!(payload.trim_ascii_start().first(), Some(b'{' | b'[')) {
-        return None;
-    }
     let is_whole = |start: usize| payload.get(start..).is_some_and(|rest| json::validate(rest, max_depth).is_ok());
     let behind_field =
         |start: usize| prefix(payload.get(..start)?).map(|(front, is_error)| Glued { front, start, is_error });
@@ -70,8 +70,7 @@ fn prefix(front: &[u8]) -> Option<(usize, bool)> {
 
 /// Whether an object is an error: it has one, or is of that type.
 fn says_error(object: Value<'_>) -> bool {
-    let is_type = |kind: Value<'_>| kind.as_text().is_some_and(|kind| kind == "error");
-    member_of(object, "error").is_some_and(is_error) || member_of(object, "type").is_some_and(is_type)
+    member_of(object, "error").is_some_and(is_error) || is_type(object, "error")
 }
 
 #[cfg(test)]

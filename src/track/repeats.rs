@@ -1,8 +1,8 @@
 //! Finds texts that are sent again: all of a text so far in each delta, or all of it once more.
 //!
 //! Nothing is changed by such a guess: a model may repeat itself. The tracker keeps no text, so a delta is compared with
-//! what came before by lengths and hashes. Nearly every delta has less than half of the bytes before it, and so repeats
-//! neither all of them, nor is the second one of a row that began with the text.
+//! what came before by lengths and hashes. Nearly every delta has at most half of the bytes before it. Such a delta is
+//! not compared: it does not repeat all of them, and does not end a row that began with the first delta.
 
 use crate::delta::Part;
 use crate::hash;
@@ -115,7 +115,7 @@ mod tests {
     extern crate std;
     use super::Repeats;
     use crate::delta::Part;
-    use std::string::String;
+    use std::string::{String, ToString};
     use std::vec::Vec;
 
     /// Returns for each text whether it repeats those before it, by the whole way, and by the short way first.
@@ -171,6 +171,4 @@ mod tests {
             assert!(found(texts).iter().all(|found| !found), "{texts:?}");
         }
     }
-
-    use std::string::ToString;
 }

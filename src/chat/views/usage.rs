@@ -173,7 +173,8 @@ fn is_instead(object: &str, name: &Text<'_>) -> bool {
 /// How many tokens were used, as one event reports it. Never add the usages of a stream: each is the count so far.
 ///
 /// In chat completions, Responses and Gemini, only the last usage of a stream counts; but one of chat completions that
-/// has none of `prompt_tokens`, `completion_tokens` and `total_tokens` adds its members to the last one. Anthropic sends the prompt in `message_start` and often only the completion in `message_delta`.
+/// has none of `prompt_tokens`, `completion_tokens` and `total_tokens` adds its members to the last one.
+/// Anthropic sends the prompt in `message_start` and often only the completion in `message_delta`.
 /// [`Parser::usage`](crate::Parser::usage) merges them.
 #[derive(Clone, Copy)]
 pub struct Usage<'a> {
