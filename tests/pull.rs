@@ -334,3 +334,21 @@ fn a_closure_reads_all() {
     assert!(matches!(read, Err(Stop::Error(Error::Quirk { quirk: Quirk::BadEscape, offset: 0 }))), "{read:?}");
     assert_eq!((count, parser.quirk_count(Quirk::BadEscape)), (3, 3));
 }
+
+/// The verdict after the last event does not wait for the next call.
+#[test]
+fn what_the_last_deltas_showed_is_in_the_end_at_once() {
+    let stream = concat!(
+        r#"data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{\"x"}}]},"finish_reason":"stop"}]}"#,
+        "\n\ndata: [DONE]\n\n"
+    );
+    let mut parser = Parser::new([0; 512]);
+    let mut input = stream.as_bytes();
+    let first = parser.next(&mut input).unwrap();
+    assert!(matches!(first.as_deref(), Some(Event::Chunk(_))));
+    drop(first);
+    assert_eq!((parser.quirk_count(Quirk::BrokenArguments), parser.end().broken_calls), (1, 1));
+    while parser.next(&mut input).unwrap().is_some() {}
+    assert!(parser.finish().unwrap().is_none());
+    assert_eq!((parser.end().broken_calls, parser.end().is_complete()), (1, false));
+}

@@ -310,9 +310,7 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
     /// The verdict: how the stream ended, or how it would end now.
     pub fn end(&self) -> End {
         let Findings { quirks, limit } = self.tracked.found;
-        let mut end = self.machine.end().with_left_out(limit.is_some().into());
-        end.replaced = end.replaced.saturating_add(quirks.contains(Quirk::ReplacedMessage).into());
-        end
+        self.machine.end_after(quirks).with_left_out(limit.is_some().into())
     }
 
     /// The last event ID, which a client sends as `Last-Event-ID` when it reconnects. Empty if none came.

@@ -210,12 +210,18 @@ impl StreamState {
 
     /// The verdict so far.
     pub fn end(&self) -> End {
+        self.end_after(QuirkSet::EMPTY)
+    }
+
+    /// The verdict so far, with quirks of the last event that are not counted yet.
+    pub(super) fn end_after(&self, quirks: QuirkSet) -> End {
+        let count = |quirk| u32::from(self.quirk_count(quirk)).saturating_add(quirks.contains(quirk).into());
         let mut end = self.facts.end(self.offset, self.config.payload == Payload::Opaque);
         if self.facts.own_event {
             end.protocol = self.dialect.protocol.filter(|protocol| protocol.is_read());
         }
-        end.replaced = end.replaced.saturating_add(self.quirk_count(Quirk::ReplacedMessage).into());
-        end.broken_calls = self.quirk_count(Quirk::BrokenArguments).into();
+        end.replaced = end.replaced.saturating_add(count(Quirk::ReplacedMessage));
+        end.broken_calls = count(Quirk::BrokenArguments);
         end
     }
 
