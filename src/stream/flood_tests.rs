@@ -304,8 +304,8 @@ const LINES: f64 = 24.0;
 const WITHIN: f64 = 8.0;
 
 /// The most visits of a byte of tool calls that are new. Each is searched for in all rows of the tracker's table, and its
-/// arguments are hashed.
-const SEARCHED: f64 = 13.0;
+/// arguments are hashed; and a storage that grows copies the bytes, in a short flood up to twice.
+const SEARCHED: f64 = 14.0;
 
 /// The most visits of a byte of texts that are read, escape by escape.
 const ESCAPES: f64 = 24.0;
