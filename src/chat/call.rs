@@ -2,7 +2,8 @@
 
 use super::choices::next_call;
 use super::index::{call, CallIndex};
-use super::scalar::{id_of, index_number, input_of, text_of};
+use super::scalar::{id_of, input_of, text_of};
+use crate::dialect::index_number;
 use crate::json::{Text, Value, ValueKind};
 
 /// A tool call, or a fragment of one.

@@ -5,8 +5,9 @@ use super::expect::{Expect, MemberRule};
 use super::index::{call, choice, delta, CallIndex, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
 use super::key::Key;
 use super::parts::{has_odd_text, part_type};
-use super::scalar::{index_number, text_of};
+use super::scalar::text_of;
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
+use crate::dialect::index_number;
 use crate::json::{Before, Steps, ValueKinds};
 use crate::Quirk;
 
@@ -341,7 +342,7 @@ impl Work<'_, '_> {
                 ValueKinds::STRING => true,
                 ValueKinds::OBJECT => {
                     let part = self.value_of(read);
-                    self.flag(part_type(part) == Some(false) && has_odd_text(part), Quirk::OddType);
+                    self.flag(has_odd_text(part), Quirk::OddType);
                     part_type(part).is_some()
                 }
                 _ => false,

@@ -1,9 +1,8 @@
 //! Other members: those that no other delta is made of, such as the extensions of a provider, as raw JSON.
 
 use super::key::{Key, Owner};
-use super::scalar::index_number;
 use crate::delta::{Delta, Kind, Meta, Part};
-use crate::dialect::{self, Container, Protocol};
+use crate::dialect::{self, index_number, Container, Protocol};
 use crate::json::{Cursor, Text, Value, ValueKind};
 use crate::shown::{shown, Bytes};
 

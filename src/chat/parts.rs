@@ -24,9 +24,29 @@ pub(crate) fn part_type(part: Value<'_>) -> Option<bool> {
     (kind == "thinking" || kind == "reasoning").then_some(true)
 }
 
-/// Whether the `text` of a part is no string.
+/// The members that may have the text of a thinking part.
+const THOUGHTS: [&str; 3] = ["thinking", "text", "summary"];
+
+/// Whether a text of a part of a known type is no string. A thought may also be a list of strings and of objects with a
+/// `text`.
 pub(super) fn has_odd_text(part: Value<'_>) -> bool {
-    member_of(part, "text").is_some_and(|text| text.kind() != ValueKind::String)
+    let is_odd = |text: Value<'_>| text.kind() != ValueKind::String;
+    let is_odd_item = |item: Value<'_>| match item.kind() {
+        ValueKind::Object => member_of(item, "text").is_some_and(is_odd),
+        _ => is_odd(item),
+    };
+    let is_odd_thought = |thought: Value<'_>| match thought.kind() {
+        ValueKind::Array => {
+            let mut items = Container::of(thought.raw(), Some(thought));
+            core::iter::from_fn(|| items.next(thought.raw())).any(is_odd_item)
+        }
+        _ => is_odd(thought),
+    };
+    match part_type(part) {
+        Some(false) => member_of(part, "text").is_some_and(is_odd),
+        Some(true) => THOUGHTS.iter().filter_map(|name| member_of(part, name)).any(is_odd_thought),
+        None => false,
+    }
 }
 
 /// The position in a content array: its parts, and the array inside a thinking part.
@@ -61,8 +81,7 @@ impl PartsCursor {
                 }
                 Some(true) => {
                     let has_text = |value: &Value<'_>| value.kind() == ValueKind::Array || string_of(*value).is_some();
-                    let names = ["thinking", "text", "summary"];
-                    let thought = names.iter().find_map(|name| member_of(part, name).filter(has_text));
+                    let thought = THOUGHTS.iter().find_map(|name| member_of(part, name).filter(has_text));
                     match thought {
                         Some(value) if value.kind() == ValueKind::Array => {
                             self.inner = Container::of(array, Some(value))

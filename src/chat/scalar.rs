@@ -112,32 +112,6 @@ pub(crate) fn id_of(value: Value<'_>) -> Option<Text<'_>> {
     text_of(value).filter(|_| !is_none_string(value))
 }
 
-/// Returns an index as a number: a negative index is 0, and a number in a string counts. Returns `None` if the value is
-/// no number.
-pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
-    let parse = |number: crate::json::Number<'_>| {
-        number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
-    };
-    if let [digit @ b'0'..=b'9'] = value.raw() {
-        return Some(u32::from(digit - b'0'));
-    }
-    match value.kind() {
-        ValueKind::Number => value.as_number().and_then(parse),
-        ValueKind::String => {
-            // One byte more than a number of 32 bits has.
-            let mut room = [0; 11];
-            let copied = value.as_text()?.copy_to(&mut room);
-            let inner = room.get(..copied.written).filter(|_| copied.complete)?;
-            if inner.is_empty() || inner.len() > 10 || !inner.iter().all(u8::is_ascii_digit) {
-                return None;
-            }
-            let number = inner.iter().fold(0u64, |n, digit| n * 10 + u64::from(digit - b'0'));
-            Some(u32::try_from(number).unwrap_or(u32::MAX))
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::ten_digits;

@@ -7,9 +7,8 @@
 use super::index::{choice, delta, member, top, ChunkFacts, Index, Spans, ValueSpan, SEGMENTS};
 use super::list::put_choice;
 use super::page::{Behind, ChoiceItems, How, PageItem};
-use super::scalar::index_number;
 use crate::delta::{Kind, Part};
-use crate::dialect::{place_of, Protocol};
+use crate::dialect::{index_number, place_of, Protocol};
 use crate::json::{members_of, Text, Value, ValueKind};
 use crate::QuirkSet;
 

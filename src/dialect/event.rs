@@ -11,7 +11,7 @@ use super::responses;
 use super::state::{DialectState, OnlyText, ReadEvent};
 use super::value::{number, object, text};
 use crate::delta::Kind;
-use crate::json::{Steps, Text, TextFlags, Value};
+use crate::json::{Steps, Text, TextFlags, Value, ValueKind};
 
 /// Reads an event of the protocol of `state` into `seen`, which must be empty. Returns the end of its JSON value. If
 /// one walk is not enough to read the event, changes nothing and returns `None`.
@@ -121,6 +121,16 @@ fn is_of_chunk(name: &[u8]) -> bool {
     )
 }
 
+/// Whether an index is absent, or only digits. Any other index has a quirk.
+fn is_plain(index: Option<Value<'_>>) -> bool {
+    index.is_none_or(|index| index.raw().iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a value is absent or of this kind. Any other value has a quirk.
+fn is_absent_or(value: Option<Value<'_>>, kind: ValueKind) -> bool {
+    value.is_none_or(|value| value.kind() == kind)
+}
+
 /// Skips the next value.
 fn pass(steps: &mut Steps<'_>) -> Option<()> {
     steps.value().ok().map(|_| ())
@@ -171,7 +181,7 @@ impl<'a> TypedEvent<'a> {
 
     /// Returns the text, or the arguments of a tool call of the client.
     fn anthropic(&self, state: &DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
-        let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta")?;
+        let inner = self.inner.as_ref().filter(|_| kind == b"content_block_delta" && is_plain(self.index))?;
         let index = number(self.index);
         let (kind, words) = match inner.kind?.as_text().filter(Text::is_plain)?.raw() {
             b"text_delta" => (Kind::Content, inner.text),
@@ -186,6 +196,9 @@ impl<'a> TypedEvent<'a> {
     /// Returns the text, or the arguments of a function.
     fn responses(&self, state: &mut DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
         let (kind, own) = responses::delta_of(kind)?;
+        if ![self.output, self.content, self.summary].into_iter().all(is_plain) {
+            return None;
+        }
         let of = own.part(self.content, self.summary);
         let index = self.output?.as_u64().and_then(|index| u32::try_from(index).ok())?;
         let class = Class::of_text(kind);
@@ -249,7 +262,9 @@ impl<'a> GeminiChunk<'a> {
             name if is_of_chunk(name) => None,
             _ => pass(steps),
         })?;
-        has_candidates.then_some(chunk)
+        let are_texts =
+            [chunk.id, chunk.model, chunk.role].into_iter().all(|text| is_absent_or(text, ValueKind::String));
+        (has_candidates && are_texts && is_absent_or(chunk.usage, ValueKind::Object)).then_some(chunk)
     }
 
     fn candidate(&mut self, steps: &mut Steps<'a>) -> Option<()> {
@@ -264,7 +279,8 @@ impl<'a> GeminiChunk<'a> {
             }
             _ => pass(steps),
         })?;
-        (has_content && number(index) == 0 && text(reason).is_none()).then_some(())
+        let is_first = is_plain(index) && number(index) == 0;
+        (has_content && is_first && is_absent_or(reason, ValueKind::String) && text(reason).is_none()).then_some(())
     }
 
     fn content(&mut self, steps: &mut Steps<'a>) -> Option<()> {
@@ -289,7 +305,7 @@ impl<'a> GeminiChunk<'a> {
             _ => None,
         })?;
         self.is_thought = thought.and_then(|thought| thought.as_bool()) == Some(true);
-        Some(())
+        is_absent_or(thought, ValueKind::Bool).then_some(())
     }
 }
 
@@ -326,6 +342,7 @@ mod tests {
         let members = [seen.id, seen.model, seen.created, seen.usage, seen.error];
         let protocol = seen.plan.protocol();
         lines.push(format!("{end} {protocol:?} {members:?} {} {} {}", seen.is_body, seen.fails, seen.others));
+        lines.push(format!("{:?}", seen.quirks));
         lines.push(format!("{state:?}"));
         Some((lines, seen.only_text.is_some()))
     }
@@ -388,7 +405,7 @@ mod tests {
                 &[
                     r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"}}],"usageMetadata":{"promptTokenCount":3}}"#,
                     r#"{"responseId":"r","candidates":[{"index":0,"x":1,"content":{"role":"","parts":[{"thought":true,"text":"a"}]}}],"modelVersion":"m","x":1}"#,
-                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":null}],"usageMetadata":[]}"#,
+                    r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":null}],"usageMetadata":null}"#,
                     r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"role":"model"},"finishReason":""}],"usageMetadata":{}}"#,
                 ],
             ),
@@ -425,6 +442,11 @@ mod tests {
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}"#),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"promptFeedback":{}}"#),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"error":{}}"#),
+            // In these, a member has an odd value.
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"usageMetadata":[]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]}}],"modelVersion":5}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}]},"index":"0"}]}"#),
+            (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a","thought":0}]}}]}"#),
             // In these, a member comes twice.
             (
                 Protocol::Gemini,

@@ -9,6 +9,7 @@
 mod anthropic;
 mod blocks;
 mod event;
+mod expect;
 mod finish;
 mod gemini;
 mod items;
@@ -31,4 +32,5 @@ pub(crate) use responses::{ends as ends_response, is_piece};
 pub(crate) use skim::{GiveUp, Skim, SkimOut};
 pub(crate) use state::{DialectState, OnlyText, Plan, ReadEvent};
 pub(crate) use usage::{place_of, protocol_of, Counts};
+pub(crate) use value::index_number;
 pub(crate) use walk::{Container, Walk};

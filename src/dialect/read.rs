@@ -1,5 +1,6 @@
 //! Reads an event with the reader of its stream's protocol.
 
+use super::expect::judge;
 use super::protocol::Protocol;
 use super::state::{DialectState, Plan, ReadEvent};
 use super::walk::Walk;
@@ -24,6 +25,9 @@ pub(crate) fn read<'a>(
         Some(Protocol::Responses) => responses::read(state, event, kind, choice, seen),
         Some(Protocol::Gemini) => gemini::read(state, event, choice, seen),
         _ => {}
+    }
+    if let Some(protocol) = protocol {
+        seen.quirks |= judge(protocol, event, kind);
     }
     seen.plan.protocol = protocol;
     (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);

@@ -7,7 +7,7 @@ use super::items::{
 };
 use super::reported::{Address, CallId, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
 use super::state::{DialectState, Plan, ReadEvent, What};
-use super::value::{arguments, array, has_elements, is, number, object, text};
+use super::value::{arguments, array, has_elements, index_number, is, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
@@ -102,6 +102,12 @@ fn row(kind: &[u8]) -> u8 {
 pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, PartKind)> {
     let (name, kind, of, member) = *TEXTS.get(usize::from(row(kind)))?;
     (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
+}
+
+/// Returns the member that contains the text of an event of this type, and whether that is the input of a call.
+pub(super) fn text_of_event(kind: &[u8]) -> Option<(&'static str, bool)> {
+    let (_, kind, _, member) = *TEXTS.get(usize::from(row(kind)))?;
+    Some((member, kind == Kind::ToolArguments))
 }
 
 /// Returns what an event of this type begins, if that is a part of an item.
@@ -371,9 +377,13 @@ fn is_whole_object(text: Text<'_>) -> bool {
     has_colon && balance.is_closed()
 }
 
-/// Returns the index of an event's output item, if it is a number.
+/// Returns the index of an event's output item, if it is a number, maybe in a string.
 fn index_of(index: Option<Value<'_>>) -> Option<u32> {
-    u32::try_from(index?.as_u64()?).ok()
+    let index = index?;
+    match index.as_text() {
+        Some(_) => index_number(index),
+        None => u32::try_from(index.as_u64()?).ok(),
+    }
 }
 
 /// Returns the number of the item that the event belongs to or, if it `begins` one, of the item that it begins. Stores

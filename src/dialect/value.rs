@@ -34,11 +34,40 @@ pub(super) fn array(value: Option<Value<'_>>) -> Option<Value<'_>> {
     value.filter(|value| value.kind() == ValueKind::Array)
 }
 
-/// Returns a number: `u32::MAX` if it is too large, and 0 if the value is no whole number.
+/// Returns a number, maybe in a string: `u32::MAX` if it is too large, and 0 if the value is no whole number.
 #[inline(never)]
 pub(super) fn number(value: Option<Value<'_>>) -> u32 {
+    if let Some(value) = value.filter(|value| value.kind() == ValueKind::String) {
+        return index_number(value).unwrap_or(0);
+    }
     let number = value.and_then(|value| value.as_u64());
     number.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX))
+}
+
+/// Returns an index as a number: a negative index is 0, and a number in a string counts. Returns `None` if the value is
+/// no number.
+pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
+    let parse = |number: crate::json::Number<'_>| {
+        number.to_i64().map(|n| u32::try_from(n.max(0)).unwrap_or(u32::MAX)).or(Some(u32::MAX))
+    };
+    if let [digit @ b'0'..=b'9'] = value.raw() {
+        return Some(u32::from(digit - b'0'));
+    }
+    match value.kind() {
+        ValueKind::Number => value.as_number().and_then(parse),
+        ValueKind::String => {
+            // One byte more than a number of 32 bits has.
+            let mut room = [0; 11];
+            let copied = value.as_text()?.copy_to(&mut room);
+            let inner = room.get(..copied.written).filter(|_| copied.complete)?;
+            if inner.is_empty() || inner.len() > 10 || !inner.iter().all(u8::is_ascii_digit) {
+                return None;
+            }
+            let number = inner.iter().fold(0u64, |n, digit| n * 10 + u64::from(digit - b'0'));
+            Some(u32::try_from(number).unwrap_or(u32::MAX))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a value is an object with at least one member.

@@ -627,7 +627,7 @@ impl Naive {
     /// The number of the item that an event belongs to, by row C37 of the table of quirks.
     fn item_of(&mut self, event: &Value, class: &str, id: &str, begins: bool) -> Result<u64, GiveUp> {
         let is_item = event["item"].is_object() || class.is_empty();
-        let index = event["output_index"].as_u64();
+        let index = index(&event["output_index"]);
         let fits = |item: &Item| item.class == class || item.class.is_empty() || class.is_empty();
         let is_there = |item: &Item| index.is_some() && item.index == index && fits(item);
         let by_id = |item: &Item| !id.is_empty() && item.id.as_deref() == Some(id);
@@ -1298,7 +1298,14 @@ fn elements(value: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn number(value: &Value) -> u64 {
-    value.as_u64().unwrap_or(0)
+    index(value).unwrap_or(0)
+}
+
+/// A number, maybe in a string.
+fn index(value: &Value) -> Option<u64> {
+    let digits =
+        value.as_str().filter(|text| (1..=9).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()));
+    value.as_u64().or_else(|| digits?.parse().ok())
 }
 
 fn choice_of(candidate: &Value) -> Result<u32, GiveUp> {

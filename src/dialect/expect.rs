@@ -1,0 +1,200 @@
+//! What is known of the members of an event: the types of their values, each other one of which is a quirk, and the
+//! names under which no text of the response comes.
+
+use super::items::client;
+use super::protocol::Protocol;
+use super::responses;
+use super::value::{array, object};
+use super::walk::Container;
+use crate::json::{members_of, Text, Value, ValueKind, LONGEST_WORD};
+use crate::{Quirk, QuirkSet};
+
+/// The type of a member's value. A null counts as absent.
+#[derive(Clone, Copy)]
+enum Type {
+    Text,
+    Object,
+    List,
+    Bool,
+    /// Digits. Any other value is an odd index.
+    Index,
+    /// The input of a call: an object, or a text in its place.
+    Input,
+}
+
+/// Members of an object: names with spaces between them, and the type of their values.
+type Members = [(&'static str, Type)];
+
+/// Returns the quirks of the members of an event of this protocol. `kind` is the type of the event or, if it has none,
+/// its name.
+pub(super) fn judge(protocol: Protocol, event: Value<'_>, kind: Text<'_>) -> QuirkSet {
+    match protocol {
+        Protocol::Anthropic => anthropic(event, kind),
+        Protocol::Gemini => gemini(event),
+        _ => responses(event, kind.word(&mut [0; LONGEST_WORD])),
+    }
+}
+
+/// Returns the quirks of these members of a value, which must be an object.
+#[inline(never)]
+fn members(value: Value<'_>, known: &Members) -> QuirkSet {
+    let (mut at, mut quirks) = (0, QuirkSet::EMPTY);
+    if value.kind() != ValueKind::Object {
+        quirks.insert(Quirk::OddType);
+    }
+    while let Some((name, value)) = value.member_at(&mut at) {
+        let expected = known.iter().find(|(names, _)| name.is_one_of(names)).map(|(_, expected)| *expected);
+        let kind = value.kind();
+        let (is_right, quirk) = match expected {
+            Some(Type::Text) => (kind == ValueKind::String, Quirk::OddType),
+            Some(Type::Object) => (kind == ValueKind::Object, Quirk::OddType),
+            Some(Type::List) => (kind == ValueKind::Array, Quirk::OddType),
+            Some(Type::Bool) => (kind == ValueKind::Bool, Quirk::OddType),
+            Some(Type::Index) => (value.raw().iter().all(u8::is_ascii_digit), Quirk::OddIndex),
+            Some(Type::Input) => (matches!(kind, ValueKind::String | ValueKind::Object), Quirk::OddType),
+            None => continue,
+        };
+        if !is_right && kind != ValueKind::Null {
+            quirks.insert(quirk);
+        }
+    }
+    quirks
+}
+
+/// Returns the quirks of an object's member that is an object, or nothing if it is none.
+fn inside(value: Option<Value<'_>>, known: &Members) -> QuirkSet {
+    object(value).map_or(QuirkSet::EMPTY, |value| members(value, known))
+}
+
+/// Returns the quirks of the elements of a list.
+fn elements(list: Option<Value<'_>>, each: &dyn Fn(Value<'_>) -> QuirkSet) -> QuirkSet {
+    let mut quirks = QuirkSet::EMPTY;
+    if let Some(list) = array(list) {
+        let mut rest = Container::of(list.raw(), Some(list));
+        while let Some(element) = rest.next(list.raw()) {
+            quirks |= each(element);
+        }
+    }
+    quirks
+}
+
+/// Whether the `type` of an object is one of these words, or no word at all.
+fn is_typed(value: Value<'_>, words: &str) -> bool {
+    members_of(value, ["type"])[0].and_then(|kind| kind.as_text()).is_none_or(|kind| kind.is_one_of(words))
+}
+
+fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
+    let [message, block, delta] = members_of(event, ["message", "content_block", "delta"]);
+    if kind == "message_start" {
+        members(event, &[("message", Type::Object)]) | object(message).map_or(QuirkSet::EMPTY, anthropic_message)
+    } else if kind == "message" {
+        anthropic_message(event)
+    } else if kind == "content_block_start" {
+        let known = [("index", Type::Index), ("content_block", Type::Object)];
+        members(event, &known) | object(block).map_or(QuirkSet::EMPTY, anthropic_block)
+    } else if kind == "content_block_delta" {
+        const TYPES: &str = "text_delta thinking_delta input_json_delta signature_delta citations_delta";
+        let known = [("index", Type::Index), ("delta", Type::Object)];
+        // A delta of any other type is reported whole.
+        let delta = object(delta).filter(|delta| is_typed(*delta, TYPES));
+        let of_delta =
+            [("type text thinking signature", Type::Text), ("partial_json", Type::Input), ("citation", Type::Object)];
+        members(event, &known) | inside(delta, &of_delta)
+    } else if kind == "message_delta" {
+        members(event, &[("delta usage", Type::Object)]) | inside(delta, &[("stop_reason", Type::Text)])
+    } else {
+        QuirkSet::EMPTY
+    }
+}
+
+fn anthropic_message(message: Value<'_>) -> QuirkSet {
+    let known = [("id model role stop_reason", Type::Text), ("usage", Type::Object), ("content", Type::List)];
+    members(message, &known) | elements(members_of(message, ["content"])[0], &anthropic_block)
+}
+
+fn anthropic_block(block: Value<'_>) -> QuirkSet {
+    if !is_typed(block, "text thinking tool_use") {
+        // The block is reported whole.
+        return QuirkSet::EMPTY;
+    }
+    let texts = "type text thinking signature id name";
+    members(block, &[(texts, Type::Text), ("citations", Type::List), ("input", Type::Input)])
+}
+
+fn gemini(event: Value<'_>) -> QuirkSet {
+    let known = [
+        ("candidates", Type::List),
+        ("promptFeedback usageMetadata", Type::Object),
+        ("modelVersion responseId", Type::Text),
+    ];
+    let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
+    let candidate = |candidate: Value<'_>| {
+        let content = members_of(candidate, ["content"])[0];
+        let parts = object(content).and_then(|content| members_of(content, ["parts"])[0]);
+        members(candidate, &[("index", Type::Index), ("content", Type::Object), ("finishReason", Type::Text)])
+            | inside(content, &[("role", Type::Text), ("parts", Type::List)])
+            | elements(parts, &gemini_part)
+    };
+    members(event, &known) | inside(feedback, &[("blockReason", Type::Text)]) | elements(candidates, &candidate)
+}
+
+fn gemini_part(part: Value<'_>) -> QuirkSet {
+    let known = [
+        ("text thoughtSignature", Type::Text),
+        ("thought", Type::Bool),
+        ("functionCall inlineData fileData", Type::Object),
+    ];
+    let of_call =
+        [("id name", Type::Text), ("args", Type::Input), ("partialArgs", Type::List), ("willContinue", Type::Bool)];
+    members(part, &known) | inside(members_of(part, ["functionCall"])[0], &of_call)
+}
+
+fn responses(event: Value<'_>, kind: &[u8]) -> QuirkSet {
+    const INDEXES: (&str, Type) = ("output_index content_index summary_index", Type::Index);
+    let [response, item, part, status, output] = members_of(event, ["response", "item", "part", "status", "output"]);
+    let of_response = [
+        ("id model status service_tier", Type::Text),
+        ("usage error incomplete_details", Type::Object),
+        ("output", Type::List),
+    ];
+    let whole = |response: Option<Value<'_>>| {
+        let output = response.and_then(|response| members_of(response, ["output"])[0]);
+        inside(response, &of_response) | elements(output, &responses_item)
+    };
+    let Some(own) = kind.strip_prefix(b"response.") else {
+        return whole(Some(event).filter(|_| status.is_some() && array(output).is_some()));
+    };
+    if let Some((name, is_input)) = responses::text_of_event(kind) {
+        let text = (name, if is_input { Type::Input } else { Type::Text });
+        let known = [INDEXES, text, ("item_id call_id", Type::Text), ("part", Type::Object)];
+        return members(event, &known) | object(part).map_or(QuirkSet::EMPTY, responses_part);
+    }
+    match own {
+        b"output_item.added" | b"output_item.done" => {
+            let item = object(item).map_or(QuirkSet::EMPTY, responses_item);
+            members(event, &[INDEXES, ("item", Type::Object)]) | item
+        }
+        b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
+            members(event, &[("response", Type::Object)]) | whole(response.or(status.map(|_| event)))
+        }
+        _ => QuirkSet::EMPTY,
+    }
+}
+
+fn responses_item(item: Value<'_>) -> QuirkSet {
+    if !is_typed(item, "message reasoning function_call custom_tool_call") {
+        // The item is reported whole.
+        return QuirkSet::EMPTY;
+    }
+    let [kind, content, summary] = members_of(item, ["type", "content", "summary"]);
+    if client(kind).is_some() {
+        return members(item, &[("type id item_id call_id name", Type::Text), ("arguments input", Type::Input)]);
+    }
+    members(item, &[("type id item_id role encrypted_content", Type::Text), ("content summary", Type::List)])
+        | elements(content, &responses_part)
+        | elements(summary, &responses_part)
+}
+
+fn responses_part(part: Value<'_>) -> QuirkSet {
+    members(part, &[("type text refusal", Type::Text), ("annotations", Type::List)])
+}
