@@ -1,11 +1,12 @@
 //! Anthropic Messages.
 
+use super::expect::{has_unknown_text, is_unknown_text};
 use super::finish::Reason;
 use super::state::{DialectState, Plan, ReadEvent, What};
 use super::value::{arguments, array, has_elements, has_members, input, is, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
-use crate::json::{members_of, Text, Value};
+use crate::json::{members_of, Text, Value, LONGEST_WORD};
 use crate::Quirk;
 
 /// Reads an event: see [`super::read::read`]. The type alone decides what an event is. An event of an unknown type has
@@ -47,6 +48,11 @@ pub(super) fn read<'a>(
         }
         seen.plan.what = What::Block;
         choice(0, false);
+        let [kind] = block.map_or([None], |block| members_of(block, ["type"]));
+        // A block of any other type is reported whole.
+        let own = block.filter(|_| is(kind, "text") || is(kind, "thinking"));
+        let is_unknown = is_unknown_text(own, "text thinking signature citations");
+        seen.note_unknown(is_unknown || block.is_none() && has_unknown_text(event, ""));
     } else if kind == "content_block_delta" {
         let [index, delta] = members_of(event, ["index", "delta"]);
         let is_client = state.is_of_client(number(index));
@@ -54,6 +60,9 @@ pub(super) fn read<'a>(
         seen.flag(partial.is_some_and(has_members), Quirk::ArgumentsNotText);
         seen.plan.what = if is_client { What::MoreOfCall } else { What::MoreOfBlock };
         choice(0, false);
+        let [kind] = delta.map_or([None], |delta| members_of(delta, ["type"]));
+        let known = DELTAS.iter().find(|(word, _)| is(kind, word)).map_or("", |(_, member)| member);
+        seen.note_unknown(is_unknown_text(delta, known) || delta.is_none() && has_unknown_text(event, ""));
     } else if kind == "message_delta" {
         let [delta, usage] = members_of(event, ["delta", "usage"]);
         let reason = delta.and_then(|delta| members_of(delta, ["stop_reason"])[0]);
@@ -61,10 +70,34 @@ pub(super) fn read<'a>(
         (seen.plan.what, seen.others) = (What::Stop, true);
         choice(0, text(reason).is_some());
         state.finished |= text(reason).is_some();
+        // Its members are reported on request.
+        let known = "stop_reason stop_sequence stop_details container context_management";
+        seen.flag(is_unknown_text(delta, known), Quirk::UnknownText);
     } else if kind == "message_stop" {
         state.ended = true;
         seen.others = true;
+    } else if kind != "content_block_stop" && is_own(kind) {
+        choice(0, false);
+        let inside = members_of(event, ["delta", "content_block"]).into_iter().any(|inner| is_unknown_text(inner, ""));
+        seen.note_unknown(inside || has_unknown_text(event, ""));
     }
+}
+
+/// The deltas of blocks: the type of each, and its member with the text.
+static DELTAS: [(&str, &str); 6] = [
+    ("text_delta", "text"),
+    ("thinking_delta", "thinking"),
+    ("input_json_delta", "partial_json"),
+    ("signature_delta", "signature"),
+    ("citations_delta", "citation"),
+    ("compaction_delta", "content"),
+];
+
+/// Whether an event of this type is one of Anthropic, even if nobody knows the type.
+fn is_own(kind: Text<'_>) -> bool {
+    let mut buffer = [0; LONGEST_WORD];
+    let kind = kind.word(&mut buffer);
+    kind.starts_with(b"content_block_") || kind.starts_with(b"message_")
 }
 
 /// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.
@@ -105,6 +138,12 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             None
         }
         (What::Block, _) => block(walk, payload, walk.count, plan),
+        (What::Piece, _) => {
+            walk.phase = Walk::OVER;
+            let [index, block, delta] = members_of(event(), ["index", "content_block", "delta"]);
+            let whole = object(delta).or(object(block)).or_else(|| whole_at(payload, leading(payload)));
+            walk.raw(payload, Kind::Native, whole, u64::from(number(index)))
+        }
         (What::MoreOfCall | What::MoreOfBlock, _) => {
             walk.phase = Walk::OVER;
             block_delta(walk, payload, event(), plan)

@@ -1,10 +1,10 @@
-//! What is known of the members of an event: the types of their values, each other one of which is a quirk, and the
-//! names under which no text of the response comes.
+//! What is known of the members of an event. A value of another type is a quirk, and so is a text that nobody documents
+//! where nothing else says anything.
 
-use super::items::client;
+use super::items::{client, content_kind};
 use super::protocol::Protocol;
 use super::responses;
-use super::value::{array, object};
+use super::value::{array, object, text};
 use super::walk::Container;
 use crate::json::{members_of, Text, Value, ValueKind, LONGEST_WORD};
 use crate::{Quirk, QuirkSet};
@@ -81,6 +81,60 @@ fn elements(list: Option<Value<'_>>, each: &dyn Fn(Value<'_>) -> QuirkSet) -> Qu
 /// Whether the `type` of an object is one of these words, or no word at all.
 fn is_typed(value: Value<'_>, words: &str) -> bool {
     members_of(value, ["type"])[0].and_then(|kind| kind.as_text()).is_none_or(|kind| kind.is_one_of(words))
+}
+
+/// The names under which no event has a text of the response.
+const ABOUT: &str =
+    "type id event event_id item_id call_id response_id message_id object status state name role model \
+    phase part created_at obfuscation";
+
+/// Whether an object has a text that nobody documents: under a name that is neither [`ABOUT`] the event nor `known`.
+pub(super) fn has_unknown_text(value: Value<'_>, known: &str) -> bool {
+    let mut at = 0;
+    while let Some((name, value)) = value.member_at(&mut at) {
+        if text(Some(value)).is_some() && !name.is_one_of(ABOUT) && !name.is_one_of(known) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether all that an object says is a text that nobody documents: its `known` members are empty.
+pub(super) fn is_unknown_text(value: Option<Value<'_>>, known: &str) -> bool {
+    let Some(value) = object(value) else { return false };
+    let mut at = 0;
+    while let Some((name, value)) = value.member_at(&mut at) {
+        if name.is_one_of(known) && !matches!(value.raw(), b"null" | b"\"\"" | b"{}" | b"[]") {
+            return false;
+        }
+    }
+    has_unknown_text(value, known)
+}
+
+/// The events that have a piece of what a tool of the server does: the type after `response.`. The item has all of it
+/// when it is done.
+const PIECES: &str = "shell_call_command.delta shell_call_output_content.delta mcp_call_arguments.delta \
+    mcp_call.arguments.delta code_interpreter_call_code.delta code_interpreter_call.code.delta \
+    apply_patch_call_operation_diff.delta image_generation_call.partial_image audio.delta audio.transcript.delta \
+    audio_transcript.delta";
+
+/// Whether an event of this type has a piece of what a tool of the server does.
+pub(crate) fn is_piece(kind: Text<'_>) -> bool {
+    kind.raw().starts_with(b"response.") && kind.behind(b"response.".len()).is_one_of(PIECES)
+}
+
+/// Whether an event of this type ends or begins what a piece is of.
+fn is_of_pieces(kind: &[u8]) -> bool {
+    let own = kind.strip_prefix(b"response.").unwrap_or_default();
+    let step = own.iter().rposition(|byte| *byte == b'.').unwrap_or(own.len());
+    let (about, _) = own.split_at_checked(step).unwrap_or_default();
+    PIECES.split(' ').any(|piece| piece.as_bytes().strip_prefix(about).is_some_and(|rest| rest.first() == Some(&b'.')))
+}
+
+/// Whether an event of a type that no reader knows has a text, maybe in an object in the place of its text.
+pub(super) fn is_unknown_event(event: Value<'_>, kind: &[u8]) -> bool {
+    let inner = members_of(event, ["delta", "part", "item"]);
+    !is_of_pieces(kind) && (has_unknown_text(event, "") || inner.into_iter().any(|inner| is_unknown_text(inner, "")))
 }
 
 fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
@@ -196,5 +250,8 @@ fn responses_item(item: Value<'_>) -> QuirkSet {
 }
 
 fn responses_part(part: Value<'_>) -> QuirkSet {
-    members(part, &[("type text refusal", Type::Text), ("annotations", Type::List)])
+    let is_known = content_kind(members_of(part, ["type"])[0]).is_some();
+    let known = if is_known { "text refusal annotations" } else { "transcript data" };
+    let unknown = if is_unknown_text(Some(part), known) { Quirk::UnknownText.into() } else { QuirkSet::EMPTY };
+    members(part, &[("type text refusal", Type::Text), ("annotations", Type::List)]) | unknown
 }

@@ -1,5 +1,6 @@
 //! Gemini `generateContent`: streamed as events, streamed as an array, or as a whole body.
 
+use super::expect::{has_unknown_text, is_unknown_text};
 use super::finish::Reason;
 use super::state::{DialectState, Output, Plan, ReadEvent, What};
 use super::value::{array, bit, has_elements, has_members, input, number, object, text};
@@ -28,6 +29,12 @@ pub(super) fn read<'a>(
         seen.is_body = true;
         choice(0, true);
     }
+    let is_empty = !has_elements(candidates) && blocked(feedback).is_none();
+    if is_empty && has_unknown_text(event, "modelVersion responseId createTime") {
+        seen.note_unknown(true);
+        // All of the event is reported.
+        seen.others = false;
+    }
     let Some(candidates) = array(candidates) else { return };
     let mut list = Container::of(candidates.raw(), Some(candidates));
     while let Some(candidate) = list.next(candidates.raw()) {
@@ -37,6 +44,7 @@ pub(super) fn read<'a>(
             let mut list = Container::of(parts.raw(), Some(parts));
             while let Some(part) = list.next(parts.raw()) {
                 let [words, call] = members_of(part, ["text", "functionCall"]);
+                seen.flag(is_unknown_text(Some(part), PART), Quirk::UnknownText);
                 if let Some(call) = call_beside(words, call) {
                     calls.opened = calls.opened.saturating_add(u32::from(opens(call, calls.continues)));
                     calls.continues = continues(call);
@@ -47,11 +55,20 @@ pub(super) fn read<'a>(
             }
         }
         seen.is_body = true;
+        // Its members are reported on request.
+        seen.flag(is_unknown_text(Some(candidate), CANDIDATE), Quirk::UnknownText);
         // Such a reason says that the choice failed, as `error` does in chat completions.
         seen.fails |= text(reason).is_some_and(|reason| Reason::Finish.kind(reason, false) == FinishKind::Error);
         choice(number(index), text(reason).is_some());
     }
 }
+
+/// The members of a part that are documented. A part with any others is reported whole.
+const PART: &str = "text thought thoughtSignature functionCall functionResponse inlineData fileData executableCode \
+    codeExecutionResult toolCall toolResponse videoMetadata partMetadata mediaResolution";
+/// The members of a candidate that are documented.
+const CANDIDATE: &str = "content finishReason finishMessage safetyRatings citationMetadata groundingMetadata \
+    groundingAttributions urlContextMetadata logprobsResult";
 
 /// Returns the call of a part with these members. If the part has a text, an empty object is no call.
 fn call_beside<'a>(words: Option<Value<'a>>, call: Option<Value<'a>>) -> Option<Value<'a>> {
@@ -76,6 +93,11 @@ fn blocked(feedback: Option<Value<'_>>) -> Option<Text<'_>> {
 /// Takes one step of [`super::read::next`], which need not have a delta.
 pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     match walk.phase {
+        0 if plan.what == What::Piece => {
+            walk.phase = Walk::OVER;
+            let start = payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32;
+            walk.raw(payload, Kind::Native, whole_at(payload, start), 0)
+        }
         0 => {
             let event = Value::of_payload(payload);
             let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);

@@ -25,10 +25,11 @@ mod value;
 mod walk;
 
 pub(crate) use event::read_known;
+pub(crate) use expect::is_piece;
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
 pub(crate) use reported::ItemCounts;
-pub(crate) use responses::{ends as ends_response, is_piece};
+pub(crate) use responses::ends as ends_response;
 pub(crate) use skim::{GiveUp, Skim, SkimOut};
 pub(crate) use state::{DialectState, OnlyText, Plan, ReadEvent};
 pub(crate) use usage::{place_of, protocol_of, Counts};

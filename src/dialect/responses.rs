@@ -1,5 +1,6 @@
 //! OpenAI Responses.
 
+use super::expect::{has_unknown_text, is_piece, is_unknown_event};
 use super::finish::Reason;
 use super::items::{
     begun_input, client, content_kind, end_item, end_text, end_whole, find_whole, has_empty_id, has_text, identity,
@@ -73,23 +74,6 @@ const CUSTOM_DELTA: &str = "custom_tool_call_input.delta";
 const CUSTOM_DONE: &str = "custom_tool_call_input.done";
 const PART_DONE: &str = "content_part.done";
 const REASONING_PART_DONE: &str = "reasoning_part.done";
-
-/// The events that have a piece of what a tool of the server does: the type after `response.`. The item has all of it
-/// when it is done.
-const PIECES: &str = "shell_call_command.delta shell_call_output_content.delta mcp_call_arguments.delta \
-    mcp_call.arguments.delta code_interpreter_call_code.delta code_interpreter_call.code.delta \
-    apply_patch_call_operation_diff.delta image_generation_call.partial_image audio.delta audio.transcript.delta \
-    audio_transcript.delta";
-
-/// Whether an event of this type has a piece of what a tool of the server does.
-pub(crate) fn is_piece(kind: Text<'_>) -> bool {
-    kind.raw().starts_with(b"response.") && kind.behind(b"response.".len()).is_one_of(PIECES)
-}
-
-/// Whether an event has a text, under a name that texts have.
-fn has_words(event: Value<'_>) -> bool {
-    members_of(event, ["delta", "text", "content"]).into_iter().any(|words| text(words).is_some())
-}
 
 /// Returns the row of [`TEXTS`] for events of this type, or the number of rows if there is none.
 fn row(kind: &[u8]) -> u8 {
@@ -343,11 +327,14 @@ pub(super) fn read<'a>(
         seen.plan.what = What::Annotation;
     } else if usize::from(seen.plan.row) == TEXTS.len() {
         let is_piece = is_piece(own_kind);
-        if is_piece || has_words(event) {
-            // A text of an event that nobody documents must not vanish without a sign.
-            seen.flag(!is_piece, Quirk::UnknownText);
+        seen.note_unknown(!is_piece && is_unknown_event(event, kind));
+        if is_piece {
             seen.plan.what = What::Piece;
         }
+    }
+    if let Some((name, _)) = text_of_event(kind).filter(|_| seen.plan.what == What::Nothing) {
+        let has_own = words(event, name).is_some_and(|words| words.raw() != b"\"\"");
+        seen.note_unknown(!has_own && has_unknown_text(event, name));
     }
 }
 

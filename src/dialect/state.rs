@@ -283,7 +283,7 @@ pub(super) enum What {
     WholeItem,
     /// Responses: an annotation.
     Annotation,
-    /// Responses: a piece of what a tool of the server does, or a text that nobody documents.
+    /// A text that nobody documents or, in Responses, a piece of what a tool of the server does.
     Piece,
     /// Responses: the end of the response.
     Response,
@@ -335,6 +335,14 @@ impl ReadEvent<'_> {
     pub(super) fn flag(&mut self, when: bool, quirk: Quirk) {
         if when {
             self.quirks.insert(quirk);
+        }
+    }
+
+    /// Notes that all that an event says is a text that nobody documents, which must not vanish without a sign.
+    pub(super) fn note_unknown(&mut self, when: bool) {
+        if when {
+            self.flag(true, Quirk::UnknownText);
+            self.plan.what = What::Piece;
         }
     }
 }

@@ -476,6 +476,10 @@ impl Naive {
         if index.abs_diff(self.last_block) > 224 {
             return Err(GiveUp);
         }
+        if let Some(unknown) = unknown_of_anthropic(kind, event) {
+            self.raw(0, Kind::Native, index, unknown);
+            return Ok(());
+        }
         match kind {
             "message_start" | "message" => {
                 let message = if kind == "message" { event } else { &event["message"] };
@@ -564,6 +568,12 @@ impl Naive {
     fn gemini(&mut self, event: &Value) -> Done {
         if full(&event["type"]).is_some() && event["candidates"].is_null() && event["promptFeedback"].is_null() {
             return Ok(());
+        }
+        let is_empty = elements(&event["candidates"]).next().is_none();
+        if is_empty && full(&event["promptFeedback"]["blockReason"]).is_none() {
+            if has_unknown_text(event, &["modelVersion", "responseId", "createTime"]) {
+                self.raw(0, Kind::Native, 0, event);
+            }
         }
         // A call counts for the finish reasons of its event, wherever that stands.
         for candidate in elements(&event["candidates"]) {
@@ -899,15 +909,26 @@ impl Naive {
                     "audio.delta",
                     "audio.transcript.delta",
                 ];
-                let is_silent = ["output_item", "content_part", "reasoning_part"].contains(&about);
-                let has_words = ["delta", "text", "content"].iter().any(|name| full(&event[*name]).is_some());
-                if !is_silent && (pieces.contains(&own) || has_words) {
+                let is_silent =
+                    ["output_item", "content_part", "reasoning_part", "reasoning_summary_part"].contains(&about);
+                let is_of_pieces = pieces.iter().any(|piece| piece.rsplit_once('.').is_some_and(|(of, _)| of == about));
+                let has_words = has_unknown_text(event, &[])
+                    || ["delta", "part", "item"].iter().any(|name| has_unknown_text(&event[*name], &[]));
+                if !is_silent && (pieces.contains(&own) || has_words && !is_of_pieces) {
                     self.raw(0, Kind::Native, index << 32, event);
                 }
                 return Ok(());
             }
         };
-        let Some(mut kind) = kind else { return Ok(()) };
+        let own = Some(&event[name]).filter(|own| !own.is_null()).unwrap_or(&event["part"][name]);
+        let is_unknown = (own.is_null() || *own == "") && has_unknown_text(event, &[name]);
+        let sent = index;
+        let Some(mut kind) = kind else {
+            if is_unknown {
+                self.raw(0, Kind::Native, sent << 32, event);
+            }
+            return Ok(());
+        };
         let is_call = kind == Kind::ToolArguments;
         let class = match kind {
             Kind::Content | Kind::Refusal => "message",
@@ -920,13 +941,15 @@ impl Naive {
         if kind == Kind::Content && known.contains(&index) {
             kind = Kind::Reasoning;
         }
-        let own = Some(&event[name]).filter(|own| !own.is_null()).unwrap_or(&event["part"][name]);
         let is_object = is_call && own.as_object().is_some_and(|members| !members.is_empty());
         let text = full(own).unwrap_or_default();
         if text.is_empty() && !is_object || is_call && is_delta && self.began_whole.contains(&index) {
             if !is_delta {
                 let place = if is_summary { summary } else { part };
                 self.over((index, is_summary, if is_call { 0 } else { place }), "")?;
+            }
+            if is_unknown {
+                self.raw(0, Kind::Native, sent << 32, event);
             }
             return Ok(());
         }
@@ -1158,6 +1181,76 @@ impl Naive {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether an object has a text that nobody documents.
+fn has_unknown_text(value: &Value, known: &[&str]) -> bool {
+    let about = [
+        "type",
+        "id",
+        "event",
+        "event_id",
+        "item_id",
+        "call_id",
+        "response_id",
+        "message_id",
+        "object",
+        "status",
+        "state",
+        "name",
+        "role",
+        "model",
+        "phase",
+        "part",
+        "created_at",
+        "obfuscation",
+    ];
+    let mut members = value.as_object().into_iter().flatten();
+    members.any(|(name, value)| full(value).is_some() && !about.contains(&&**name) && !known.contains(&&**name))
+}
+
+/// What of an event of Anthropic is a text that nobody documents, if nothing else of it says anything.
+fn unknown_of_anthropic<'v>(kind: &str, event: &'v Value) -> Option<&'v Value> {
+    let says_nothing = |value: &Value| value.is_null() || [json!(""), json!({}), json!([])].contains(value);
+    let is_unknown = |value: &Value, known: &[&str]| {
+        value.is_object() && known.iter().all(|name| says_nothing(&value[*name])) && has_unknown_text(value, known)
+    };
+    let whole = || Some(event).filter(|event| has_unknown_text(event, &[]));
+    match kind {
+        "content_block_start" => {
+            let block = &event["content_block"];
+            let is_own = block["type"] == "text" || block["type"] == "thinking";
+            let known = ["text", "thinking", "signature", "citations"];
+            if block.is_null() {
+                return whole();
+            }
+            Some(block).filter(|block| is_own && is_unknown(block, &known))
+        }
+        "content_block_delta" => {
+            let delta = &event["delta"];
+            let known = match delta["type"].as_str().unwrap_or_default() {
+                "text_delta" => "text",
+                "thinking_delta" => "thinking",
+                "input_json_delta" => "partial_json",
+                "signature_delta" => "signature",
+                "citations_delta" => "citation",
+                "compaction_delta" => "content",
+                _ => "",
+            };
+            if delta.is_null() {
+                return whole();
+            }
+            Some(delta).filter(|delta| is_unknown(delta, &[known]))
+        }
+        "content_block_stop" | "message_start" | "message_delta" | "message_stop" => None,
+        _ if kind.starts_with("content_block_") || kind.starts_with("message_") => {
+            let inner = [&event["delta"], &event["content_block"]];
+            let has = inner.iter().any(|inner| is_unknown(inner, &[])) || has_unknown_text(event, &[]);
+            let object = inner.into_iter().find(|inner| inner.is_object());
+            has.then_some(object.unwrap_or(event))
+        }
+        _ => None,
     }
 }
 

@@ -303,3 +303,27 @@ fn pieces_of_a_block_are_joined() {
         {"type": "compaction", "content": "So far"}, {"type": "compaction", "content": null}]);
     assert_eq!(message["choices"][0]["message"]["native_content"], expected);
 }
+
+/// A text that nobody documents is reported whole, if nothing else of its delta or event says anything.
+#[test]
+fn a_text_that_nobody_documents_is_native() {
+    let delta = |delta: Value| json!({"type": "content_block_delta", "index": 1, "delta": delta});
+    let (summary, odd) =
+        (json!({"type": "summary_delta", "summary": "a"}), json!({"type": "text_delta", "value": "b"}));
+    let (bare, note) =
+        (json!({"type": "content_block_delta", "index": 1, "text": "c"}), json!({"type": "message_note", "note": "d"}));
+    let anthropic = [delta(summary.clone()), delta(odd.clone()), bare.clone(), note.clone()];
+    let say = json!({"say": "f"});
+    let gemini = [json!({"candidates": [{"content": {"parts": [{"text": "a"}]}}]}), say.clone()];
+    let text = json!({"type": "response.output_text.delta", "output_index": 1, "text": "g"});
+    for (events, expected) in [
+        (&anthropic[..], vec![(1, &summary), (1, &odd), (1, &bare), (0, &note)]),
+        (&gemini[..], vec![(0, &say)]),
+        (&[text.clone()], vec![(1u64 << 32, &text)]),
+    ] {
+        let lines = crate::common::naive_native::lines::<2>(Config::default(), &unnamed(events), &[], 64);
+        let native: Vec<_> = lines.iter().filter(|line| line.starts_with("Native")).cloned().collect();
+        let expected: Vec<_> = expected.iter().map(|(slot, value)| format!("Native 0 {slot:x} {value}")).collect();
+        assert_eq!(native, expected);
+    }
+}
