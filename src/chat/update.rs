@@ -53,7 +53,8 @@ pub enum Update<'a> {
     },
     /// A fragment of the arguments of a `function_call`.
     FunctionArguments(Text<'a>),
-    /// A fragment of audio, as raw JSON: an object with some of `id`, `data` (base64), `transcript` and `expires_at`. The
+    /// A fragment of audio, as raw JSON: an object with some of `id`, `data` (base64), `transcript` and `expires_at`. In
+    /// Responses it is the event, whose `delta` is data or, if its `type` names a transcript, a piece of that. The
     /// transcript may end in half a surrogate pair whose other half begins the next fragment; an assembled message joins
     /// the halves.
     Audio(Value<'a>),
@@ -68,7 +69,8 @@ pub enum Update<'a> {
     /// tool that the server ran, its result, or a piece of either.
     Native(Value<'a>),
     /// Log probabilities of more tokens, as raw JSON: an object with the lists `content` and `refusal` or, in legacy
-    /// completions, `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`.
+    /// completions, `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`. In Responses it is the list of the
+    /// content alone.
     Logprobs(Value<'a>),
     /// A member that describes the response. Only two are reported here:
     /// [`NativeFinishReason`](Meta::NativeFinishReason) and, before the first reasoning of a choice,

@@ -7,9 +7,9 @@
 use super::protocol::Protocol;
 use super::read::read;
 use super::reported::{Class, ItemPart};
-use super::responses;
 use super::state::{DialectState, OnlyText, ReadEvent};
-use super::value::{number, object, text};
+use super::text_event::delta_of;
+use super::value::{has_elements, number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, Text, TextFlags, Value, ValueKind};
 
@@ -144,6 +144,7 @@ struct TypedEvent<'a> {
     output: Option<Value<'a>>,
     content: Option<Value<'a>>,
     summary: Option<Value<'a>>,
+    logprobs: Option<Value<'a>>,
     /// `delta`, if it is no object. The members of an object are in `inner`.
     delta: Option<Value<'a>>,
     inner: Option<Inner<'a>>,
@@ -167,6 +168,7 @@ impl<'a> TypedEvent<'a> {
             b"output_index" => value(steps, &mut event.output),
             b"content_index" => value(steps, &mut event.content),
             b"summary_index" => value(steps, &mut event.summary),
+            b"logprobs" => value(steps, &mut event.logprobs),
             b"delta" if event.delta.is_some() || event.inner.is_some() => None,
             b"delta" if steps.peek() == b'{' => {
                 event.inner = Some(Inner::walk(steps)?);
@@ -195,8 +197,8 @@ impl<'a> TypedEvent<'a> {
 
     /// Returns the text, or the arguments of a function.
     fn responses(&self, state: &mut DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
-        let (kind, own) = responses::delta_of(kind)?;
-        if ![self.output, self.content, self.summary].into_iter().all(is_plain) {
+        let (kind, own) = delta_of(kind)?;
+        if ![self.output, self.content, self.summary].into_iter().all(is_plain) || has_elements(self.logprobs) {
             return None;
         }
         let of = own.part(self.content, self.summary);

@@ -3,7 +3,7 @@
 
 use super::items::{client, content_kind};
 use super::protocol::Protocol;
-use super::responses;
+use super::text_event::text_of_event;
 use super::value::{array, object, text};
 use super::walk::Container;
 use crate::json::{members_of, Text, Value, ValueKind, LONGEST_WORD};
@@ -115,8 +115,21 @@ pub(super) fn is_unknown_text(value: Option<Value<'_>>, known: &str) -> bool {
 /// when it is done.
 const PIECES: &str = "shell_call_command.delta shell_call_output_content.delta mcp_call_arguments.delta \
     mcp_call.arguments.delta code_interpreter_call_code.delta code_interpreter_call.code.delta \
-    apply_patch_call_operation_diff.delta image_generation_call.partial_image audio.delta audio.transcript.delta \
-    audio_transcript.delta";
+    apply_patch_call_operation_diff.delta image_generation_call.partial_image";
+
+/// The events that have a piece of audio, and those that have a piece of its transcript.
+const AUDIO: &str = "audio.delta output_audio.delta";
+const TRANSCRIPTS: &str = "audio.transcript.delta audio_transcript.delta output_audio_transcript.delta";
+
+/// Whether an event of this type has a piece of audio or of its transcript.
+pub(super) fn is_audio(kind: Text<'_>) -> bool {
+    kind.raw().starts_with(b"response.") && kind.behind(b"response.".len()).is_one_of(AUDIO) || is_transcript(kind)
+}
+
+/// Whether an event of this type has a piece of a transcript.
+pub(crate) fn is_transcript(kind: Text<'_>) -> bool {
+    kind.raw().starts_with(b"response.") && kind.behind(b"response.".len()).is_one_of(TRANSCRIPTS)
+}
 
 /// Whether an event of this type has a piece of what a tool of the server does.
 pub(crate) fn is_piece(kind: Text<'_>) -> bool {
@@ -128,7 +141,8 @@ fn is_of_pieces(kind: &[u8]) -> bool {
     let own = kind.strip_prefix(b"response.").unwrap_or_default();
     let step = own.iter().rposition(|byte| *byte == b'.').unwrap_or(own.len());
     let (about, _) = own.split_at_checked(step).unwrap_or_default();
-    PIECES.split(' ').any(|piece| piece.as_bytes().strip_prefix(about).is_some_and(|rest| rest.first() == Some(&b'.')))
+    let mut pieces = [PIECES, AUDIO, TRANSCRIPTS].into_iter().flat_map(|names| names.split(' '));
+    pieces.any(|piece| piece.as_bytes().strip_prefix(about).is_some_and(|rest| rest.first() == Some(&b'.')))
 }
 
 /// Whether an event of a type that no reader knows has a text, maybe in an object in the place of its text.
@@ -218,7 +232,7 @@ fn responses(event: Value<'_>, kind: &[u8]) -> QuirkSet {
     let Some(own) = kind.strip_prefix(b"response.") else {
         return whole(Some(event).filter(|_| status.is_some() && array(output).is_some()));
     };
-    if let Some((name, is_input)) = responses::text_of_event(kind) {
+    if let Some((name, is_input)) = text_of_event(kind) {
         let text = (name, if is_input { Type::Input } else { Type::Text });
         let known = [INDEXES, text, ("item_id call_id", Type::Text), ("part", Type::Object)];
         return members(event, &known) | object(part).map_or(QuirkSet::EMPTY, responses_part);
@@ -228,6 +242,7 @@ fn responses(event: Value<'_>, kind: &[u8]) -> QuirkSet {
             let item = object(item).map_or(QuirkSet::EMPTY, responses_item);
             members(event, &[INDEXES, ("item", Type::Object)]) | item
         }
+        _ if is_audio(Text::verbatim(kind)) => members(event, &[("delta", Type::Text)]),
         b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
             members(event, &[("response", Type::Object)]) | whole(response.or(status.map(|_| event)))
         }

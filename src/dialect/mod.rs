@@ -19,13 +19,14 @@ mod reported;
 mod responses;
 mod skim;
 mod state;
+mod text_event;
 mod texts;
 mod usage;
 mod value;
 mod walk;
 
 pub(crate) use event::read_known;
-pub(crate) use expect::is_piece;
+pub(crate) use expect::{is_piece, is_transcript};
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
 pub(crate) use reported::ItemCounts;

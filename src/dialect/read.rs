@@ -49,6 +49,9 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     loop {
         if !walk.member.is_empty() {
             let text = core::mem::replace(&mut walk.member, Part::NONE);
+            if plan.protocol() == Some(Protocol::Responses) {
+                return Some(Delta { choice: walk.choice, text, ..Delta::new(Kind::Logprobs) });
+            }
             let (choice, call, code) = (walk.choice, walk.calls.wrapping_sub(1), Meta::CallMember as u32);
             return Some(Delta { choice, call, code, text, ..Delta::new(Kind::Meta) });
         }

@@ -59,7 +59,7 @@ struct OutputItem {
     /// One bit for each reported content. Contents from 7 on share a bit. In a tool call, the lowest bit is for the
     /// arguments.
     contents: u8,
-    /// One bit for each reported summary, likewise. In a tool call, the lowest bit is for the call itself, the next for
+    /// One bit for each reported summary, likewise. In a message, the second bit is for log probabilities. In a tool call, the lowest bit is for the call itself, the next for
     /// its name, and the third for arguments that came whole with the event that began the call.
     summaries: u8,
     /// The `call_id` of a tool call.
@@ -241,6 +241,8 @@ impl ItemPart {
 pub(super) const ARGUMENTS: ItemPart = ItemPart::Content(0);
 pub(super) const CALL: ItemPart = ItemPart::Summary(0);
 pub(super) const NAME: ItemPart = ItemPart::Summary(1);
+/// In a message: its log probabilities.
+pub(super) const LOGPROBS: ItemPart = ItemPart::Summary(1);
 pub(super) const BEGAN_WHOLE: ItemPart = ItemPart::Summary(2);
 
 /// The class of an item, its ID and its `call_id`.

@@ -1,131 +1,19 @@
 //! OpenAI Responses.
 
-use super::expect::{has_unknown_text, is_piece, is_unknown_event};
+use super::expect::{has_unknown_text, is_audio, is_piece, is_unknown_event};
 use super::finish::Reason;
 use super::items::{
     begun_input, client, content_kind, end_item, end_text, end_whole, find_whole, has_empty_id, has_text, identity,
     input, is_odd_call, kind_in, piece,
 };
-use super::reported::{Address, CallId, Class, Earlier, Id, ItemPart, Mark, ARGUMENTS, BEGAN_WHOLE, CALL, NAME};
+use super::reported::{Address, CallId, Class, Earlier, Id, ItemPart, ARGUMENTS, BEGAN_WHOLE, CALL, LOGPROBS, NAME};
 use super::state::{DialectState, Plan, ReadEvent, What};
+use super::text_event::{event_text, part_begun, row, slot, text_of_event, words, EventText, PartKind};
 use super::value::{arguments, array, has_elements, index_number, is, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
 use crate::json::{members_of, Balance, Text, Value, LONGEST_WORD};
 use crate::Quirk;
-
-/// The text of an event: its kind, and the part of the item that it belongs to.
-struct EventText {
-    kind: Kind,
-    of: ItemPart,
-    is_custom: bool,
-    /// The member that contains the text.
-    name: &'static str,
-    /// What the event ends, unless it is a delta.
-    ends: Mark,
-}
-
-/// What a text is a part of, without the index of the part.
-#[derive(Clone, Copy)]
-pub(super) enum PartKind {
-    Content,
-    Summary,
-    Arguments,
-}
-
-impl PartKind {
-    /// Returns the part, with its index.
-    pub(super) fn part(self, content: Option<Value<'_>>, summary: Option<Value<'_>>) -> ItemPart {
-        match self {
-            PartKind::Content => ItemPart::Content(number(content)),
-            PartKind::Summary => ItemPart::Summary(number(summary)),
-            PartKind::Arguments => ARGUMENTS,
-        }
-    }
-}
-
-/// The events that have a text: the type after `response.`, the kind of the text, what it is a part of, and the member
-/// that contains it. For `content_part.done`, the type of the part decides the kind and the member.
-static TEXTS: [(&str, Kind, PartKind, &str); 20] = [
-    ("output_text.delta", Kind::Content, PartKind::Content, "delta"),
-    ("output_text.done", Kind::Content, PartKind::Content, "text"),
-    ("function_call_arguments.delta", Kind::ToolArguments, PartKind::Arguments, "delta"),
-    ("function_call_arguments.done", Kind::ToolArguments, PartKind::Arguments, "arguments"),
-    (CUSTOM_DELTA, Kind::ToolArguments, PartKind::Arguments, "delta"),
-    (CUSTOM_DONE, Kind::ToolArguments, PartKind::Arguments, "input"),
-    ("reasoning_summary_text.delta", Kind::Reasoning, PartKind::Summary, "delta"),
-    ("reasoning_summary_text.done", Kind::Reasoning, PartKind::Summary, "text"),
-    ("reasoning_summary_part.done", Kind::Reasoning, PartKind::Summary, "text"),
-    ("reasoning_text.delta", Kind::Reasoning, PartKind::Content, "delta"),
-    ("reasoning_text.done", Kind::Reasoning, PartKind::Content, "text"),
-    (REASONING_PART_DONE, Kind::Reasoning, PartKind::Content, "text"),
-    ("refusal.delta", Kind::Refusal, PartKind::Content, "delta"),
-    ("refusal.done", Kind::Refusal, PartKind::Content, "refusal"),
-    (PART_DONE, Kind::Content, PartKind::Content, ""),
-    // Open Responses.
-    ("reasoning.delta", Kind::Reasoning, PartKind::Content, "delta"),
-    ("reasoning.done", Kind::Reasoning, PartKind::Content, "text"),
-    ("reasoning_summary.delta", Kind::Reasoning, PartKind::Summary, "delta"),
-    ("reasoning_summary.done", Kind::Reasoning, PartKind::Summary, "text"),
-    // OpenRouter.
-    ("content_part.delta", Kind::Content, PartKind::Content, "delta"),
-];
-const CUSTOM_DELTA: &str = "custom_tool_call_input.delta";
-const CUSTOM_DONE: &str = "custom_tool_call_input.done";
-const PART_DONE: &str = "content_part.done";
-const REASONING_PART_DONE: &str = "reasoning_part.done";
-
-/// Returns the row of [`TEXTS`] for events of this type, or the number of rows if there is none.
-fn row(kind: &[u8]) -> u8 {
-    let own = kind.strip_prefix(b"response.").unwrap_or_default();
-    TEXTS.iter().position(|(name, ..)| name.as_bytes() == own).unwrap_or(TEXTS.len()) as u8
-}
-
-/// Returns the kind of the `delta` in an event of this type, and what it is a part of, if it is a text or a function's
-/// arguments.
-pub(super) fn delta_of(kind: &[u8]) -> Option<(Kind, PartKind)> {
-    let (name, kind, of, member) = *TEXTS.get(usize::from(row(kind)))?;
-    (member == "delta" && name != CUSTOM_DELTA).then_some((kind, of))
-}
-
-/// Returns the member that contains the text of an event of this type, and whether that is the input of a call.
-pub(super) fn text_of_event(kind: &[u8]) -> Option<(&'static str, bool)> {
-    let (_, kind, _, member) = *TEXTS.get(usize::from(row(kind)))?;
-    Some((member, kind == Kind::ToolArguments))
-}
-
-/// Returns what an event of this type begins, if that is a part of an item.
-fn part_begun(kind: &[u8]) -> Option<PartKind> {
-    match kind {
-        b"response.content_part.added" | b"response.reasoning_part.added" => Some(PartKind::Content),
-        b"response.reasoning_summary_part.added" => Some(PartKind::Summary),
-        _ => None,
-    }
-}
-
-/// Describes the text in an event of this [`row`], or in its `part`. Returns `None` if the event has no text.
-fn event_text(row: u8, event: Value<'_>) -> Option<EventText> {
-    let (event_name, mut kind, own, mut name) = TEXTS.get(usize::from(row)).copied()?;
-    let [content, summary, part] = members_of(event, ["content_index", "summary_index", "part"]);
-    let of = own.part(content, summary);
-    if event_name == PART_DONE {
-        (kind, name) = content_kind(members_of(part?, ["type"])[0])?;
-    }
-    let is_custom = event_name == CUSTOM_DELTA || event_name == CUSTOM_DONE;
-    let ends = if [PART_DONE, REASONING_PART_DONE].contains(&event_name) { Mark::PartEnded } else { Mark::TextEnded };
-    Some(EventText { kind, of, is_custom, name, ends })
-}
-
-/// Returns the slot of a part, which distinguishes it from all other parts: its output item and its index there.
-fn slot(item: u32, part: u32) -> u64 {
-    u64::from(item) << 32 | u64::from(part)
-}
-
-/// Returns the member `name` of the event or of its `part`.
-fn words<'a>(event: Value<'a>, name: &str) -> Option<Value<'a>> {
-    let [own, part] = members_of(event, [name, "part"]);
-    own.or_else(|| members_of(object(part)?, [name])[0])
-}
 
 /// Returns the status with which an event of this type ends a response, or `None` if it ends none.
 pub(crate) fn ends(kind: &[u8]) -> Option<&'static str> {
@@ -268,6 +156,12 @@ pub(super) fn read<'a>(
         if event_text.name != "delta" {
             state.texts.end(item, event_text.of, None);
         }
+        if logprobs(event, &event_text, item, &seen.plan).is_some() {
+            state.output.items().add(item, LOGPROBS);
+            if seen.plan.what == What::Nothing {
+                seen.plan.what = What::Logprobs;
+            }
+        }
         let is_odd = class == Class::Call && seen.plan.what == What::More && text(words).is_none();
         seen.flag(is_odd, Quirk::ArgumentsNotText);
         if !seen.quirks.contains(Quirk::OddItemIndex) {
@@ -325,7 +219,11 @@ pub(super) fn read<'a>(
         state.output.items().add_annotation(item);
         state.output.items().describe(item, &address);
         seen.plan.what = What::Annotation;
-    } else if usize::from(seen.plan.row) == TEXTS.len() {
+    } else if is_audio(own_kind) {
+        if text(members_of(event, ["delta"])[0]).is_some() {
+            seen.plan.what = What::Audio;
+        }
+    } else if text_of_event(kind).is_none() {
         let is_piece = is_piece(own_kind);
         seen.note_unknown(!is_piece && is_unknown_event(event, kind));
         if is_piece {
@@ -336,6 +234,14 @@ pub(super) fn read<'a>(
         let has_own = words(event, name).is_some_and(|words| words.raw() != b"\"\"");
         seen.note_unknown(!has_own && has_unknown_text(event, name));
     }
+}
+
+/// Returns the log probabilities of the content in an event. Those of a whole text count only if no earlier event had
+/// any of its item.
+fn logprobs<'a>(event: Value<'a>, text: &EventText, item: u32, plan: &Plan) -> Option<Value<'a>> {
+    let is_content = text.kind == Kind::Content && !plan.reported.is_reasoning(item);
+    let is_new = text.name == "delta" || !plan.reported.has(item, LOGPROBS);
+    words(event, "logprobs").filter(|list| is_content && is_new && has_elements(Some(*list)))
 }
 
 /// The members of a response that are reported, although no delta is made of them. All others repeat the request or
@@ -395,6 +301,16 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             walk.phase = Walk::OVER;
             more(walk, payload, event(), plan)
         }
+        (What::Logprobs, 0) => {
+            let text = event_text(plan.row, event());
+            let logprobs = text.and_then(|text| logprobs(event(), &text, plan.item, plan));
+            walk.member = logprobs.map_or(Part::NONE, |logprobs| Part::raw(payload, logprobs));
+            walk.end()
+        }
+        (What::Audio, 0) => {
+            walk.phase = Walk::OVER;
+            walk.raw(payload, Kind::Audio, whole(payload), 0).map(|delta| Delta { flags: 0, ..delta })
+        }
         (What::Annotation, 0) => {
             walk.phase = Walk::OVER;
             let [annotation, part] = members_of(event(), ["annotation", "content_index"]);
@@ -402,9 +318,8 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         }
         (What::Piece, 0) => {
             walk.phase = Walk::OVER;
-            let start = payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32;
             let [index] = members_of(event(), ["output_index"]);
-            walk.raw(payload, Kind::Native, whole_at(payload, start), slot(number(index), 0))
+            walk.raw(payload, Kind::Native, whole(payload), slot(number(index), 0))
         }
         (What::Item | What::WholeItem, 0) => {
             let Some(item) = object(members_of(event(), ["item"])[0]) else { return walk.end() };
@@ -434,6 +349,11 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     }
 }
 
+/// Returns all of an event.
+fn whole(payload: &[u8]) -> Option<Value<'_>> {
+    whole_at(payload, payload.len().saturating_sub(payload.trim_ascii_start().len()) as u32)
+}
+
 /// Returns the response that an event has, or that the payload is.
 fn response(payload: &[u8]) -> Option<Value<'_>> {
     let event = Value::of_payload(payload);
@@ -459,7 +379,9 @@ fn finish(payload: &[u8], plan: &Plan) -> Option<Delta> {
 
 /// Returns the delta of an event with a text or arguments.
 fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Option<Delta> {
-    let EventText { kind, of, is_custom, name, .. } = event_text(plan.row, event)?;
+    let text = event_text(plan.row, event)?;
+    let EventText { kind, of, is_custom, name, .. } = text;
+    walk.member = logprobs(event, &text, plan.item, plan).map_or(Part::NONE, |list| Part::raw(payload, list));
     let words = words(event, name);
     let cut = plan.cuts.get(plan.item, of).filter(|_| name != "delta");
     if kind == Kind::ToolArguments {
@@ -545,9 +467,12 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
                 let of = if walk.sub == 1 { ItemPart::Summary(walk.part) } else { ItemPart::Content(walk.part) };
-                let [kind, annotations] = members_of(part, ["type", "annotations"]);
+                let [kind, annotations, logprobs] = members_of(part, ["type", "annotations", "logprobs"]);
                 walk.is_annotated |= has_elements(annotations);
                 let (kind, name) = content_kind(kind)?;
+                let is_new = !walk.is_reasoning && kind == Kind::Content && !reported(LOGPROBS);
+                let logprobs = logprobs.filter(|list| is_new && has_elements(Some(*list)));
+                walk.member = logprobs.map_or(Part::NONE, |list| Part::raw(payload, list));
                 let kind = kind_in(walk.is_reasoning, kind);
                 let cut = plan.cuts.get(index, of);
                 let is_new = cut.is_some() || walk.has_more && !reported(of);

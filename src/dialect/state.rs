@@ -285,6 +285,10 @@ pub(super) enum What {
     Annotation,
     /// A text that nobody documents or, in Responses, a piece of what a tool of the server does.
     Piece,
+    /// Responses: log probabilities without a text.
+    Logprobs,
+    /// Responses: audio, or its transcript.
+    Audio,
     /// Responses: the end of the response.
     Response,
 }

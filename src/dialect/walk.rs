@@ -43,7 +43,8 @@ pub(crate) struct Walk {
     /// The name and the arguments of the current tool call that are still pending.
     pub(super) name: Part,
     pub(super) arguments: Part,
-    /// A member of the current tool call, with its name, that is still pending.
+    /// A member of the current tool call, with its name, that is still pending. Responses: the log probabilities of the
+    /// current text.
     pub(super) member: Part,
 }
 

@@ -15,9 +15,13 @@ pub(super) struct Lists<'a> {
     pub(super) any: bool,
 }
 
-/// Finds all lists in one walk. If there are two lists with one name, the last one counts.
+/// Finds all lists in one walk. An array alone is the list of the content (Responses). If there are two lists with one name, the last one counts.
 pub(super) fn lists(logprobs: Value<'_>) -> Lists<'_> {
     let mut lists = Lists::default();
+    if logprobs.kind() == ValueKind::Array {
+        let [content, ..] = &mut lists.known;
+        (*content, lists.any) = (Some(logprobs), true);
+    }
     for (name, value) in logprobs.members().map_while(Result::ok) {
         let list = Some(value).filter(|value| value.kind() == ValueKind::Array);
         lists.any |= list.is_some();

@@ -7,7 +7,7 @@ use super::tokens;
 use crate::chat::scalar::{member_of, text_of, whole_number};
 use crate::chat::{ApiError, CallUpdate, NamePiece, OtherMember, Update};
 use crate::delta::Meta;
-use crate::dialect::{is_piece, Protocol};
+use crate::dialect::{is_piece, is_transcript, Protocol};
 use crate::json::{self, Text, Value};
 use crate::{Quirk, QuirkSet};
 
@@ -492,6 +492,14 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
 
     fn audio(&mut self, place: u16, row: &mut LoggedChoice, audio: Value<'_>) {
         let text_at = |name| member_of(audio, name).and_then(text_of);
+        // In Responses the event itself is the audio, or a piece of the transcript.
+        let is_event = Protocol::HAS_READERS && self.state.table.top.is_native;
+        let is_transcript = is_event && text_at("type").is_some_and(is_transcript);
+        let [data, transcript] = match (is_event, is_transcript) {
+            (false, _) => [text_at("data"), text_at("transcript")],
+            (true, false) => [text_at("delta"), None],
+            (true, true) => [None, text_at("delta")],
+        };
         row.set(flag::AUDIO);
         if !row.has(flag::AUDIO_ID) {
             if let Some(id) = text_at("id") {
@@ -499,10 +507,10 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                 self.untracked(RecordKey::new(kind::AUDIO_ID, place, 0), id);
             }
         }
-        if let Some(text) = text_at("data") {
+        if let Some(text) = data {
             self.text_item(RecordKey::new(kind::AUDIO_DATA, place, 0), text);
         }
-        if let Some(text) = text_at("transcript") {
+        if let Some(text) = transcript {
             let text = row.transcript_half.take().map_or(text, |half| text.with_lead(half));
             row.transcript_half = text.trailing_half();
             self.untracked(RecordKey::new(kind::AUDIO_TRANSCRIPT, place, 0), text.without_trailing_half());

@@ -54,6 +54,7 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
         Kind::ToolArguments => format!("arguments {choice} #{call} {}", self::quoted(&canonical(text()))),
         Kind::Signature => format!("signature {choice} {number:x} {}", quoted()),
         Kind::Annotation | Kind::Media | Kind::Native => format!("{kind:?} {choice} {number:x} {}", raw()),
+        Kind::Logprobs | Kind::Audio => format!("{kind:?} {choice} {}", raw()),
         Kind::Finish => {
             format!("finish {choice} {code} {} {}", flags & delta::FLAG_PROMPT != 0, quoted())
         }
@@ -898,6 +899,16 @@ impl Naive {
                 let index = self.item_of(event, &class(&item["type"]), id_of(item), step == "added")?;
                 return self.item(index, item, step == "done");
             }
+            (
+                "audio" | "output_audio" | "audio.transcript" | "audio_transcript" | "output_audio_transcript",
+                "delta",
+            ) => {
+                if full(&event["delta"]).is_some() {
+                    self.choice(0);
+                    self.push(format!("Audio 0 {event}"));
+                }
+                return Ok(());
+            }
             _ => {
                 let pieces = [
                     "shell_call_command.delta",
@@ -906,12 +917,13 @@ impl Naive {
                     "code_interpreter_call_code.delta",
                     "apply_patch_call_operation_diff.delta",
                     "image_generation_call.partial_image",
-                    "audio.delta",
-                    "audio.transcript.delta",
                 ];
                 let is_silent =
                     ["output_item", "content_part", "reasoning_part", "reasoning_summary_part"].contains(&about);
-                let is_of_pieces = pieces.iter().any(|piece| piece.rsplit_once('.').is_some_and(|(of, _)| of == about));
+                let is_audio =
+                    ["audio", "output_audio", "audio.transcript", "audio_transcript", "output_audio_transcript"];
+                let is_of_pieces = is_audio.contains(&about)
+                    || pieces.iter().any(|piece| piece.rsplit_once('.').is_some_and(|(of, _)| of == about));
                 let has_words = has_unknown_text(event, &[])
                     || ["delta", "part", "item"].iter().any(|name| has_unknown_text(&event[*name], &[]));
                 if !is_silent && (pieces.contains(&own) || has_words && !is_of_pieces) {
@@ -941,20 +953,50 @@ impl Naive {
         if kind == Kind::Content && known.contains(&index) {
             kind = Kind::Reasoning;
         }
+        let part_of = (
+            index,
+            is_summary,
+            if is_call {
+                0
+            } else if is_summary {
+                summary
+            } else {
+                part
+            },
+        );
+        self.text_event(event, (about, name), (kind, own), (part_of, is_unknown.then_some(sent)))?;
+        let logprobs = Some(&event["logprobs"]).filter(|list| !list.is_null()).unwrap_or(&event["part"]["logprobs"]);
+        if kind == Kind::Content && elements(logprobs).next().is_some() {
+            // The second summary of a message stands for them.
+            if self.reported.insert((index, true, 1)) || is_delta {
+                self.choice(0);
+                self.push(format!("Logprobs 0 {logprobs}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// An event with a text of a part, which is `own`. `unknown`: the index of one that has a text that nobody documents.
+    fn text_event(
+        &mut self,
+        event: &Value,
+        (about, name): (&str, &str),
+        (kind, own): (Kind, &Value),
+        (own_part, unknown): ((u64, bool, u64), Option<u64>),
+    ) -> Done {
+        let (is_call, is_delta) = (kind == Kind::ToolArguments, name == "delta");
+        let (index, is_summary, place) = own_part;
         let is_object = is_call && own.as_object().is_some_and(|members| !members.is_empty());
         let text = full(own).unwrap_or_default();
         if text.is_empty() && !is_object || is_call && is_delta && self.began_whole.contains(&index) {
             if !is_delta {
-                let place = if is_summary { summary } else { part };
-                self.over((index, is_summary, if is_call { 0 } else { place }), "")?;
+                self.over(own_part, "")?;
             }
-            if is_unknown {
+            if let Some(sent) = unknown {
                 self.raw(0, Kind::Native, sent << 32, event);
             }
             return Ok(());
         }
-        let place = if is_summary { summary } else { part };
-        let own_part = (index, is_summary, if is_call { 0 } else { place });
         if is_delta && is_call && self.is_done(own_part) {
             return Ok(());
         }
@@ -1150,10 +1192,16 @@ impl Naive {
                     let text = if kind == Kind::Refusal { &part["refusal"] } else { &part["text"] };
                     let in_thoughts = item["type"] == "reasoning" && kind == Kind::Content;
                     let kind = if in_thoughts { Kind::Reasoning } else { kind };
+                    let logprobs = &part["logprobs"];
+                    let is_new = kind == Kind::Content && !had.contains(&(index, true, 1));
+                    let has_logprobs = is_new && elements(logprobs).next().is_some();
                     if let Some((own, rest)) = rests.get(&(is_summary, place)).filter(|_| has_rest) {
                         self.text(0, kind, is_summary.into(), index << 32 | own, rest);
                     } else if has_more && !had.contains(&(index, is_summary, place)) {
                         self.text(0, kind, is_summary.into(), index << 32 | place, text);
+                    }
+                    if has_logprobs && (has_more || has_rest) {
+                        self.push(format!("Logprobs 0 {logprobs}"));
                     }
                 }
                 for (slot, annotations) in annotations {

@@ -251,11 +251,15 @@ fn responses(from: &mut Source<'_>, nth: u32) -> Vec<Value> {
             let at = whole[list].as_array().map_or(0, Vec::len);
             let pieces: Vec<_> = (0..from.below(4)).map(|_| text(from)).collect();
             for piece in &pieces {
-                events.push(with(&format!("{event}.delta"), &[(place, json!(at)), ("delta", json!(piece))]));
+                let logprobs = is_object(from, 6, json!([{"token": piece}]));
+                let names = [(place, json!(at)), ("delta", json!(piece)), ("logprobs", logprobs)];
+                events.push(with(&format!("{event}.delta"), &names));
             }
             let text = pieces.concat();
             if from.once_in(2) {
-                events.push(with(&format!("{event}.done"), &[(place, json!(at)), (name, json!(text))]));
+                let logprobs = is_object(from, 3, json!([{"token": text}]));
+                let names = [(place, json!(at)), (name, json!(text)), ("logprobs", logprobs)];
+                events.push(with(&format!("{event}.done"), &names));
             }
             let kind = if event == "reasoning_summary_text" { "summary_text" } else { event };
             let part = json!({"type": kind, name: text});

@@ -495,3 +495,70 @@ fn a_text_that_differs_is_not_complete() {
         assert_eq!(read.quirks.contains(&Quirk::ChangedText), is_flagged, "{kind} {after}");
     }
 }
+
+/// Log probabilities come with the text that they are of, once: those of a whole text only if its deltas had none.
+#[test]
+fn log_probabilities_are_those_of_the_deltas_or_of_the_whole_text() {
+    let token = |text: &str| json!([{"token": text, "logprob": -0.5, "bytes": [97], "top_logprobs": []}]);
+    let event = |kind: &str, name: &str, text: &str, logprobs: Value| {
+        json!({"type": format!("response.output_text.{kind}"), "output_index": 0, "content_index": 0, name: text,
+            "logprobs": logprobs})
+    };
+    let delta = |text: &str, logprobs: Value| event("delta", "delta", text, logprobs);
+    let done = |text: &str, logprobs: Value| event("done", "text", text, logprobs);
+    let end = |logprobs: Value| {
+        let part = json!({"type": "output_text", "text": "ab", "logprobs": logprobs});
+        let item = json!({"type": "message", "content": [part]});
+        json!({"type": "response.completed", "response": {"status": "completed", "output": [item]}})
+    };
+    let (a, b, both) = (token("a"), token("b"), json!([token("a")[0], token("b")[0]]));
+    for (events, expected) in [
+        (vec![delta("a", a.clone()), delta("b", b.clone()), done("ab", both.clone()), end(both.clone())], vec![&a, &b]),
+        (vec![delta("a", a.clone()), delta("", b.clone()), delta("b", json!([])), end(json!([]))], vec![&a, &b]),
+        (
+            vec![delta("a", json!([])), delta("b", Value::Null), done("ab", both.clone()), end(both.clone())],
+            vec![&both],
+        ),
+        (vec![done("ab", both.clone()), end(both.clone())], vec![&both]),
+        (vec![delta("a", json!([])), done("ab", both.clone()), end(both.clone())], vec![&both]),
+        (vec![end(both.clone())], vec![&both]),
+    ] {
+        let stream = named(&events);
+        let lines = crate::common::naive_native::lines::<2>(Config::default(), &stream, &[], 64);
+        let logprobs: Vec<_> = lines.iter().filter_map(|line| line.strip_prefix("Logprobs 0 ")).collect();
+        assert_eq!(logprobs, expected.iter().map(|list| list.to_string()).collect::<Vec<_>>(), "{events:?}");
+        let choice = &read(&stream, "logprobs").message["choices"][0];
+        assert_eq!(choice["message"]["content"], "ab", "{events:?}");
+        assert_eq!(choice["logprobs"]["content"], both, "{events:?}");
+    }
+    let silent = [delta("ab", json!([])), end(json!([]))];
+    assert_eq!(read(&named(&silent), "no logprobs").message["choices"][0].get("logprobs"), None);
+}
+
+/// Audio and its transcript are those of chat completions in the message.
+#[test]
+fn audio_and_its_transcript_are_in_the_message() {
+    let delta =
+        |kind: &str, text: &str| json!({"type": format!("response.{kind}.delta"), "delta": text, "response_id": "r"});
+    for (audio, transcript) in
+        [("audio", "audio.transcript"), ("audio", "audio_transcript"), ("output_audio", "output_audio_transcript")]
+    {
+        let events = [
+            delta(audio, "AAAA"),
+            delta(transcript, "Hi \u{1f600}"),
+            delta(audio, "BBBB"),
+            json!({"type": format!("response.{audio}.done")}),
+            delta(transcript, "!"),
+            json!({"type": format!("response.{transcript}.done"), "transcript": "Hi \u{1f600}!"}),
+            json!({"type": "response.completed", "response": {"status": "completed", "output": []}}),
+        ];
+        let stream = named(&events);
+        let lines = crate::common::naive_native::lines::<2>(Config::default(), &stream, &[], 64);
+        assert!(!lines.iter().any(|line| line.starts_with("Native")), "{lines:?}");
+        assert_eq!(lines.iter().filter(|line| line.starts_with("Audio")).count(), 4);
+        let Read { message, quirks, end, .. } = read(&stream, audio);
+        let own = &message["choices"][0]["message"]["audio"];
+        assert_eq!((&own["transcript"], &own["data"]), (&json!("Hi \u{1f600}!"), &json!(["AAAA", "BBBB"])), "{message}");
+        assert!(quirks.is_empty() && end.is_complete(), "{quirks:?}");
+    }
+}
