@@ -7,7 +7,7 @@ use super::list::{put_choice, put_message};
 use super::page::{Behind, ChoiceItems, How, PageItem};
 use super::read::{error_of, usage_of};
 use super::views::FinishReason;
-use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_PLAIN};
+use crate::delta::{Called, Delta, Kind, Meta, Part, FLAG_NATIVE, FLAG_NUMBER, FLAG_PLAIN, FLAG_SELECTS, ONLY_EMPTY};
 use crate::dialect::Plan;
 use crate::json::{Text, Value};
 
@@ -200,7 +200,7 @@ impl DeltaCursor {
                         continue;
                     }
                     if item.how == How::Fragment && self.choice == 0 && is_void(index, self.page.at.wrapping_sub(1)) {
-                        continue;
+                        return Some(self.void(index, &item));
                     }
                     let before = self.page.last.replace(item.kind);
                     match Inside::of(item, part) {
@@ -225,6 +225,14 @@ impl DeltaCursor {
                 None => (self.tail, self.page.is_off_page) = (AfterChoices::Usage, true),
             }
         }
+    }
+
+    /// Returns the delta of a fragment whose arguments are empty. They are in its `aux`.
+    #[cold]
+    fn void(&self, index: &Index, fragment: &PageItem) -> Delta {
+        let aux = index.list.get(self.page.at).map_or(Part::NONE, |arguments| index.part(arguments));
+        let (flags, number) = (FLAG_NUMBER | FLAG_SELECTS, u64::from(fragment.start));
+        Delta { flags, choice: fragment.choice, code: ONLY_EMPTY, number, aux, ..Delta::new(Kind::ToolCall) }
     }
 
     /// Returns the next item of the choices that are not on the page. Walks the current choice again for each item,
@@ -323,8 +331,7 @@ impl Iterator for ItemDeltas<'_> {
     }
 }
 
-/// Whether the fragment at this place of the page has no delta: a template recognized the event, and the arguments are
-/// empty in this event.
+/// Whether the fragment at this place of the page has empty arguments, because a template recognized the event.
 #[inline(always)]
 fn is_void(index: &Index, at: u8) -> bool {
     let next = index.list.get(at.wrapping_add(1));

@@ -383,6 +383,12 @@ pub(crate) struct ChunkFacts {
 }
 
 impl ChunkFacts {
+    /// Whether the event [is not of the response](Index::keep_error). No chunk has both marks without being one of chat
+    /// completions.
+    pub(crate) fn is_foreign(&self) -> bool {
+        !self.chat && self.message && self.delta
+    }
+
     pub(crate) const NONE: ChunkFacts = ChunkFacts {
         error: false,
         error_is_whole: false,
@@ -460,9 +466,11 @@ impl Index {
         self.plan = event.plan;
     }
 
-    /// Makes this the index of an event of another protocol than the stream's, from which only an error is reported.
+    /// Makes this the index of an event of another protocol than the stream's, from which only an error is reported: its
+    /// ID, its model and its time are not those of the response.
     pub(crate) fn keep_error(&mut self) {
         (self.facts.chat, self.facts.others) = (false, false);
+        (self.facts.message, self.facts.delta) = (true, true);
         self.list.clear();
         self.list.behind.add(Behind::ERROR, self.facts.error);
     }

@@ -6,7 +6,7 @@ use super::others::CallMembers;
 use super::page::{How, PageItem};
 use super::parts::{detail_text, ContentPart, PartsCursor, ReasoningDetails};
 use super::scalar::{input_of, member_of, text_of};
-use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NULL_ID, FLAG_NUMBER, FLAG_SELECTS};
+use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_NULL_ID, FLAG_NUMBER, FLAG_SELECTS, ONLY_EMPTY};
 use crate::dialect::{self, Container, Plan, Walk};
 use crate::json::Text;
 
@@ -150,7 +150,8 @@ impl Inside {
 
 /// Whether an item has a delta.
 pub(super) fn has_delta(item: &PageItem, payload: &[u8]) -> bool {
-    Inside::of(*item, item.part()).is_none_or(|mut inside| inside.next(payload, &Plan::NONE).is_some())
+    let says = |delta: Delta| delta.code != ONLY_EMPTY;
+    Inside::of(*item, item.part()).is_none_or(|mut inside| inside.next(payload, &Plan::NONE).is_some_and(says))
 }
 
 impl Calls {
@@ -190,13 +191,15 @@ impl Calls {
             let position = self.returned;
             self.returned = position.saturating_add(1);
             let is_empty = id.is_empty() && name.is_empty() && arguments.is_empty();
-            if is_empty && others == 0 {
+            let code = if is_empty && others == 0 { ONLY_EMPTY } else { 0 };
+            if code == ONLY_EMPTY && arguments.start == 0 {
                 continue;
             }
             return Some(Delta {
                 flags: self.flags | flag(index.is_some(), FLAG_NUMBER) | flag(is_empty, FLAG_SELECTS),
                 choice,
                 call: position,
+                code,
                 number: u64::from(index.unwrap_or(0)),
                 text: id,
                 aux: part(call.kind()),

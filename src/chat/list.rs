@@ -228,9 +228,13 @@ impl<'r> ItemReader<'r, '_> {
                 if fields.calls > 1 || !fields.is_fragment {
                     return self.put_value(Kind::ToolCall, How::Calls, value);
                 }
-                // A fragment without arguments has no effect.
+                // A fragment without arguments has no effect; of empty ones a message knows that they came.
+                let len = fields.arguments.bytes(self.payload).len();
+                if len == 2 && !self.items.keeps_all {
+                    return self.put_value(Kind::ToolCall, How::Calls, value);
+                }
                 let least = if self.items.keeps_all { 2 } else { 3 };
-                if fields.arguments.bytes(self.payload).len() < least {
+                if len < least {
                     return;
                 }
                 self.items.push(fragment(fields.call_index, self.choice));

@@ -260,6 +260,7 @@ fn members_of_a_choice_in_any_order() {
                 r#"native: {"type":"image","text":"x"}"#,
                 "content = z",
                 "UnknownContentPart",
+                "OddType",
             ],
         ),
         (

@@ -4,7 +4,7 @@ use super::others::OtherMember;
 use super::views::{ApiError, FinishReason, Usage};
 use crate::delta::{
     Delta, Kind, Meta, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
-    FLAG_REUSES,
+    FLAG_REUSES, FLAG_SELECTS, ONLY_EMPTY,
 };
 use crate::dialect::Protocol;
 use crate::json::{Text, Value};
@@ -150,6 +150,8 @@ impl<'a> Update<'a> {
             Kind::Content => Update::Content(text),
             Kind::Reasoning => Update::Reasoning(text),
             Kind::Refusal => Update::Refusal(text),
+            // Only a tracker knows what an element with nothing but empty arguments means.
+            Kind::ToolCall if delta.has(FLAG_SELECTS) && delta.code == ONLY_EMPTY => return None,
             Kind::ToolCall => {
                 let part = |part: crate::delta::Part| (!part.is_empty()).then(|| part.text(payload));
                 Update::Call(CallUpdate {

@@ -9,7 +9,7 @@ use super::read::read;
 use super::reported::{Class, ItemPart};
 use super::state::{DialectState, OnlyText, ReadEvent};
 use super::text_event::delta_of;
-use super::value::{has_elements, number, object, text};
+use super::value::{number, object, text};
 use crate::delta::Kind;
 use crate::json::{Steps, Text, TextFlags, Value, ValueKind};
 
@@ -198,7 +198,9 @@ impl<'a> TypedEvent<'a> {
     /// Returns the text, or the arguments of a function.
     fn responses(&self, state: &mut DialectState, kind: &[u8]) -> Option<OnlyText<'a>> {
         let (kind, own) = delta_of(kind)?;
-        if ![self.output, self.content, self.summary].into_iter().all(is_plain) || has_elements(self.logprobs) {
+        if ![self.output, self.content, self.summary].into_iter().all(is_plain)
+            || self.logprobs.is_some_and(|list| list.raw() != b"[]")
+        {
             return None;
         }
         let of = own.part(self.content, self.summary);
@@ -216,7 +218,7 @@ impl<'a> TypedEvent<'a> {
             u32::from(u16::try_from(index).ok()?) << 16 | u32::from(u16::try_from(of.part()).ok()?)
         };
         let text = text(self.delta)?;
-        if !state.texts.follow(index, of, text) {
+        if !state.texts.follow(index, of, text, state.output.reported()) {
             return None;
         }
         state.add_usual(index, class, of);

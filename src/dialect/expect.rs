@@ -22,7 +22,7 @@ enum Type {
     Input,
 }
 
-/// Members of an object: names with spaces between them, and the type of their values.
+/// Members of an object: their names, and the type of their values.
 type Members = [(&'static str, Type)];
 
 /// Returns the quirks of the members of an event of this protocol. `kind` is the type of the event or, if it has none,
@@ -43,7 +43,7 @@ fn members(value: Value<'_>, known: &Members) -> QuirkSet {
         quirks.insert(Quirk::OddType);
     }
     while let Some((name, value)) = value.member_at(&mut at) {
-        let expected = known.iter().find(|(names, _)| name.is_one_of(names)).map(|(_, expected)| *expected);
+        let expected = known.iter().find(|(own, _)| name.is_word(own)).map(|(_, expected)| *expected);
         let kind = value.kind();
         let (is_right, quirk) = match expected {
             Some(Type::Text) => (kind == ValueKind::String, Quirk::OddType),
@@ -141,8 +141,13 @@ fn is_of_pieces(kind: &[u8]) -> bool {
     let own = kind.strip_prefix(b"response.").unwrap_or_default();
     let step = own.iter().rposition(|byte| *byte == b'.').unwrap_or(own.len());
     let (about, _) = own.split_at_checked(step).unwrap_or_default();
-    let mut pieces = [PIECES, AUDIO, TRANSCRIPTS].into_iter().flat_map(|names| names.split(' '));
-    pieces.any(|piece| piece.as_bytes().strip_prefix(about).is_some_and(|rest| rest.first() == Some(&b'.')))
+    [PIECES, AUDIO, TRANSCRIPTS].into_iter().any(|pieces| has_piece_of(pieces, about))
+}
+
+/// Whether one of these events has a piece of what an event is `about`.
+fn has_piece_of(pieces: &str, about: &[u8]) -> bool {
+    let mut pieces = pieces.as_bytes().split(|byte| *byte == b' ');
+    pieces.any(|piece| piece.strip_prefix(about).is_some_and(|rest| rest.first() == Some(&b'.')))
 }
 
 /// Whether an event of a type that no reader knows has a text, maybe in an object in the place of its text.
@@ -152,31 +157,45 @@ pub(super) fn is_unknown_event(event: Value<'_>, kind: &[u8]) -> bool {
 }
 
 fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
-    let [message, block, delta] = members_of(event, ["message", "content_block", "delta"]);
+    let inner = |name| object(members_of(event, [name])[0]);
     if kind == "message_start" {
-        members(event, &[("message", Type::Object)]) | object(message).map_or(QuirkSet::EMPTY, anthropic_message)
+        members(event, &[("message", Type::Object)]) | inner("message").map_or(QuirkSet::EMPTY, anthropic_message)
     } else if kind == "message" {
         anthropic_message(event)
     } else if kind == "content_block_start" {
         let known = [("index", Type::Index), ("content_block", Type::Object)];
-        members(event, &known) | object(block).map_or(QuirkSet::EMPTY, anthropic_block)
+        members(event, &known) | inner("content_block").map_or(QuirkSet::EMPTY, anthropic_block)
     } else if kind == "content_block_delta" {
         const TYPES: &str = "text_delta thinking_delta input_json_delta signature_delta citations_delta";
         let known = [("index", Type::Index), ("delta", Type::Object)];
         // A delta of any other type is reported whole.
-        let delta = object(delta).filter(|delta| is_typed(*delta, TYPES));
-        let of_delta =
-            [("type text thinking signature", Type::Text), ("partial_json", Type::Input), ("citation", Type::Object)];
+        let delta = inner("delta").filter(|delta| is_typed(*delta, TYPES));
+        let of_delta = [
+            ("type", Type::Text),
+            ("text", Type::Text),
+            ("thinking", Type::Text),
+            ("signature", Type::Text),
+            ("partial_json", Type::Input),
+            ("citation", Type::Object),
+        ];
         members(event, &known) | inside(delta, &of_delta)
     } else if kind == "message_delta" {
-        members(event, &[("delta usage", Type::Object)]) | inside(delta, &[("stop_reason", Type::Text)])
+        members(event, &[("delta", Type::Object), ("usage", Type::Object)])
+            | inside(inner("delta"), &[("stop_reason", Type::Text)])
     } else {
         QuirkSet::EMPTY
     }
 }
 
 fn anthropic_message(message: Value<'_>) -> QuirkSet {
-    let known = [("id model role stop_reason", Type::Text), ("usage", Type::Object), ("content", Type::List)];
+    let known = [
+        ("id", Type::Text),
+        ("model", Type::Text),
+        ("role", Type::Text),
+        ("stop_reason", Type::Text),
+        ("usage", Type::Object),
+        ("content", Type::List),
+    ];
     members(message, &known) | elements(members_of(message, ["content"])[0], &anthropic_block)
 }
 
@@ -185,15 +204,26 @@ fn anthropic_block(block: Value<'_>) -> QuirkSet {
         // The block is reported whole.
         return QuirkSet::EMPTY;
     }
-    let texts = "type text thinking signature id name";
-    members(block, &[(texts, Type::Text), ("citations", Type::List), ("input", Type::Input)])
+    let known = [
+        ("type", Type::Text),
+        ("text", Type::Text),
+        ("thinking", Type::Text),
+        ("signature", Type::Text),
+        ("id", Type::Text),
+        ("name", Type::Text),
+        ("citations", Type::List),
+        ("input", Type::Input),
+    ];
+    members(block, &known)
 }
 
 fn gemini(event: Value<'_>) -> QuirkSet {
     let known = [
         ("candidates", Type::List),
-        ("promptFeedback usageMetadata", Type::Object),
-        ("modelVersion responseId", Type::Text),
+        ("promptFeedback", Type::Object),
+        ("usageMetadata", Type::Object),
+        ("modelVersion", Type::Text),
+        ("responseId", Type::Text),
     ];
     let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
     let candidate = |candidate: Value<'_>| {
@@ -208,46 +238,68 @@ fn gemini(event: Value<'_>) -> QuirkSet {
 
 fn gemini_part(part: Value<'_>) -> QuirkSet {
     let known = [
-        ("text thoughtSignature", Type::Text),
+        ("text", Type::Text),
+        ("thoughtSignature", Type::Text),
         ("thought", Type::Bool),
-        ("functionCall inlineData fileData", Type::Object),
+        ("functionCall", Type::Object),
+        ("inlineData", Type::Object),
+        ("fileData", Type::Object),
     ];
-    let of_call =
-        [("id name", Type::Text), ("args", Type::Input), ("partialArgs", Type::List), ("willContinue", Type::Bool)];
+    let of_call = [
+        ("id", Type::Text),
+        ("name", Type::Text),
+        ("args", Type::Input),
+        ("partialArgs", Type::List),
+        ("willContinue", Type::Bool),
+    ];
     members(part, &known) | inside(members_of(part, ["functionCall"])[0], &of_call)
 }
 
 fn responses(event: Value<'_>, kind: &[u8]) -> QuirkSet {
-    const INDEXES: (&str, Type) = ("output_index content_index summary_index", Type::Index);
-    let [response, item, part, status, output] = members_of(event, ["response", "item", "part", "status", "output"]);
-    let of_response = [
-        ("id model status service_tier", Type::Text),
-        ("usage error incomplete_details", Type::Object),
-        ("output", Type::List),
-    ];
-    let whole = |response: Option<Value<'_>>| {
-        let output = response.and_then(|response| members_of(response, ["output"])[0]);
-        inside(response, &of_response) | elements(output, &responses_item)
-    };
+    const INDEX: (&str, Type) = ("output_index", Type::Index);
+    let member = |name| members_of(event, [name])[0];
     let Some(own) = kind.strip_prefix(b"response.") else {
-        return whole(Some(event).filter(|_| status.is_some() && array(output).is_some()));
+        let is_body = member("status").is_some() && array(member("output")).is_some();
+        return if is_body { response(event) } else { QuirkSet::EMPTY };
     };
     if let Some((name, is_input)) = text_of_event(kind) {
-        let text = (name, if is_input { Type::Input } else { Type::Text });
-        let known = [INDEXES, text, ("item_id call_id", Type::Text), ("part", Type::Object)];
-        return members(event, &known) | object(part).map_or(QuirkSet::EMPTY, responses_part);
+        let known = [
+            INDEX,
+            ("content_index", Type::Index),
+            ("summary_index", Type::Index),
+            (name, if is_input { Type::Input } else { Type::Text }),
+            ("item_id", Type::Text),
+            ("call_id", Type::Text),
+            ("part", Type::Object),
+        ];
+        return members(event, &known) | object(member("part")).map_or(QuirkSet::EMPTY, responses_part);
     }
     match own {
         b"output_item.added" | b"output_item.done" => {
-            let item = object(item).map_or(QuirkSet::EMPTY, responses_item);
-            members(event, &[INDEXES, ("item", Type::Object)]) | item
+            let item = object(member("item")).map_or(QuirkSet::EMPTY, responses_item);
+            members(event, &[INDEX, ("item", Type::Object)]) | item
+        }
+        b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
+            let own = member("response").or_else(|| member("status").map(|_| event));
+            members(event, &[("response", Type::Object)]) | object(own).map_or(QuirkSet::EMPTY, response)
         }
         _ if is_audio(Text::verbatim(kind)) => members(event, &[("delta", Type::Text)]),
-        b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
-            members(event, &[("response", Type::Object)]) | whole(response.or(status.map(|_| event)))
-        }
         _ => QuirkSet::EMPTY,
     }
+}
+
+fn response(response: Value<'_>) -> QuirkSet {
+    let known = [
+        ("id", Type::Text),
+        ("model", Type::Text),
+        ("status", Type::Text),
+        ("service_tier", Type::Text),
+        ("usage", Type::Object),
+        ("error", Type::Object),
+        ("incomplete_details", Type::Object),
+        ("output", Type::List),
+    ];
+    members(response, &known) | elements(members_of(response, ["output"])[0], &responses_item)
 }
 
 fn responses_item(item: Value<'_>) -> QuirkSet {
@@ -257,10 +309,31 @@ fn responses_item(item: Value<'_>) -> QuirkSet {
     }
     let [kind, content, summary] = members_of(item, ["type", "content", "summary"]);
     if client(kind).is_some() {
-        return members(item, &[("type id item_id call_id name", Type::Text), ("arguments input", Type::Input)]);
+        return members(
+            item,
+            &[
+                ("type", Type::Text),
+                ("id", Type::Text),
+                ("item_id", Type::Text),
+                ("call_id", Type::Text),
+                ("name", Type::Text),
+                ("arguments", Type::Input),
+                ("input", Type::Input),
+            ],
+        );
     }
-    members(item, &[("type id item_id role encrypted_content", Type::Text), ("content summary", Type::List)])
-        | elements(content, &responses_part)
+    members(
+        item,
+        &[
+            ("type", Type::Text),
+            ("id", Type::Text),
+            ("item_id", Type::Text),
+            ("role", Type::Text),
+            ("encrypted_content", Type::Text),
+            ("content", Type::List),
+            ("summary", Type::List),
+        ],
+    ) | elements(content, &responses_part)
         | elements(summary, &responses_part)
 }
 
@@ -268,5 +341,6 @@ fn responses_part(part: Value<'_>) -> QuirkSet {
     let is_known = content_kind(members_of(part, ["type"])[0]).is_some();
     let known = if is_known { "text refusal annotations" } else { "transcript data" };
     let unknown = if is_unknown_text(Some(part), known) { Quirk::UnknownText.into() } else { QuirkSet::EMPTY };
-    members(part, &[("type text refusal", Type::Text), ("annotations", Type::List)]) | unknown
+    members(part, &[("type", Type::Text), ("text", Type::Text), ("refusal", Type::Text), ("annotations", Type::List)])
+        | unknown
 }

@@ -1,6 +1,6 @@
 //! The output items of Responses as they are sent: what identifies one, and how its texts compare with their deltas.
 
-use super::reported::{CallId, Class, Id, Identity, ItemPart, ARGUMENTS};
+use super::reported::{CallId, Class, Id, Identity, ItemPart, Reported, ARGUMENTS};
 use super::state::{DialectState, Plan, ReadEvent};
 use super::texts::Whole;
 use super::value::{arguments, array, is, object, text};
@@ -93,7 +93,9 @@ pub(super) fn end_item(
 ) {
     if class == Class::Call {
         match piece(class, input(item)) {
-            Some(words) if !state.output.reported().has(number, ARGUMENTS) => state.texts.add(number, ARGUMENTS, words),
+            Some(words) if !state.output.reported().has(number, ARGUMENTS) => {
+                state.texts.add(number, ARGUMENTS, words, &Reported::NOTHING)
+            }
             words => end_text(state, seen, number, (Kind::ToolArguments, ARGUMENTS, ARGUMENTS), words),
         }
     } else if state.texts.has_item(number) && matches!(class, Class::Message | Class::Reasoning) {

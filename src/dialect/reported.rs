@@ -382,7 +382,7 @@ impl Reported {
     }
 
     /// Returns the number of the item that an event begins, or `None` if the item is new. It is not new if another
-    /// event of the item came earlier, or if the event that begins it comes again.
+    /// event of the item came earlier, or if the event that begins it comes again before the item is over.
     pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id, .. } = *address;
         // If the item began without an ID, and nothing of it was reported, the event begins it again.
@@ -390,8 +390,11 @@ impl Reported {
             let is_again = item.id() == id && id == Id::NONE && item.is_empty();
             item.id().is(id) || index.is_some() && (item.id() == Id::UNKNOWN || is_again)
         };
-        let is_there =
-            |item: &OutputItem| (index.is_none() || item.is_at(index)) && item.class().fits(class) && is_same(item);
+        // A call that is over begins anew: the model calls the tool again.
+        let is_over = |item: &OutputItem| item.class() == Class::Call && item.is_done();
+        let is_there = |item: &OutputItem| {
+            (index.is_none() || item.is_at(index)) && item.class().fits(class) && is_same(item) && !is_over(item)
+        };
         self.last(&is_there).map(|item| u32::from(item.number))
     }
 

@@ -6,7 +6,9 @@ use super::items::{
     begun_input, client, content_kind, end_item, end_text, end_whole, find_whole, has_empty_id, has_text, identity,
     input, is_odd_call, kind_in, piece,
 };
-use super::reported::{Address, CallId, Class, Earlier, Id, ItemPart, ARGUMENTS, BEGAN_WHOLE, CALL, LOGPROBS, NAME};
+use super::reported::{
+    Address, CallId, Class, Earlier, Id, ItemPart, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, LOGPROBS, NAME,
+};
 use super::state::{DialectState, Plan, ReadEvent, What};
 use super::text_event::{event_text, part_begun, row, slot, text_of_event, words, EventText, PartKind};
 use super::value::{arguments, array, has_elements, index_number, is, number, object, text};
@@ -123,12 +125,12 @@ pub(super) fn read<'a>(
         if is_late && is_call {
             // The arguments are whole already.
         } else if event_text.name == "delta" && has_text {
-            state.output.items().add(item, event_text.of);
             seen.plan.what = What::More;
             if let Some(words) = piece(class, words) {
                 state.texts.reopen(item, event_text.of);
-                state.texts.add(item, event_text.of, words);
+                state.texts.add(item, event_text.of, words, state.output.reported());
             }
+            state.output.items().add(item, event_text.of);
         } else if has_text {
             let items = state.output.items();
             let earlier = match event_text.of {
@@ -142,7 +144,7 @@ pub(super) fn read<'a>(
             match (earlier, piece(class, words)) {
                 (Earlier::New, Some(words)) => {
                     seen.plan.what = What::More;
-                    state.texts.add(item, event_text.of, words);
+                    state.texts.add(item, event_text.of, words, &Reported::NOTHING);
                 }
                 (Earlier::Reported, words) => {
                     end_text(state, seen, item, (event_text.kind, event_text.of, event_text.of), words);
@@ -196,7 +198,7 @@ pub(super) fn read<'a>(
                 if let Some(input) = begun_input(item) {
                     let is_more = state.output.items().add(number, ARGUMENTS);
                     if !is_more {
-                        state.texts.add(number, ARGUMENTS, input);
+                        state.texts.add(number, ARGUMENTS, input, &Reported::NOTHING);
                     }
                     // The input of a custom tool may be any text, so nothing shows that it is whole.
                     if !is_more && client(members_of(item, ["type"])[0]) == Some(false) && is_whole_object(input) {
@@ -230,7 +232,10 @@ pub(super) fn read<'a>(
             seen.plan.what = What::Piece;
         }
     }
-    if let Some((name, _)) = text_of_event(kind).filter(|_| seen.plan.what == What::Nothing) {
+    if seen.plan.what != What::Nothing {
+        return;
+    }
+    if let Some((name, _)) = text_of_event(kind) {
         let has_own = words(event, name).is_some_and(|words| words.raw() != b"\"\"");
         seen.note_unknown(!has_own && has_unknown_text(event, name));
     }

@@ -196,7 +196,7 @@ impl DialectState {
             _ => (slot >> 16, ItemPart::Content(slot & 0xffff)),
         };
         let class = Class::of_text(kind);
-        if is_shared && !self.is_usual(index, class) || !self.texts.follow(index, of, text) {
+        if is_shared && !self.is_usual(index, class) || !self.texts.follow(index, of, text, self.output.reported()) {
             return false;
         }
         if is_shared {

@@ -1,7 +1,7 @@
 //! The texts and arguments of a Responses stream so far, each as a length and a hash, to compare them with what the
 //! events that end them repeat.
 
-use super::reported::ItemPart;
+use super::reported::{ItemPart, Reported};
 use crate::json::Text;
 
 /// How many texts are tracked at a time. A new one takes the place of one that is done or, if none is, of the one that
@@ -153,6 +153,8 @@ pub(super) struct Texts {
     last: u8,
     /// The place of the next new text.
     next: u8,
+    /// Whether a new text took the place of one that was not done.
+    has_dropped: bool,
 }
 
 fn key(item: u32, of: ItemPart) -> Key {
@@ -161,7 +163,7 @@ fn key(item: u32, of: ItemPart) -> Key {
 }
 
 impl Texts {
-    pub(super) const NOTHING: Texts = Texts { told: [Told::NONE; TEXTS], last: 0, next: 0 };
+    pub(super) const NOTHING: Texts = Texts { told: [Told::NONE; TEXTS], last: 0, next: 0, has_dropped: false };
 
     /// Returns the text of a part. The one that a delta continued last is compared first.
     #[inline(always)]
@@ -182,10 +184,10 @@ impl Texts {
         self.told.iter().position(|told| told.key == key).map(|place| place as u8)
     }
 
-    /// Adds a delta to the text of a part.
+    /// Adds a delta to the text of a part. `reported` has the parts that earlier events reported.
     #[inline(always)]
-    pub(super) fn add(&mut self, item: u32, of: ItemPart, text: Text<'_>) {
-        if self.find(item, of).is_none() && !self.begin(key(item, of)) {
+    pub(super) fn add(&mut self, item: u32, of: ItemPart, text: Text<'_>, reported: &Reported) {
+        if self.find(item, of).is_none() && !self.begin(item, of, reported) {
             return;
         }
         if let Some(told) = self.told.get_mut(usize::from(self.last)) {
@@ -195,28 +197,33 @@ impl Texts {
 
     /// Adds a delta to the text of a part, unless an event ended the text. Returns whether it did.
     #[inline(always)]
-    pub(super) fn follow(&mut self, item: u32, of: ItemPart, text: Text<'_>) -> bool {
+    pub(super) fn follow(&mut self, item: u32, of: ItemPart, text: Text<'_>, reported: &Reported) -> bool {
         match self.find(item, of) {
             Some(told) if told.is(DONE) => return false,
             Some(told) => told.add(text),
-            None => self.add(item, of, text),
+            None => self.add(item, of, text, reported),
         }
         true
     }
 
-    /// Tracks a new text of a part. Returns `false` if that part is not tracked.
+    /// Tracks a new text of a part. Returns `false` if that part is not tracked. The rest of a text that lost its place
+    /// to another one is compared no more.
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, key: Key) -> bool {
+    fn begin(&mut self, item: u32, of: ItemPart, reported: &Reported) -> bool {
+        let key = key(item, of);
         let [_, part] = key;
         let order = (0..TEXTS as u8).map(|at| self.next.wrapping_add(at) % TEXTS as u8);
         let is_done = |place: &u8| self.told.get(usize::from(*place)).is_some_and(|told| told.is(DONE));
-        let place = order.clone().find(is_done).unwrap_or(self.next);
+        let done = order.clone().find(is_done);
+        let place = done.unwrap_or(self.next);
         if part == UNTRACKED {
             return false;
         }
+        let marks = if self.has_dropped && reported.has(item, of) { DIFFERS } else { 0 };
+        self.has_dropped |= done.is_none();
         (self.last, self.next) = (place, place.wrapping_add(1) % TEXTS as u8);
-        self.told.get_mut(usize::from(place)).map(|told| *told = Told::new(key)).is_some()
+        self.told.get_mut(usize::from(place)).map(|told| *told = Told { marks, ..Told::new(key) }).is_some()
     }
 
     /// Whether an event ended the text of a part.

@@ -52,6 +52,8 @@ impl<'a> Added<'a> {
         match raw.strip_prefix(open) {
             Some(b"]") => Added::Nothing,
             Some(end) if matches!(end.trim_ascii_start(), [b',' | b']', ..]) => Added::End(b"", end),
+            // Pieces that were joined may have other blanks between them.
+            _ if begins(list, Value::from_raw(kept)) => Added::All,
             _ if elements(list).take(MERGED.saturating_add(1)).count() <= MERGED
                 && indexes(list).any(|index| index < top) =>
             {
@@ -70,6 +72,12 @@ fn is_blank(list: &[u8]) -> bool {
 fn elements<'a>(list: Value<'a>) -> impl Iterator<Item = Value<'a>> {
     let mut at = 0;
     core::iter::from_fn(move || list.element_at(&mut at))
+}
+
+/// Whether a list begins with all elements of another one, as they were sent.
+fn begins(list: Value<'_>, with: Value<'_>) -> bool {
+    let mut own = elements(list);
+    elements(with).all(|element| own.next().is_some_and(|own| own.raw() == element.raw()))
 }
 
 fn index_of(element: Value<'_>) -> Option<u32> {
@@ -98,26 +106,40 @@ pub(super) fn put_merged(kept: &[u8], top: u32, list: Value<'_>, put: &mut dyn F
     for old in elements(Value::from_raw(kept)) {
         begin(put);
         let index = index_of(old);
-        let new = elements(list).filter(|new| index.is_some() && index_of(*new) == index).last();
-        match new {
-            Some(new) => put_element(old, new, put),
-            None => put(old.raw()),
-        }
+        put_element(old, elements(list).filter(|new| index.is_some() && index_of(*new) == index), put);
     }
     let is_known = |index: u32| index < top && indexes(Value::from_raw(kept)).any(|known| known == index);
-    for new in elements(list).filter(|new| !index_of(*new).is_some_and(is_known)) {
+    for (place, new) in elements(list).enumerate() {
+        let index = index_of(new);
+        let is_same = |other: &Value<'_>| index.is_some() && index_of(*other) == index;
+        if index.is_some_and(is_known) || elements(list).take(place).any(|other| is_same(&other)) {
+            continue;
+        }
         begin(put);
-        put(new.raw());
+        put_element(new, elements(list).skip(place.saturating_add(1)).filter(is_same), put);
     }
     put(b"]");
 }
 
-/// Puts an element with the members of a later one of its index. The later value of a member that is not null counts.
-fn put_element(old: Value<'_>, new: Value<'_>, put: &mut dyn FnMut(&[u8])) {
-    let (mut added, mut count, mut at) = ([None; NAMES], 0usize, 0);
-    while let Some(member) = new.member_at(&mut at) {
-        let Some(to) = added.get_mut(count) else { return put(new.raw()) };
-        (*to, count) = (Some(member), count.saturating_add(1));
+/// Puts an element with the members of `later` ones of its index. The last value of a member that is not null counts.
+fn put_element<'a>(old: Value<'a>, later: impl Iterator<Item = Value<'a>>, put: &mut dyn FnMut(&[u8])) {
+    let mut added: [Option<(Text<'a>, Value<'a>)>; NAMES] = [None; NAMES];
+    let mut is_alone = true;
+    for new in later {
+        is_alone = false;
+        let mut at = 0;
+        while let Some((name, value)) = new.member_at(&mut at) {
+            let is_place = |place: &&mut Option<(Text<'a>, Value<'a>)>| {
+                place.as_ref().is_none_or(|(own, _)| own.raw() == name.raw())
+            };
+            let Some(to) = added.iter_mut().find(is_place) else { return put(new.raw()) };
+            if to.is_none() || !value.is_null() {
+                *to = Some((name, value));
+            }
+        }
+    }
+    if is_alone {
+        return put(old.raw());
     }
     let mut open: &[u8] = b"{\"";
     let mut member = |name: Text<'_>, value: Value<'_>| {

@@ -6,7 +6,7 @@ use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, weight, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
-use crate::dialect::{Counts, Protocol};
+use crate::dialect::{place_of, Counts, Protocol};
 use crate::json::Text;
 use crate::tables::Arrays;
 use crate::track::Tracker;
@@ -327,6 +327,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// The same as those of [`head`](Self::head).
     #[inline]
     pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
+        if chunk.index().facts.is_foreign() {
+            return Ok(());
+        }
         self.set_native(chunk.protocol() != Protocol::Chat);
         if self.state.table.top.created.is_none() {
             self.set_created(chunk.created());
@@ -400,7 +403,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[cold]
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
-        if member.owner == Owner::Call && member.name == "partialArgs" {
+        if member.owner == Owner::Function && member.name == "arguments" {
+            // An empty string: the tracker reports no other arguments as a member.
+            let place = self.state.table.place(member.choice);
+            if let Some(call) = place.and_then(|place| self.state.table.call_mut(place, member.call)) {
+                call.sent_empty = true;
+            }
+            Ok(())
+        } else if member.owner == Owner::Call && member.name == "partialArgs" {
             self.write(buffer, member.choice, member.call, true, |mut log| log.partials(member))
         } else if is_details(member) {
             self.details_of_all(buffer, [*member].into_iter())
@@ -431,7 +441,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let before = self.state.live;
         let (mut done, mut at) = (Ok(()), 0);
         while let Some((name, value)) = usage.value().member_at(&mut at) {
-            if !(value.is_null() || is_void && Counts::is_of_prompt(&name)) {
+            // What is no number does not replace a count.
+            let is_no_count = value.as_u64().is_none() && native.is_some_and(|of| place_of(of, &name).is_some());
+            let is_known = |log: &Self| log.usage_members(buffer).any(|known| name.is_decoded(known.name));
+            if !(value.is_null() || is_void && Counts::is_of_prompt(&name) || is_no_count && is_known(self)) {
                 let owner = Owner::Usage;
                 let member = OtherMember { owner, choice: 0, call: 0, in_message: false, name, value };
                 done = done.and(unless_full(self.other(buffer, &member))?);

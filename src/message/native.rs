@@ -88,6 +88,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                     json::rewrite(part.get("data").ok().flatten().map_or(b"null", |data| data.raw()), put);
                     put(b"}");
                 }
+            } else if is_open && (record.key == own(kind::CONTENT) || record.key.kind() >= kind::CALL_CUSTOM) {
+                // A block of another type came, so the thinking block before it is over.
+                is_open = false;
+                put(b"\"}");
             }
         }
         put(if is_open { b"\"}]" } else { b"]" });

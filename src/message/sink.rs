@@ -6,7 +6,9 @@ use super::record::Source;
 use super::table::{LoggedCall, LoggedChoice, Rows};
 use super::write::AppendedText;
 use crate::chat::{CallUpdate, Update};
-use crate::delta::{Delta, Kind, Part, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
+use crate::delta::{
+    Delta, Kind, Part, FLAG_CUSTOM, FLAG_EMPTY, FLAG_FOREIGN, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES,
+};
 use crate::json::Text;
 use crate::stream::{Context, Put, Record, Sink};
 use crate::tables::Arrays;
@@ -140,6 +142,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let number = (flags & FLAG_NUMBER != 0).then_some(number);
         let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
         let update = match kind {
+            Kind::Chunk if flags & FLAG_FOREIGN != 0 => return Ok(()),
             Kind::Chunk => {
                 self.set_native(flags & FLAG_NATIVE != 0);
                 return self.head(buffer, some(text), some(aux), number);

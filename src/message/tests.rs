@@ -309,7 +309,14 @@ fn lists_of_deltas_become_one() {
         // All elements so far replace the list.
         (&["[1]", "[1]", "[1, 2]", "[1, 2, 3]", "[1, 2, 3]"], "[1, 2, 3]"),
         (&["[1]", "[2]", "[1,2,3]"], "[1,2,3]"),
+        // Other blanks between them make no other list.
+        (&[r#"[{"u": "a"}]"#, r#"[{"u": "b"}]"#, r#"[{"u": "a"}, {"u": "b"}]"#], r#"[{"u": "a"}, {"u": "b"}]"#),
+        (&["[1]", "[2]", "[1, 2, 3]", "[1, 2]"], "[1, 2, 3,1, 2]"),
         // An element with an index is one.
+        (
+            &[r#"[{"index":0,"a":1}]"#, r#"[{"index":0,"b":2},{"index":1,"c":3},{"index":0,"a":4},{"index":1,"d":5}]"#],
+            r#"[{"index":0,"a":4,"b":2},{"index":1,"c":3,"d":5}]"#,
+        ),
         (
             &[r#"[{"index":0,"u":"a"}]"#, r#"[{"index":1,"u":"b"}]"#, r#"[{"index":0,"v":"c"}]"#],
             r#"[{"index":0,"u":"a","v":"c"},{"index":1,"u":"b"}]"#,
@@ -532,11 +539,22 @@ fn arguments_that_were_sent_empty_are_an_empty_object_once_the_choice_finished()
     };
     let custom = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"k","type":"custom","custom":{"name":"f","input":""}}]}}]}"#;
     let finish = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#;
+    let later = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":""}}]}}]}"#;
+    let more = later.replace(r#""""#, r#""{}""#);
+    let body = format!(
+        r#"{{"choices":[{{"index":0,"message":{{"tool_calls":[{{"id":"k","type":"function","function":{{"name":"f","arguments":""}}}}]}},"finish_reason":"tool_calls"}}]}}"#
+    );
     let (empty, absent) = (head(r#","arguments":"""#), head(""));
     for (payloads, arguments) in [
         (&[&*empty, finish][..], Some("{}")),
+        (&[&*absent, later, finish], Some("{}")),
+        (&[&*absent, later, later, finish], Some("{}")),
+        (&[&*absent, later, &*more, finish], Some("{}")),
+        (&[&*absent, &*more, later, finish], Some("{}")),
+        (&[&*body], Some("{}")),
         // Cut, absent, and not JSON but free text.
         (&[&*empty], None),
+        (&[&*absent, later], None),
         (&[&*absent, finish], None),
         (&[custom, finish], None),
     ] {

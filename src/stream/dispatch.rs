@@ -434,7 +434,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !is_chunk {
             self.note_protocol(known);
         }
-        if by_usage && has_kind && !self.is_native() && own == Some(Protocol::Other) {
+        if has_kind && !is_chunk && !self.is_native() && own == Some(Protocol::Other) {
             self.index.keep_error();
         }
         let known = known.filter(|known| *known != Protocol::Other);
@@ -447,9 +447,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         if known.is_some_and(|known| known != protocol) {
             self.block.quirks.insert(Quirk::ForeignEvent);
+            // The deltas and members of such an event do not belong to the response.
+            self.index.keep_error();
             if self.is_native() {
-                // The deltas and members of such an event do not belong to the response.
-                self.index.keep_error();
                 read.seen = SeenChoices::default();
             }
             return self.is_native();
@@ -525,7 +525,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             || !is_error && {
                 self.memo.forget_current();
                 let read = read(&mut self.index, payload, Hint::None, self.state.config.limits.max_depth);
-                read.is_ok_and(|read| payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty())
+                match read {
+                    Ok(read) => payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty(),
+                    // An event that broke off may have a whole one behind it.
+                    Err(fault) => glued::find(payload, fault, self.config.limits.max_depth, false).is_some(),
+                }
             };
         if !whole {
             return None;

@@ -320,6 +320,9 @@ impl Meter {
 
     #[inline(never)]
     fn name_response(&mut self, chunk: &Chunk<'_>) {
+        if chunk.index().facts.is_foreign() {
+            return;
+        }
         let short = |old: ShortText<128>, text: Option<Text<'_>>| match text {
             Some(text) if old.is_empty() => ShortText::of(&text),
             _ => old,

@@ -3,7 +3,7 @@
 use super::repeats::Repeats;
 use super::surrogate::PendingSurrogate;
 use crate::chat::NamePiece;
-use crate::delta::Part;
+use crate::delta::{Delta, Kind, Meta, Part};
 use crate::json::{Balance, Text, TextFlags};
 use crate::scan::quoted;
 use crate::visits::visit;
@@ -122,6 +122,11 @@ impl Arguments {
     /// Whether the object, array or string is complete.
     pub(crate) fn is_closed(&self) -> bool {
         self.went_on || self.balance.is_closed()
+    }
+
+    /// Whether anything but whitespace came.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.went_on || self.balance.is_open() || self.balance.is_over() || self.balance.is_broken()
     }
 
     /// Whether a name that follows may belong to another call: the arguments are complete, or a number or a word.
@@ -298,6 +303,19 @@ impl CallRow {
         !matches!(self.identity, Identity::Unopened)
     }
 
+    /// Notes that the arguments were sent as an empty string, which is at `empty`, after the call opened. If there are no
+    /// others yet, makes the delta that of a member of the function, from which a message learns it. Returns whether it
+    /// did.
+    pub(crate) fn note_empty(&self, empty: Part, delta: &mut Delta, payload: &[u8]) -> bool {
+        if !self.has_opened() || self.arguments.has_begun() {
+            return false;
+        }
+        let Some(text) = member_of_empty(empty, payload) else { return false };
+        let (choice, call, code) = (self.choice, self.number, Meta::FunctionMember as u32);
+        *delta = Delta { choice, call, code, text, ..Delta::new(Kind::Meta) };
+        true
+    }
+
     /// Reads a fragment of its arguments. Returns whether the fragment continues after the end of their value.
     pub(crate) fn add(&mut self, text: Text<'_>) -> bool {
         let CallRow { arguments, identity, .. } = self;
@@ -340,6 +358,14 @@ impl CallRow {
             _ => Fate::Continues,
         }
     }
+}
+
+/// Returns the place of the member `arguments` whose value is this empty string.
+fn member_of_empty(empty: Part, payload: &[u8]) -> Option<Part> {
+    let before = payload.get(..empty.start as usize)?.strip_suffix(b"\"")?.trim_ascii_end();
+    let name = before.strip_suffix(b":")?.trim_ascii_end();
+    let start = name.strip_suffix(b"\"arguments\"")?.len() as u32;
+    Some(Part { start, len: empty.start.saturating_add(1).saturating_sub(start), ..Part::NONE })
 }
 
 /// Whether arguments begin with an object, after whitespace.

@@ -164,6 +164,8 @@ pub struct Naive {
     /// Of Responses: the texts so far, in the order in which they began.
     told: Vec<Told>,
     next_told: usize,
+    /// Whether one that was not done lost its place.
+    has_dropped: bool,
 }
 
 /// What deltas of Responses said of a part: its item, whether it is a summary, and its index.
@@ -347,6 +349,14 @@ impl Naive {
     fn text(&mut self, index: u32, kind: Kind, code: u32, slot: u64, text: &Value) {
         let Some(text) = full(text) else { return };
         let own = (kind, code, slot);
+        // A half at the end of another text of the kind has no other half.
+        for place in 0..3 {
+            let waiting = &mut self.choice(index).waiting[place];
+            if let Some((other, _)) = waiting.take_if(|(other, _)| other.0 == kind && *other != own) {
+                let (kind, code, slot) = other;
+                self.push(format!("{kind:?} {index} {slot:x} {code} {}", quoted("\u{fffd}")));
+            }
+        }
         let waiting = &mut self.choice(index).waiting;
         let place = waiting.iter().position(|waiting| waiting.is_some_and(|(slot, _)| slot == own));
         let place = place.or_else(|| waiting.iter().position(Option::is_none));
@@ -462,7 +472,7 @@ impl Naive {
         self.ends.clear();
         self.annotated.clear();
         self.told.clear();
-        self.next_told = 0;
+        (self.next_told, self.has_dropped) = (0, false);
         self.clients.clear();
         self.called.clear();
         self.calls.iter_mut().for_each(|call| call.index = u64::MAX);
@@ -661,7 +671,9 @@ impl Naive {
                 }
                 Some(own) => own == id,
             };
-            last(&|item| (index.is_none() || item.index == index) && fits(item) && is_same(item))
+            let has_all = |item: &Item| (0..8).all(|place| self.reported.contains(&(item.number, false, place)));
+            let is_over = |item: &Item| item.class == "call" && has_all(item);
+            last(&|item| (index.is_none() || item.index == index) && fits(item) && is_same(item) && !is_over(item))
         } else {
             let may_be =
                 |item: &Item| id.is_empty() || item.id.as_deref().is_none_or(|own| own.is_empty() || own == id);
@@ -756,13 +768,17 @@ impl Naive {
     }
 
     /// More of a text, which begins anew if it was done.
-    fn tell(&mut self, part: (u64, bool, u64), text: &str) -> Done {
-        let new = Told { part, text: String::new(), is_done: false, differs: false };
+    fn tell(&mut self, part: (u64, bool, u64), text: &str, is_more: bool) -> Done {
+        // What follows of a text that lost its place is not all of it.
+        let differs = is_more && self.has_dropped;
+        let new = Told { part, text: String::new(), is_done: false, differs };
         let place = self.told.iter().position(|told| told.part == part).unwrap_or_else(|| {
             // The library remembers four.
             let mut order = (0..4).map(|at| (self.next_told + at) % 4);
             let is_done = |place: &usize| self.told.get(*place).is_none_or(|told| told.is_done);
-            let place = order.find(is_done).unwrap_or(self.next_told);
+            let done = order.find(is_done);
+            self.has_dropped |= done.is_none();
+            let place = done.unwrap_or(self.next_told);
             self.next_told = (place + 1) % 4;
             match self.told.get_mut(place) {
                 Some(told) => *told = new,
@@ -1014,14 +1030,15 @@ impl Naive {
         if is_object && self.told.iter().any(|told| told.part == own_part) {
             return Err(GiveUp);
         }
-        if !self.reported.insert(own_part) && !is_delta {
+        let is_more = !self.reported.insert(own_part);
+        if is_more && !is_delta {
             match self.over(own_part, &text)? {
                 Some(rest) => text = rest,
                 None => return Ok(()),
             }
         } else {
             let all = if is_object { own.to_string() } else { text.clone() };
-            self.tell(own_part, &all)?;
+            self.tell(own_part, &all, is_more)?;
             if !is_delta {
                 self.over(own_part, "")?;
             }
@@ -1121,7 +1138,7 @@ impl Naive {
                 self.arguments(0, index, &rest)?;
             }
             if let Some(input) = input.filter(|input| full(input).is_some() || is_whole && has_members(input)) {
-                self.tell(arguments, full(input).map_or_else(|| input.to_string(), str::to_string).as_str())?;
+                self.tell(arguments, full(input).map_or_else(|| input.to_string(), str::to_string).as_str(), false)?;
             }
             match input {
                 Some(Value::String(text)) if !text.is_empty() => self.arguments(0, index, text)?,

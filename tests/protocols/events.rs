@@ -176,7 +176,7 @@ pub(super) fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> 
 }
 
 #[test]
-fn halves_of_characters_are_joined_by_slot() {
+fn halves_of_characters_are_joined_within_a_text() {
     use Kind::{Content, Reasoning, Refusal, ToolArguments};
     let (high, low) = ("\\ud83d", "\\ude00");
     let event = |data: String| format!("data: {data}\n\n");
@@ -220,13 +220,20 @@ fn halves_of_characters_are_joined_by_slot() {
                 thinking(2, low),
                 text(1, low.into()),
             ],
-            vec![(Content, 0, 1, "x"), (Content, 0, 0, both), (Reasoning, 0, 2, both), (Content, 0, 1, both)],
-            false,
+            vec![
+                (Content, 0, 0, one),
+                (Content, 0, 1, "x"),
+                (Content, 0, 1, one),
+                (Content, 0, 0, one),
+                (Reasoning, 0, 2, both),
+                (Content, 0, 1, one),
+            ],
+            true,
         ),
         (
             "Anthropic: another block",
             vec![text(0, high.into()), text(1, low.into()), stop.clone()],
-            vec![(Content, 0, 1, one), (Content, 0, 0, one)],
+            vec![(Content, 0, 0, one), (Content, 0, 1, one)],
             true,
         ),
         (
@@ -242,15 +249,9 @@ fn halves_of_characters_are_joined_by_slot() {
             false,
         ),
         (
-            "Anthropic: three halves wait, a fourth is alone",
+            "Anthropic: each block leaves a half alone",
             (0..4).chain(0..4).enumerate().map(|(at, index)| text(index, [high, low][at / 4].into())).collect(),
-            vec![
-                (Content, 0, 3, one),
-                (Content, 0, 0, both),
-                (Content, 0, 1, both),
-                (Content, 0, 2, both),
-                (Content, 0, 3, one),
-            ],
+            (0..4).chain(0..4).map(|slot| (Content, 0, slot, one)).collect(),
             true,
         ),
         ("Anthropic: at the end", vec![text(7, high.into())], vec![(Content, 0, 7, one)], true),
@@ -264,13 +265,19 @@ fn halves_of_characters_are_joined_by_slot() {
                 output(0, 1, low),
                 output(0, 0, low),
             ],
-            vec![(Content, 0, slot(1, 0), both), (Content, 0, 1, both), (Content, 0, 0, both)],
-            false,
+            vec![
+                (Content, 0, 0, one),
+                (Content, 0, 1, one),
+                (Content, 0, slot(1, 0), both),
+                (Content, 0, 1, one),
+                (Content, 0, 0, one),
+            ],
+            true,
         ),
         (
             "Responses: another part",
             vec![output(3, 0, high), output(3, 1, low)],
-            vec![(Content, 0, slot(3, 1), one), (Content, 0, slot(3, 0), one)],
+            vec![(Content, 0, slot(3, 0), one), (Content, 0, slot(3, 1), one)],
             true,
         ),
         (
@@ -285,10 +292,11 @@ fn halves_of_characters_are_joined_by_slot() {
                 part("refusal", "content_index", 2, 0, low),
             ],
             vec![
+                (Reasoning, 0, slot(2, 0), one),
                 (Reasoning, 1, slot(2, 0), both),
                 // Another item has the index, so these are of the next one.
                 (Content, 0, slot(3, 0), one),
-                (Reasoning, 0, slot(2, 0), both),
+                (Reasoning, 0, slot(2, 0), one),
                 (Refusal, 0, slot(3, 0), both),
             ],
             true,
@@ -296,8 +304,8 @@ fn halves_of_characters_are_joined_by_slot() {
         (
             "Gemini: one part, over two events",
             vec![parts(&format!(r#"{{"text":"{high}"}},{{"text":"x"}}"#)), parts(&format!(r#"{{"text":"{low}"}}"#))],
-            vec![(Content, 0, 1, "x"), (Content, 0, 0, both)],
-            false,
+            vec![(Content, 0, 0, one), (Content, 0, 1, "x"), (Content, 0, 0, one)],
+            true,
         ),
         (
             "Gemini: a thought and a text",
@@ -389,5 +397,22 @@ fn the_protocol_can_be_given() {
     for other in [Protocol::Chat, Protocol::Gemini, Protocol::Responses] {
         let expected = (Value::Null, Some(Protocol::Anthropic), vec![Quirk::ForeignEvent]);
         assert_eq!(content(Some(other)), expected, "{other:?}");
+    }
+}
+
+/// An event of a type that nobody knows gives the response no ID, no model, no time and no member.
+#[test]
+fn an_event_that_nobody_knows_names_no_response() {
+    let proxy = json!({"type": "proxy_event", "id": "v", "model": "w", "created": 5, "note": "x"});
+    let anthropic = json!({"type": "message_start", "message": {"role": "assistant", "content": []}});
+    let chat = json!({"choices": [{"index": 0, "delta": {"content": "a"}}]});
+    for own in [anthropic, chat] {
+        for events in [[&proxy, &own, &own], [&own, &proxy, &own]] {
+            let stream = unnamed(&events.map(Clone::clone));
+            let message = read(&stream, "a proxy's event").message;
+            let names: Vec<_> =
+                ["id", "model", "created", "note"].iter().filter(|name| !message[**name].is_null()).collect();
+            assert!(names.is_empty(), "{names:?} {message}");
+        }
     }
 }

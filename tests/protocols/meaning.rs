@@ -369,3 +369,16 @@ fn a_count_that_was_not_sent_is_absent() {
         assert_eq!(usage(&events(json!({}))), Value::Null);
     }
 }
+
+/// A text in the place of a count is none, and replaces none.
+#[test]
+fn a_count_in_a_string_replaces_none() {
+    let first = json!({"input_tokens": 12, "cache_read_input_tokens": 7, "output_tokens": 1});
+    let last = json!({"input_tokens": "0", "cache_read_input_tokens": "0", "output_tokens": 9});
+    let message = read(&unnamed(&anthropic_usage(&[first.clone(), last])), "strings").message;
+    assert_eq!((&message["usage"]["prompt_tokens"], &message["usage"]["completion_tokens"]), (&json!(19), &json!(9)));
+    assert_eq!(message["native_usage"]["input_tokens"], 12);
+    let mixed = json!({"input_tokens": "0", "cache_read_input_tokens": 0, "output_tokens": "x"});
+    let message = read(&unnamed(&anthropic_usage(&[first, mixed])), "strings and numbers").message;
+    assert_eq!((&message["usage"]["prompt_tokens"], &message["usage"]["completion_tokens"]), (&json!(19), &json!(1)));
+}

@@ -558,7 +558,11 @@ fn audio_and_its_transcript_are_in_the_message() {
         assert_eq!(lines.iter().filter(|line| line.starts_with("Audio")).count(), 4);
         let Read { message, quirks, end, .. } = read(&stream, audio);
         let own = &message["choices"][0]["message"]["audio"];
-        assert_eq!((&own["transcript"], &own["data"]), (&json!("Hi \u{1f600}!"), &json!(["AAAA", "BBBB"])), "{message}");
+        assert_eq!(
+            (&own["transcript"], &own["data"]),
+            (&json!("Hi \u{1f600}!"), &json!(["AAAA", "BBBB"])),
+            "{message}"
+        );
         assert!(quirks.is_empty() && end.is_complete(), "{quirks:?}");
     }
 }

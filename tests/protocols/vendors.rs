@@ -268,6 +268,22 @@ fn thinking_blocks_stay_apart() {
     let call = &own["tool_calls"][0];
     assert_eq!((&call["caller"], &call["toolset_name"]), (&json!({"type": "direct"}), &json!("s")));
     assert_eq!(call.get("note"), None);
+    // Blocks in a row stay apart, and so does one without a signature before a text.
+    let blocks = [
+        events[0].clone(),
+        thinking(0, "a"),
+        signature(0, "A"),
+        thinking(1, "b"),
+        signature(1, "B"),
+        thinking(2, "c"),
+        delta(3, json!({"type": "text_delta", "text": "x"})),
+        thinking(4, "d"),
+        signature(4, "D"),
+    ];
+    let message = read(&named(&blocks), "blocks in a row").message;
+    let unsigned = json!({"type": "reasoning.text", "index": 2, "format": "anthropic-claude-v1", "text": "c"});
+    let details = json!([text(0, "a", "A"), text(1, "b", "B"), unsigned, text(3, "d", "D")]);
+    assert_eq!(message["choices"][0]["message"]["reasoning_details"], details);
     // Without a signature, the text is all there is.
     let unsigned: Vec<_> = events.into_iter().filter(|event| !event.to_string().contains("S1")).take(3).collect();
     let message = read(&named(&unsigned), "unsigned").message;

@@ -5,7 +5,7 @@ use crate::chat::index::{top, Hint, Index, Read, ValueSpan};
 use crate::chat::others::OtherMembers;
 use crate::chat::read::{error_of, plain_text, read, usage_of};
 use crate::chat::scalar::{ten_digits, text_of, whole_number};
-use crate::delta::{Meta, Part, FLAG_NATIVE};
+use crate::delta::{Meta, Part, FLAG_FOREIGN, FLAG_NATIVE};
 use crate::dialect::Protocol;
 use crate::json::{JsonError, Text, TextFlags, Value, ValueKind};
 use crate::shown::{shown, Bytes};
@@ -271,6 +271,8 @@ impl<'a> Chunk<'a> {
     pub(crate) fn flags(&self) -> u16 {
         if self.index.plan.protocol().is_some() {
             FLAG_NATIVE
+        } else if self.index.facts.is_foreign() {
+            FLAG_FOREIGN
         } else {
             0
         }

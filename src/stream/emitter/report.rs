@@ -187,6 +187,9 @@ impl Emitter {
 
     #[inline(never)]
     fn find_meta<'a>(&self, chunk: &Chunk<'a>) -> Option<(Meta, Text<'a>)> {
+        if chunk.index().facts.is_foreign() {
+            return None;
+        }
         let mut left = Meta::ONCE.into_iter().filter(|meta| self.metas & meta_bit(*meta) == 0);
         left.find_map(|meta| Some((meta, chunk.meta(meta)?)))
     }

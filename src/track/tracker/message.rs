@@ -3,7 +3,7 @@
 
 use super::{ChoiceRow, Taken, TextSource, TrackerOf};
 use crate::chat::ItemDeltas;
-use crate::delta::{Called, Delta, Kind, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS};
+use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS};
 use crate::tables::Tables;
 use crate::track::call::{CallRow, Element, Fate, Hash};
 use crate::track::whole::{cut, Reach, Reading};
@@ -16,7 +16,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     pub(super) fn take_whole(
         &mut self,
         place: usize,
-        delta: &mut Delta,
+        (delta, called): (&mut Delta, Called),
         payload: &[u8],
         offset: u64,
         quirks: &mut QuirkSet,
@@ -30,7 +30,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let Some(reported) = &mut self.state.reported else { return Taken::Drop };
         let is_late = choice.finished && delta.kind != Kind::Role;
         let taken = match delta.kind {
-            Kind::ToolCall => self.tool_call(place, delta, Called::NOTHING, payload, offset, quirks),
+            Kind::ToolCall => {
+                // The name and the arguments of a message choose no call, but a message has `{}` for empty arguments.
+                let arguments = Some(called.arguments).filter(Part::is_empty).unwrap_or(Part::NONE);
+                self.tool_call(place, delta, Called { arguments, ..Called::NOTHING }, payload, offset, quirks)
+            }
             Kind::ToolName => self.tool_name(delta, payload, quirks),
             Kind::ToolArguments => self.whole_arguments(delta, payload, quirks),
             Kind::Meta => self.meta(delta),

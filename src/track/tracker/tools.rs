@@ -3,7 +3,7 @@
 use super::{named, ChoiceRow, Taken, TrackerOf};
 use crate::delta::{
     Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS,
-    FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE,
+    FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE, ONLY_EMPTY,
 };
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
@@ -45,18 +45,26 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 fragment = nameless;
             }
         }
+        let only_empty = core::mem::take(&mut delta.code) == ONLY_EMPTY;
+        // Where the arguments are, if they are an empty string.
+        let empty = [called.arguments, delta.aux].into_iter().find(|part| part.is_empty() && part.start > 0);
+        let empty = empty.filter(|_| !delta.has(FLAG_NATIVE));
         if delta.has(FLAG_SELECTS) {
             let selected = match is_whole {
                 true => self.call_of_message(choice.index, delta.call),
                 false => self.selected(&choice, &fragment).and_then(|(place, _)| u16::try_from(place).ok()),
             };
+            if selected.is_none() && only_empty {
+                return Taken::Drop;
+            }
             // Members of a call may come before anything that opens it. The call gets its row and its number now.
             self.state.current_call = selected.or_else(|| self.new_call(place, &fragment, is_whole));
             let Some(call) = self.current_call() else {
                 return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
             };
             call.position = delta.call;
-            return Taken::Drop;
+            let is_member = empty.is_some_and(|empty| call.note_empty(empty, delta, payload));
+            return if is_member { Taken::Keep } else { Taken::Drop };
         }
         let resolved = match is_whole {
             true => self.resolve_whole(place, &choice, &fragment),
@@ -101,14 +109,17 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         }
         state.kind_known |= !delta.aux.is_empty();
         let flag = |set: bool, flag: u16| if set { flag } else { 0 };
-        let sent_empty = called.arguments.is_empty() && called.arguments.start > 0;
+        let is_kept = opens || !delta.text.is_empty() || !delta.aux.is_empty();
+        if let Some(empty) = empty.filter(|_| !is_kept) {
+            return if state.note_empty(empty, delta, payload) { Taken::Keep } else { Taken::Drop };
+        }
         delta.flags = delta.flags & FLAG_CUSTOM
             | FLAG_NUMBER
             | flag(opens, FLAG_OPENS)
             | flag(reuses, FLAG_REUSES)
-            | flag(sent_empty, FLAG_EMPTY);
+            | flag(empty.is_some(), FLAG_EMPTY);
         (delta.call, delta.number) = (state.number, u64::from(state.index));
-        if opens || !delta.text.is_empty() || !delta.aux.is_empty() {
+        if is_kept {
             Taken::Keep
         } else {
             Taken::Drop
