@@ -225,7 +225,7 @@ impl FinishKind {
     }
 
     /// Returns the kind of a reason in the words of chat completions, or of a server that speaks its protocol: DeepSeek
-    /// sends `insufficient_system_resource`, Z.ai `network_error` and `sensitive`, Mistral `model_length`, and gateways the
+    /// sends `insufficient_system_resource`, Z.ai `network_error` and `sensitive`, Mistral `model_length`, gateways the
     /// `max_tokens` of other protocols.
     pub(crate) fn of(reason: Text<'_>) -> FinishKind {
         const OTHERS: [(&str, FinishKind); 6] = [
@@ -285,8 +285,8 @@ pub const FLAG_PROMPT: u16 = 8192;
 pub(crate) const FLAG_SELECTS: u16 = 2048;
 /// On a [`Kind::Chunk`]: the event is not of the response, whose ID, model and time it does not have.
 pub(crate) const FLAG_FOREIGN: u16 = 2048;
-/// The code of a pulled [`Kind::ToolCall`] with [`FLAG_SELECTS`] whose element has nothing but arguments that are an empty
-/// string.
+/// The code of a pulled [`Kind::ToolCall`] with [`FLAG_SELECTS`]: its element has nothing but arguments that are an
+/// empty string.
 pub(crate) const ONLY_EMPTY: u32 = 1;
 /// Set by the reader on a tool call and on its name, for the tracker: the ID was sent, but as null. So the element goes
 /// on with a call whatever its type is, and a name `null` is none.

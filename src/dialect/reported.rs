@@ -59,8 +59,9 @@ struct OutputItem {
     /// One bit for each reported content. Contents from 7 on share a bit. In a tool call, the lowest bit is for the
     /// arguments.
     contents: u8,
-    /// One bit for each reported summary, likewise. In a message, the second bit is for log probabilities. In a tool call, the lowest bit is for the call itself, the next for
-    /// its name, and the third for arguments that came whole with the event that began the call.
+    /// One bit for each reported summary, likewise. In a message, the second bit is for log probabilities. In a tool call,
+    /// the lowest bit is for the call itself, the next for its name, and the third for arguments that came whole with the
+    /// event that began the call.
     summaries: u8,
     /// The `call_id` of a tool call.
     call: CallId,
