@@ -3,7 +3,7 @@
 use super::repeats::Repeats;
 use super::surrogate::PendingSurrogate;
 use crate::chat::NamePiece;
-use crate::delta::Part;
+use crate::delta::{Delta, Kind, Part};
 use crate::json::{Balance, Text, TextFlags};
 use crate::scan::quoted;
 use crate::visits::visit;
@@ -122,6 +122,11 @@ impl Arguments {
     /// Whether the object, array or string is complete.
     pub(crate) fn is_closed(&self) -> bool {
         self.went_on || self.balance.is_closed()
+    }
+
+    /// Whether the object or array is complete, so that a call that opens next is another one.
+    pub(crate) fn is_closed_container(&self) -> bool {
+        self.went_on || self.balance.is_closed_container()
     }
 
     /// Whether a name that follows may belong to another call: the arguments are complete, or a number or a word.
@@ -273,6 +278,8 @@ pub struct CallRow {
     pub(crate) position: u32,
     pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
+    /// Whether its [end](CallRow::end) was reported.
+    pub(crate) ended: bool,
     pub(crate) name: NameSoFar,
     pub(crate) arguments: Arguments,
     /// What is known of the arguments, to find repetitions.
@@ -296,6 +303,18 @@ impl CallRow {
 
     pub(crate) fn has_opened(&self) -> bool {
         !matches!(self.identity, Identity::Unopened)
+    }
+
+    /// Whether it opened, and is not over.
+    pub(crate) fn is_open(&self) -> bool {
+        self.has_opened() && !self.ended
+    }
+
+    /// Notes that the call is over, and returns the delta that reports it.
+    pub(crate) fn end(&mut self) -> Delta {
+        self.ended = true;
+        let (choice, call, code) = (self.choice, self.number, u32::from(self.arguments.is_whole()));
+        Delta { choice, call, code, ..Delta::new(Kind::ToolCallEnd) }
     }
 
     /// Reads a fragment of its arguments. Returns whether the fragment continues after the end of their value.

@@ -163,7 +163,7 @@ enum Taken {
     Keep,
     /// Drop it: it was reported before.
     Drop,
-    /// Emit this delta first, an unpaired high surrogate. Then pass the same delta to the tracker again.
+    /// Emit this delta first, an unpaired high surrogate or the end of another call. Then pass the same delta to the tracker again.
     Before(Delta),
     /// Leave it out: the table is full, or an index is out of range.
     LeftOut(Error),
@@ -352,6 +352,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             Kind::ToolCall => self.tool_call(place, delta, called, payload, offset, quirks),
             Kind::ToolName => self.tool_name(delta, payload, quirks),
             Kind::ToolArguments => self.tool_arguments(delta, payload, quirks),
+            Kind::ToolCallEnd => self.tool_call_end(place, delta, quirks),
             Kind::Role => {
                 if core::mem::replace(&mut choice.role, true) {
                     return Taken::Drop;
@@ -371,7 +372,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             }
             Kind::Finish => {
                 let number = choice.index;
-                if let Some(first) = self.flush(Some(number), quirks) {
+                let first = self.flush(Some(number), quirks).or_else(|| self.end_of(number, |_| true, quirks));
+                if let Some(first) = first {
                     return Taken::Before(first);
                 }
                 if self.has_broken_call(number) && !FinishKind::from_number(delta.code).may_cut() {
