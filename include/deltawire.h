@@ -533,6 +533,15 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // its result, or a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_NATIVE 38
 
+// A tool call is over: it can run now. Emitted once for each call of a tool of the client, if the
+// stream is not cut inside it. `code` 1: its arguments are whole, that is, no string or bracket is
+// open, none closed that never opened, and the first byte that is not blank begins a JSON value (or
+// there is none). This is a balance, not a parse. The input of a custom tool is always whole.
+// Responses and Anthropic end a call with its item or block, Gemini with its part; in chat
+// completions a call ends when another call of its choice opens and the arguments are a closed
+// object or array, otherwise when the choice finishes.
+#define DELTAWIRE_EV_TOOL_CALL_END 39
+
 // A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.
 // Each byte of the stream lies in exactly one frame, and frames are in order. A comment inside an
 // event belongs to the event's frame; a comment between events is a frame of its own. If lines end
@@ -926,13 +935,16 @@ typedef struct {
     deltawire_value_fn on_media;
     // A part of the response that no other callback covers.
     deltawire_value_fn on_native;
+    // A tool call is over. `at->code` is 1 if its arguments are whole: see
+    // `DELTAWIRE_EV_TOOL_CALL_END`.
+    deltawire_at_fn on_tool_call_end;
 } deltawire_callbacks;
 
 // A deltawire_callbacks with its size; all functions are NULL.
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 // Reads `len` bytes and calls `cbs` for the events in them. The parser uses `cbs` and `user` for
 // this call only. `cbs` may be NULL: then no function is called. Give NULL and 0 to continue with a

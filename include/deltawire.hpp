@@ -155,6 +155,7 @@ enum class event_kind : std::uint32_t {
     signature = DELTAWIRE_EV_SIGNATURE,
     media = DELTAWIRE_EV_MEDIA,
     native = DELTAWIRE_EV_NATIVE,
+    tool_call_end = DELTAWIRE_EV_TOOL_CALL_END,
     frame = DELTAWIRE_EV_FRAME,
 };
 
@@ -1076,6 +1077,7 @@ private:
 //     on_annotations(at, value)
 //     on_signature(at, string_view)          a signature of reasoning, or the encrypted reasoning of Responses
 //     on_media, on_native(at, value)
+//     on_tool_call_end(at, bool)             a call is over; whether its arguments are whole
 //
 // A text may come in several pieces; at.more() is true for all but the last.
 
@@ -1131,7 +1133,8 @@ struct method;
     X(malformed, text_fn, H, std::string_view) X(too_long, at_fn, H) X(comment_too_long, at_fn, H)          \
     X(limit, at_fn, H) X(quirk, quirk_fn, H, deltawire::quirk) X(done, at_fn, H) X(frame, at_fn, H)         \
     X(meta, text_fn, H, std::string_view) X(annotations, value_fn, H, value)                                \
-    X(signature, text_fn, H, std::string_view) X(media, value_fn, H, value) X(native, value_fn, H, value)
+    X(signature, text_fn, H, std::string_view) X(media, value_fn, H, value) X(native, value_fn, H, value) \
+    X(tool_call_end, end_fn, H, bool)
 // clang-format on
 
 DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_METHOD)
@@ -1275,6 +1278,10 @@ std::int32_t chunk_fn(void *user, const deltawire_at *raw) noexcept {
 template <event_kind Kind, class H>
 std::int32_t quirk_fn(void *user, const deltawire_at *raw) noexcept {
     return invoke<Kind, H>(user, raw, quirk(raw->code));
+}
+template <event_kind Kind, class H>
+std::int32_t end_fn(void *user, const deltawire_at *raw) noexcept {
+    return invoke<Kind, H>(user, raw, raw->code != 0);
 }
 template <event_kind Kind, class H>
 std::int32_t call_fn(void *user, const deltawire_at *raw, const deltawire_value *id,
