@@ -251,6 +251,12 @@ const char *deltawire_status_text(deltawire_status status);
 // call that reads takes a workspace (`deltawire_feed_with`, …).
 #define DELTAWIRE_CFG_SHARED 8
 
+// Each delta of a text (content, reasoning, arguments of tool calls) may have all of the text so
+// far, as some servers send it: report only what is new. A delta that does not begin with the text
+// so far, compared by its length and a hash, continues it. Only for such a server: a model may
+// repeat itself.
+#define DELTAWIRE_CFG_SNAPSHOTS 16
+
 // How a parser behaves. A member that is 0 selects its default. `deltawire_init` copies the struct.
 typedef struct {
     // `sizeof(deltawire_config)`; `DELTAWIRE_CONFIG_INIT` sets it.

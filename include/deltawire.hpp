@@ -1384,6 +1384,8 @@ struct config {
     bool spec_framing = false;
     /// Check every byte of each payload, against RFC 8259 and as UTF-8.
     bool strict_json = false;
+    /// Each delta of a text may have all of the text so far: report only what is new (`DELTAWIRE_CFG_SNAPSHOTS`).
+    bool snapshots = false;
     /// Allocate a larger block for a cut event that does not fit. Otherwise the parser drops such an event as too long.
     bool grow = true;
     /// Room in the first block for an event that a read cut, in bytes. Without `grow` this limits the length of every
@@ -1570,6 +1572,7 @@ public:
         c.mode = static_cast<std::uint32_t>(how.mode);
         c.flags = (how.spec_framing ? std::uint32_t{DELTAWIRE_CFG_SPEC} : 0U) |
                   (how.strict_json ? std::uint32_t{DELTAWIRE_CFG_STRICT_JSON} : 0U) |
+                  (how.snapshots ? std::uint32_t{DELTAWIRE_CFG_SNAPSHOTS} : 0U) |
                   (how.grow ? std::uint32_t{DELTAWIRE_CFG_GROW} : 0U) |
                   (how.shared ? std::uint32_t{DELTAWIRE_CFG_SHARED} : 0U);
         c.max_depth = how.max_depth;

@@ -135,6 +135,8 @@ pub struct TrackerState {
     /// How much of the current message earlier messages reported. Its deltas begin after that part. `None` if its
     /// deltas are dropped.
     reported: Option<Reach>,
+    /// See [`Config::snapshots`](crate::Config::snapshots).
+    snapshots: bool,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALLS> {
@@ -173,7 +175,10 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// Returns a tracker for the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
-        TrackerOf { tables, state: TrackerState { pending: 0, current_call: None, lost_call: false, reported: None } }
+        TrackerOf {
+            tables,
+            state: TrackerState { pending: 0, current_call: None, lost_call: false, reported: None, snapshots: false },
+        }
     }
 }
 
@@ -207,6 +212,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         quirks: &mut QuirkSet,
     ) -> Next {
         let Some(mut delta) = cursor.next_of_any(payload, index) else { return Next::End };
+        self.state.snapshots = index.snapshots;
         if delta.kind == Kind::Reasoning && !cursor.is_inside() {
             if let Some(name) = self.name_of_reasoning(&delta, payload) {
                 cursor.back();
@@ -468,7 +474,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             open: None,
             source: TextSource::NOTHING,
             surrogates: [PendingSurrogate::NONE; 4],
-            repeats: [Repeats::NOTHING; 2],
+            repeats: [Repeats::new(self.state.snapshots); 2],
         });
         Some(place)
     }
@@ -488,8 +494,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             Kind::Reasoning => Some(reasoning),
             _ => None,
         };
-        if repeats.is_some_and(|repeats| repeats.repeats(delta.text, payload)) {
+        if repeats.is_some_and(|repeats| repeats.repeats(&mut delta.text, payload)) {
             quirks.insert(Quirk::RepeatedText);
+            if delta.text.is_empty() {
+                return Taken::Drop;
+            }
         }
         // If there is no room for a pending surrogate, one at the end of the text counts as unpaired.
         let more = choice.surrogate(delta).map_or(0, |surrogate| surrogate.join(&mut delta.text, payload));

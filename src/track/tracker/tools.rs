@@ -155,8 +155,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         delta.call = state.number;
         let is_custom = delta.has(FLAG_CUSTOM);
         delta.flags = 0;
-        if state.repeats.repeats(delta.text, payload) {
+        if state.repeats.repeats(&mut delta.text, payload) {
             quirks.insert(Quirk::RepeatedText);
+            if delta.text.is_empty() {
+                return Taken::Drop;
+            }
         }
         let more = state.surrogate.join(&mut delta.text, payload);
         if !is_custom && state.add(delta.text.text(payload)) {
@@ -317,7 +320,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 ended: false,
                 name: NameSoFar::EMPTY,
                 arguments: Arguments::EMPTY,
-                repeats: Repeats::NOTHING,
+                repeats: Repeats::new(self.state.snapshots),
                 reach: 0,
                 surrogate: PendingSurrogate::NONE,
             });
