@@ -251,6 +251,12 @@ const char *deltawire_status_text(deltawire_status status);
 // call that reads takes a workspace (`deltawire_feed_with`, …).
 #define DELTAWIRE_CFG_SHARED 8
 
+// Each delta of a text (content, reasoning, arguments of tool calls) may have all of the text so
+// far, as some servers send it: report only what is new. A delta that does not begin with the text
+// so far, compared by its length and a hash, continues it. Only for such a server: a model may
+// repeat itself.
+#define DELTAWIRE_CFG_SNAPSHOTS 16
+
 // How a parser behaves. A member that is 0 selects its default. `deltawire_init` copies the struct.
 typedef struct {
     // `sizeof(deltawire_config)`; `DELTAWIRE_CONFIG_INIT` sets it.
@@ -532,6 +538,15 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // A part of the response that no other kind covers (other protocols): a tool that the server ran,
 // its result, or a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
 #define DELTAWIRE_EV_NATIVE 38
+
+// A tool call is over: it can run now. Emitted once for each call of a tool of the client, if the
+// stream is not cut inside it. `code` 1: its arguments are whole, that is, no string or bracket is
+// open, none closed that never opened, and the first byte that is not blank begins a JSON value (or
+// there is none). This is a balance, not a parse. The input of a custom tool is always whole.
+// Responses and Anthropic end a call with its item or block, Gemini with its part; in chat
+// completions a call ends when another call of its choice opens and the arguments are a closed
+// object or array, otherwise when the choice finishes.
+#define DELTAWIRE_EV_TOOL_CALL_END 39
 
 // A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.
 // Each byte of the stream lies in exactly one frame, and frames are in order. A comment inside an
@@ -926,13 +941,16 @@ typedef struct {
     deltawire_value_fn on_media;
     // A part of the response that no other callback covers.
     deltawire_value_fn on_native;
+    // A tool call is over. `at->code` is 1 if its arguments are whole: see
+    // `DELTAWIRE_EV_TOOL_CALL_END`.
+    deltawire_at_fn on_tool_call_end;
 } deltawire_callbacks;
 
 // A deltawire_callbacks with its size; all functions are NULL.
 #define DELTAWIRE_CALLBACKS_INIT \
     {sizeof(deltawire_callbacks), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
-     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+     NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 // Reads `len` bytes and calls `cbs` for the events in them. The parser uses `cbs` and `user` for
 // this call only. `cbs` may be NULL: then no function is called. Give NULL and 0 to continue with a

@@ -155,6 +155,7 @@ enum class event_kind : std::uint32_t {
     signature = DELTAWIRE_EV_SIGNATURE,
     media = DELTAWIRE_EV_MEDIA,
     native = DELTAWIRE_EV_NATIVE,
+    tool_call_end = DELTAWIRE_EV_TOOL_CALL_END,
     frame = DELTAWIRE_EV_FRAME,
 };
 
@@ -1076,6 +1077,7 @@ private:
 //     on_annotations(at, value)
 //     on_signature(at, string_view)          a signature of reasoning, or the encrypted reasoning of Responses
 //     on_media, on_native(at, value)
+//     on_tool_call_end(at, bool)             a call is over; whether its arguments are whole
 //
 // A text may come in several pieces; at.more() is true for all but the last.
 
@@ -1131,7 +1133,8 @@ struct method;
     X(malformed, text_fn, H, std::string_view) X(too_long, at_fn, H) X(comment_too_long, at_fn, H)          \
     X(limit, at_fn, H) X(quirk, quirk_fn, H, deltawire::quirk) X(done, at_fn, H) X(frame, at_fn, H)         \
     X(meta, text_fn, H, std::string_view) X(annotations, value_fn, H, value)                                \
-    X(signature, text_fn, H, std::string_view) X(media, value_fn, H, value) X(native, value_fn, H, value)
+    X(signature, text_fn, H, std::string_view) X(media, value_fn, H, value) X(native, value_fn, H, value) \
+    X(tool_call_end, end_fn, H, bool)
 // clang-format on
 
 DELTAWIRE_DETAIL_EACH(DELTAWIRE_DETAIL_METHOD)
@@ -1277,6 +1280,10 @@ std::int32_t quirk_fn(void *user, const deltawire_at *raw) noexcept {
     return invoke<Kind, H>(user, raw, quirk(raw->code));
 }
 template <event_kind Kind, class H>
+std::int32_t end_fn(void *user, const deltawire_at *raw) noexcept {
+    return invoke<Kind, H>(user, raw, raw->code != 0);
+}
+template <event_kind Kind, class H>
 std::int32_t call_fn(void *user, const deltawire_at *raw, const deltawire_value *id,
                      const deltawire_value *type) noexcept {
     return invoke<Kind, H>(user, raw, tool_call{value(*id), value(*type)});
@@ -1377,6 +1384,8 @@ struct config {
     bool spec_framing = false;
     /// Check every byte of each payload, against RFC 8259 and as UTF-8.
     bool strict_json = false;
+    /// Each delta of a text may have all of the text so far: report only what is new (`DELTAWIRE_CFG_SNAPSHOTS`).
+    bool snapshots = false;
     /// Allocate a larger block for a cut event that does not fit. Otherwise the parser drops such an event as too long.
     bool grow = true;
     /// Room in the first block for an event that a read cut, in bytes. Without `grow` this limits the length of every
@@ -1563,6 +1572,7 @@ public:
         c.mode = static_cast<std::uint32_t>(how.mode);
         c.flags = (how.spec_framing ? std::uint32_t{DELTAWIRE_CFG_SPEC} : 0U) |
                   (how.strict_json ? std::uint32_t{DELTAWIRE_CFG_STRICT_JSON} : 0U) |
+                  (how.snapshots ? std::uint32_t{DELTAWIRE_CFG_SNAPSHOTS} : 0U) |
                   (how.grow ? std::uint32_t{DELTAWIRE_CFG_GROW} : 0U) |
                   (how.shared ? std::uint32_t{DELTAWIRE_CFG_SHARED} : 0U);
         c.max_depth = how.max_depth;

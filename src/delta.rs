@@ -75,6 +75,7 @@ kinds! {
     Status = 36: "Reserved: the response's status changed.",
     ToolResult = 37: "Reserved: the result of a tool that the server ran.",
     Native = 38: "A part of the response without its own kind, such as a server tool's result: raw JSON, on request.",
+    ToolCallEnd = 39: "A tool call is over.",
     Frame = 48: "A frame ends: the bytes of one event in the stream.",
 }
 
@@ -122,7 +123,16 @@ impl Kind {
 
     /// Whether a delta of this kind shows that a choice has deltas, rather than only a whole message.
     pub(crate) const fn is_part_of_delta(self) -> bool {
-        !matches!(self, Kind::Role | Kind::Finish | Kind::ChoiceError | Kind::Logprobs | Kind::Meta | Kind::Annotation)
+        !matches!(
+            self,
+            Kind::Role
+                | Kind::ToolCallEnd
+                | Kind::Finish
+                | Kind::ChoiceError
+                | Kind::Logprobs
+                | Kind::Meta
+                | Kind::Annotation
+        )
     }
 }
 
@@ -396,7 +406,8 @@ pub struct Delta {
     /// For a tool call, the number of the call among the calls of its choice, in order of appearance. Until a tracker
     /// takes the delta in, its position in the array of the chunk.
     pub call: u32,
-    /// Depends on the kind: a finish reason, a quirk, an error kind, a limit, a number of choices, or a [`Meta`].
+    /// Depends on the kind: a finish reason, a quirk, an error kind, a limit, a number of choices, a [`Meta`] or, in a
+    /// [`Kind::ToolCallEnd`], 1 if the arguments are whole.
     pub code: u32,
     /// Depends on the kind: a tool call's index, a time, an offset, or a set of kinds.
     pub number: u64,

@@ -116,6 +116,7 @@ impl Reader {
                     self.text(text);
                 }
             }
+            Update::CallEnd { call, whole } => self.sum += call as usize + usize::from(whole),
             Update::Finish(reason) => self.text(reason.text()),
             Update::ChoiceError(error) | Update::Error(error) => {
                 for text in [error.message(), error.code(), error.kind(), error.param()].into_iter().flatten() {

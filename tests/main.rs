@@ -7,6 +7,7 @@ mod common;
 
 mod alloc;
 mod batch;
+mod calls;
 mod json_suite;
 mod limits;
 mod manners;

@@ -159,6 +159,7 @@ impl Hash {
                 self.word(u64::from(*call));
                 self.text(27, *text);
             }
+            Update::CallEnd { call, whole } => self.word(u64::from(*call) << 9 | u64::from(*whole) << 8 | 33),
             Update::FunctionName { text, piece } => {
                 self.text(28 ^ u64::from(*piece == NamePiece::Replaces) << 8, *text)
             }

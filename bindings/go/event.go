@@ -91,6 +91,11 @@ func (e *Event) FinishReason() FinishReason {
 	return 0
 }
 
+// Whole returns, for a [KindToolCallEnd], whether the call's arguments are whole: no string or bracket is open, none closed
+// that never opened, and the first byte that is not blank begins a JSON value, or there is none. This is a balance, not a
+// parse. The input of a custom tool is always whole. It returns false for other kinds.
+func (e *Event) Whole() bool { return e.Kind == KindToolCallEnd && e.Code != 0 }
+
 // Fault returns the fault of a [KindMalformed]; 0 for other kinds.
 func (e *Event) Fault() Fault {
 	if e.Kind == KindMalformed {

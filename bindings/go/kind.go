@@ -104,6 +104,11 @@ const (
 	// KindNative is a part of the response that no other kind covers (not in chat completions): a tool that the server
 	// ran, its result, or a piece of either; only [WithEvents] turns it on. Text: JSON.
 	KindNative Kind = 38
+	// KindToolCallEnd reports that a tool call is over: it can run now. It comes once for each call of a tool of the
+	// client, if the stream is not cut inside it. [Event.Whole] returns whether its arguments are whole. Responses and
+	// Anthropic end a call with its item or block, Gemini with its part; in chat completions a call ends when another call
+	// of its choice opens and the arguments are a closed object or array, otherwise when the choice finishes.
+	KindToolCallEnd Kind = 39
 	// KindFrame reports that a frame ended; only [WithEvents] turns it on. The frame is the bytes Start to End of the
 	// stream. Each byte of the stream lies in exactly one frame, and frames are in order. If lines end in CR, a frame may
 	// be reported one byte later. The frame of JSON outside of fields ends with its line, or before the next value on that
@@ -121,7 +126,7 @@ var kindNames = []string{
 	"None", "SSE", "Comment", "KeepAlive", "Retry", "LastEventID", "Chunk", "Role", "Content", "Reasoning",
 	"Refusal", "ToolCall", "ToolName", "ToolArguments", "FunctionName", "FunctionArguments", "Audio", "Logprobs",
 	19: "Finish", "ChoiceError", "Usage", "Error", "Malformed", "TooLong", "CommentTooLong", "Limit",
-	"Quirk", "Done", "Payload", "Meta", "Annotation", 34: "Signature", "Media", 38: "Native", 48: "Frame",
+	"Quirk", "Done", "Payload", "Meta", "Annotation", 34: "Signature", "Media", 38: "Native", "ToolCallEnd", 48: "Frame",
 }
 
 // Meta is the member that a [KindMeta] reports.

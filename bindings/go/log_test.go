@@ -172,6 +172,12 @@ func lineOf(e *Event) string {
 		return fmt.Sprintf("name %d #%d %s %s", e.Choice, e.Call, place, quoted(e.Text))
 	case KindToolArguments:
 		return fmt.Sprintf("arguments %d #%d %s", e.Choice, e.Call, quoted(e.Text))
+	case KindToolCallEnd:
+		end := "broken"
+		if e.Whole() {
+			end = "whole"
+		}
+		return fmt.Sprintf("call-end %d #%d %s", e.Choice, e.Call, end)
 	case KindFunctionName:
 		return fmt.Sprintf("function-name %d %s %s", e.Choice, place, quoted(e.Text))
 	case KindFunctionArguments:

@@ -184,6 +184,13 @@ func WithSpec() Option {
 	return func(s *settings) { s.config.flags |= C.DELTAWIRE_CFG_SPEC }
 }
 
+// WithSnapshots is for servers that send all of a text so far in each delta (of content, reasoning or the arguments of a
+// tool call): only what is new is emitted. A delta that does not begin with the text so far, compared by its length and a
+// hash, continues it. Use it only for such a server: a model may repeat itself.
+func WithSnapshots() Option {
+	return func(s *settings) { s.config.flags |= C.DELTAWIRE_CFG_SNAPSHOTS }
+}
+
 // WithStrictJSON checks every byte of each payload, against RFC 8259 and as UTF-8. A payload that fails is emitted as a
 // [KindMalformed].
 func WithStrictJSON() Option {

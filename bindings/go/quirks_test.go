@@ -83,6 +83,8 @@ func (c *quirkCase) option(option string) error {
 	switch name {
 	case "framing":
 		c.opts, err = append(c.opts, WithSpec()), nil
+	case "snapshots":
+		c.opts, err = append(c.opts, WithSnapshots()), nil
 	case "validate":
 		c.opts, err = append(c.opts, WithStrictJSON()), nil
 	case "max_event_len":

@@ -376,6 +376,7 @@ impl<'c> CallbackSink<'c> {
             Kind::Retry => self.nothing(calls.on_retry),
             Kind::TooLong => self.nothing(calls.on_too_long),
             Kind::CommentTooLong => self.nothing(calls.on_comment_too_long),
+            Kind::ToolCallEnd => self.nothing(calls.on_tool_call_end),
             Kind::Limit => self.nothing(calls.on_limit),
             Kind::Quirk => self.nothing(calls.on_quirk),
             Kind::Done => self.nothing(calls.on_done),

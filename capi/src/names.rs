@@ -105,6 +105,7 @@ pub extern "C" fn deltawire_event_name(kind: u32) -> *const c_char {
         DELTAWIRE_EV_SIGNATURE = Kind::Signature as u32 => "SIGNATURE",
         DELTAWIRE_EV_MEDIA = Kind::Media as u32 => "MEDIA",
         DELTAWIRE_EV_NATIVE = Kind::Native as u32 => "NATIVE",
+        DELTAWIRE_EV_TOOL_CALL_END = Kind::ToolCallEnd as u32 => "TOOL_CALL_END",
         DELTAWIRE_EV_FRAME = Kind::Frame as u32 => "FRAME",
     }
 }

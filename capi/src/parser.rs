@@ -55,7 +55,11 @@ pub(crate) unsafe fn config_of(cfg: *const deltawire_config) -> Result<deltawire
 
 /// Converts the config of C to that of the machine, and makes the core of the block.
 fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status> {
-    const FLAGS: u32 = DELTAWIRE_CFG_GROW | DELTAWIRE_CFG_SPEC | DELTAWIRE_CFG_STRICT_JSON | DELTAWIRE_CFG_SHARED;
+    const FLAGS: u32 = DELTAWIRE_CFG_GROW
+        | DELTAWIRE_CFG_SPEC
+        | DELTAWIRE_CFG_STRICT_JSON
+        | DELTAWIRE_CFG_SHARED
+        | DELTAWIRE_CFG_SNAPSHOTS;
     if config.mode > DELTAWIRE_MODE_USAGE || config.flags & !FLAGS != 0 {
         return Err(DELTAWIRE_E_CONFIG);
     }
@@ -84,6 +88,7 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
         .with_limits(limits)
         .with_framing(if has(DELTAWIRE_CFG_SPEC) { Framing::Spec } else { Framing::Lenient })
         .with_validate(if has(DELTAWIRE_CFG_STRICT_JSON) { Validate::Strict } else { Validate::Lazy })
+        .with_snapshots(has(DELTAWIRE_CFG_SNAPSHOTS))
         .with_payload(match config.mode {
             DELTAWIRE_MODE_SSE => Payload::Opaque,
             _ => Payload::Chunks,

@@ -133,6 +133,9 @@ pub struct Meaning {
     /// Frame events exactly as WHATWG HTML 9.2 requires: no JSON without `data:`, no last event without its blank line
     #[arg(long)]
     pub spec: bool,
+    /// Print only what is new of texts that the server sends so far in each delta
+    #[arg(long)]
+    pub snapshots: bool,
     /// How deep JSON may nest; a deeper payload cannot be read
     #[arg(long, value_name = "LEVELS", default_value_t = Limits::DEFAULT.max_depth(),
           value_parser = clap::value_parser!(u32).range(1..=i64::from(Limits::MAX_DEPTH)))]
@@ -146,5 +149,6 @@ impl Meaning {
             .with_limits(limits.with_max_depth(self.max_depth).unwrap_or(limits))
             .with_framing(if self.spec { Framing::Spec } else { Framing::Lenient })
             .with_validate(if self.strict { Validate::Strict } else { Validate::Lazy })
+            .with_snapshots(self.snapshots)
     }
 }

@@ -96,6 +96,7 @@ static void set(quirk_case *c, const char *option)
     *value++ = 0;
     if (!strcmp(option, "mode") && !strcmp(value, "sse")) c->config.mode = DELTAWIRE_MODE_SSE;
     else if (!strcmp(option, "framing") && !strcmp(value, "spec")) c->config.flags |= DELTAWIRE_CFG_SPEC;
+    else if (!strcmp(option, "snapshots") && !strcmp(value, "on")) c->config.flags |= DELTAWIRE_CFG_SNAPSHOTS;
     else if (!strcmp(option, "validate") && !strcmp(value, "strict")) c->config.flags |= DELTAWIRE_CFG_STRICT_JSON;
     else if (!strcmp(option, "max_event_len")) c->config.max_event_len = (uint32_t)number(value);
     else if (!strcmp(option, "max_id_len")) c->config.max_id_len = (uint32_t)number(value);

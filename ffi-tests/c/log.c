@@ -329,6 +329,11 @@ static void put_line(logbook *log, const item *it)
         break;
     case KIND(TOOL_NAME): put_text_line(log, "name", it, 1); break;
     case KIND(TOOL_ARGUMENTS): put_text_line(log, "arguments", it, 1); break;
+    case KIND(TOOL_CALL_END):
+        put_number(out, "call-end ", it->choice);
+        put_number(out, " #", it->call);
+        text_str(out, it->code ? " whole" : " broken");
+        break;
     case KIND(FUNCTION_NAME): put_text_line(log, "function-name", it, 0); break;
     case KIND(FUNCTION_ARGUMENTS): put_text_line(log, "function-arguments", it, 0); break;
     case KIND(AUDIO):

@@ -77,7 +77,8 @@ void log_bad(logbook *log, const char *what, uint64_t number);
     VALUE(on_annotations, ANNOTATION) \
     TEXT(on_signature, SIGNATURE) \
     VALUE(on_media, MEDIA) \
-    VALUE(on_native, NATIVE)
+    VALUE(on_native, NATIVE) \
+    AT(on_tool_call_end, TOOL_CALL_END)
 
 /* Pass this to deltawire_feed; the user pointer is the logbook. */
 extern const deltawire_callbacks log_callbacks;

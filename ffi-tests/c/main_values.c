@@ -93,7 +93,7 @@ static void names(void)
         "REFUSAL", "TOOL_CALL", "TOOL_NAME", "TOOL_ARGUMENTS", "FUNCTION_NAME", "FUNCTION_ARGUMENTS", "AUDIO", "LOGPROBS",
         "?", "FINISH", "CHOICE_ERROR", "USAGE", "ERROR", "MALFORMED", "TOO_LONG", "COMMENT_TOO_LONG", "LIMIT",
         "QUIRK", "DONE", "PAYLOAD", "META", "ANNOTATION", "?", "?", "SIGNATURE",
-        "MEDIA", "?", "?", "NATIVE"};
+        "MEDIA", "?", "?", "NATIVE", "TOOL_CALL_END"};
     static const char *const verdicts[] = {"Empty", "NotAStream", "ApiError", "Done", "Finished", "Body", "JsonAnswer",
                                            "OtherProtocol", "Lost", "Truncated"};
     static const char *const medias[] = {"Gzip", "Zstd", "Binary", "Html", "Text"};

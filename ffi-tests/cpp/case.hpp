@@ -66,6 +66,8 @@ inline void set_option(quirk_case &c, std::string_view option) {
     const auto number = [&value] { return static_cast<std::uint32_t>(std::stoul(value)); };
     if (option == "framing=spec") {
         c.config.spec_framing = true;
+    } else if (option == "snapshots=on") {
+        c.config.snapshots = true;
     } else if (option == "validate=strict") {
         c.config.strict_json = true;
     } else if (name == "max_event_len") {

@@ -157,6 +157,7 @@ struct logger : collected {
     flow on_tool_arguments(at a, text t) {
         return whole(a, t, [&](text w) { return call("arguments", a) + " " + in_quotes(w); });
     }
+    flow on_tool_call_end(at a, bool whole) { return line(call("call-end", a) + (whole ? " whole" : " broken")); }
     flow on_function_name(at a, text t) {
         return whole(a, t, [&](text w) { return choice("function-name", a) + place(a) + in_quotes(w); });
     }
@@ -225,6 +226,7 @@ inline std::string event_line(const deltawire::event &e, std::string_view text) 
     case kind::tool_call: return call_line(e, given("id", text), given("type", e.aux()));
     case kind::tool_name: return call("name", e) + place(e) + in_quotes(text);
     case kind::tool_arguments: return call("arguments", e) + " " + in_quotes(text);
+    case kind::tool_call_end: return call("call-end", e) + (e.code() != 0 ? " whole" : " broken");
     case kind::function_name: return choice("function-name", e) + place(e) + in_quotes(text);
     case kind::function_arguments: return choice("function-arguments", e) + " " + in_quotes(text);
     case kind::audio: return audio_line(choice("audio", e), e.json_of(text));

@@ -23,7 +23,7 @@ struct thrown {
     X(sse) X(comment) X(keep_alive) X(retry) X(last_event_id) X(chunk) X(role) X(content) X(reasoning) \
     X(refusal) X(tool_call) X(tool_name) X(tool_arguments) X(function_name) X(function_arguments)      \
     X(audio) X(logprobs) X(finish) X(choice_error) X(usage) X(error) X(malformed)                      \
-    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame)
+    X(too_long) X(comment_too_long) X(limit) X(quirk) X(done) X(frame) X(tool_call_end)
 EACH(THROWS)
 
 test::outcome sum;

@@ -58,7 +58,7 @@ OFFSET(deltawire_value, len, 8, 4, 4);
 OFFSET(deltawire_value, type, 16, 8, 8);
 OFFSET(deltawire_value, reserved, 20, 12, 12);
 
-SIZE(deltawire_callbacks, 272, 136, 136);
+SIZE(deltawire_callbacks, 280, 140, 140);
 ALIGN(deltawire_callbacks, 8, 4, 4);
 OFFSET(deltawire_callbacks, size, 0, 0, 0);
 OFFSET(deltawire_callbacks, on_sse, 8, 4, 4);
@@ -94,6 +94,7 @@ OFFSET(deltawire_callbacks, on_annotations, 240, 120, 120);
 OFFSET(deltawire_callbacks, on_signature, 248, 124, 124);
 OFFSET(deltawire_callbacks, on_media, 256, 128, 128);
 OFFSET(deltawire_callbacks, on_native, 264, 132, 132);
+OFFSET(deltawire_callbacks, on_tool_call_end, 272, 136, 136);
 
 SIZE(deltawire_event, 64, 64, 64);
 ALIGN(deltawire_event, 8, 8, 4);

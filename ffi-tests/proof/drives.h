@@ -203,7 +203,7 @@ static const deltawire_callbacks callbacks = {
     .on_usage = on_value, .on_error = on_value, .on_malformed = on_text, .on_too_long = on_at,
     .on_comment_too_long = on_at, .on_limit = on_at, .on_quirk = on_at, .on_done = on_at, .on_frame = on_at,
     .on_meta = on_text, .on_annotations = on_value, .on_signature = on_text, .on_media = on_value,
-    .on_native = on_value,
+    .on_native = on_value, .on_tool_call_end = on_at,
 };
 
 /* Passes all of the input by callbacks, to the end or to a status below 0. */

@@ -155,13 +155,14 @@ impl DeltaCursor {
         self.page.is_off_page
     }
 
-    /// Goes back to before the last delta, which must be the only one of its item.
+    /// Goes back to before the last delta, which must be the only one of its item, a tool call, or one of those that
+    /// an event of another protocol [can repeat](Inside::back).
     #[inline]
     pub(crate) fn back(&mut self) {
-        if self.inside.as_mut().is_some_and(Inside::back) {
-            return;
+        match &mut self.inside {
+            Some(inside) => inside.back(),
+            None => self.page.back(),
         }
-        self.page.back();
     }
 
     /// Returns the name and the arguments that the next deltas of a tool call report, if the last delta was the call

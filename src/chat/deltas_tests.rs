@@ -20,6 +20,7 @@ fn shown(update: &Update<'_>) -> String {
         Update::Call(call) => format!("call {} {:?}", call.call, call.id.map(|id| id.to_string())),
         Update::CallName { call, text, .. } => format!("name {call} {text}"),
         Update::CallArguments { call, text } => format!("arguments {call} {text}"),
+        Update::CallEnd { call, whole } => format!("call end {call} {whole}"),
         Update::Audio(audio) => format!("audio {audio:?}"),
         Update::Annotations(value) => format!("annotations {value:?}"),
         Update::Signature(text) => format!("signature {text}"),

@@ -291,6 +291,8 @@ pub struct Index {
     pub(crate) plan: Plan,
     /// The stream offsets at which the event begins and ends.
     pub(crate) frame: (u64, u64),
+    /// See [`Config::snapshots`](crate::Config::snapshots).
+    pub(crate) snapshots: bool,
 }
 
 shown!("Index": Index, this => choices: this.choices, quirks: this.quirks);
@@ -421,6 +423,7 @@ impl Index {
             list: DeltaList::EMPTY,
             plan: Plan::NONE,
             frame: (0, 0),
+            snapshots: false,
         }
     }
 

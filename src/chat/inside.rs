@@ -39,8 +39,9 @@ enum ItemProgress {
 /// How far an array of tool calls was read.
 #[derive(Clone, Copy, Debug)]
 struct Calls {
-    /// The offset in the array one past the call that was returned last.
+    /// The offset in the array one past the call that was returned last, and one past the call before it.
     offset: u32,
+    before: u32,
     /// How many calls were returned.
     returned: u32,
     /// The deltas of that call that are still pending.
@@ -92,15 +93,13 @@ impl Inside {
         }
     }
 
-    /// Goes back to before the last delta of an event of another protocol. Returns `false` if the item is no such
-    /// event.
-    pub(super) fn back(&mut self) -> bool {
+    /// Goes back to before the last delta, which of an event of another protocol is a finish reason or the end of a
+    /// call, and otherwise a tool call.
+    pub(super) fn back(&mut self) {
         match &mut self.progress {
-            ItemProgress::Event(walk) => {
-                walk.back();
-                true
-            }
-            _ => false,
+            ItemProgress::Event(walk) => walk.back(),
+            ItemProgress::Calls(calls) => calls.back(),
+            _ => {}
         }
     }
 
@@ -155,7 +154,12 @@ pub(super) fn has_delta(item: &PageItem, payload: &[u8]) -> bool {
 }
 
 impl Calls {
-    const START: Calls = Calls { offset: 0, returned: 0, rest: PendingParts::NOTHING, flags: 0 };
+    const START: Calls = Calls { offset: 0, before: 0, returned: 0, rest: PendingParts::NOTHING, flags: 0 };
+
+    /// Goes back to before the last delta, which began a call.
+    fn back(&mut self) {
+        *self = Calls { offset: self.before, returned: self.returned.wrapping_sub(1), ..Calls::START };
+    }
 
     /// Returns the next delta of the current call, or the first delta of the next call.
     #[inline(never)]
@@ -179,7 +183,7 @@ impl Calls {
         }
         loop {
             let (call, end) = ToolCall::after(array.bytes(payload), self.offset as usize)?;
-            self.offset = end as u32;
+            (self.before, self.offset) = (self.offset, end as u32);
             let part = |text: Option<Text<'_>>| text.map_or(Part::NONE, |text| Part::of(payload, text));
             let index = call.index();
             let flag = |set: bool, flag: u16| if set { flag } else { 0 };

@@ -166,6 +166,7 @@ impl Update<'_> {
                 text(Kind::ToolName, name).of(call).with_flag(FLAG_REPLACES, piece == NamePiece::Replaces)
             }
             Update::CallArguments { call, text: arguments } => text(Kind::ToolArguments, arguments).of(call),
+            Update::CallEnd { call, whole } => OwnedUpdate::new(Kind::ToolCallEnd).of(call).with_code(whole.into()),
             Update::FunctionName { text: name, piece } => {
                 text(Kind::FunctionName, name).with_flag(FLAG_REPLACES, piece == NamePiece::Replaces)
             }

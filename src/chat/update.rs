@@ -44,6 +44,18 @@ pub enum Update<'a> {
         /// The fragment.
         text: Text<'a>,
     },
+    /// A tool call is over: run it now. Emitted once for each call that is not one of the server's tools, before the
+    /// stream ends where the protocol shows it: in Responses and Anthropic when the item or block ends, in Gemini with
+    /// the call's part, in chat completions when another call of the choice opens and the arguments are a closed object
+    /// or array, otherwise when the choice finishes. A call that is open when the stream is cut gets none.
+    CallEnd {
+        /// The same number as in [`CallName`](Update::CallName).
+        call: u32,
+        /// Whether the arguments are whole: no string or bracket is open, none closed that never opened, and the first
+        /// byte that is not blank begins a JSON value. Arguments without such a byte are whole, as is the input of a
+        /// custom tool. This is a balance, not a parse: whole arguments may still be no JSON.
+        whole: bool,
+    },
     /// The name of the function of a `function_call` (deprecated form), or a piece of it.
     FunctionName {
         /// The name, or the piece to append to it.
@@ -167,6 +179,7 @@ impl<'a> Update<'a> {
             }
             Kind::ToolName => Update::CallName { call, text, piece },
             Kind::ToolArguments => Update::CallArguments { call, text },
+            Kind::ToolCallEnd => Update::CallEnd { call, whole: delta.code != 0 },
             Kind::FunctionName => Update::FunctionName { text, piece },
             Kind::FunctionArguments => Update::FunctionArguments(text),
             Kind::Audio => Update::Audio(value()),

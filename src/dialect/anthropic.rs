@@ -63,6 +63,11 @@ pub(super) fn read<'a>(
         let [kind] = delta.map_or([None], |delta| members_of(delta, ["type"]));
         let known = DELTAS.iter().find(|(word, _)| is(kind, word)).map_or("", |(_, member)| member);
         seen.note_unknown(is_unknown_text(delta, known) || delta.is_none() && has_unknown_text(event, ""));
+    } else if kind == "content_block_stop" {
+        if state.is_of_client(number(members_of(event, ["index"])[0])) {
+            seen.plan.what = What::EndOfCall;
+            choice(0, false);
+        }
     } else if kind == "message_delta" {
         let [delta, usage] = members_of(event, ["delta", "usage"]);
         let reason = delta.and_then(|delta| members_of(delta, ["stop_reason"])[0]);
@@ -127,6 +132,14 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             None
         }
         (What::Start | What::Body, 2) => block(walk, payload, walk.count.saturating_sub(1), plan),
+        (What::Body, 4) => {
+            walk.phase = 1;
+            Some(walk.call_end(walk.count.saturating_sub(1)))
+        }
+        (What::EndOfCall, 0) => {
+            walk.phase = Walk::OVER;
+            Some(walk.call_end(number(members_of(event(), ["index"])[0])))
+        }
         (What::Start | What::Body | What::Stop, 0 | 3) => {
             walk.phase = Walk::OVER;
             finish(walk, payload, plan)
@@ -203,7 +216,11 @@ fn block(walk: &mut Walk, payload: &[u8], slot: u32, plan: &Plan) -> Option<Delt
         }
         0 => walk.raw(payload, Kind::Native, whole_at(payload, walk.element), choice_slot),
         _ => {
-            walk.phase = if plan.what == What::Block { Walk::OVER } else { 1 };
+            walk.phase = match plan.what {
+                What::Block => Walk::OVER,
+                What::Body if is("tool_use") => 4,
+                _ => 1,
+            };
             None
         }
     }

@@ -128,6 +128,11 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             walk.phase = 5;
             part(walk, payload, plan, is_rest)
         }
+        // The last call is over.
+        7 => {
+            walk.phase = 5;
+            Some(walk.call_end(plan.opened.saturating_add(walk.calls).saturating_sub(1)))
+        }
         5 => {
             walk.phase = 2;
             let [signature] = members_of(value_at(payload, walk.part), ["thoughtSignature"]);
@@ -182,6 +187,9 @@ fn part(walk: &mut Walk, payload: &[u8], plan: &Plan, is_rest: bool) -> Option<D
         walk.member(payload, part, "thoughtSignature", |value| text(Some(value)).is_some());
     }
     let continued = core::mem::replace(&mut walk.sub, u8::from(continues(call))) != 0;
+    if walk.sub == 0 {
+        walk.phase = 7;
+    }
     let index = plan.opened.saturating_add(walk.calls);
     if opens(call, continued) {
         let arguments = input(args).or_else(|| object(args).map(|args| Text::verbatim(args.raw())));

@@ -350,6 +350,11 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             None
         }
         (_, 2) => item(walk, payload, plan),
+        // The item is a call of the client, and over.
+        (_, 3) => {
+            walk.phase = if plan.what == What::Response { 1 } else { Walk::OVER };
+            Some(walk.call_end(index_in(walk, plan)))
+        }
         _ => walk.end(),
     }
 }
@@ -422,6 +427,15 @@ fn enter(walk: &mut Walk, payload: &[u8], parts: Option<Value<'_>>, reported: u3
     walk.part = u32::MAX;
 }
 
+/// Returns the number of the current item.
+fn index_in(walk: &Walk, plan: &Plan) -> u32 {
+    if plan.what == What::Response {
+        u32::from(walk.number)
+    } else {
+        plan.item
+    }
+}
+
 /// The step within an item whose deltas have all been returned.
 const DONE: u8 = u8::MAX;
 
@@ -430,7 +444,7 @@ const DONE: u8 = u8::MAX;
 fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let value = value_at(payload, walk.element);
     let is_in_response = plan.what == What::Response;
-    let index = if is_in_response { u32::from(walk.number) } else { plan.item };
+    let index = index_in(walk, plan);
     // A value that is no object reports nothing.
     if walk.sub == DONE || value.kind() != crate::json::ValueKind::Object {
         walk.phase = if is_in_response { 1 } else { Walk::OVER };
@@ -443,7 +457,7 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
         0 => {
             let [kind, role, id, name, summary] = members_of(value, ["type", "role", "call_id", "name", "summary"]);
             if let Some(is_custom) = client(kind) {
-                walk.sub = DONE;
+                (walk.sub, walk.phase) = (DONE, if is_whole { 3 } else { walk.phase });
                 let arguments = if is_whole { arguments(input(value)) } else { begun_input(value) };
                 let cut = plan.cuts.get(index, ARGUMENTS).filter(|_| is_whole);
                 let arguments = rest(arguments.filter(|_| cut.is_some() || !reported(ARGUMENTS)), cut);

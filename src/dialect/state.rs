@@ -271,6 +271,8 @@ pub(super) enum What {
     MoreOfBlock,
     /// Anthropic: more of a tool call of the client.
     MoreOfCall,
+    /// Anthropic: the end of a tool call of the client.
+    EndOfCall,
     /// Anthropic: the finish reason of the message.
     Stop,
     /// Gemini: candidates. If it `continues`, the first call continues the last call of earlier events.

@@ -139,8 +139,8 @@ impl Walk {
         self.before = (self.phase, self.sub, self.part, self.inner);
     }
 
-    /// Goes back to before the last delta, which must be a text or a finish reason: only for those does the repeated step
-    /// return the same delta.
+    /// Goes back to before the last delta, which must be a text, a finish reason or the end of a call: only for those does
+    /// the repeated step return the same delta.
     pub(crate) fn back(&mut self) {
         (self.phase, self.sub, self.part, self.inner) = self.before;
         self.member = Part::NONE;
@@ -199,6 +199,12 @@ impl Walk {
         let is_new = plan.is_later && !is_open && !(text.is_empty() && self.name.is_empty());
         let flags = self.flags | FLAG_NUMBER | if is_new { FLAG_ANEW } else { 0 };
         Delta { flags, choice: self.choice, call, number: u64::from(index), text, ..Delta::new(Kind::ToolCall) }
+    }
+
+    /// Returns the delta that ends the tool call with this index, if it is open.
+    pub(super) fn call_end(&self, index: u32) -> Delta {
+        let number = u64::from(index);
+        Delta { flags: FLAG_NUMBER, choice: self.choice, number, ..Delta::new(Kind::ToolCallEnd) }
     }
 
     /// Stores the member of an object with the name `wanted`, if `is_it` accepts its value. Its delta, a member of the

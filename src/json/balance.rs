@@ -18,12 +18,14 @@ pub(crate) struct Balance {
     /// Whether the first byte that is not whitespace begins no JSON value at all.
     broken: bool,
     closed: bool,
+    /// Whether the value is a string.
+    text: bool,
 }
 
 impl Balance {
     /// The state before the first byte.
     pub(crate) const NOTHING: Balance =
-        Balance { depth: 0, in_string: false, escaped: false, other: false, broken: false, closed: false };
+        Balance { depth: 0, in_string: false, escaped: false, other: false, broken: false, closed: false, text: false };
 
     /// Whether the value began and has not ended.
     pub(crate) fn is_open(&self) -> bool {
@@ -33,6 +35,11 @@ impl Balance {
     /// Whether the value ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
+    }
+
+    /// Whether the value is an object or an array, and ended.
+    pub(crate) fn is_closed_container(&self) -> bool {
+        self.closed && !self.text
     }
 
     /// Whether the first byte that is not whitespace begins no JSON value at all.
@@ -166,7 +173,7 @@ impl Balance {
             return self.closed;
         }
         match byte {
-            b'"' if ANY || self.depth > 0 => self.in_string = true,
+            b'"' if ANY || self.depth > 0 => (self.in_string, self.text) = (true, self.depth == 0),
             b'{' => self.depth = self.depth.saturating_add(1),
             b'[' if ANY || self.depth > 0 => self.depth = self.depth.saturating_add(1),
             b'}' | b']' if self.depth > 0 => {

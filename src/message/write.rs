@@ -193,6 +193,7 @@ pub(super) fn weight(update: &Update<'_>) -> usize {
             (None, Some(message)) => message.raw().len(),
             (None, None) => 0,
         },
+        Update::CallEnd { .. } => 0,
     }
 }
 

@@ -35,6 +35,13 @@ pub struct Config {
     /// before the deltas of the event. Quirks inside a text, and quirks that depend on earlier chunks, are found with its
     /// deltas: `feed` stops after them, and of a pulled event the next call returns the error.
     pub errors: QuirkSet,
+    /// Whether each delta of a text may have all of the text so far, as some servers send it: of content, reasoning and
+    /// the arguments of tool calls. Then only what is new is reported: if a delta begins with the text so far, compared
+    /// by its length and a hash, that part is cut off, and flagged as
+    /// [`Quirk::RepeatedText`](crate::Quirk::RepeatedText). A delta that does not begin so continues the text.
+    ///
+    /// Set it only for such a server: a model may repeat itself. Reading deltas is then slower.
+    pub snapshots: bool,
 }
 
 impl Config {
@@ -46,6 +53,7 @@ impl Config {
         payload: Payload::Chunks,
         protocol: None,
         errors: QuirkSet::EMPTY,
+        snapshots: false,
     };
 
     /// Returns the default configuration.
@@ -87,6 +95,12 @@ impl Config {
     #[must_use]
     pub const fn with_errors(self, errors: QuirkSet) -> Config {
         Config { errors, ..self }
+    }
+
+    /// The same with another [`snapshots`](Config::snapshots).
+    #[must_use]
+    pub const fn with_snapshots(self, snapshots: bool) -> Config {
+        Config { snapshots, ..self }
     }
 }
 
@@ -137,8 +151,10 @@ mod tests {
         let config = Config::new().with_limits(limits).with_framing(Framing::Spec).with_validate(Validate::Strict);
         let config =
             config.with_payload(Payload::Opaque).with_protocol(Some(Protocol::Gemini)).with_errors(QuirkSet::ALL);
-        let Config { limits: set, framing, validate, payload, protocol, errors } = config;
+        let config = config.with_snapshots(true);
+        let Config { limits: set, framing, validate, payload, protocol, errors, snapshots } = config;
         assert_eq!((set, framing, validate), (limits, Framing::Spec, Validate::Strict));
         assert_eq!((payload, protocol, errors), (Payload::Opaque, Some(Protocol::Gemini), QuirkSet::ALL));
+        assert!(snapshots);
     }
 }

@@ -303,9 +303,10 @@ const LINES: f64 = 24.0;
 /// The most visits of a byte within one event, or within the rest of one.
 const WITHIN: f64 = 8.0;
 
-/// The most visits of a byte of tool calls that are new. Each is searched for in all rows of the tracker's table, and its
-/// arguments are hashed; and a storage that grows copies the bytes, in a short flood up to twice.
-const SEARCHED: f64 = 14.0;
+/// The most visits of a byte of tool calls that are new. Each is searched for in all rows of the tracker's table, as is a
+/// call before it that is over, and its arguments are hashed; and a storage that grows copies the bytes, in a short flood
+/// up to twice.
+const SEARCHED: f64 = 16.0;
 
 /// The most visits of a byte of texts that are read, escape by escape.
 const ESCAPES: f64 = 24.0;

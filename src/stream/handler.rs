@@ -122,6 +122,7 @@ macro_rules! handler {
                     Update::Call(call) => self.tool_call(choice, &call),
                     Update::CallName { call, text, piece } => self.tool_name(choice, call, text, piece),
                     Update::CallArguments { call, text } => self.tool_arguments(choice, call, text),
+                    Update::CallEnd { call, whole } => self.tool_call_end(choice, call, whole),
                     Update::FunctionName { text, piece } => self.function_name(choice, text, piece),
                     Update::FunctionArguments(text) => self.function_arguments(choice, text),
                     Update::Audio(audio) => self.audio(choice, audio),
@@ -198,6 +199,8 @@ handler! {
     /// of the call has them as they were sent, and the quirk
     /// [`PartialArguments`](crate::Quirk::PartialArguments) counts the events that have them.
     tool_arguments(choice: u32, call: u32, text: Text<'_>);
+    /// A tool call is over, and its arguments are `whole`: see [`Update::CallEnd`].
+    tool_call_end(choice: u32, call: u32, whole: bool);
     /// The name of a `function_call`'s function, or a piece of it.
     function_name(choice: u32, text: Text<'_>, piece: NamePiece);
     /// A fragment of a `function_call`'s arguments.

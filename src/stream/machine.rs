@@ -96,7 +96,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// A machine at the start of a stream, with `SLOTS` templates. More than 4 do not compile.
     pub const fn with_slots(config: Config) -> Self {
         const { assert!(SLOTS <= 4, "SLOTS is 0 to 4") };
-        Machine { state: StreamState::new(config), index: Index::new(), memo: Memo::NEW }
+        let index = Index { snapshots: config.snapshots, ..Index::new() };
+        Machine { state: StreamState::new(config), index, memo: Memo::NEW }
     }
 
     /// The index of the chunk found last.

@@ -317,7 +317,7 @@ impl<'s> Records<'s> {
             Kind::Role | Kind::ToolCall | Kind::ToolName | Kind::FunctionName | Kind::Finish | Kind::Meta => {
                 self.put_unsplit(record, unsplit(delta.text), unsplit(delta.aux), none)
             }
-            Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
+            Kind::ToolCallEnd | Kind::Frame | Kind::Limit | Kind::Quirk => self.put_record(record),
             Kind::Audio
             | Kind::Annotation
             | Kind::Media

@@ -138,7 +138,7 @@ impl<const SLOTS: usize> Workspace<SLOTS> {
         if machine.memo.may_recognize(window.len()) {
             machine.memo.prepare(&mut machine.index);
         }
-        machine.index.frame = parked.frame;
+        (machine.index.frame, machine.index.snapshots) = (parked.frame, parked.config.snapshots);
         machine.state = parked.state.clone();
         Loan { machine, parked }
     }

@@ -129,6 +129,11 @@ impl Arguments {
         self.went_on || self.balance.is_open() || self.balance.is_over() || self.balance.is_broken()
     }
 
+    /// Whether the object or array is complete, so that a call that opens next is another one.
+    pub(crate) fn is_closed_container(&self) -> bool {
+        self.went_on || self.balance.is_closed_container()
+    }
+
     /// Whether a name that follows may belong to another call: the arguments are complete, or a number or a word.
     pub(crate) fn may_end(&self) -> bool {
         self.went_on || self.balance.is_over()
@@ -278,6 +283,8 @@ pub struct CallRow {
     pub(crate) position: u32,
     pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
+    /// Whether its [end](CallRow::end) was reported.
+    pub(crate) ended: bool,
     pub(crate) name: NameSoFar,
     pub(crate) arguments: Arguments,
     /// What is known of the arguments, to find repetitions.
@@ -314,6 +321,18 @@ impl CallRow {
         let (choice, call, code) = (self.choice, self.number, Meta::FunctionMember as u32);
         *delta = Delta { choice, call, code, text, ..Delta::new(Kind::Meta) };
         true
+    }
+
+    /// Whether it opened, and is not over.
+    pub(crate) fn is_open(&self) -> bool {
+        self.has_opened() && !self.ended
+    }
+
+    /// Notes that the call is over, and returns the delta that reports it.
+    pub(crate) fn end(&mut self) -> Delta {
+        self.ended = true;
+        let (choice, call, code) = (self.choice, self.number, u32::from(self.arguments.is_whole()));
+        Delta { choice, call, code, ..Delta::new(Kind::ToolCallEnd) }
     }
 
     /// Reads a fragment of its arguments. Returns whether the fragment continues after the end of their value.

@@ -1,6 +1,7 @@
 //! Finds texts that are sent again: all of a text so far in each delta, or all of it once more.
 //!
-//! Nothing is changed by such a guess: a model may repeat itself. The tracker keeps no text, so a delta is compared with
+//! Nothing is changed by such a guess, because a model may repeat itself, unless the caller says that the deltas are
+//! [snapshots](crate::Config::snapshots). The tracker keeps no text, so a delta is compared with
 //! what came before by lengths and hashes. Nearly every delta has at most half of the bytes before it. Such a delta is
 //! not compared: it does not repeat all of them, and does not end a row that began with the first delta.
 
@@ -28,19 +29,33 @@ pub(crate) struct Repeats {
     /// The length of all deltas, and the hash of their first [`FRONT`] bytes.
     len: u32,
     front: u32,
-    /// The length of the delta before, or 0 if it was short, and its hash.
+    /// The length of the delta before, or 0 if it was short, and its hash. Of snapshots, those of all of the text.
     last: u32,
     last_hash: u32,
-    /// Whether that delta began with the one before it, and was longer.
-    grew: bool,
+    rule: Rule,
+}
+
+/// How a delta is compared with the text before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    /// With all of the text, and with the delta before.
+    Apart,
+    /// In the same way, and the delta before began with the one before it, and was longer.
+    Grew,
+    /// What a delta repeats is cut off. `len` stays 0.
+    Snapshots,
 }
 
 /// What [`Repeats`] would be after a delta, and whether the delta repeats what came before.
 type Judged = (Repeats, bool);
 
 impl Repeats {
-    pub(crate) const NOTHING: Repeats =
-        Repeats { len: 0, front: hash::EMPTY, last: 0, last_hash: hash::EMPTY, grew: false };
+    const NOTHING: Repeats = Repeats { len: 0, front: hash::EMPTY, last: 0, last_hash: hash::EMPTY, rule: Rule::Apart };
+
+    /// Returns the state before the first delta.
+    pub(crate) const fn new(are_snapshots: bool) -> Self {
+        Repeats { rule: if are_snapshots { Rule::Snapshots } else { Rule::Apart }, ..Repeats::NOTHING }
+    }
 
     /// Takes in a text that repeats nothing. Returns `false`, with no effect, for any other text.
     #[inline(always)]
@@ -60,6 +75,9 @@ impl Repeats {
 
     #[inline(never)]
     fn pass_compared(&mut self, text: &[u8]) -> bool {
+        if self.rule == Rule::Snapshots {
+            return false;
+        }
         let (after, repeats) = self.judge(text);
         if !repeats {
             *self = after;
@@ -67,8 +85,11 @@ impl Repeats {
         !repeats
     }
 
-    /// Takes in any text. Returns whether it repeats what came before.
-    pub(crate) fn repeats(&mut self, text: Part, payload: &[u8]) -> bool {
+    /// Takes in any text. Returns whether it repeats what came before. Of a snapshot, cuts off what it repeats.
+    pub(crate) fn repeats(&mut self, text: &mut Part, payload: &[u8]) -> bool {
+        if self.rule == Rule::Snapshots {
+            return self.cut(text, payload);
+        }
         if self.pass_short(text.len) {
             return false;
         }
@@ -77,9 +98,27 @@ impl Repeats {
         repeats
     }
 
+    /// Cuts the text so far off the front of a text that begins with it. Returns whether it did. Any other text follows
+    /// the text so far.
+    #[inline(never)]
+    fn cut(&mut self, text: &mut Part, payload: &[u8]) -> bool {
+        let bytes = text.bytes(payload);
+        visit!(bytes.len());
+        let so_far = bytes.split_at_checked(self.last as usize);
+        let again = so_far.filter(|(again, _)| self.last > 0 && hash::fnv(again) == self.last_hash);
+        let rest = again.map_or(bytes, |(_, rest)| rest);
+        if again.is_some() {
+            *text = text.behind(self.last as usize);
+        }
+        (self.last, self.last_hash) =
+            (self.last.saturating_add(rest.len() as u32), hash::fnv_after(self.last_hash, rest));
+        again.is_some()
+    }
+
     #[inline(never)]
     fn judge(&self, text: &[u8]) -> Judged {
-        let Repeats { len, front, last, last_hash, grew } = *self;
+        let Repeats { len, front, last, last_hash, rule } = *self;
+        let grew = rule == Rule::Grew;
         let new_len = text.len() as u32;
         // A delta that was all of the text so far has its length.
         let is_several = last != len;
@@ -90,8 +129,8 @@ impl Repeats {
         let grows = before.is_some_and(|before| grew || before.len() >= FEWEST && !is_run(before));
         let room = FRONT.saturating_sub(len) as usize;
         let front = if room == 0 { front } else { hash::fnv_after(front, text.get(..room).unwrap_or(text)) };
-        let after =
-            Repeats { len: len.saturating_add(new_len), front, last: new_len, last_hash: digest(text), grew: grows };
+        let rule = if grows { Rule::Grew } else { Rule::Apart };
+        let after = Repeats { len: len.saturating_add(new_len), front, last: new_len, last_hash: digest(text), rule };
         (after, is_again || grows && grew)
     }
 }
@@ -126,7 +165,7 @@ mod tests {
                 let payload = std::format!("{{\"content\":\"{text}\"}}");
                 let part = Part { start: 12, len: text.len() as u32, ..Part::NONE };
                 let payload = payload.as_bytes();
-                !(is_short && repeats.pass(part, payload)) && repeats.repeats(part, payload)
+                !(is_short && repeats.pass(part, payload)) && repeats.repeats(&mut { part }, payload)
             };
             texts.iter().map(read).collect::<Vec<_>>()
         });
@@ -153,6 +192,23 @@ mod tests {
         let (front, rest) = ("The capital of the country in", " question is Paris, which is a town");
         assert_eq!(found(&[front, rest, &(front.to_string() + rest)]), [false, false, true]);
         assert_eq!(found(&[front, rest, &("Not".to_string() + &front[3..] + rest)]), [false, false, false]);
+    }
+
+    #[test]
+    fn snapshots_lose_what_they_repeat() {
+        for (texts, rests) in [
+            (&["He", "Hello", "Hello", "Hello, you"][..], &["He", "llo", "", ", you"][..]),
+            (&["He", "llo", "Hello, you", "!", "Hello, you!"], &["He", "llo", ", you", "!", ""]),
+            (&["", "a", "b", "ab", "abc"], &["", "a", "b", "", "c"]),
+        ] {
+            let mut repeats = Repeats::new(true);
+            for (text, rest) in texts.iter().zip(rests) {
+                let mut part = Part { len: text.len() as u32, ..Part::NONE };
+                assert!(!repeats.pass(part, text.as_bytes()));
+                assert_eq!(repeats.repeats(&mut part, text.as_bytes()), text != rest, "{texts:?}");
+                assert_eq!(part.bytes(text.as_bytes()), rest.as_bytes(), "{texts:?}");
+            }
+        }
     }
 
     #[test]

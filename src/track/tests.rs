@@ -47,6 +47,7 @@ fn shown(update: &Update<'_>) -> String {
         }
         Update::CallName { call, text, piece } => format!("{call}{}{text}", sign(*piece)),
         Update::CallArguments { call, text } => format!("{call}<{text}>"),
+        Update::CallEnd { call, whole } => format!("{call}{}", if *whole { "." } else { "!" }),
         Update::FunctionName { text, piece } => format!("f{}{text}", sign(*piece)),
         Update::FunctionArguments(text) => format!("f<{text}>"),
         other => format!("{other:?}"),
@@ -116,7 +117,7 @@ fn fragments_find_their_calls() {
                 "0:new0#a 0=f 0<{>",
                 "0<}>",
                 "",
-                "1:new1#b",
+                "0. 1:new1#b",
                 "0<x> ArgumentsAfterEnd",
                 "2:again0#c 2=g ReusedCallIndex",
                 "",
@@ -144,27 +145,27 @@ fn fragments_find_their_calls() {
             &["i5 #a", "#a <1>", "#b =f", "#c =f", "#d =f | #e", "i5 <x>"],
             &["0:new5#a", "0<1>", "1:new0#b 1=f", "2:new6#c 2=f", "3:new7#d 3=f 4:new1#e", "0<x>"],
         ),
-        (&["i7 #a <{}>", "#b <{}>", "#c"], &["0:new7#a 0<{}>", "1:new0#b 1<{}>", "2:new8#c"]),
+        (&["i7 #a <{}>", "#b <{}>", "#c"], &["0:new7#a 0<{}>", "0. 1:new0#b 1<{}>", "1. 2:new8#c"]),
         // Another ID without a name continues a call whose arguments are open or empty, and the first ID stays.
         (
             &["i0 #a", "i0 #b <{>", "i0 #c <}>", "i0 #d <{}>", "i0 #a"],
-            &["0:new0#a", "0<{> ChangedCallId", "0<}> ChangedCallId", "1:again0#d 1<{}> ReusedCallIndex", ""],
+            &["0:new0#a", "0<{> ChangedCallId", "0<}> ChangedCallId", "0. 1:again0#d 1<{}> ReusedCallIndex", ""],
         ),
         (
             &["#a", "#b <{>", "#b <}> | #c", "| <x>"],
-            &["0:new0#a", "0<{> ChangedCallId", "0<}> 1:new1#c ChangedCallId", "1<x>"],
+            &["0:new0#a", "0<{> ChangedCallId", "0<}> 0. 1:new1#c ChangedCallId", "1<x>"],
         ),
         // Without both, the position selects a call that opened without an index, the open call first; otherwise the
         // open call is selected. After complete arguments, a name that differs is that of another call.
         (
             &["=f <{>", "<}>", "=f <[>", "=g <1>", "=h <]>", "=g <y>"],
-            &["0:new0 0=f 0<{>", "0<}>", "1:new1 1=f 1<[>", "1+g 1<1>", "1+h 1<]>", "2:new2 2=g 2<y>"],
+            &["0:new0 0=f 0<{>", "0<}>", "0. 1:new1 1=f 1<[>", "1+g 1<1>", "1+h 1<]>", "1. 2:new2 2=g 2<y>"],
         ),
         (
             &["=f <{}>", "=g <{>", "i0 <x>", "<y>", "i1 <z>", "<w>"],
             &[
                 "0:new0 0=f 0<{}>",
-                "1:new1 1=g 1<{>",
+                "0. 1:new1 1=g 1<{>",
                 "0<x> ArgumentsAfterEnd",
                 "0<y> ArgumentsAfterEnd",
                 "1<z>",
@@ -181,9 +182,9 @@ fn fragments_find_their_calls() {
         ),
         (
             &["i0 #a =f <{>", "=g", "<}>", "=f", "=fg", "=h"],
-            &["0:new0#a 0=f 0<{>", "0+g", "0<}>", "1:new1 1=f", "1=fg", "1+h"],
+            &["0:new0#a 0=f 0<{>", "0+g", "0<}>", "0. 1:new1 1=f", "1=fg", "1+h"],
         ),
-        (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}> NamelessCall", "0=f", "", "1:new1 1=g"]),
+        (&["<{}>", "=f", "=f", "=g"], &["0:new0 0<{}> NamelessCall", "0=f", "", "0. 1:new1 1=g"]),
         // The same name again, after complete arguments: with other arguments it is another call, unless the call has
         // an ID.
         (
@@ -201,20 +202,20 @@ fn fragments_find_their_calls() {
                 "0<1}>",
                 "",
                 "0<\n{\n1}\n> ArgumentsAfterEnd",
-                "1:again0 1=f 1<{1}> ReusedCallIndex",
-                "2:again0 2=f 2<{1}{1}> ReusedCallIndex ArgumentsAfterEnd",
-                "3:again0 3=f 3<{2}> ReusedCallIndex",
+                "0. 1:again0 1=f 1<{1}> ReusedCallIndex",
+                "1. 2:again0 2=f 2<{1}{1}> ReusedCallIndex ArgumentsAfterEnd",
+                "2. 3:again0 3=f 3<{2}> ReusedCallIndex",
             ],
         ),
         (&["i0 #a =f <{1}>", "i0 =f <{2}>"], &["0:new0#a 0=f 0<{1}>", "0<{2}> ArgumentsAfterEnd"]),
         // An array or a string ends where it is complete, however it is cut.
         (
             &["i0 =a <[1>", "i0 <]>", "i0 =b <[2]>"],
-            &["0:new0 0=a 0<[1>", "0<]>", "1:again0 1=b 1<[2]> ReusedCallIndex"],
+            &["0:new0 0=a 0<[1>", "0<]>", "0. 1:again0 1=b 1<[2]> ReusedCallIndex"],
         ),
         (
             &["=a <\\\"x\\\">", "=a <\\\"x\\\">", "=a <\\\"y\\\">"],
-            &["0:new0 0=a 0<\"x\">", "0<\"x\"> ArgumentsAfterEnd", "1:new1 1=a 1<\"y\">"],
+            &["0:new0 0=a 0<\"x\">", "0<\"x\"> ArgumentsAfterEnd", "0. 1:new1 1=a 1<\"y\">"],
         ),
         (
             &["i0 =a <\\\"[>", "i0 =b <]\\\">", "i0 #x"],
@@ -227,7 +228,7 @@ fn fragments_find_their_calls() {
             &["0:new0 0=a 0<1>", "0<2>", "1:again0 1=b 1<true> ReusedCallIndex", "2:again0#x 2=c ReusedCallIndex"],
         ),
         // After complete arguments, an ID with a name is another call. Before that, the ID is a late one.
-        (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}> NamelessCall", "1:again0#a 1=f ReusedCallIndex"]),
+        (&["i0 <{}>", "i0 #a =f"], &["0:new0 0<{}> NamelessCall", "0. 1:again0#a 1=f ReusedCallIndex"]),
         (&["i0 <{>", "i0 #a =f <}>"], &["0:new0 0<{> NamelessCall", "0:#a 0=f 0<}>"]),
         // The input of a custom tool need not be an object.
         (&["i0 #a cin", "i0 c{}x", "i0 cy"], &["0:new0#a 0<in>", "0<{}x>", "0<y>"]),

@@ -143,6 +143,8 @@ pub struct TrackerState {
     /// How much of the current message earlier messages reported. Its deltas begin after that part. `None` if its
     /// deltas are dropped.
     reported: Option<Reach>,
+    /// See [`Config::snapshots`](crate::Config::snapshots).
+    snapshots: bool,
 }
 
 impl<const CHOICES: usize, const CALLS: usize> Default for Tracker<CHOICES, CALLS> {
@@ -171,7 +173,7 @@ enum Taken {
     Keep,
     /// Drop it: it was reported before.
     Drop,
-    /// Emit this delta first, an unpaired high surrogate. Then pass the same delta to the tracker again.
+    /// Emit this delta first, an unpaired high surrogate or the end of another call. Then pass the same delta to the tracker again.
     Before(Delta),
     /// Leave it out: the table is full, or an index is out of range.
     LeftOut(Error),
@@ -181,7 +183,10 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
     /// Returns a tracker for the start of a stream.
     pub const fn new() -> Self {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
-        TrackerOf { tables, state: TrackerState { pending: 0, current_call: None, lost_call: false, reported: None } }
+        TrackerOf {
+            tables,
+            state: TrackerState { pending: 0, current_call: None, lost_call: false, reported: None, snapshots: false },
+        }
     }
 }
 
@@ -215,6 +220,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         quirks: &mut QuirkSet,
     ) -> Next {
         let Some(mut delta) = cursor.next_of_any(payload, index) else { return Next::End };
+        self.state.snapshots = index.snapshots;
         if delta.kind == Kind::Reasoning && !cursor.is_inside() {
             if let Some(name) = self.name_of_reasoning(&delta, payload) {
                 cursor.back();
@@ -360,6 +366,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             Kind::ToolCall => self.tool_call(place, delta, called, payload, offset, quirks),
             Kind::ToolName => self.tool_name(delta, payload, quirks),
             Kind::ToolArguments => self.tool_arguments(delta, payload, quirks),
+            Kind::ToolCallEnd => self.tool_call_end(place, delta, quirks),
             Kind::Role => {
                 if core::mem::replace(&mut choice.role, true) {
                     return Taken::Drop;
@@ -379,7 +386,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             }
             Kind::Finish => {
                 let number = choice.index;
-                if let Some(first) = self.flush(Some(number), quirks) {
+                let first = self.flush(Some(number), quirks).or_else(|| self.end_of(number, |_| true, quirks));
+                if let Some(first) = first {
                     return Taken::Before(first);
                 }
                 if self.has_broken_call(number) && !FinishKind::from_number(delta.code).may_cut() {
@@ -474,7 +482,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             open: None,
             source: TextSource::NOTHING,
             surrogates: [PendingSurrogate::NONE; 4],
-            repeats: [Repeats::NOTHING; 2],
+            repeats: [Repeats::new(self.state.snapshots); 2],
         });
         Some(place)
     }
@@ -498,8 +506,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             Kind::Reasoning => Some(reasoning),
             _ => None,
         };
-        if repeats.is_some_and(|repeats| repeats.repeats(delta.text, payload)) {
+        if repeats.is_some_and(|repeats| repeats.repeats(&mut delta.text, payload)) {
             quirks.insert(Quirk::RepeatedText);
+            if delta.text.is_empty() {
+                return Taken::Drop;
+            }
         }
         // If there is no room for a pending surrogate, one at the end of the text counts as unpaired.
         let more = choice.surrogate(delta).map_or(0, |surrogate| surrogate.join(&mut delta.text, payload));

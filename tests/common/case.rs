@@ -134,6 +134,7 @@ fn set(case: &mut Case, option: &str) -> Option<()> {
     let limits = case.config.limits;
     match (name, value) {
         ("framing", "spec") => case.config.framing = Framing::Spec,
+        ("snapshots", "on") => case.config.snapshots = true,
         ("validate", "strict") => case.config.validate = Validate::Strict,
         ("max_event_len", value) => case.config.limits = limits.with_max_event_len(value.parse().ok()?),
         ("max_id_len", value) => case.config.limits = limits.with_max_id_len(value.parse().ok()?),

@@ -282,6 +282,10 @@ impl Logs {
                 log.word(format_args!("{choice} #{call}"));
                 log.text("", *text);
             }
+            Update::CallEnd { call, whole } => {
+                log.line("call-end");
+                log.word(format_args!("{choice} #{call} {}", if *whole { "whole" } else { "broken" }));
+            }
             Update::FunctionName { text, piece } => {
                 log.line("function-name");
                 log.word(format_args!("{choice} {}", place(*piece)));

@@ -52,6 +52,7 @@ fn line(record: &Record, bytes: &[u8]) -> Option<String> {
         }
         Kind::ToolName => format!("name {choice} #{call} {}", quoted()),
         Kind::ToolArguments => format!("arguments {choice} #{call} {}", self::quoted(&canonical(text()))),
+        Kind::ToolCallEnd => format!("call-end {choice} #{call} {}", code == 1),
         Kind::Signature => format!("signature {choice} {number:x} {}", quoted()),
         Kind::Annotation | Kind::Media | Kind::Native => format!("{kind:?} {choice} {number:x} {}", raw()),
         Kind::Logprobs | Kind::Audio => format!("{kind:?} {choice} {}", raw()),
@@ -133,6 +134,9 @@ struct Call {
     number: usize,
     index: u64,
     half: Option<u32>,
+    is_custom: bool,
+    arguments: String,
+    is_over: bool,
 }
 
 /// What is known of a stream.
@@ -383,7 +387,24 @@ impl Naive {
     fn flush_call(&mut self, at: usize) {
         let Call { choice, number, ref mut half, .. } = self.calls[at];
         if half.take().is_some() {
+            self.calls[at].arguments.push('\u{fffd}');
             self.push(format!("arguments {choice} #{number} {}", quoted("\u{fffd}")));
+        }
+    }
+
+    /// The call is over, unless it was.
+    fn end_call(&mut self, at: usize) {
+        if !std::mem::replace(&mut self.calls[at].is_over, true) {
+            self.flush_call(at);
+            let Call { choice, number, is_custom, ref arguments, .. } = self.calls[at];
+            let is_whole = is_custom || is_balanced(arguments);
+            self.push(format!("call-end {choice} #{number} {is_whole}"));
+        }
+    }
+
+    fn end_of_index(&mut self, choice: u32, index: u64) {
+        if let Some(at) = self.calls.iter().position(|call| call.choice == choice && call.index == index) {
+            self.end_call(at);
         }
     }
 
@@ -406,7 +427,15 @@ impl Naive {
         }
         self.choice(choice);
         let number = self.calls.iter().filter(|call| call.choice == choice).count();
-        self.calls.push(Call { choice, number, index, half: None });
+        self.calls.push(Call {
+            choice,
+            number,
+            index,
+            half: None,
+            is_custom,
+            arguments: String::new(),
+            is_over: false,
+        });
         self.push(format!("call {choice} #{number} {index} true {is_custom} {}", quoted(&id)));
         if let Some(name) = name {
             self.push(format!("name {choice} #{number} {}", quoted(&alone(name))));
@@ -418,6 +447,7 @@ impl Naive {
         let call = self.calls.iter_mut().find(|call| call.choice == choice && call.index == index).ok_or(GiveUp)?;
         let (text, half) = joined(call.half.take(), text);
         call.half = half;
+        call.arguments += &text;
         let number = call.number;
         if !text.is_empty() {
             self.push(format!("arguments {choice} #{number} {}", quoted(&canonical(text))));
@@ -430,6 +460,7 @@ impl Naive {
         let call = self.calls.iter_mut().find(|call| call.choice == choice && call.index == index).ok_or(GiveUp)?;
         let (number, before) = (call.number, call.half.take());
         let before = before.map_or("", |_| "\u{fffd}");
+        call.arguments += &format!("{before}{object}");
         self.push(format!("arguments {choice} #{number} {}", quoted(&format!("{before}{object}"))));
         Ok(())
     }
@@ -452,6 +483,11 @@ impl Naive {
         for at in 0..self.calls.len() {
             if self.calls[at].choice == index {
                 self.flush_call(at);
+            }
+        }
+        for at in 0..self.calls.len() {
+            if self.calls[at].choice == index {
+                self.end_call(at);
             }
         }
         let code = meaning(word, called).number();
@@ -503,6 +539,9 @@ impl Naive {
                 self.role(0, &message["role"]);
                 for (at, block) in (0..).zip(elements(&message["content"])) {
                     self.block(at, block)?;
+                    if kind == "message" && block["type"] == "tool_use" {
+                        self.end_of_index(0, at);
+                    }
                 }
                 self.finish(0, &message["stop_reason"], &word_of, false);
                 self.usage(&message["usage"]);
@@ -529,6 +568,7 @@ impl Naive {
                     _ => self.raw(0, Kind::Native, index, delta),
                 }
             }
+            "content_block_stop" if self.clients.contains(&index) => self.end_of_index(0, index),
             "message_delta" => {
                 self.finish(0, &event["delta"]["stop_reason"], &word_of, false);
                 self.usage(&event["usage"]);
@@ -629,6 +669,9 @@ impl Naive {
             } else if full(&part["thoughtSignature"]).is_some() {
                 let (number, member) = (last.number, &part["thoughtSignature"]);
                 self.push(format!("member {choice} #{number} {{\"thoughtSignature\":{member}}}"));
+            }
+            if !self.continues {
+                self.end_call(self.calls.len() - 1);
             }
         } else {
             let is_medium = !part["inlineData"].is_null() || !part["fileData"].is_null();
@@ -1154,6 +1197,7 @@ impl Naive {
                 }
             }
             if is_whole {
+                self.end_of_index(0, index);
                 self.began_whole.remove(&index);
             }
             self.reported.insert((index, true, 0));
@@ -1434,6 +1478,26 @@ fn is_whole_object(text: &str) -> Result<bool, GiveUp> {
         Some(Err(fault)) if !fault.is_eof() && text.starts_with('{') => Err(GiveUp),
         _ => Ok(false),
     }
+}
+
+/// Whether no string or bracket is open, none closed that never opened, and the text begins a value, or is blank.
+fn is_balanced(text: &str) -> bool {
+    let text = text.trim_matches([' ', '\t', '\r', '\n']);
+    let Some(first) = text.chars().next() else { return true };
+    let (mut depth, mut in_string, mut escaped) = (0, false, false);
+    for char in text.chars() {
+        match char {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            '{' | '[' if !in_string => depth += 1,
+            '}' | ']' if !in_string && depth == 0 => return false,
+            '}' | ']' if !in_string => depth -= 1,
+            _ => {}
+        }
+    }
+    let is_word = "-0123456789tfn".contains(first);
+    is_word || "{[\"".contains(first) && depth == 0 && !in_string
 }
 
 /// Whether a part of Gemini is a call. Beside a text an empty object is none.

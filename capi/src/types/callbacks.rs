@@ -149,4 +149,7 @@ pub struct deltawire_callbacks {
     pub on_media: deltawire_value_fn,
     /// A part of the response that no other callback covers.
     pub on_native: deltawire_value_fn,
+    /// A tool call is over. `at->code` is 1 if its arguments are whole: see
+    /// `DELTAWIRE_EV_TOOL_CALL_END`.
+    pub on_tool_call_end: deltawire_at_fn,
 }

@@ -24,6 +24,11 @@ pub const DELTAWIRE_CFG_STRICT_JSON: u32 = 4;
 /// The parser shares the memory of a workspace with other parsers, so its own block is smaller. Each
 /// call that reads takes a workspace (`deltawire_feed_with`, …).
 pub const DELTAWIRE_CFG_SHARED: u32 = 8;
+/// Each delta of a text (content, reasoning, arguments of tool calls) may have all of the text so
+/// far, as some servers send it: report only what is new. A delta that does not begin with the text
+/// so far, compared by its length and a hash, continues it. Only for such a server: a model may
+/// repeat itself.
+pub const DELTAWIRE_CFG_SNAPSHOTS: u32 = 16;
 
 /// How a parser behaves. A member that is 0 selects its default. `deltawire_init` copies the struct.
 #[repr(C)]

@@ -108,6 +108,14 @@ pub const DELTAWIRE_EV_MEDIA: u32 = 35;
 /// A part of the response that no other kind covers (other protocols): a tool that the server ran,
 /// its result, or a piece of either. Text: JSON. Off unless `events` or a callback asks for it.
 pub const DELTAWIRE_EV_NATIVE: u32 = 38;
+/// A tool call is over: it can run now. Emitted once for each call of a tool of the client, if the
+/// stream is not cut inside it. `code` 1: its arguments are whole, that is, no string or bracket is
+/// open, none closed that never opened, and the first byte that is not blank begins a JSON value (or
+/// there is none). This is a balance, not a parse. The input of a custom tool is always whole.
+/// Responses and Anthropic end a call with its item or block, Gemini with its part; in chat
+/// completions a call ends when another call of its choice opens and the arguments are a closed
+/// object or array, otherwise when the choice finishes.
+pub const DELTAWIRE_EV_TOOL_CALL_END: u32 = 39;
 /// A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.
 /// Each byte of the stream lies in exactly one frame, and frames are in order. A comment inside an
 /// event belongs to the event's frame; a comment between events is a frame of its own. If lines end

@@ -122,6 +122,9 @@ fn update_member(update: &Update<'_>) -> Option<(&'static str, Json)> {
         Update::CallArguments { call, text } => {
             ("tool_call", object([("call", Some(json(call))), ("arguments", Some(json(text)))]))
         }
+        Update::CallEnd { call, whole } => {
+            ("tool_call_end", object([("call", Some(json(call))), ("whole", Some(json(whole)))]))
+        }
         Update::Member(member) => {
             let owner = if member.owner == Owner::Function { "function_member" } else { "member" };
             let member_of_call = object([(&*member.name.to_cow(), Some(raw(member.value)))]);

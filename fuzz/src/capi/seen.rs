@@ -367,5 +367,6 @@ pub fn callbacks() -> deltawire_callbacks {
         on_signature: Some(on_text),
         on_media: Some(on_value),
         on_native: Some(on_value),
+        on_tool_call_end: Some(on_at),
     }
 }

@@ -65,6 +65,10 @@ pub(super) fn updated(hash: &mut Hash, update: &Update<'_>) {
             hash.number((*call).into());
             hash.text(text);
         }
+        Update::CallEnd { call, whole } => {
+            hash.number((*call).into());
+            hash.byte((*whole).into());
+        }
         Update::FunctionName { text, piece } => {
             hash.byte(u8::from(*piece == NamePiece::Replaces));
             hash.text(text);

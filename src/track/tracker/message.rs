@@ -1,6 +1,7 @@
 //! Messages so far: some servers send the whole message so far in each chunk. The tracker cuts what earlier messages
 //! reported off the deltas of a later message.
 
+use super::tools::Selected;
 use super::{ChoiceRow, Taken, TextSource, TrackerOf};
 use crate::chat::ItemDeltas;
 use crate::delta::{Called, Delta, Kind, Part, FLAG_CUSTOM, FLAG_REPLACES, FLAG_SELECTS};
@@ -126,22 +127,17 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 
     /// Does what [`resolve`](Self::resolve) does, for a call in a message: a call at a new position opens.
-    pub(super) fn resolve_whole(
-        &mut self,
-        place: usize,
-        choice: &ChoiceRow,
-        call: &Element<'_>,
-    ) -> Option<(u16, Fate, bool)> {
+    pub(super) fn resolve_whole(&self, choice: &ChoiceRow, call: &Element<'_>) -> Selected {
         if let Some(call_place) = self.call_of_message(choice.index, call.position) {
             let known = self.tables.calls().get(usize::from(call_place)).and_then(Option::as_ref);
             let has_opened = known.is_some_and(CallRow::has_opened);
-            return Some((call_place, if has_opened { Fate::Continues } else { Fate::Opens }, false));
+            return Selected::Call(call_place, if has_opened { Fate::Continues } else { Fate::Opens });
         }
         visit!(self.tables.calls().len());
         let of_choice = |state: &&CallRow| state.choice == choice.index;
         let reuses =
             self.tables.calls().iter().flatten().filter(of_choice).any(|state| Some(state.index) == call.index);
-        self.new_call(place, call, true).map(|call_place| (call_place, Fate::Opens, reuses))
+        Selected::New { reuses }
     }
 
     /// Takes in arguments in a message, and cuts off what was reported of them.

@@ -2,15 +2,24 @@
 
 use super::{named, ChoiceRow, Taken, TrackerOf};
 use crate::delta::{
-    Called, Delta, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS,
+    Called, Delta, Kind, Part, FLAG_ANEW, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_NULL_ID, FLAG_NUMBER, FLAG_OPENS,
     FLAG_REUSES, FLAG_SELECTS, FLAG_WHOLE, ONLY_EMPTY,
 };
+use crate::json::Text;
 use crate::tables::Tables;
 use crate::track::call::{Arguments, CallRow, Element, Fate, Hash, Identity, NameSoFar};
 use crate::track::repeats::Repeats;
 use crate::track::surrogate::PendingSurrogate;
 use crate::visits::visit;
 use crate::{Error, Quirk, QuirkSet};
+
+/// The call that a tool call delta belongs to.
+pub(super) enum Selected {
+    /// The call at this place in the table, and the effect of the delta.
+    Call(u16, Fate),
+    /// A new one, which may open under an index in use.
+    New { reuses: bool },
+}
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     pub(super) fn tool_call(
@@ -67,17 +76,27 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             return if is_member { Taken::Keep } else { Taken::Drop };
         }
         let resolved = match is_whole {
-            true => self.resolve_whole(place, &choice, &fragment),
-            false if delta.has(FLAG_ANEW) => {
-                self.new_call(place, &fragment, false).map(|call_place| (call_place, Fate::Opens, false))
-            }
-            false => self.resolve(place, &choice, &fragment),
+            true => self.resolve_whole(&choice, &fragment),
+            false if delta.has(FLAG_ANEW) => Selected::New { reuses: false },
+            false => self.resolve(&choice, &fragment),
         };
-        let Some((call_place, fate, reuses)) = resolved else {
+        let opens = matches!(resolved, Selected::New { .. } | Selected::Call(_, Fate::Opens));
+        // Other protocols say where a call is over.
+        if opens && !delta.has(FLAG_NATIVE) {
+            // Messages so far have a call only when the one before it is whole.
+            let is_over = |call: &CallRow| is_whole || call.arguments.is_closed_container();
+            if let Some(end) = self.end_of(choice.index, is_over, quirks) {
+                return Taken::Before(end);
+            }
+        }
+        let (call_place, fate, reuses) = match resolved {
+            Selected::Call(call_place, fate) => (Some(call_place), fate, false),
+            Selected::New { reuses } => (self.new_call(place, &fragment, is_whole), Fate::Opens, reuses),
+        };
+        let Some(call_place) = call_place else {
             self.state.lost_call = true;
             return Taken::LeftOut(Error::TooManyCalls { choice: delta.choice, offset });
         };
-        let opens = fate == Fate::Opens;
         let is_nameless = !is_whole && !delta.has(FLAG_NATIVE) && fragment.id.is_none() && fragment.name.is_none();
         match fate {
             Fate::ContinuesUnderAnotherId => quirks.insert(Quirk::ChangedCallId),
@@ -147,8 +166,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         delta.call = state.number;
         let is_custom = delta.has(FLAG_CUSTOM);
         delta.flags = 0;
-        if state.repeats.repeats(delta.text, payload) {
+        if state.repeats.repeats(&mut delta.text, payload) {
             quirks.insert(Quirk::RepeatedText);
+            if delta.text.is_empty() {
+                return Taken::Drop;
+            }
         }
         let more = state.surrogate.join(&mut delta.text, payload);
         if !is_custom && state.add(delta.text.text(payload)) {
@@ -157,25 +179,62 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         self.joined(more, delta, payload, quirks)
     }
 
+    /// Takes in the end of the call with this index.
+    pub(super) fn tool_call_end(&mut self, place: usize, delta: &mut Delta, quirks: &mut QuirkSet) -> Taken {
+        let Some(choice) = self.choice(place).copied() else { return Taken::Drop };
+        let index = delta.number().map(|index| index as u32);
+        let (id, name, arguments) = (None, None, Text::verbatim(b""));
+        let fragment = Element { index, id, position: 0, name, arguments, is_bare: false };
+        let selected = self.selected(&choice, &fragment).filter(|(_, call)| call.is_open());
+        let Some((call_place, _)) = selected else { return Taken::Drop };
+        match self.end(call_place, quirks) {
+            Some(first) if first.kind != Kind::ToolCallEnd => Taken::Before(first),
+            Some(end) => {
+                *delta = end;
+                Taken::Keep
+            }
+            None => Taken::Drop,
+        }
+    }
+
+    /// Ends the first call of this choice that is open and that `is_over` accepts. Returns its end or, before that, an
+    /// unpaired high surrogate of its arguments.
+    pub(super) fn end_of(
+        &mut self,
+        choice: u32,
+        is_over: impl Fn(&CallRow) -> bool,
+        quirks: &mut QuirkSet,
+    ) -> Option<Delta> {
+        visit!(self.tables.calls().len());
+        let is_it = |call: &CallRow| call.choice == choice && call.is_open() && is_over(call);
+        let place = self.tables.calls().iter().position(|row| row.as_ref().is_some_and(is_it))?;
+        self.end(place, quirks)
+    }
+
+    /// Ends the call at this place of the table. Returns what [`end_of`](Self::end_of) does.
+    fn end(&mut self, place: usize, quirks: &mut QuirkSet) -> Option<Delta> {
+        let call = self.tables.calls_mut().get_mut(place)?.as_mut()?;
+        let (choice, number) = (call.choice, call.number);
+        match call.surrogate.take() {
+            Some(lead) => {
+                Some(self.flushed(Delta { choice, call: number, ..Delta::new(Kind::ToolArguments) }, lead, quirks))
+            }
+            None => Some(call.end()),
+        }
+    }
+
     /// Whether the arguments of a call of this choice are [not whole](Arguments::is_whole).
     pub(super) fn has_broken_call(&self, choice: u32) -> bool {
         visit!(self.tables.calls().len());
         self.tables.calls().iter().flatten().any(|call| call.choice == choice && !call.arguments.is_whole())
     }
 
-    /// Finds the call that a fragment belongs to, or makes one. Returns its place in the table, the effect of the
-    /// fragment, and whether the fragment opens the call under an index in use. Returns `None` if there is no room for
-    /// another call.
-    pub(super) fn resolve(
-        &mut self,
-        place: usize,
-        choice: &ChoiceRow,
-        fragment: &Element<'_>,
-    ) -> Option<(u16, Fate, bool)> {
+    /// Finds the call that a fragment belongs to.
+    pub(super) fn resolve(&mut self, choice: &ChoiceRow, fragment: &Element<'_>) -> Selected {
         let selected = self.selected(choice, fragment);
         let fate = selected.map_or(Fate::Opens, |(_, call)| call.fate(fragment));
         if let Some((call_place, _)) = selected.filter(|(_, call)| fate != Fate::Opens || !call.has_opened()) {
-            return Some((u16::try_from(call_place).ok()?, fate, false));
+            return Selected::Call(call_place as u16, fate);
         }
         let reuses = selected.is_some() && fragment.index.is_some();
         if let (false, true, Some(index)) =
@@ -184,10 +243,10 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             let last = self.opened_last(choice.index).filter(|(_, call)| !call.arguments.may_end());
             if let Some((call_place, call)) = last {
                 call.other_index = index;
-                return Some((call_place, Fate::ContinuesUnderAnotherIndex, false));
+                return Selected::Call(call_place, Fate::ContinuesUnderAnotherIndex);
             }
         }
-        Some((self.new_call(place, fragment, false)?, Fate::Opens, reuses))
+        Selected::New { reuses }
     }
 
     /// Returns the call that a fragment selects, and its place in the table. An index selects the call; without one the
@@ -269,9 +328,10 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 position: element.position,
                 identity: Identity::Unopened,
                 kind_known: false,
+                ended: false,
                 name: NameSoFar::EMPTY,
                 arguments: Arguments::EMPTY,
-                repeats: Repeats::NOTHING,
+                repeats: Repeats::new(self.state.snapshots),
                 reach: 0,
                 surrogate: PendingSurrogate::NONE,
             });
