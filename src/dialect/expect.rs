@@ -26,12 +26,12 @@ enum Type {
 type Members = [(&'static str, Type)];
 
 /// Returns the quirks of the members of an event of this protocol. `kind` is the type of the event or, if it has none,
-/// its name.
-pub(super) fn judge(protocol: Protocol, event: Value<'_>, kind: Text<'_>) -> QuirkSet {
+/// its name. The items of a response that ends are judged only if no event before it had any (`is_first`).
+pub(super) fn judge(protocol: Protocol, event: Value<'_>, kind: Text<'_>, is_first: bool) -> QuirkSet {
     match protocol {
         Protocol::Anthropic => anthropic(event, kind),
         Protocol::Gemini => gemini(event),
-        _ => responses(event, kind.word(&mut [0; LONGEST_WORD])),
+        _ => responses(event, kind.word(&mut [0; LONGEST_WORD]), is_first),
     }
 }
 
@@ -255,12 +255,12 @@ fn gemini_part(part: Value<'_>) -> QuirkSet {
     members(part, &known) | inside(members_of(part, ["functionCall"])[0], &of_call)
 }
 
-fn responses(event: Value<'_>, kind: &[u8]) -> QuirkSet {
+fn responses(event: Value<'_>, kind: &[u8], is_first: bool) -> QuirkSet {
     const INDEX: (&str, Type) = ("output_index", Type::Index);
     let member = |name| members_of(event, [name])[0];
     let Some(own) = kind.strip_prefix(b"response.") else {
         let is_body = member("status").is_some() && array(member("output")).is_some();
-        return if is_body { response(event) } else { QuirkSet::EMPTY };
+        return if is_body { response(event, is_first) } else { QuirkSet::EMPTY };
     };
     if let Some((name, is_input)) = text_of_event(kind) {
         let known = [
@@ -281,14 +281,15 @@ fn responses(event: Value<'_>, kind: &[u8]) -> QuirkSet {
         }
         b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
             let own = member("response").or_else(|| member("status").map(|_| event));
-            members(event, &[("response", Type::Object)]) | object(own).map_or(QuirkSet::EMPTY, response)
+            members(event, &[("response", Type::Object)])
+                | object(own).map_or(QuirkSet::EMPTY, |own| response(own, is_first))
         }
         _ if is_audio(Text::verbatim(kind)) => members(event, &[("delta", Type::Text)]),
         _ => QuirkSet::EMPTY,
     }
 }
 
-fn response(response: Value<'_>) -> QuirkSet {
+fn response(response: Value<'_>, is_first: bool) -> QuirkSet {
     let known = [
         ("id", Type::Text),
         ("model", Type::Text),
@@ -299,7 +300,8 @@ fn response(response: Value<'_>) -> QuirkSet {
         ("incomplete_details", Type::Object),
         ("output", Type::List),
     ];
-    members(response, &known) | elements(members_of(response, ["output"])[0], &responses_item)
+    let output = if is_first { members_of(response, ["output"])[0] } else { None };
+    members(response, &known) | elements(output, &responses_item)
 }
 
 fn responses_item(item: Value<'_>) -> QuirkSet {
@@ -338,9 +340,12 @@ fn responses_item(item: Value<'_>) -> QuirkSet {
 }
 
 fn responses_part(part: Value<'_>) -> QuirkSet {
-    let is_known = content_kind(members_of(part, ["type"])[0]).is_some();
+    let [kind, words, refusal] = members_of(part, ["type", "text", "refusal"]);
+    let is_known = content_kind(kind).is_some();
     let known = if is_known { "text refusal annotations" } else { "transcript data" };
-    let unknown = if is_unknown_text(Some(part), known) { Quirk::UnknownText.into() } else { QuirkSet::EMPTY };
+    let has_text = is_known && (text(words).is_some() || text(refusal).is_some());
+    let is_unknown = !has_text && is_unknown_text(Some(part), known);
+    let unknown = if is_unknown { Quirk::UnknownText.into() } else { QuirkSet::EMPTY };
     members(part, &[("type", Type::Text), ("text", Type::Text), ("refusal", Type::Text), ("annotations", Type::List)])
         | unknown
 }

@@ -27,7 +27,7 @@ pub(crate) fn read<'a>(
         _ => {}
     }
     if let Some(protocol) = protocol {
-        seen.quirks |= judge(protocol, event, kind);
+        seen.quirks |= judge(protocol, event, kind, !seen.plan.reported.has_any());
     }
     seen.plan.protocol = protocol;
     (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);
