@@ -208,7 +208,7 @@ mod tests {
         for (texts, rests) in [
             (&["He", "Hello", "Hello", "Hello, you"][..], &["He", "llo", "", ", you"][..]),
             (&["He", "llo", "Hello, you", "!", "Hello, you!"], &["He", "llo", ", you", "!", ""]),
-            (&["", "a", "b", "ab", "abc"], &["", "a", "b", "", "c"]),
+            (&["a", "b", "ab", "abc"], &["a", "b", "", "c"]),
         ] {
             let mut repeats = Repeats::new(true);
             for (text, rest) in texts.iter().zip(rests) {
