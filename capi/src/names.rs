@@ -146,6 +146,7 @@ pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
         DELTAWIRE_VERDICT_OTHER_PROTOCOL = Verdict::OtherProtocol as u32 => "OtherProtocol",
         DELTAWIRE_VERDICT_LOST = Verdict::Lost as u32 => "Lost",
         DELTAWIRE_VERDICT_TRUNCATED = Verdict::Truncated as u32 => "Truncated",
+        DELTAWIRE_VERDICT_ABORTED = Verdict::Aborted as u32 => "Aborted",
     }
 }
 
