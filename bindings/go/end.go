@@ -239,10 +239,10 @@ func (e statusError) Error() string {
 }
 
 var (
-	errNoSource  = errors.New("deltawire: the Reader has no source, and Feed gave it no bytes")
+	errNoSource  = errors.New("deltawire: the Reader has no source, and Feed gave it no bytes: call Feed, or Reset with a source")
 	errNotMade   = errors.New("deltawire: NewReader did not make this Reader")
-	errFedSource = errors.New("deltawire: Feed and Finish are for a Reader without a source")
-	errFedEnd    = errors.New("deltawire: Feed after Finish")
+	errFedSource = errors.New("deltawire: Feed and Finish are for a Reader without a source: NewReader(nil) makes one")
+	errFedEnd    = errors.New("deltawire: Feed after Finish: Reset begins another stream")
 	errNoMessage = errors.New("deltawire: WithAssembler and ReadMessage need a message, which WithSSE does not read")
 )
 
