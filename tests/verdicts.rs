@@ -539,7 +539,7 @@ fn a_caller_that_breaks_off_is_not_a_cut() {
             stream.len() - 9,
             Some(Stop::Abort),
             Verdict::Aborted,
-            "aborted: the caller broke off: it ended inside an event",
+            "aborted: the caller broke off: it ended inside a line",
         ),
         (stream.len() - 14, Some(Stop::Pause), Verdict::Truncated, "truncated: the stream was cut"),
         (stream.len() - 14, None, Verdict::Truncated, "truncated: the stream was cut"),
