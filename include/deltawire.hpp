@@ -1482,6 +1482,7 @@ struct end_info {
     /// body. They begin with the first byte that is not blank, and end before the first field, or after
     /// DELTAWIRE_FIRST_BYTES. Bytes as sent: `to_string` escapes them. The view is valid while this object is.
     std::string_view first_bytes() const & noexcept { return {first.data(), first_len}; }
+    std::string_view first_bytes() const && = delete;
     /// See `first_bytes()`.
     std::array<char, DELTAWIRE_FIRST_BYTES> first = {};
     std::uint32_t first_len = 0;
