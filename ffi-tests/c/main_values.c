@@ -1043,7 +1043,8 @@ static void ends(void)
 #undef ENDS
     };
     static const char chunk[] = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
-    static const char third[] = "data: {\"choices\":[{\"index\":3,\"delta\":{\"content\":\"b\"}}]}\n\n";
+    /* A choice needs room for members that no event is made of, too. */
+    static const char third[] = "data: {\"choices\":[{\"index\":3,\"delta\":{\"images\":[1]}}]}\n\n";
     static DELTAWIRE_BLOCK(block, 512);
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
