@@ -13,7 +13,7 @@
  *         deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
  *         deltawire_end end = DELTAWIRE_END_INIT;
  *         deltawire_parser *parser;
- *         char bytes[4096];
+ *         char bytes[4096], text[1024];
  *         size_t len;
  *
  *         callbacks.on_content = print;
@@ -22,7 +22,8 @@
  *             if (deltawire_feed(parser, bytes, len, &callbacks, stdout, NULL) < 0) return 1;
  *         deltawire_finish(parser, &callbacks, stdout);
  *         deltawire_end_of(parser, &end);
- *         printf(" (%s)\n", deltawire_verdict_name(end.verdict));
+ *         deltawire_end_text(&end, text, sizeof text);
+ *         printf(" (%s)\n", text);
  *         return end.complete ? 0 : 1;
  *     }
  *
@@ -1216,6 +1217,10 @@ deltawire_status deltawire_batch_finish_with(deltawire_parser *p,
 // The stream was cut.
 #define DELTAWIRE_VERDICT_TRUNCATED 10
 
+// The stream would be LOST or TRUNCATED, but a callback had returned an error (E_ABORTED,
+// E_CALLBACK), so nobody knows how it would have ended.
+#define DELTAWIRE_VERDICT_ABORTED 11
+
 // The name of a verdict, such as `Done`; "?" for an unknown number. Static, ended by NUL.
 const char *deltawire_verdict_name(uint32_t verdict);
 
@@ -1288,12 +1293,16 @@ const char *deltawire_media_name(uint32_t media);
 // by NUL.
 const char *deltawire_protocol_name(uint32_t protocol);
 
+// How many of the first bytes of a response `deltawire_end` has, at most.
+#define DELTAWIRE_FIRST_BYTES 128
+
 // How a stream ended, or how it would end after the last byte that was read. The caller sets
 // `size`: the library writes no more bytes than that, and zeroes members that it does not know.
 typedef struct {
     // `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     uint32_t size;
-    // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
+    // `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers, but ABORTED
+    // before LOST.
     uint32_t verdict;
     // `DELTAWIRE_PENDING_*`; NOTHING if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
     uint32_t pending;
@@ -1334,15 +1343,39 @@ typedef struct {
     // ANTHROPIC, GEMINI) or, if the verdict is OTHER_PROTOCOL, the one that is not read. NONE if no
     // event showed a protocol.
     uint32_t protocol;
+    // How many messages contradict what was reported before (`DELTAWIRE_QUIRK_REPLACED_MESSAGE`,
+    // `DELTAWIRE_QUIRK_CHANGED_TEXT`).
+    uint32_t replaced;
+    // How many events finished a choice whose tool calls have arguments that were cut or no JSON
+    // (`DELTAWIRE_QUIRK_BROKEN_ARGUMENTS`).
+    uint32_t broken_calls;
+    // Why deltas were left out: the bit `1 << DELTAWIRE_LIMIT_*` for each limit.
+    uint32_t limits;
+    // How many of the bytes in `first_bytes` are used.
+    uint32_t first_len;
+    // The first bytes of a response that does not begin with an event stream: a page, the sentence
+    // of a proxy, a JSON body. They begin with the first byte that is not blank, and end before the
+    // first field, or after `DELTAWIRE_FIRST_BYTES`. Bytes as sent, which may be no text:
+    // `deltawire_end_text` escapes them. Zeros follow.
+    uint8_t first_bytes[DELTAWIRE_FIRST_BYTES];
 } deltawire_end;
 
 // A deltawire_end with its size; all other members are zero.
 #define DELTAWIRE_END_INIT \
-    {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+    {sizeof(deltawire_end), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}}
 
 // Writes how the stream ended, or how it would end now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 // E_REENTRANT, E_CONFIG (`size`).
 deltawire_status deltawire_end_of(const deltawire_parser *p, deltawire_end *out);
+
+// Writes in words how a stream ended, on one line: the verdict, what came instead of a stream with
+// its first bytes, the protocol that is not read, what was lost, and the limits to raise, by their
+// names in `deltawire_config`. Characters that a terminal could obey are escaped. As snprintf, it
+// writes at most `cap` bytes to `buf`, of which the last is NUL, and returns the length of the
+// whole text without the NUL; a text that does not fit is cut at a character. 1024 bytes hold every
+// text. `buf` may be NULL if `cap` is 0. Returns 0, and writes nothing, if `end` or `buf` is NULL
+// or the size of `end` is unknown.
+size_t deltawire_end_text(const deltawire_end *end, char *buf, size_t cap);
 
 // Bit of `deltawire_usage.has`: `prompt` was sent.
 #define DELTAWIRE_HAS_PROMPT 1

@@ -10,8 +10,8 @@
 //         for (std::string_view read : reads)
 //             if (!parser.feed(read, print).ok()) return 1;
 //         if (parser.finish(print) != deltawire::status::ok) return 1;
-//         std::cout << " (" << to_string(parser.end().how) << (parser.end().complete() ? "" : ", incomplete") << ")\n";
-//     }  // Hello (Done)
+//         std::cout << " (" << to_string(parser.end()) << ")\n";
+//     }  // Hello (done)
 //
 // OWNERSHIP   A `parser`, an `assembler` and a `workspace` own their block of memory on the heap. A parser and an
 //             assembler replace their block by a larger one when it is too small. All three can be moved; `clone()`
@@ -213,6 +213,7 @@ enum class verdict : std::uint32_t {
     other_protocol = DELTAWIRE_VERDICT_OTHER_PROTOCOL,
     lost = DELTAWIRE_VERDICT_LOST,
     truncated = DELTAWIRE_VERDICT_TRUNCATED,
+    aborted = DELTAWIRE_VERDICT_ABORTED,
 };
 
 /// What the end of a stream cut.
@@ -1470,7 +1471,47 @@ struct end_info {
     /// loop has reached every event of each batch. The finish reason says whether the model finished its answer:
     /// finish_reason::length and finish_reason::content_filter cut the answer itself.
     bool complete() const noexcept { return whole; }
+
+    /// How many messages contradict what was reported before; how many events finished a choice whose tool calls have
+    /// arguments that were cut or no JSON; and the bit `1 << limit` for each limit that left out deltas.
+    std::uint32_t replaced = 0;
+    std::uint32_t broken_calls = 0;
+    std::uint32_t limits = 0;
+
+    /// The first bytes of a response that does not begin with an event stream: a page, the sentence of a proxy, a JSON
+    /// body. They begin with the first byte that is not blank, and end before the first field, or after
+    /// DELTAWIRE_FIRST_BYTES. Bytes as sent: `to_string` escapes them. The view is valid while this object is.
+    std::string_view first_bytes() const & noexcept { return {first.data(), first_len}; }
+    std::string_view first_bytes() const && = delete;
+    /// See `first_bytes()`.
+    std::array<char, DELTAWIRE_FIRST_BYTES> first = {};
+    std::uint32_t first_len = 0;
 };
+
+/// In words, on one line: the verdict, what came instead of a stream with its first bytes, the protocol that is not
+/// read, what was lost, and the limits to raise. Characters that a terminal could obey are escaped.
+inline std::string to_string(const end_info &e) {
+    deltawire_end raw = DELTAWIRE_END_INIT;
+    raw.verdict = static_cast<std::uint32_t>(e.how);
+    raw.pending = static_cast<std::uint32_t>(e.pending);
+    raw.media = static_cast<std::uint32_t>(e.media);
+    raw.protocol = static_cast<std::uint32_t>(e.protocol);
+    raw.malformed = e.malformed;
+    raw.too_long = e.too_long;
+    raw.left_out = e.left_out;
+    raw.replaced = e.replaced;
+    raw.broken_calls = e.broken_calls;
+    raw.limits = e.limits;
+    raw.done = e.done ? 1 : 0;
+    raw.body = e.body ? 1 : 0;
+    raw.complete = e.whole ? 1 : 0;
+    raw.offset = e.offset;
+    raw.first_len = e.first_len;
+    for (std::size_t i = 0; i < e.first.size(); i++) raw.first_bytes[i] = static_cast<std::uint8_t>(e.first[i]);
+    std::array<char, 1024> text;
+    const std::size_t len = deltawire_end_text(&raw, text.data(), text.size());
+    return std::string(text.data(), len < text.size() ? len : text.size() - 1);
+}
 
 /// An event that bears a token: content, reasoning, a refusal or a part of a call, which is never empty. A role, a
 /// ping, a signature, audio, images and tools that are neither functions nor custom tools are no tokens.
@@ -1735,6 +1776,11 @@ public:
         e.finished = raw.finished != 0;
         e.offset = raw.offset;
         e.left_out = raw.left_out;
+        e.replaced = raw.replaced;
+        e.broken_calls = raw.broken_calls;
+        e.limits = raw.limits;
+        e.first_len = raw.first_len;
+        for (std::size_t i = 0; i < e.first.size(); i++) e.first[i] = static_cast<char>(raw.first_bytes[i]);
         e.whole = raw.complete != 0 && unread_ == 0;  // The library does not know which events the loop has reached.
         return e;
     }

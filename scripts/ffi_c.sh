@@ -81,7 +81,7 @@ pass ffi-c-values
 # The example at the start of the header.
 sed -n '/#include <deltawire/,/^ \* The sections/s|^ \*     ||p' include/deltawire.h >"$out/example.c"
 gcc -std=c99 -Wall -Wextra -pedantic -Werror -I "$lib/include" "$out/example.c" "$lib/libdeltawire.a" -o "$out/example"
-[ "$("$out/example" <samples/content.sse | tail -n 1)" = 'Bring "boots". (Done)' ] ||
+[ "$("$out/example" <samples/content.sse | tail -n 1)" = 'Bring "boots". (done)' ] ||
   fail "the example of deltawire.h says: $("$out/example" <samples/content.sse)"
 pass ffi-c-example
 

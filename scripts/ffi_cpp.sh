@@ -108,7 +108,7 @@ done
 # The example at the start of the header.
 sed -n '/^\/\/     /{s|^//     ||;p;/^}/q}' include/deltawire.hpp >"$work/example.cpp"
 g++ "${flags[@]}" -std=c++17 "$work/example.cpp" "$lib" -o "$work/example"
-[ "$("$work/example")" = "Hello (Done)" ] || fail "the example of deltawire.hpp says: $("$work/example")"
+[ "$("$work/example")" = "Hello (done)" ] || fail "the example of deltawire.hpp says: $("$work/example")"
 pass ffi-cpp-quickstart
 
 sanitizer=${compilers[-1]}

@@ -56,6 +56,14 @@ impl Error {
         }
     }
 
+    /// Returns the bit with the number of the limit; 0 if it is not a limit.
+    pub(crate) const fn bit(&self) -> u8 {
+        match self.number() {
+            0 => 0,
+            number => 1 << (number & 7),
+        }
+    }
+
     /// Returns the error of a limit with this number in the C interface.
     pub(crate) const fn from_number(number: u32, choice: u32, offset: u64) -> Option<Error> {
         Some(match number {

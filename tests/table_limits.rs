@@ -6,9 +6,9 @@ use crate::common::made::{calls, choices, event};
 use crate::common::thin::thin;
 use deltawire::chat::CallUpdate;
 use deltawire::message::{Assembler, Field, LogError, MessageLog};
-use deltawire::stream::Event;
+use deltawire::stream::{Event, Fed};
 use deltawire::track::Tracker;
-use deltawire::{Config, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Verdict};
+use deltawire::{Config, End, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Verdict};
 
 /// The events that a handler received.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -275,4 +275,78 @@ fn counts_of_quirks() {
             assert_eq!(parser.end().verdict, Verdict::Truncated);
         }
     }
+}
+
+/// A choice without room is left out in every interface alike, also one that has only members that no delta is made of:
+/// whoever keeps those needs room for it.
+#[test]
+fn the_verdict_does_not_depend_on_the_interface() {
+    let text = r#"{"index":0,"delta":{"content":"a"}}"#;
+    let rows = [
+        (r#"{"index":INDEX,"delta":{"content":"b"}}"#, 1),
+        (r#"{"index":INDEX,"delta":{"images":[1]}}"#, 1),
+        (r#"{"index":INDEX,"delta":{},"logits":7}"#, 1),
+        (r#"{"index":INDEX,"message":{"images":[1]}}"#, 1),
+        (r#"{"index":INDEX,"delta":{"content":"","images":[1]}}"#, 1),
+        (r#"{"index":INDEX,"delta":{"content":null},"logits":null}"#, 0),
+        (r#"{"index":INDEX}"#, 0),
+    ];
+    for (choice, left_out) in rows {
+        for (index, left_out) in [("1", left_out), ("0", 0), ("4294967295", left_out)] {
+            let choice = choice.replace("INDEX", index);
+            for choices in [format!("{text},{choice}"), format!("{choice},{text}"), format!("{text}\n{choice}")] {
+                let events: String =
+                    choices.split('\n').map(|choices| format!("data: {{\"choices\":[{choices}]}}\n\n")).collect();
+                let ends = ends(&(events + "data: [DONE]\n\n"));
+                for (name, end, is_kept) in &ends {
+                    assert_eq!((end.left_out, end.is_complete()), (left_out, left_out == 0), "{name}: {choices}");
+                    assert_eq!(*is_kept, left_out == 0, "{name}: {choices}");
+                }
+            }
+        }
+    }
+}
+
+/// Reads a stream by each interface, with room for one choice: its name, the end, and whether an assembler with as much
+/// room has all of the message.
+fn ends(stream: &str) -> [(&'static str, End, bool); 4] {
+    let parser = || Parser::with_tracker(Growing::new(), Config::new(), Tracker::<1, 1>::new());
+    let pull = |assembler: &mut Option<Assembler>| {
+        let (mut parser, mut bytes) = (parser(), stream.as_bytes());
+        loop {
+            match parser.next(&mut bytes) {
+                Ok(Some(event)) => {
+                    let _ = assembler.as_mut().map(|assembler| assembler.add(&event));
+                }
+                Ok(None) => break,
+                Err(_) => {}
+            }
+        }
+        while !matches!(parser.finish(), Ok(None)) {}
+        parser.end()
+    };
+    fn push(mut parser: Parser<Growing, 2, Tracker<1, 1>>, stream: &str, handler: &mut impl Handler) -> End {
+        let mut rest = stream.as_bytes();
+        while let fed @ Fed { stop: Some(_), .. } = parser.feed(rest, handler) {
+            rest = &rest[fed.consumed..];
+        }
+        while parser.finish_into(handler).is_err() {}
+        parser.end()
+    }
+    let (mut pulled, mut pushed) = (Some(Assembler::new().with_room(1, 1)), Assembler::new().with_room(1, 1));
+    let ends = [
+        pull(&mut None),
+        pull(&mut pulled),
+        push(parser(), stream, &mut Counted::default()),
+        push(parser(), stream, &mut pushed),
+    ];
+    let is_kept = |assembler: &Assembler| assembler.error().is_none();
+    let [pull, pull_kept, push, push_kept] = ends;
+    let (pulled, pushed) = (pulled.as_ref().is_some_and(is_kept), is_kept(&pushed));
+    [
+        ("pull", pull, pull.left_out == 0),
+        ("pull with an assembler", pull_kept, pulled),
+        ("push", push, push.left_out == 0),
+        ("push to an assembler", push_kept, pushed),
+    ]
 }

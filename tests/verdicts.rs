@@ -4,7 +4,8 @@
 use crate::common::log::escaped;
 use crate::common::random::Random;
 use deltawire::stream::{Media, Pending, Protocol};
-use deltawire::{Config, Limits, Parser, Update, Verdict};
+use deltawire::track::Tracker;
+use deltawire::{Config, Flow, Limits, Parser, Quirk, Stop, Update, Verdict};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -90,6 +91,8 @@ struct Known {
     media: Option<Media>,
     pending: Pending,
     complete: bool,
+    /// The first bytes, up to the first field.
+    first: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -119,6 +122,9 @@ struct Naive {
     /// The stream ended in a line that is more than blanks, a comment or the beginning of a field's name.
     has_more: bool,
     pending: Pending,
+    /// How many lines came, and how many before the first field.
+    lines: usize,
+    before_fields: Option<usize>,
 }
 
 impl Naive {
@@ -134,10 +140,15 @@ impl Naive {
             naive.last_line(last);
         }
         naive.last_block();
-        naive.conclude(text.trim_start_matches([' ', '\t', '\n']))
+        let before_fields = naive.before_fields;
+        let mut known = naive.conclude(text.trim_start_matches([' ', '\t', '\n']));
+        let before = bytes.split_inclusive(|byte| *byte == b'\n').take(before_fields.unwrap_or(usize::MAX));
+        known.first = before.flatten().copied().skip_while(|byte| b" \t\r\n".contains(byte)).take(128).collect();
+        known
     }
 
     fn line(&mut self, line: &str) {
+        self.lines += 1;
         if line.is_empty() {
             return self.blank();
         }
@@ -154,12 +165,17 @@ impl Naive {
     }
 
     fn field(&mut self, field: &str, value: &str) {
-        (self.is_open, self.has_field) = (true, true);
+        self.note_field();
         match field {
             "data" => self.data = Some(value.to_string()),
             "event" => self.name = value.to_string(),
             _ => {}
         }
+    }
+
+    fn note_field(&mut self) {
+        (self.is_open, self.has_field) = (true, true);
+        self.before_fields.get_or_insert(self.lines - 1);
     }
 
     fn unknown(&mut self, line: &str) {
@@ -219,6 +235,7 @@ impl Naive {
 
     /// The line in which the stream ended: nothing is invented for it.
     fn last_line(&mut self, line: &str) {
+        self.lines += 1;
         let known = ["data", "event", "id", "retry"];
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
@@ -234,10 +251,11 @@ impl Naive {
             }
             self.pending = Pending::Line;
             if !value.is_empty() {
-                (self.is_open, self.has_field) = (true, true);
+                self.note_field();
             }
         } else if field == "error" {
-            (self.is_open, self.has_field, self.is_error) = (true, true, true);
+            self.is_error = true;
+            self.note_field();
             self.data = Some(value.to_string()).filter(|value| !value.is_empty());
         } else if line.trim() == "{not json}" {
             self.unknown(line);
@@ -345,6 +363,7 @@ impl Naive {
             media: media.filter(|_| is_foreign),
             pending: if is_foreign { Pending::Nothing } else { self.pending },
             complete: is_answer && self.lost == 0 && (self.done || is_over),
+            first: Vec::new(),
         }
     }
 }
@@ -357,9 +376,16 @@ fn parsed(bytes: &[u8], step: usize) -> Known {
     }
     while parser.finish().unwrap().is_some() {}
     let mut end = parser.end();
+    assert_eq!(end.verdict == Verdict::NotAStream, end.to_string().starts_with("not an event stream: "));
     // The naive reader does not compare the messages of a choice.
     end.replaced = 0;
-    Known { verdict: end.verdict, media: end.media, pending: end.pending, complete: end.is_complete() }
+    Known {
+        verdict: end.verdict,
+        media: end.media,
+        pending: end.pending,
+        complete: end.is_complete(),
+        first: end.first_bytes().to_vec(),
+    }
 }
 
 /// A body with a finish reason has ended like a stream: the words of the end say that it was a body.
@@ -460,4 +486,84 @@ fn a_protocol_is_read_or_reported_by_its_name() {
     ] {
         assert_eq!(protocol.is_read(), has);
     }
+}
+
+/// The end in words, of wrong inputs in pieces of any length. The C and C++ programs have more (`ffi-tests/ends.inc`).
+#[test]
+fn the_end_in_words_says_what_came_and_what_to_do() {
+    let long = format!("<p>{}é{}", "x".repeat(124), "y".repeat(99));
+    let cut = format!("not an event stream: HTML or XML: <p>{}…", "x".repeat(124));
+    let chunk = r#"data: {"choices":[{"index":0,"delta":{"content":"a"}}]}"#;
+    let rows = [
+        ("\n", "empty: nothing came"),
+        ("\n<html>\n 502</html>", "not an event stream: HTML or XML: <html> 502</html>"),
+        (&long, &cut),
+        ("\u{1b}[2Jno\u{202e}", "not an event stream: text: \\u{1b}[2Jno\\u{202e}"),
+        (
+            "{\"object\":\"list\",\n\"data\":[]}",
+            "a JSON value that is no completion: {\"object\":\"list\", \"data\":[]}",
+        ),
+        ("{\"error\":{\"message\":\"no\"}}", "the API reported an error"),
+        (&format!("{chunk}\n\ndata: {{"), "truncated: the stream was cut: it ended inside an event"),
+        (&format!("{chunk}\n\n: pi"), "truncated: the stream was cut: it ended inside a line"),
+        (
+            &format!("data: {}\n\n{chunk}\n\ndata: [DONE]\n\n", "x".repeat(MAX + 1)),
+            "done, incomplete: 1 too long (raise max_event_len)",
+        ),
+        (
+            &format!("{}\n\n{chunk}\n\ndata: [DONE]\n\n", chunk.replace("\"index\":0", "\"index\":9")),
+            "done, incomplete: 1 left out (raise max_choices)",
+        ),
+    ];
+    for (input, words) in rows {
+        for step in [input.len(), 1, 7] {
+            let limits = Limits::DEFAULT.with_max_event_len(MAX as u32);
+            let config = Config::new().with_limits(limits);
+            let mut parser = Parser::with_tracker([0; 1024], config, Tracker::<1, 1>::new());
+            for piece in input.as_bytes().chunks(step) {
+                parser.feed_all(piece, |_, _| ()).unwrap();
+            }
+            parser.finish_all(|_, _| ()).unwrap();
+            assert_eq!(parser.end().to_string(), words);
+        }
+    }
+}
+
+/// The stream was not cut if the caller broke off, unless it came to its end without the caller.
+#[test]
+fn a_caller_that_breaks_off_is_not_a_cut() {
+    let stream = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n";
+    for (end_at, stop, verdict, words) in [
+        (stream.len() - 14, Some(Stop::Abort), Verdict::Aborted, "aborted: the caller broke off"),
+        (
+            stream.len() - 9,
+            Some(Stop::Abort),
+            Verdict::Aborted,
+            "aborted: the caller broke off: it ended inside a line",
+        ),
+        (stream.len() - 14, Some(Stop::Pause), Verdict::Truncated, "truncated: the stream was cut"),
+        (stream.len() - 14, None, Verdict::Truncated, "truncated: the stream was cut"),
+        (stream.len(), Some(Stop::Abort), Verdict::Done, "done, incomplete"),
+    ] {
+        let mut parser = Parser::new([0; 512]);
+        let answer = || stop.map_or(Flow::Continue(()), Flow::Break);
+        let mut rest = &stream.as_bytes()[..end_at];
+        let mut handler = deltawire::handler::from_fn(|_, _: Update<'_>| answer());
+        loop {
+            let fed = parser.feed(rest, &mut handler);
+            rest = &rest[fed.consumed..];
+            assert!(fed.stop.is_none() || fed.stop == stop);
+            if fed.stop.is_none() {
+                break;
+            }
+        }
+        while parser.finish_into(&mut handler).is_err() {}
+        let end = parser.end();
+        assert_eq!((end.verdict, end.to_string().as_str(), end.is_complete()), (verdict, words, false), "{stop:?}");
+    }
+    // A quirk that is an error is not the caller's abort.
+    let odd = "data: {\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":\"a\"}}]}\n\n";
+    let mut parser = Parser::with_config([0; 512], Config::new().with_errors(Quirk::ALL.iter().copied().collect()));
+    assert!(parser.feed_all(odd.as_bytes(), |_, _| ()).is_err());
+    assert_eq!((parser.end().verdict, parser.end().is_complete()), (Verdict::Truncated, false));
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Verdict is how a stream ended: the first of the verdicts below that applies.
+// Verdict is how a stream ended: the first of the verdicts below that applies, but VerdictAborted before VerdictLost.
 type Verdict uint32
 
 // The verdicts.
@@ -25,6 +25,7 @@ const (
 	VerdictOtherProtocol Verdict = 8  // a stream of a protocol that the package does not read: see [End.Protocol]
 	VerdictLost          Verdict = 9  // the stream ended between events, but parts of it were lost
 	VerdictTruncated     Verdict = 10 // the stream was cut
+	VerdictAborted       Verdict = 11 // lost or cut, after the body was closed ([Reader.Tee]) or its context canceled
 )
 
 // String returns the name of the verdict, such as Done.
@@ -32,7 +33,7 @@ func (v Verdict) String() string { return nameOf("Verdict", v, verdictNames) }
 
 var verdictNames = []string{
 	1: "Empty", "NotAStream", "APIError", "Done", "Finished", "Body", "JSONAnswer", "OtherProtocol", "Lost",
-	"Truncated",
+	"Truncated", "Aborted",
 }
 
 // Pending is what the end of a stream cut. It is PendingNothing for bytes that are not an event stream
@@ -112,14 +113,35 @@ type End struct {
 	Offset          uint64    // how many bytes were read
 	APIError        *APIError // the first error event that [Reader.Next] read; nil if only a finish reason reports the failure
 
-	limits    string // why the parser left out deltas, and the options that raise those limits; for the error
-	beginning string // the start of a JSON answer; for the error
+	// FirstBytes are the first bytes of a response that does not begin with an event stream: a page, the sentence of a
+	// proxy, a JSON body. They begin with the first byte that is not blank, and end before the first field, or after 128
+	// bytes. They are as sent; the text of [Reader.Err] has them escaped.
+	FirstBytes string
+
+	limits uint32 // why the parser left out deltas: a bit for each limit
+	left   bool   // the reading side closed the body or canceled its context
+}
+
+// maxQuoted is how many bytes of the start of a response an error quotes.
+const maxQuoted = 120
+
+// quoted returns the start of the response on one line, with unprintable characters escaped.
+func (e End) quoted() string {
+	head, dots := e.FirstBytes, ""
+	if len(head) > maxQuoted {
+		head, dots = head[:maxQuoted], "…"
+	}
+	head = strings.Join(strings.Fields(strings.TrimPrefix(head, "\uFEFF")), " ")
+	return printable(strings.ToValidUTF8(head, "") + dots)
 }
 
 // The errors of [Reader.Err] about how the stream ended.
 var (
 	// ErrTruncated reports that the stream was cut. errors.Is(ErrTruncated, io.ErrUnexpectedEOF) holds.
 	ErrTruncated error = truncatedError{}
+	// ErrAborted reports that the stream was not read to its end, because the reading side closed the body of [Reader.Tee]
+	// or canceled its context. errors.Is(ErrAborted, ErrTruncated) holds.
+	ErrAborted error = abortedError{}
 	// ErrEmpty reports that the stream has no bytes, only blanks, or only [DONE].
 	ErrEmpty = errors.New("deltawire: the stream is empty")
 	// ErrNotAStream reports that the bytes are neither an event stream nor JSON.
@@ -130,7 +152,7 @@ var (
 	ErrOtherProtocol = errors.New("deltawire: a stream of another protocol")
 	// ErrClosed reports that a body of [Reader.Tee] was closed before it had ended, as a proxy does when its client
 	// leaves. (A client that leaves while the proxy waits for the upstream ends the body with context.Canceled instead.)
-	// ErrClosed is wrapped together with the error about the stream, usually ErrTruncated.
+	// ErrClosed is wrapped together with the error about the stream, usually ErrAborted.
 	ErrClosed = errors.New("the body was closed before its end")
 	// ErrIncomplete reports that the stream reached its end, but parts of the stream or of the message were lost. The
 	// error that wraps ErrIncomplete says which parts.
@@ -142,8 +164,13 @@ type truncatedError struct{}
 func (truncatedError) Error() string { return "deltawire: the stream was cut" }
 func (truncatedError) Unwrap() error { return io.ErrUnexpectedEOF }
 
-// err returns nil if the response is complete.
-func (e End) err() error {
+type abortedError struct{}
+
+func (abortedError) Error() string { return "deltawire: the caller broke off" }
+func (abortedError) Unwrap() error { return ErrTruncated }
+
+// err returns nil if the response is complete. limits says why the parser left out deltas.
+func (e End) err(limits string) error {
 	if e.Complete {
 		return nil
 	}
@@ -156,31 +183,34 @@ func (e End) err() error {
 	case VerdictEmpty:
 		return ErrEmpty
 	case VerdictNotAStream:
-		return fmt.Errorf("%w: %v", ErrNotAStream, e.Media)
-	case VerdictJSONAnswer:
-		if e.beginning == "" {
-			return ErrJSONAnswer
+		if e.Media == MediaGzip || e.Media == MediaZstd {
+			return fmt.Errorf("%w: %v (decompress the body first)", ErrNotAStream, e.Media)
 		}
-		return fmt.Errorf("%w: %s", ErrJSONAnswer, e.beginning)
+		return fmt.Errorf("%w: %v: %s", ErrNotAStream, e.Media, e.quoted())
+	case VerdictJSONAnswer:
+		return fmt.Errorf("%w: %s", ErrJSONAnswer, e.quoted())
 	case VerdictOtherProtocol:
 		return fmt.Errorf("%w: %v", ErrOtherProtocol, e.Protocol)
 	case VerdictLost:
-		return e.incomplete()
+		return e.incomplete(limits)
 	case VerdictDone, VerdictFinished, VerdictBody:
 		if e.Malformed|e.TooLong|e.LeftOut != 0 {
-			return e.incomplete()
+			return e.incomplete(limits)
 		}
+	}
+	if e.left {
+		return ErrAborted
 	}
 	return ErrTruncated // the stream ended inside an event, a value or a line
 }
 
 // incomplete names what was lost, and the options that raise the limits.
-func (e End) incomplete() error {
+func (e End) incomplete(limits string) error {
 	var lost []string
 	for _, what := range []struct {
 		count uint32
 		text  string
-	}{{e.Malformed, "malformed"}, {e.TooLong, "too long (WithMaxEventLen)"}, {e.LeftOut, "left out" + e.limits}} {
+	}{{e.Malformed, "malformed"}, {e.TooLong, "too long (WithMaxEventLen)"}, {e.LeftOut, "left out" + limits}} {
 		if what.count != 0 {
 			lost = append(lost, fmt.Sprintf("%d %s", what.count, what.text))
 		}
@@ -209,10 +239,10 @@ func (e statusError) Error() string {
 }
 
 var (
-	errNoSource  = errors.New("deltawire: the Reader has no source, and Feed gave it no bytes")
+	errNoSource  = errors.New("deltawire: the Reader has no source, and Feed gave it no bytes: call Feed, or Reset with a source")
 	errNotMade   = errors.New("deltawire: NewReader did not make this Reader")
-	errFedSource = errors.New("deltawire: Feed and Finish are for a Reader without a source")
-	errFedEnd    = errors.New("deltawire: Feed after Finish")
+	errFedSource = errors.New("deltawire: Feed and Finish are for a Reader without a source: NewReader(nil) makes one")
+	errFedEnd    = errors.New("deltawire: Feed after Finish: Reset begins another stream")
 	errNoMessage = errors.New("deltawire: WithAssembler and ReadMessage need a message, which WithSSE does not read")
 )
 

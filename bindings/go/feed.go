@@ -19,7 +19,6 @@ func (r *Reader) Feed(b []byte) {
 	if r.over {
 		return // the reader reads no more bytes
 	}
-	r.keepHead(b)
 	if len(r.in) == 0 && r.next == int(r.result.events) {
 		r.in, r.copied = b, false
 		return

@@ -328,7 +328,8 @@ func TestTee(t *testing.T) {
 		{"whole, the end with the last bytes", iotest.DataErrReader(bytes.NewReader(whole)), -1, nil},
 		{"cut", bytes.NewReader(whole[:len(whole)-200]), -1, ErrTruncated},
 		{"failed", io.MultiReader(bytes.NewReader(whole[:900]), iotest.ErrReader(fault)), -1, fault},
-		{"closed", bytes.NewReader(whole), 900, ErrTruncated},
+		{"closed", bytes.NewReader(whole), 900, ErrAborted},
+		{"closed, so not whole", bytes.NewReader(whole), 900, ErrTruncated},
 		{"closed, not by the source", bytes.NewReader(whole), 900, ErrClosed},
 		{"closed after the last event", bytes.NewReader(whole), len(whole), nil},
 		{"cut, not by Close", bytes.NewReader(whole[:len(whole)-200]), -1, io.ErrUnexpectedEOF},
@@ -349,6 +350,7 @@ func TestTee(t *testing.T) {
 		}
 		for range 2 {
 			if b.Close() != close || ends != 1 || !errors.Is(r.Err(), c.want) || errors.Is(r.Err(), ErrClosed) != (c.read == 900) ||
+				(r.End().Verdict == VerdictAborted) != (c.read == 900) || errors.Is(r.Err(), ErrAborted) != (c.read == 900) ||
 				(c.want == nil) != (r.Err() == nil) || events == 0 {
 				t.Errorf("%s: %v, %d events, %d ends", c.name, r.Err(), events, ends)
 			}

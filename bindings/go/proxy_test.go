@@ -138,7 +138,7 @@ func TestProxy(t *testing.T) {
 		{"/long", long, 3, nil},
 		{"/cut", stream[:200], 0, deltawire.ErrTruncated},
 		{"/left", "", 9, nil}, // finish reason and usage had come; only [DONE] was missing
-		{"/early", "", 0, deltawire.ErrTruncated},
+		{"/early", "", 0, deltawire.ErrAborted},
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		q, _ := http.NewRequestWithContext(ctx, "GET", proxy.URL+c.path, nil)

@@ -6,13 +6,12 @@ package deltawire
 import "C"
 
 import (
-	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"strings"
 	"unsafe"
 )
 
@@ -51,11 +50,9 @@ type Reader struct {
 	event     Event
 	joined    []byte // the pieces of a text that did not fit into the scratch
 
-	err      error                 // what Err returns
-	srcErr   error                 // the error of the source; io.EOF at its end
-	apiError *APIError             // the first error event
-	limits   [LimitLength + 1]bool // why deltas were left out
-	head     []byte                // the beginning of the stream
+	err      error     // what Err returns
+	srcErr   error     // the error of the source; io.EOF at its end
+	apiError *APIError // the first error event
 	stats    Stats
 }
 
@@ -107,9 +104,8 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 			(maskOf(KindFrame) | maskOf(KindPayload) | maskOf(KindMeta) | maskOf(KindAnnotation) | maskOf(KindSignature) |
 				maskOf(KindMedia) | maskOf(KindNative))
 	}
-	// The reader itself needs the errors for End and the limits for Err. They also keep the mask from being 0, which would
-	// mean the default kinds.
-	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError) | maskOf(KindLimit))
+	// The reader itself needs the errors for End. They also keep the mask from being 0, which would mean the default kinds.
+	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))
 	if s.assembler != nil {
 		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
 		s.assembler.setRoom(s.config.max_choices, s.config.max_tool_calls)
@@ -161,7 +157,6 @@ func (r *Reader) begin(src io.Reader, status C.deltawire_status) {
 	r.copied, r.fed, r.finishing, r.over = false, false, false, false
 	r.event, r.joined = Event{}, r.joined[:0]
 	r.err, r.srcErr, r.apiError, r.stats = nil, nil, nil, Stats{}
-	r.limits, r.head = [LimitLength + 1]bool{}, r.head[:0]
 	if status != C.DELTAWIRE_OK {
 		r.stop(statusError(status))
 	}
@@ -228,9 +223,6 @@ func (r *Reader) take(c *C.deltawire_event) bool {
 	e.Start, e.End = uint64(c.start), uint64(c.end)
 	if (e.Kind == KindError || e.Kind == KindChoiceError) && r.apiError == nil {
 		r.apiError = e.APIError()
-	}
-	if e.Kind == KindLimit && e.Code <= uint32(LimitLength) {
-		r.limits[e.Code] = true
 	}
 	return r.shown&maskOf(e.Kind) != 0
 }
@@ -300,7 +292,6 @@ func (r *Reader) read() bool {
 		}
 		r.in, r.srcErr = r.buf[:n], err
 		if n > 0 {
-			r.keepHead(r.in)
 			return true
 		}
 	}
@@ -308,32 +299,12 @@ func (r *Reader) read() bool {
 	return false
 }
 
-// maxHead is how many bytes of the start of a stream the error about a JSON answer quotes.
-const maxHead = 120
-
-// keepHead appends b, the next bytes of the stream, to the head that the reader keeps. It keeps one byte more than the
-// error quotes, which shows that the stream goes on.
-func (r *Reader) keepHead(b []byte) {
-	if room := maxHead + 1 - len(r.head); room > 0 {
-		r.head = append(r.head, b[:min(room, len(b))]...)
-	}
-}
-
-// quoteHead returns the start of the stream on one line, with unprintable characters escaped.
-func (r *Reader) quoteHead() string {
-	head, dots := r.head, ""
-	if len(head) > maxHead {
-		head, dots = head[:maxHead], "…"
-	}
-	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
-	return printable(strings.ToValidUTF8(strings.Join(strings.Fields(string(head)), " "), "") + dots)
-}
-
-// whyLeftOut returns why the parser left out deltas, and the options that raise those limits.
-func (r *Reader) whyLeftOut() string {
+// whyLeftOut returns why the parser left out deltas, and the options that raise those limits. The set has a bit for each
+// limit.
+func (r *Reader) whyLeftOut(set uint32) string {
 	text, before := "", ": "
 	add := func(limit Limit, format string, args ...any) {
-		if r.limits[limit] {
+		if set&(1<<limit) != 0 {
 			text += before + fmt.Sprintf(format, args...)
 			before = ", "
 		}
@@ -384,8 +355,7 @@ func (r *Reader) grow(full bool) bool {
 func (r *Reader) finished() {
 	r.over = true
 	end := r.End()
-	end.limits, end.beginning = r.whyLeftOut(), r.quoteHead()
-	r.err = end.err()
+	r.err = end.err(r.whyLeftOut(end.limits))
 	if r.err == nil && r.settings.assembler != nil {
 		r.err = r.settings.assembler.err()
 	}
@@ -416,8 +386,8 @@ func (r *Reader) Event() *Event { return &r.event }
 // nothing was too long. Otherwise Err returns
 //
 //   - an [*APIError];
-//   - [ErrTruncated], [ErrEmpty], or an error that wraps [ErrNotAStream], [ErrJSONAnswer], [ErrOtherProtocol] or
-//     [ErrIncomplete];
+//   - [ErrTruncated], [ErrAborted], [ErrEmpty], or an error that wraps [ErrNotAStream], [ErrJSONAnswer],
+//     [ErrOtherProtocol] or [ErrIncomplete];
 //   - the error of the source, alone or wrapped together with one of those. An error of the source after [DONE] is
 //     ignored, because nothing is missing. [ErrClosed], of [Reader.Tee], is such an error, and is always wrapped;
 //   - a [*StrictError], or an error that names a misuse, such as an option out of range.
@@ -462,8 +432,12 @@ func (r *Reader) End() End {
 	if r.block == nil || C.bridge_end_of(r.p(), &c) != C.DELTAWIRE_OK {
 		return End{Verdict: VerdictEmpty}
 	}
+	verdict, left := Verdict(c.verdict), r.srcErr == ErrClosed || errors.Is(r.srcErr, context.Canceled)
+	if left && (verdict == VerdictTruncated || verdict == VerdictLost) {
+		verdict = VerdictAborted
+	}
 	return End{
-		Verdict:         Verdict(c.verdict),
+		Verdict:         verdict,
 		Media:           Media(c.media),
 		Protocol:        Protocol(c.protocol),
 		Pending:         Pending(c.pending),
@@ -479,6 +453,9 @@ func (r *Reader) End() End {
 		Offset:          uint64(c.offset),
 		Failed:          c.api_error != 0,
 		APIError:        r.apiError,
+		FirstBytes:      C.GoStringN((*C.char)(unsafe.Pointer(&c.first_bytes[0])), C.int(c.first_len)),
+		limits:          uint32(c.limits),
+		left:            left,
 	}
 }
 

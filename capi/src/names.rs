@@ -30,24 +30,48 @@ macro_rules! names {
 fn words_of(status: deltawire_status) -> [&'static CStr; 2] {
     match status {
         DELTAWIRE_OK => [c"OK", c"done"],
-        DELTAWIRE_PAUSED => [c"PAUSED", c"a callback asked for a pause"],
-        DELTAWIRE_MORE => [c"MORE", c"the array or the scratch is full"],
-        DELTAWIRE_NEED_STORAGE => [c"NEED_STORAGE", c"the block is too small for what it must keep"],
+        DELTAWIRE_PAUSED => [c"PAUSED", c"a callback asked for a pause: call again with the unconsumed bytes"],
+        DELTAWIRE_MORE => [c"MORE", c"the array or the scratch is full: call again with the unconsumed bytes"],
+        DELTAWIRE_NEED_STORAGE => [
+            c"NEED_STORAGE",
+            c"the block is too small for what it must keep: deltawire_need or deltawire_message_need has the size",
+        ],
         DELTAWIRE_ABSENT => [c"ABSENT", c"there is no such value, or it has another type"],
         DELTAWIRE_E_NULL => [c"E_NULL", c"a pointer that must not be NULL is NULL"],
-        DELTAWIRE_E_CONFIG => [c"E_CONFIG", c"a struct has an unknown size or a value out of range"],
-        DELTAWIRE_E_SMALL => [c"E_SMALL", c"memory is too small"],
+        DELTAWIRE_E_CONFIG => [
+            c"E_CONFIG",
+            c"a struct has an unknown size, which its _INIT macro sets, or a value out of range",
+        ],
+        DELTAWIRE_E_SMALL => [c"E_SMALL", c"memory is too small: a _size or _need function, or *need, has the length"],
         DELTAWIRE_E_ALIGN => [c"E_ALIGN", c"memory is not aligned to DELTAWIRE_ALIGN"],
-        DELTAWIRE_E_STATE => [c"E_STATE", c"the block was never initialized, or the order of calls is wrong"],
-        DELTAWIRE_E_REENTRANT => [c"E_REENTRANT", c"a callback called a function on the parser or workspace in use"],
+        DELTAWIRE_E_STATE => [
+            c"E_STATE",
+            c"a call is missing before this one: deltawire_init for a new block, deltawire_reset after the end of a stream, \
+            the same kind of call (feed or batch) as before for a pending event, deltawire_feed for committed bytes, \
+            deltawire_reserve for deltawire_commit; or the config lacks DELTAWIRE_CFG_SHARED, or has it and the call is \
+            without _with, or lacks read_len or DELTAWIRE_MODE_USAGE",
+        ],
+        DELTAWIRE_E_REENTRANT => [
+            c"E_REENTRANT",
+            c"a callback called a function on the parser or workspace in use: let the callback return first",
+        ],
         DELTAWIRE_E_RANGE => [c"E_RANGE", c"an argument is out of range, or a number does not fit its type"],
         DELTAWIRE_E_RESUME => [
             c"E_RESUME",
             c"the parser expects the unconsumed bytes again, or a loop left a batch before its last event",
         ],
-        DELTAWIRE_E_ABORTED => [c"E_ABORTED", c"a callback aborted the call"],
-        DELTAWIRE_E_CALLBACK => [c"E_CALLBACK", c"a callback returned an unknown number"],
-        DELTAWIRE_E_STRICT => [c"E_STRICT", c"the stream has a quirk that the config makes an error"],
+        DELTAWIRE_E_ABORTED => {
+            [c"E_ABORTED", c"a callback aborted the call: deltawire_reset begins another stream"]
+        }
+        DELTAWIRE_E_CALLBACK => [
+            c"E_CALLBACK",
+            c"a callback returned a number that no constant names: deltawire_reset begins another stream",
+        ],
+        DELTAWIRE_E_STRICT => [
+            c"E_STRICT",
+            c"the stream has a quirk that the config makes an error, which deltawire_error_quirk names: deltawire_reset \
+            begins another stream",
+        ],
         _ => [c"?"; 2],
     }
 }
@@ -146,6 +170,7 @@ pub extern "C" fn deltawire_verdict_name(verdict: u32) -> *const c_char {
         DELTAWIRE_VERDICT_OTHER_PROTOCOL = Verdict::OtherProtocol as u32 => "OtherProtocol",
         DELTAWIRE_VERDICT_LOST = Verdict::Lost as u32 => "Lost",
         DELTAWIRE_VERDICT_TRUNCATED = Verdict::Truncated as u32 => "Truncated",
+        DELTAWIRE_VERDICT_ABORTED = Verdict::Aborted as u32 => "Aborted",
     }
 }
 

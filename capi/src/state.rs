@@ -1,9 +1,12 @@
 //! What a parser knows of its stream: how it ended, token counts, last event ID, failure and quirks.
 
 use crate::block::{look, Phase, ReadBlock};
-use crate::convert::{answer, fill, give_usage, str_of};
+use crate::convert::{answer, buffer, check_size, fill, give_usage, sized, str_of};
 use crate::names::quirk_of;
 use crate::types::*;
+use core::ffi::c_char;
+use deltawire::stream::{End, Media, Pending, Protocol};
+use deltawire::Verdict;
 
 /// Writes how the stream ended, or how it would end now. Answers OK, E_NULL, E_ALIGN, E_STATE,
 /// E_REENTRANT, E_CONFIG (`size`).
@@ -30,8 +33,76 @@ pub unsafe extern "C" fn deltawire_end_of(p: *const deltawire_parser, out: *mut 
             complete: u32::from(end.is_complete() && core.sticky == DELTAWIRE_OK),
             media: end.media.map_or(DELTAWIRE_MEDIA_NONE, |media| media as u32),
             protocol: end.protocol.map_or(DELTAWIRE_PROTOCOL_NONE, |protocol| protocol as u32),
+            replaced: end.replaced,
+            broken_calls: end.broken_calls,
+            limits: end.limits().into(),
+            first_len: end.first_bytes().len() as u32,
+            first_bytes: {
+                let mut bytes = [0; DELTAWIRE_FIRST_BYTES];
+                bytes.iter_mut().zip(end.first_bytes()).for_each(|(to, byte)| *to = *byte);
+                bytes
+            },
         })
     }
+}
+
+/// Writes in words how a stream ended, on one line: the verdict, what came instead of a stream with
+/// its first bytes, the protocol that is not read, what was lost, and the limits to raise, by their
+/// names in `deltawire_config`. Characters that a terminal could obey are escaped. As snprintf, it
+/// writes at most `cap` bytes to `buf`, of which the last is NUL, and returns the length of the
+/// whole text without the NUL; a text that does not fit is cut at a character. 1024 bytes hold every
+/// text. `buf` may be NULL if `cap` is 0. Returns 0, and writes nothing, if `end` or `buf` is NULL
+/// or the size of `end` is unknown.
+#[no_mangle]
+pub unsafe extern "C" fn deltawire_end_text(end: *const deltawire_end, buf: *mut c_char, cap: usize) -> usize {
+    // SAFETY: the caller promises valid pointers.
+    let given = unsafe {
+        let Ok(size) = check_size(end.cast_mut()) else { return 0 };
+        let Ok(given) = sized(end, size as usize) else { return 0 };
+        given
+    };
+    // SAFETY: as above.
+    let Ok(room) = (unsafe { buffer(buf.cast(), cap) }) else { return 0 };
+    let (mut len, mut written, mut splits) = (0usize, 0usize, false);
+    restored(&given).put(true, &mut |text| {
+        for byte in text.bytes() {
+            // The last byte of the buffer is for the NUL.
+            match room.get_mut(len).filter(|_| len.saturating_add(1) < cap) {
+                Some(to) => (*to, written) = (byte, len.saturating_add(1)),
+                None => splits |= len == written && byte & 0xC0 == 0x80,
+            }
+            len = len.saturating_add(1);
+        }
+    });
+    if splits {
+        written = room.iter().take(written).rposition(|byte| byte & 0xC0 != 0x80).unwrap_or(0);
+    }
+    if let Some(nul) = room.get_mut(written) {
+        *nul = 0;
+    }
+    len
+}
+
+/// The end that the struct describes, as far as its text needs it.
+fn restored(given: &deltawire_end) -> End {
+    let number_in = |number: u32| usize::try_from(number).ok()?.checked_sub(1);
+    let verdict = number_in(given.verdict).and_then(|at| Verdict::ALL.get(at));
+    let first = given.first_bytes.get(..given.first_len as usize).unwrap_or_default();
+    let verdict = verdict.copied().unwrap_or(Verdict::Empty);
+    let mut end = End::restored(verdict, given.complete != 0, given.limits as u8, first);
+    end.media = number_in(given.media).and_then(|at| Media::ALL.get(at)).copied();
+    end.protocol = Protocol::from_number(given.protocol);
+    end.pending = match given.pending {
+        DELTAWIRE_PENDING_EVENT => Pending::Event,
+        DELTAWIRE_PENDING_JSON => Pending::Json,
+        DELTAWIRE_PENDING_LINE => Pending::Line,
+        _ => Pending::Nothing,
+    };
+    (end.done, end.body) = (given.done != 0, given.body != 0);
+    (end.malformed, end.too_long, end.left_out) = (given.malformed, given.too_long, given.left_out);
+    (end.replaced, end.broken_calls) = (given.replaced, given.broken_calls);
+    end.offset = given.offset;
+    end
 }
 
 /// The token counts so far: those of the last usage, to which a usage of chat completions without

@@ -59,7 +59,10 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
     let counted = |quirk| u32::try_from((met.count)(quirk)).unwrap_or(u32::MAX);
     end.replaced = end.replaced.max(counted(Quirk::ReplacedMessage));
     end.broken_calls = counted(Quirk::BrokenArguments);
-    complain(format_args!("verdict: {end}"));
+    // The lines after it have the rest of the sentence, with the names of this command's options.
+    let mut verdict = String::from("verdict: ");
+    end.put(false, &mut |text| verdict += text);
+    complain(verdict);
     if is_foreign(&end) {
         opening.name_foreign();
     }

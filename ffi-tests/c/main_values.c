@@ -95,7 +95,7 @@ static void names(void)
         "QUIRK", "DONE", "PAYLOAD", "META", "ANNOTATION", "?", "?", "SIGNATURE",
         "MEDIA", "?", "?", "NATIVE", "TOOL_CALL_END"};
     static const char *const verdicts[] = {"Empty", "NotAStream", "ApiError", "Done", "Finished", "Body", "JsonAnswer",
-                                           "OtherProtocol", "Lost", "Truncated"};
+                                           "OtherProtocol", "Lost", "Truncated", "Aborted"};
     static const char *const medias[] = {"Gzip", "Zstd", "Binary", "Html", "Text"};
     static const char *const protocols[] = {"Other", "Responses", "Anthropic", "Gemini", "Interactions", "Ollama", "Cohere", "Chat"};
     static const char *const pendings[] = {"Nothing", "Event", "Json", "Line"};
@@ -117,7 +117,7 @@ static void names(void)
         CHECK_OF(name, strcmp(deltawire_event_name(i), name) == 0);
     }
     CHECK(strcmp(deltawire_event_name(DELTAWIRE_EV_FRAME), "FRAME") == 0);
-    for (i = 0; i < 10; i++) CHECK_OF(verdicts[i], strcmp(deltawire_verdict_name(i + 1), verdicts[i]) == 0);
+    for (i = 0; i < 11; i++) CHECK_OF(verdicts[i], strcmp(deltawire_verdict_name(i + 1), verdicts[i]) == 0);
     for (i = 0; i < 5; i++) CHECK_OF(medias[i], strcmp(deltawire_media_name(i + 1), medias[i]) == 0);
     for (i = 0; i < 8; i++) CHECK_OF(protocols[i], strcmp(deltawire_protocol_name(i + 1), protocols[i]) == 0);
     for (i = 0; i < 4; i++) CHECK_OF(pendings[i], strcmp(deltawire_pending_name(i), pendings[i]) == 0);
@@ -1024,6 +1024,88 @@ static void chunks_of_other_protocols(void)
     }
 }
 
+static int32_t aborts(void *user, const deltawire_at *at)
+{
+    (void)at;
+    return -*(int32_t *)user;
+}
+
+/* The sentence about the end of each wrong input, whole and in buffers that are too small; and what a status says is to be done. */
+static void ends(void)
+{
+    static const struct {
+        const char *input;
+        size_t len;
+        const char *sentence;
+    } rows[] = {
+#define ENDS(INPUT, SENTENCE) {INPUT, sizeof(INPUT) - 1, SENTENCE},
+#include "../ends.inc"
+#undef ENDS
+    };
+    static const char chunk[] = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
+    /* A choice needs room for members that no event is made of, too. */
+    static const char third[] = "data: {\"choices\":[{\"index\":3,\"delta\":{\"images\":[1]}}]}\n\n";
+    static DELTAWIRE_BLOCK(block, 512);
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
+    deltawire_end end = DELTAWIRE_END_INIT;
+    deltawire_parser *p;
+    char text[1024];
+    int32_t code = 7;
+    size_t i, cap, need, fed;
+    config.max_event_len = 200;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const size_t len = rows[i].len, all = strlen(rows[i].sentence);
+        CHECK(deltawire_init(&block, sizeof block, &config, &p) == OK);
+        for (fed = 0; fed < len; fed++) {
+            CHECK_OF(rows[i].sentence, deltawire_feed(p, rows[i].input + fed, i % 2 ? 1 : len, NULL, NULL, NULL) == OK);
+            if (i % 2 == 0) break;
+        }
+        CHECK_OF(rows[i].sentence, deltawire_finish(p, NULL, NULL) == OK && deltawire_end_of(p, &end) == OK);
+        memset(text, 'x', sizeof text);
+        need = deltawire_end_text(&end, text, sizeof text);
+        CHECK_OF(rows[i].sentence, need == all && strcmp(text, rows[i].sentence) == 0);
+        if (need != all || strcmp(text, rows[i].sentence) != 0) printf("  it says: %s\n", text);
+        for (cap = 0; cap <= all; cap++) {
+            memset(text, 'x', sizeof text);
+            CHECK_OF(rows[i].sentence, deltawire_end_text(&end, text, cap) == all && text[cap] == 'x');
+            if (cap == 0) continue;
+            need = strlen(text);
+            /* Cut at a character, which has at most three bytes here. */
+            CHECK_OF(rows[i].sentence, need < cap && need + 3 >= cap && memcmp(text, rows[i].sentence, need) == 0);
+            CHECK_OF(rows[i].sentence, ((unsigned char)rows[i].sentence[need] & 0xC0) != 0x80);
+        }
+    }
+    CHECK(deltawire_end_text(&end, NULL, 0) == strlen(rows[i - 1].sentence) && deltawire_end_text(&end, NULL, 9) == 0);
+    CHECK(deltawire_end_text(NULL, text, sizeof text) == 0);
+    /* The first bytes are as they were sent. */
+    CHECK(deltawire_init(&block, sizeof block, &config, &p) == OK && deltawire_feed(p, "\n<a\x1B", 4, NULL, NULL, NULL) == OK);
+    CHECK(deltawire_finish(p, NULL, NULL) == OK && deltawire_end_of(p, &end) == OK);
+    CHECK(end.first_len == 3 && memcmp(end.first_bytes, "<a\x1B\0", 4) == 0);
+    /* More bytes need another stream. */
+    CHECK(strstr(deltawire_status_text(deltawire_feed(p, "x", 1, NULL, NULL, NULL)), "deltawire_reset") != NULL);
+    end.size = 7;
+    CHECK(strstr(deltawire_status_text(deltawire_end_of(p, &end)), "_INIT") != NULL && deltawire_end_text(&end, text, 9) == 0);
+    end.size = sizeof end;
+    CHECK(strstr(deltawire_status_text(deltawire_commit(p, 1)), "deltawire_reserve") != NULL);
+    memset(&block, 0, sizeof block);
+    CHECK(strstr(deltawire_status_text(deltawire_reset(p)), "deltawire_init") != NULL);
+    /* Too many choices, and a callback that aborts: the caller did that, so the stream was not cut. */
+    config.max_choices = 1;
+    CHECK(deltawire_init(&block, sizeof block, &config, &p) == OK);
+    CHECK(deltawire_feed(p, chunk, sizeof chunk - 1, NULL, NULL, NULL) == OK);
+    CHECK(deltawire_feed(p, third, sizeof third - 1, NULL, NULL, NULL) == OK);
+    CHECK(deltawire_end_of(p, &end) == OK && end.limits == 1 << DELTAWIRE_LIMIT_CHOICES && end.first_len == 0);
+    deltawire_end_text(&end, text, sizeof text);
+    CHECK_OF(text, strcmp(text, "lost: parts of the stream could not be read: 1 left out (raise max_choices)") == 0);
+    callbacks.on_chunk = aborts;
+    CHECK(deltawire_feed(p, chunk, sizeof chunk - 1, &callbacks, &code, NULL) == DELTAWIRE_E_ABORTED);
+    CHECK(strstr(deltawire_status_text(deltawire_finish(p, NULL, NULL)), "deltawire_reset") != NULL);
+    CHECK(deltawire_end_of(p, &end) == OK && end.verdict == DELTAWIRE_VERDICT_ABORTED && !end.complete);
+    deltawire_end_text(&end, text, sizeof text);
+    CHECK_OF(text, strcmp(text, "aborted: the caller broke off: 1 left out (raise max_choices)") == 0);
+}
+
 int main(void)
 {
     count_from_now();
@@ -1037,6 +1119,7 @@ int main(void)
     errors();
     usage_bits();
     usages();
+    ends();
     other_protocols();
     chunks_of_other_protocols();
     work();

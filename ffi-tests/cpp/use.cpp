@@ -226,6 +226,37 @@ void ends() {
     static_assert(static_cast<std::uint32_t>(deltawire::mode::usage) == DELTAWIRE_MODE_USAGE, "the modes of C");
 }
 
+/// The sentence about the end of each wrong input, and what an exception says is to be done.
+void sentences() {
+    const auto sentence = [](const std::string &input) {
+        deltawire::config how;
+        how.max_event_len = 200;
+        deltawire::parser parser(how);
+        (void)parser.feed(input, deltawire::discard{});
+        (void)parser.finish();
+        return to_string(parser.end());
+    };
+#define ENDS(INPUT, SENTENCE) CHECK(sum, sentence(std::string(INPUT, sizeof(INPUT) - 1)) == (SENTENCE));
+#include "../ends.inc"
+#undef ENDS
+    deltawire::parser parser;
+    (void)parser.feed("\n<p>", deltawire::discard{});
+    (void)parser.finish();
+    const auto page = parser.end();
+    CHECK(sum, page.first_bytes() == "<p>" && page.media == deltawire::media::html);
+    try {
+        (void)parser.feed("more", deltawire::discard{});
+        CHECK(sum, false);
+    } catch (const deltawire::error &e) {
+        CHECK(sum, std::string(e.what()).find("reset") != std::string::npos);
+    }
+    parser.reset();
+    const auto stops = deltawire::callbacks().on_content([](std::string_view) { return flow::abort; });
+    CHECK(sum, parser.feed(content_chunk("a"), stops).status == status::aborted);
+    CHECK(sum, parser.end().how == deltawire::verdict::aborted && to_string(parser.end()) == "aborted: the caller broke off");
+    CHECK(sum, to_string(parser.end().how) == "Aborted");
+}
+
 void pauses() {
     const std::string input = content_chunk("a") + content_chunk("b") + content_chunk("c");
     struct handler {
@@ -1061,6 +1092,7 @@ int main(int argc, char **argv) {
         moves_and_clones();
         growth();
         ends();
+    sentences();
         pauses();
         batches();
         usages();

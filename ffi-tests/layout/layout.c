@@ -120,7 +120,7 @@ OFFSET(deltawire_batch_result, events, 8, 4, 4);
 OFFSET(deltawire_batch_result, scratch_used, 16, 8, 8);
 OFFSET(deltawire_batch_result, scratch_need, 24, 12, 12);
 
-SIZE(deltawire_end, 56, 56, 56);
+SIZE(deltawire_end, 200, 200, 200);
 ALIGN(deltawire_end, 8, 8, 4);
 OFFSET(deltawire_end, size, 0, 0, 0);
 OFFSET(deltawire_end, verdict, 4, 4, 4);
@@ -138,6 +138,11 @@ OFFSET(deltawire_end, left_out, 40, 40, 40);
 OFFSET(deltawire_end, complete, 44, 44, 44);
 OFFSET(deltawire_end, media, 48, 48, 48);
 OFFSET(deltawire_end, protocol, 52, 52, 52);
+OFFSET(deltawire_end, replaced, 56, 56, 56);
+OFFSET(deltawire_end, broken_calls, 60, 60, 60);
+OFFSET(deltawire_end, limits, 64, 64, 64);
+OFFSET(deltawire_end, first_len, 68, 68, 68);
+OFFSET(deltawire_end, first_bytes, 72, 72, 72);
 
 SIZE(deltawire_usage, 88, 88, 88);
 ALIGN(deltawire_usage, 8, 8, 4);

@@ -79,6 +79,8 @@ static void note_end(void) {
     deltawire_str id = {0, 0};
     note((u64)deltawire_end_of(parser, &end));
     note_bytes(&end, sizeof end);
+    char text[1024];
+    note_bytes(text, deltawire_end_text(&end, text, sizeof text));
     note((u64)deltawire_last_usage(parser, &usage));
     note_bytes(&usage, sizeof usage);
     note((u64)deltawire_last_event_id(parser, &id));

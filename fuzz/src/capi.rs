@@ -516,7 +516,9 @@ impl<'s> Walk<'s> {
     }
 
     fn end(&self) -> Log {
-        let mut end = deltawire_end { size: size_of::<deltawire_end>() as u32, ..Default::default() };
+        // SAFETY: zeros are valid numbers.
+        let mut end: deltawire_end = unsafe { core::mem::zeroed() };
+        end.size = size_of::<deltawire_end>() as u32;
         // SAFETY: a valid parser.
         let status = unsafe { deltawire_end_of(self.block.0.as_ptr().cast(), &mut end) };
         assert_eq!(status, DELTAWIRE_OK);

@@ -4,6 +4,7 @@
 use super::choices::delta_at;
 use super::index::{choice, delta, ChoiceIndex, DeltaIndex, Spans, ValueSpan};
 use super::inside::has_delta;
+use super::others::has_others;
 use super::page::{ChoiceItems, DeltaList, How, PageItem};
 use super::parts::{detail_text, ReasoningDetails};
 use super::scalar::{is_error, member_of, native_reason_of, reason_of, string_of, text_of};
@@ -51,6 +52,9 @@ pub(super) fn put_choice(payload: &[u8], fields: &ChoiceIndex, number: u32, item
         if reader.first_byte(spans, member) != Some(b'n') {
             reader.beside_delta(spans, member);
         }
+    }
+    if reader.items.is_empty() {
+        reader.put_bare(spans.get(choice::ITSELF));
     }
 }
 
@@ -243,6 +247,16 @@ impl<'r> ItemReader<'r, '_> {
             (delta::AUDIO, ValueKind::Object) => self.put_value(Kind::Audio, How::Raw, value),
             (delta::ANNOTATIONS, ValueKind::Array) => self.put_value(Kind::Annotation, How::Raw, value),
             _ => {}
+        }
+    }
+
+    /// Puts an item for a choice that has only members that no delta is made of. Only the tracker sees it, so that such a
+    /// choice needs room as any other. A template has no such item: the tracker saw its choice when it was learned.
+    #[inline(never)]
+    fn put_bare(&mut self, choice: Option<ValueSpan>) {
+        let Some(choice) = choice.map(|span| span.value(self.payload)) else { return };
+        if !self.items.keeps_all && has_others(self.payload, choice) {
+            self.put_value(Kind::Meta, How::Whole, choice);
         }
     }
 

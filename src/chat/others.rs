@@ -156,6 +156,12 @@ impl<'a> Iterator for OtherMembers<'a> {
     }
 }
 
+/// Whether a choice has a member that no delta is made of.
+pub(super) fn has_others(payload: &[u8], choice: Value<'_>) -> bool {
+    let choice = Container::of(payload, Some(choice));
+    OtherMembers { chunk: Container::NOTHING, choice, ..OtherMembers::of(payload, None) }.next().is_some()
+}
+
 /// The members of a tool call and of its function that no other delta is made of, while they are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CallMembers {

@@ -12,7 +12,7 @@ pub(crate) enum How {
     Text,
     /// A raw JSON value.
     Raw,
-    /// A `message`, or a text or a raw value inside a message.
+    /// A `message`, or a text or a raw value inside a message; or a choice without deltas, whose kind is `Meta`.
     Whole,
     /// A tool call that has only an index, which is in `start`.
     Fragment,
@@ -218,6 +218,12 @@ impl<'r> ChoiceItems<'r> {
     #[inline]
     pub(crate) fn as_slice(&self) -> &[PageItem] {
         self.room.get(..self.len).unwrap_or_default()
+    }
+
+    /// Whether the choice has no item.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0 && !self.is_cut
     }
 
     /// Whether the last item is of this kind.

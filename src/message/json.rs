@@ -1,13 +1,13 @@
 //! Writes a log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLogOf;
-use super::native::put_number;
 use super::read::{Field, Out};
 use super::record::{kind, RecordKey};
 use super::table::{flag, LoggedChoice, Rows};
 use super::tokens::LISTS;
 use crate::chat::Owner;
 use crate::json;
+use crate::shown::put_number;
 
 /// Which members the JSON of a message has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -9,6 +9,7 @@ use crate::chat::scalar::is_type;
 use crate::chat::TokenCounts;
 use crate::dialect::{Counts, Protocol};
 use crate::json::{self, Text, TextFlags, Value};
+use crate::shown::put_number;
 
 impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Whether the message is of another protocol.
@@ -167,22 +168,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 /// Whether a part is a thinking block that only Anthropic can read.
 fn is_redacted(part: Value<'_>) -> bool {
     is_type(part, "redacted_thinking")
-}
-
-/// Puts a number.
-pub(super) fn put_number(number: u64, put: &mut dyn FnMut(&[u8])) {
-    let mut digits = [0; 20];
-    let (mut left, mut count) = (number, 0usize);
-    for digit in digits.iter_mut().rev() {
-        *digit = b'0'.wrapping_add((left % 10) as u8);
-        left /= 10;
-        count = count.saturating_add(1);
-        if left == 0 {
-            break;
-        }
-    }
-    let from = digits.len().saturating_sub(count);
-    put(digits.get(from..).unwrap_or_default());
 }
 
 /// Writes an object from values with their paths (`$.a.b[0]`), in the order of the values. If a container of an earlier

@@ -1,16 +1,18 @@
 //! The end of a stream: the verdict, and the facts that explain it.
 
-use super::media::Media;
+use super::media::{FirstBytes, Media};
 use crate::dialect::Protocol;
+use crate::shown::{put_line, put_number};
 use crate::words::words;
+use crate::Error;
 use core::fmt;
 
 /// The payload that ends a response.
 pub(super) const DONE: &[u8] = b"[DONE]";
 
 words! {
-    /// How a stream ended, in one word. If several variants apply, the one with the lowest number counts. The numbers
-    /// are those of the C interface.
+    /// How a stream ended, in one word. If several variants apply, the one with the lowest number counts, but `Aborted`
+    /// counts before `Lost` and `Truncated`. The numbers are those of the C interface.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[repr(u8)]
     #[non_exhaustive]
@@ -40,6 +42,9 @@ words! {
         Lost = 9, "lost: parts of the stream could not be read";
         /// The stream was cut: `[DONE]` did not come, and a choice has no finish reason, or no choice came.
         Truncated = 10, "truncated: the stream was cut";
+        /// The stream would be `Lost` or `Truncated`, but a handler had [broken off](super::Stop::Abort), so nobody
+        /// knows how it would have ended.
+        Aborted = 11, "aborted: the caller broke off";
     }
 }
 
@@ -105,6 +110,10 @@ pub struct End {
     pub left_out: u32,
     /// How many bytes were read.
     pub offset: u64,
+    /// Why: a bit for each [`Error::number`].
+    pub(super) limits: u8,
+    /// The first bytes, if they are no event stream.
+    pub(super) first: FirstBytes,
     /// Payloads are not read, so any event stream can be complete.
     pub(super) opaque: bool,
     /// Deltas of an event were not emitted, because a handler stopped inside the event, or the event has a quirk that
@@ -165,58 +174,183 @@ impl End {
             | Verdict::ApiError
             | Verdict::JsonAnswer
             | Verdict::Lost
-            | Verdict::Truncated => false,
+            | Verdict::Truncated
+            | Verdict::Aborted => false,
         };
         let lost = [self.malformed, self.too_long, self.left_out, self.replaced, self.broken_calls];
         let lost_nothing = lost == [0; 5];
         came_to_its_end && lost_nothing && !self.broke_off && (self.done || self.pending == Pending::Nothing)
     }
 
-    /// The end with this many more events whose deltas were left out.
-    pub(super) fn with_left_out(self, events: u32) -> End {
-        let left_out = self.left_out.saturating_add(events);
-        let is_lost = self.verdict == Verdict::Truncated && self.pending == Pending::Nothing && left_out > 0;
-        End { left_out, verdict: if is_lost { Verdict::Lost } else { self.verdict }, ..self }
+    /// The first bytes of a response that does not begin with an event stream: a page, the sentence of a proxy, a JSON
+    /// body. They begin with the first byte that is not blank, and end before the first field, or after 128 bytes.
+    /// They are as they came: escape them before you print them. [`Display`](fmt::Display) does that.
+    ///
+    /// ```
+    /// # #[cfg(feature = "alloc")] {
+    /// let mut parser = deltawire::Parser::new(deltawire::Growing::new());
+    /// let mut page = &b"\n<html>\n<h1>502 Bad Gateway</h1>\n</html>\n"[..];
+    /// while parser.next(&mut page)?.is_some() {}
+    /// while parser.finish()?.is_some() {}
+    /// let end = parser.end();
+    /// assert_eq!(end.verdict, deltawire::Verdict::NotAStream);
+    /// assert!(end.first_bytes().starts_with(b"<html>\n<h1>"));
+    /// let text = "not an event stream: HTML or XML: <html> <h1>502 Bad Gateway</h1> </html>";
+    /// assert_eq!(end.to_string(), text);
+    /// # }
+    /// # Ok::<(), deltawire::Error>(())
+    /// ```
+    pub fn first_bytes(&self) -> &[u8] {
+        self.first.get()
+    }
+
+    /// An end with these facts, and no others.
+    #[doc(hidden)]
+    pub fn restored(verdict: Verdict, is_complete: bool, limits: u8, first_bytes: &[u8]) -> End {
+        End {
+            verdict,
+            media: None,
+            protocol: None,
+            done: false,
+            choices_seen: 0,
+            choices_finished: 0,
+            api_error: false,
+            body: false,
+            pending: Pending::Nothing,
+            malformed: 0,
+            too_long: 0,
+            replaced: 0,
+            broken_calls: 0,
+            left_out: 0,
+            offset: 0,
+            limits,
+            first: FirstBytes::of(first_bytes),
+            opaque: is_complete,
+            broke_off: !is_complete,
+        }
+    }
+
+    /// Why deltas were left out: a bit for each [`Error::number`].
+    #[doc(hidden)]
+    pub fn limits(&self) -> u8 {
+        self.limits
+    }
+
+    /// The end with one more event whose deltas were left out, if there is a limit.
+    pub(super) fn with_left_out(self, limit: Option<Error>) -> End {
+        let Some(limit) = limit else { return self };
+        let is_lost = self.verdict == Verdict::Truncated && self.pending == Pending::Nothing;
+        End {
+            left_out: self.left_out.saturating_add(1),
+            limits: self.limits | limit.bit(),
+            verdict: if is_lost { Verdict::Lost } else { self.verdict },
+            ..self
+        }
+    }
+
+    /// Gives `put` the end in words, piece by piece. With `is_whole` that is what [`Display`](fmt::Display) writes;
+    /// otherwise it is the verdict with media and protocol and, if the verdict suggests a whole response, the counts.
+    #[doc(hidden)]
+    pub fn put(&self, is_whole: bool, put: &mut dyn FnMut(&str)) {
+        let is_native = self.protocol.is_some_and(|protocol| protocol != Protocol::Chat);
+        let suggests_whole = matches!(self.verdict, Verdict::Done | Verdict::Finished | Verdict::Body);
+        put(match self.verdict {
+            _ if suggests_whole && self.body => Verdict::Body.text(),
+            Verdict::Finished if is_native => "finished",
+            Verdict::OtherProtocol if self.opaque => "an event stream whose payloads were not read",
+            verdict => verdict.text(),
+        });
+        if let (Verdict::NotAStream, Some(media)) = (self.verdict, self.media) {
+            put(": ");
+            put(media.text());
+        }
+        if let (Verdict::OtherProtocol, Some(protocol)) = (self.verdict, self.protocol) {
+            put(": ");
+            put(protocol.text());
+            if let Some(feature) = protocol.missing_feature() {
+                put(", whose feature `");
+                put(feature);
+                put("` is off");
+            }
+        }
+        let is_packed = matches!(self.media, Some(Media::Gzip | Media::Zstd));
+        if is_whole && is_packed {
+            put(" (decompress the body first)");
+        }
+        let is_quoted = matches!(self.verdict, Verdict::NotAStream | Verdict::JsonAnswer) && !is_packed;
+        if is_whole && is_quoted && !self.first_bytes().is_empty() {
+            put(": ");
+            let goes_on = self.first.is_full() && self.offset > self.first_bytes().len() as u64;
+            put_line(self.first_bytes(), goes_on, put);
+        }
+        if suggests_whole && !self.is_complete() {
+            put(", incomplete");
+            self.put_losses(is_whole, put);
+        } else if is_whole && matches!(self.verdict, Verdict::Lost | Verdict::Truncated | Verdict::Aborted) {
+            self.put_losses(true, put);
+        }
+    }
+
+    /// Gives `put` the counts of what was lost. If `is_whole`, also the limits to raise, and what was pending.
+    fn put_losses(&self, is_whole: bool, put: &mut dyn FnMut(&str)) {
+        let by = |limit: u32| u8::from(self.limits & 1 << limit > 0);
+        let raise = [
+            (1, "raise max_event_len"),
+            (by(1), "raise max_choices"),
+            (by(2), "raise max_tool_calls"),
+            (by(3), "an index out of range"),
+        ];
+        let lost = [
+            (self.malformed, "malformed", 0..0),
+            (self.too_long, "too long", 0..1),
+            (self.left_out, "left out", 1..4),
+            (self.replaced, "replaced", 0..0),
+            (self.broken_calls, "with broken tool calls", 0..0),
+        ];
+        let mut before = ": ";
+        for (count, what, reasons) in lost.into_iter().filter(|(count, ..)| *count > 0) {
+            put(before);
+            put_number(count.into(), &mut |digits| put(core::str::from_utf8(digits).unwrap_or_default()));
+            put(" ");
+            put(what);
+            before = ", ";
+            let mut open = " (";
+            for (_, reason) in raise.get(reasons).unwrap_or_default().iter().filter(|(is, _)| *is > 0 && is_whole) {
+                put(open);
+                put(reason);
+                open = ", ";
+            }
+            if open == ", " {
+                put(")");
+            }
+        }
+        let pending = match self.pending {
+            _ if self.done || !is_whole => return,
+            Pending::Nothing => return,
+            Pending::Event => "it ended inside an event",
+            Pending::Json => "it ended inside a JSON value",
+            Pending::Line => "it ended inside a line",
+        };
+        put(before);
+        put(pending);
     }
 }
 
-/// Writes the verdict in words, with the media of a response that is not a stream, or with the protocol of a stream
-/// that is not read and the crate feature that would read it. A body with a finish reason is written as a body. The words "without \[DONE\]" are written for
-/// chat completions only, because the other protocols never send it. If the verdict suggests a whole response that is
-/// [not complete](End::is_complete), the losses follow.
+/// Writes the verdict in words, and after it
+///
+/// - the media of a response that is not a stream, and its [first bytes](End::first_bytes) on one line, escaped; those
+///   of a JSON value that is no completion, too;
+/// - the protocol of a stream that is not read, and the crate feature that would read it;
+/// - of a response that is [not complete](End::is_complete), the counts of what was lost, what the end cut, and the
+///   limits to raise: [`max_event_len`](crate::Limits::with_max_event_len), and the choices and tool calls that the
+///   [`Tracker`](crate::track::Tracker) has room for, by their names in C.
+///
+/// A body with a finish reason is written as a body. The words "without \[DONE\]" are written for chat completions only,
+/// because the other protocols never send it.
 impl fmt::Display for End {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.verdict, self.media, self.protocol) {
-            (Verdict::NotAStream, Some(media), _) => write!(f, "{}: {media}", self.verdict),
-            (Verdict::OtherProtocol, _, Some(protocol)) => {
-                write!(f, "{}: {protocol}", self.verdict)?;
-                match protocol.missing_feature() {
-                    Some(feature) => write!(f, ", whose feature `{feature}` is off"),
-                    None => Ok(()),
-                }
-            }
-            (Verdict::Done | Verdict::Finished, ..) if self.body => fmt::Display::fmt(&Verdict::Body, f),
-            (Verdict::Finished, ..) if self.protocol.is_some_and(|protocol| protocol != Protocol::Chat) => {
-                f.write_str("finished")
-            }
-            (verdict, ..) => fmt::Display::fmt(&verdict, f),
-        }?;
-        if self.is_complete() || !matches!(self.verdict, Verdict::Done | Verdict::Finished | Verdict::Body) {
-            return Ok(());
-        }
-        let lost = [
-            (self.malformed, "malformed"),
-            (self.too_long, "too long"),
-            (self.left_out, "left out"),
-            (self.replaced, "replaced"),
-            (self.broken_calls, "with broken tool calls"),
-        ];
-        f.write_str(", incomplete")?;
-        let mut before = ": ";
-        for (count, what) in lost.into_iter().filter(|(count, _)| *count > 0) {
-            write!(f, "{before}{count} {what}")?;
-            before = ", ";
-        }
-        Ok(())
+        let mut written = Ok(());
+        self.put(true, &mut |text| written = written.and_then(|()| f.write_str(text)));
+        written
     }
 }

@@ -1,9 +1,10 @@
 //! The facts that the machine notes about a stream, and the verdict ([`End`]) that follows from them.
 
 use super::end::{End, Pending, Verdict};
-use super::media::{Media, Sniff};
+use super::media::{FirstBytes, Media, Sniff};
 use crate::chat::index::ChoiceSet;
 use crate::dialect::Protocol;
+use crate::Error;
 
 /// Which lines of an event stream came. If several variants apply, the last counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,6 +39,7 @@ pub(crate) enum Failed {
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) sniff: Sniff,
+    pub(crate) first: FirstBytes,
     pub(crate) evidence: Evidence,
     /// An unknown line has something besides JSON objects and arrays of them.
     pub(crate) has_text: bool,
@@ -69,17 +71,22 @@ pub(crate) struct Facts {
     pub(crate) malformed: u32,
     pub(crate) too_long: u32,
     pub(crate) left_out: u32,
+    /// Why: a bit for each [`Error::number`](crate::Error).
+    pub(crate) limits: u8,
     /// How many events had a text that is not the one that its deltas were.
     pub(crate) changed: u32,
     /// Deltas of an event were not emitted, because a handler stopped inside the event, or the event has a quirk that
     /// is configured as an error.
     pub(crate) broke_off: bool,
+    /// A handler did so.
+    pub(crate) aborted: bool,
 }
 
 impl Facts {
     /// The facts at the start of a stream.
     pub(crate) const NEW: Facts = Facts {
         sniff: Sniff::Blank,
+        first: FirstBytes::NONE,
         evidence: Evidence::Unknown,
         has_text: false,
         empty_array: false,
@@ -98,9 +105,35 @@ impl Facts {
         malformed: 0,
         too_long: 0,
         left_out: 0,
+        limits: 0,
         changed: 0,
         broke_off: false,
+        aborted: false,
     };
+
+    /// Takes in a window that begins at this stream offset.
+    pub(super) fn begin(&mut self, offset: u64, window: &[u8]) {
+        self.sniff.begin(window);
+        if self.evidence != Evidence::Fields {
+            self.first.keep(offset, window);
+        }
+    }
+
+    /// Notes that a field begins at this stream offset.
+    pub(super) fn note_field(&mut self, offset: u64) {
+        if self.evidence != Evidence::Fields {
+            self.evidence = Evidence::Fields;
+            self.first.end_at(offset);
+        }
+    }
+
+    /// Notes that deltas of an event were left out because of this limit.
+    pub(super) fn note_limit(&mut self, limit: Option<Error>) {
+        if let Some(limit) = limit {
+            self.left_out = self.left_out.saturating_add(1);
+            self.limits |= limit.bit();
+        }
+    }
 
     /// Whether only blanks and comments came.
     pub(super) fn is_bodiless(&self) -> bool {
@@ -126,6 +159,9 @@ impl Facts {
         let lost = self.malformed > 0 || self.too_long > 0 || self.left_out > 0;
         let between = self.pending == Pending::Nothing;
         let media = self.media();
+        // What was read of the window only.
+        let mut first = self.first;
+        first.end_at(offset);
         let body = self.is_alone() && self.raw_kind == RawKind::Body;
         // The unknown lines of an event stream are ignored, except for JSON.
         let came = self.own_event || self.foreign || self.failed != Failed::No || self.whole_values > 0;
@@ -143,8 +179,10 @@ impl Facts {
             Verdict::Body
         } else if self.is_json_answer() && self.pending != Pending::Json && !lost {
             Verdict::JsonAnswer
-        } else if self.foreign && !self.own_event && !(opaque && (lost || !between)) {
+        } else if self.foreign && !self.own_event && !(opaque && (lost || !between || self.aborted)) {
             Verdict::OtherProtocol
+        } else if self.aborted {
+            Verdict::Aborted
         } else if between && lost {
             Verdict::Lost
         } else {
@@ -165,6 +203,8 @@ impl Facts {
             replaced: self.changed,
             broken_calls: 0,
             left_out: self.left_out,
+            limits: self.limits,
+            first,
             offset,
             opaque,
             broke_off: self.broke_off,
@@ -193,7 +233,7 @@ impl Facts {
 
 #[cfg(test)]
 mod tests {
-    use super::{ChoiceSet, End, Evidence, Facts, Failed, Media, Pending, Protocol, RawKind, Sniff, Verdict};
+    use super::{ChoiceSet, End, Error, Evidence, Facts, Failed, Media, Pending, Protocol, RawKind, Sniff, Verdict};
 
     type Note = fn(&mut Facts);
 
@@ -211,7 +251,7 @@ mod tests {
     }
 
     /// The verdicts in their order, each with facts that lead to it, and whether it is complete if nothing was lost.
-    const VERDICTS: [(Note, Verdict, bool); 10] = [
+    const VERDICTS: [(Note, Verdict, bool); 11] = [
         (|facts| facts.sniff = Sniff::Blank, Verdict::Empty, false),
         (|facts| facts.sniff = Sniff::Html, Verdict::NotAStream, false),
         (|facts| facts.failed = Failed::Raw, Verdict::ApiError, false),
@@ -228,6 +268,7 @@ mod tests {
             false,
         ),
         (|facts| facts.foreign = true, Verdict::OtherProtocol, false),
+        (|facts| facts.aborted = true, Verdict::Aborted, false),
         (|facts| facts.malformed = 1, Verdict::Lost, false),
         (|facts| (facts.own_event, facts.seen) = (true, one()), Verdict::Truncated, false),
     ];
@@ -237,7 +278,6 @@ mod tests {
         for (at, (note, verdict, complete)) in VERDICTS.into_iter().enumerate() {
             let alone = end(false, note);
             assert_eq!((alone.verdict, alone.is_complete()), (verdict, complete));
-            assert_eq!(usize::from(verdict as u8), at + 1);
             for (other, later, _) in VERDICTS.into_iter().skip(at + 1) {
                 let both = end(false, |facts| {
                     other(facts);
@@ -309,10 +349,11 @@ mod tests {
                 });
                 assert_eq!(end.verdict, expected);
             }
-            let added = end(false, |facts| facts.pending = pending).with_left_out(2);
-            assert_eq!((added.verdict, added.left_out), (expected, 2));
+            let added = end(false, |facts| facts.pending = pending)
+                .with_left_out(Some(Error::TooManyChoices { choice: 9, offset: 0 }));
+            assert_eq!((added.verdict, added.left_out), (expected, 1));
         }
-        assert_eq!(end(false, |_| ()).with_left_out(0).verdict, Verdict::Truncated);
+        assert_eq!(end(false, |_| ()).with_left_out(None).verdict, Verdict::Truncated);
     }
 
     /// The text of an end that is not complete must not be "done" alone.
@@ -324,7 +365,7 @@ mod tests {
         assert_eq!(of(|facts| (facts.own_event, facts.done) = (true, true)), "done");
         assert_eq!(
             of(|facts| (facts.own_event, facts.done, facts.too_long) = (true, true, 1)),
-            "done, incomplete: 1 too long"
+            "done, incomplete: 1 too long (raise max_event_len)"
         );
         let finished = |facts: &mut Facts| (facts.own_event, facts.seen, facts.finished) = (true, one(), one());
         assert_eq!(end(false, finished).to_string(), "finished, without [DONE]");
@@ -332,12 +373,30 @@ mod tests {
             finished(facts);
             facts.pending = Pending::Event;
         };
-        assert_eq!(end(false, cut).to_string(), "finished, without [DONE], incomplete");
-        let left =
-            end(false, |facts| (facts.own_event, facts.done, facts.malformed) = (true, true, 2)).with_left_out(3);
-        assert_eq!(left.to_string(), "done, incomplete: 2 malformed, 3 left out");
-        // A verdict other than done, finished and body does not suggest that the response is complete.
-        assert_eq!(of(|facts| facts.malformed = 1), Verdict::Lost.text());
+        assert_eq!(end(false, cut).to_string(), "finished, without [DONE], incomplete: it ended inside an event");
+        let left = end(false, |facts| {
+            (facts.own_event, facts.done, facts.malformed) = (true, true, 2);
+            facts.note_limit(Some(Error::TooManyCalls { choice: 0, offset: 0 }));
+            facts.note_limit(None);
+        });
+        let left = left.with_left_out(Some(Error::TooManyChoices { choice: 9, offset: 0 })).with_left_out(None);
+        assert_eq!(
+            left.to_string(),
+            "done, incomplete: 2 malformed, 2 left out (raise max_choices, raise max_tool_calls)"
+        );
+        let mut brief = std::string::String::new();
+        left.put(false, &mut |text| brief += text);
+        assert_eq!(brief, "done, incomplete: 2 malformed, 2 left out");
+        assert_eq!(of(|facts| facts.malformed = 1), "lost: parts of the stream could not be read: 1 malformed");
+        let index = |facts: &mut Facts| facts.note_limit(Some(Error::BadIndex { choice: 0, offset: 0 }));
+        assert_eq!(of(index), "lost: parts of the stream could not be read: 1 left out (an index out of range)");
+        assert_eq!(
+            of(|facts| (facts.own_event, facts.pending) = (true, Pending::Line)),
+            "truncated: the stream was cut: it ended inside a line"
+        );
+        assert_eq!(of(|facts| facts.aborted = true), "aborted: the caller broke off");
+        assert_eq!(of(|facts| facts.sniff = Sniff::Zstd), "not an event stream: zstd (decompress the body first)");
+        assert_eq!(end(true, |facts| facts.foreign = true).to_string(), "an event stream whose payloads were not read");
     }
 
     #[test]
@@ -387,6 +446,7 @@ mod tests {
     fn variants_are_numbered_in_order() {
         assert!(Media::ALL.iter().enumerate().all(|(at, media)| *media as usize == at + 1));
         assert!(Protocol::ALL.iter().enumerate().all(|(at, protocol)| *protocol as usize == at + 1));
+        assert!(Verdict::ALL.iter().enumerate().all(|(at, verdict)| *verdict as usize == at + 1));
         let pending = [Pending::Nothing, Pending::Event, Pending::Json, Pending::Line];
         assert!(pending.iter().enumerate().all(|(at, pending)| *pending as usize == at));
     }

@@ -132,7 +132,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     pub(super) fn read_lines<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Step {
         (self.between_events, self.appendable) = (false, 0);
         // No byte is sniffed in two steps: until the sniffing has a result, each step consumes its whole window.
-        self.facts.sniff.begin(window);
+        self.state.facts.begin(self.state.offset, window);
         if let Some(found) = self.free_last(storage) {
             return Step { consumed: 0, found };
         }

@@ -1,5 +1,6 @@
 //! What the response is if it is not an event stream, by its bytes.
 
+use crate::shown::Bytes;
 use crate::visits::visit;
 use crate::words::words;
 
@@ -19,6 +20,78 @@ words! {
         Html = 4, "HTML or XML";
         /// Other text.
         Text = 5, "text";
+    }
+}
+
+/// How many bytes of the beginning are kept.
+const KEPT: usize = 128;
+
+/// The beginning of a response, from its first byte that is not blank to its first field, at most [`KEPT`] bytes. An
+/// event stream begins with a field, so of it nothing is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FirstBytes {
+    /// Stream offset of the first byte that is not blank. If it does not fit, nothing is kept.
+    at: u32,
+    len: u8,
+    /// The bytes, and then zeros.
+    bytes: [u8; KEPT],
+}
+
+impl FirstBytes {
+    /// The beginning of a response of which nothing came.
+    pub(crate) const NONE: FirstBytes = FirstBytes { at: 0, len: 0, bytes: [0; KEPT] };
+
+    /// The bytes with which the response begins, as far as these are kept.
+    pub(crate) fn of(bytes: &[u8]) -> FirstBytes {
+        let mut first = FirstBytes::NONE;
+        first.keep(0, bytes);
+        first
+    }
+
+    /// Returns the bytes.
+    pub(crate) fn get(&self) -> &[u8] {
+        self.bytes.get(..self.len.into()).unwrap_or_default()
+    }
+
+    /// Whether no more bytes are kept, so that others may follow.
+    pub(crate) fn is_full(&self) -> bool {
+        usize::from(self.len) >= KEPT
+    }
+
+    /// Keeps what there is room for of a window that begins at this stream offset. The window may begin with bytes that
+    /// an earlier window had.
+    pub(crate) fn keep(&mut self, offset: u64, window: &[u8]) {
+        if self.is_full() {
+            return;
+        }
+        if self.len == 0 {
+            let blanks = window.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n')).count();
+            visit!(blanks);
+            match u32::try_from(offset.saturating_add(blanks as u64)) {
+                Ok(at) if blanks < window.len() => self.at = at,
+                _ => return,
+            }
+        }
+        let next = u64::from(self.at).saturating_add(self.len.into());
+        let seen = usize::try_from(next.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let room = self.bytes.get_mut(self.len.into()..).unwrap_or_default();
+        for (to, byte) in room.iter_mut().zip(window.get(seen..).unwrap_or_default()) {
+            *to = *byte;
+            self.len = self.len.saturating_add(1);
+        }
+    }
+
+    /// Forgets the bytes from this stream offset on, where the first field begins.
+    pub(crate) fn end_at(&mut self, offset: u64) {
+        let len = usize::try_from(offset.saturating_sub(self.at.into())).unwrap_or(KEPT).min(self.len.into());
+        self.bytes.get_mut(len..).unwrap_or_default().fill(0);
+        self.len = len as u8;
+    }
+}
+
+impl core::fmt::Debug for FirstBytes {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        core::fmt::Debug::fmt(&Bytes(self.get()), f)
     }
 }
 
@@ -102,7 +175,36 @@ fn is_binary(byte: u8) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::indexing_slicing)]
-    use super::{Media, Sniff};
+    use super::{FirstBytes, Media, Sniff, KEPT};
+
+    #[test]
+    fn the_first_bytes_are_kept_however_they_are_cut() {
+        let long = [b'x'; KEPT + 9];
+        let cases: [(&[u8], &[u8]); 5] = [
+            (b"", b""),
+            (b" \r\n\t", b""),
+            (b"\n <p>\n", b"<p>\n"),
+            (b"{\"a\":1}", b"{\"a\":1}"),
+            (&long, &long[..KEPT]),
+        ];
+        for (bytes, expected) in cases {
+            for cut in 0..=bytes.len() {
+                let mut first = FirstBytes::NONE;
+                first.keep(0, &bytes[..cut]);
+                // A step may have consumed less than its window.
+                for back in [0, cut / 2] {
+                    first.keep((cut - back) as u64, &bytes[cut - back..]);
+                }
+                assert_eq!((first.get(), first.is_full()), (expected, expected.len() == KEPT), "{cut}");
+                for end in 0..=bytes.len() {
+                    let mut first = first;
+                    first.end_at(end as u64);
+                    let blanks = bytes.len() - bytes.trim_ascii_start().len();
+                    assert_eq!(first.get(), &expected[..end.saturating_sub(blanks).min(expected.len())]);
+                }
+            }
+        }
+    }
 
     #[test]
     fn the_first_bytes_decide_however_they_are_cut() {

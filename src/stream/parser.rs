@@ -310,7 +310,7 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
     /// The verdict: how the stream ended, or how it would end now.
     pub fn end(&self) -> End {
         let Findings { quirks, limit } = self.tracked.found;
-        self.machine.end_after(quirks).with_left_out(limit.is_some().into())
+        self.machine.end_after(quirks).with_left_out(limit)
     }
 
     /// The last event ID, which a client sends as `Last-Event-ID` when it reconnects. Empty if none came.
@@ -370,7 +370,7 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
     fn settle(&mut self, offset: u64) -> Result<(), Error> {
         let Findings { quirks, limit } = core::mem::replace(&mut self.tracked.found, Findings::NOTHING);
         self.machine.count(quirks);
-        self.machine.facts.left_out = self.machine.facts.left_out.saturating_add(limit.is_some().into());
+        self.machine.facts.note_limit(limit);
         let quirk = quirks.and(self.machine.config.errors).iter().next();
         quirk.map(|quirk| Error::Quirk { quirk, offset }).or(limit).map_or(Ok(()), Err)
     }

@@ -51,8 +51,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.unknown(storage, window, piece, start);
         }
         if piece.first {
-            let evidence = if piece.field == LineKind::Comment { Evidence::Comments } else { Evidence::Fields };
-            self.facts.evidence = self.facts.evidence.max(evidence);
+            if piece.field == LineKind::Comment {
+                self.facts.evidence = self.facts.evidence.max(Evidence::Comments);
+            } else {
+                self.state.facts.note_field(self.state.line_start);
+            }
             self.in_array = false;
             self.line = match piece.field {
                 LineKind::Data if self.block.raw => {

@@ -34,7 +34,10 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.continue_payload(storage, window)
         } else if self.between_events || self.lines.is_at_start() && self.is_between_events() {
             self.begin_event(storage, window)
-        } else if self.after == After::Nothing && self.next_empty_block_end <= self.empty_block_end {
+        } else if self.facts.evidence == Evidence::Fields
+            && self.after == After::Nothing
+            && self.next_empty_block_end <= self.empty_block_end
+        {
             self.continue_line(storage, window)
         } else {
             None

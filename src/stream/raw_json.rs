@@ -7,7 +7,6 @@
 
 use super::config::{Framing, Payload};
 use super::end::DONE;
-use super::facts::Evidence;
 use super::found::Found;
 use super::machine::{is_space, AfterPiece, Machine};
 use super::state::{After, Ending, EventBlock, Line};
@@ -159,7 +158,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                     self.open();
                     self.block.error_field = true;
                     self.block.quirks.insert(Quirk::ErrorField);
-                    self.facts.evidence = Evidence::Fields;
+                    self.state.facts.note_field(self.state.line_start);
                     self.line = Line::Payload;
                     if byte != b' ' {
                         continue;

@@ -26,10 +26,13 @@ const MOST: usize = 1024;
 /// Lengths are in raw bytes, as sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Repeats {
-    /// The length of all deltas, and the hash of their first [`FRONT`] bytes.
+    /// The length of all deltas once it is at least [`FRONT`], and 0 before that.
     len: u32,
+    /// The length of all deltas until it is at least [`FRONT`], and the hash of their first [`FRONT`] bytes.
+    early: u8,
     front: u32,
-    /// The length of the delta before, or 0 if it was short, and its hash. Of snapshots, those of all of the text.
+    /// The length of the last delta that was compared, and its hash, in which the length of the text at its end shows
+    /// whether it is the delta before. Of snapshots, the length and the hash of all of the text.
     last: u32,
     last_hash: u32,
     rule: Rule,
@@ -42,7 +45,7 @@ enum Rule {
     Apart,
     /// In the same way, and the delta before began with the one before it, and was longer.
     Grew,
-    /// What a delta repeats is cut off. `len` stays 0.
+    /// What a delta repeats is cut off. `len` and `early` stay 0.
     Snapshots,
 }
 
@@ -50,7 +53,8 @@ enum Rule {
 type Judged = (Repeats, bool);
 
 impl Repeats {
-    const NOTHING: Repeats = Repeats { len: 0, front: hash::EMPTY, last: 0, last_hash: hash::EMPTY, rule: Rule::Apart };
+    const NOTHING: Repeats =
+        Repeats { len: 0, early: 0, front: hash::EMPTY, last: 0, last_hash: hash::EMPTY, rule: Rule::Apart };
 
     /// Returns the state before the first delta.
     pub(crate) const fn new(are_snapshots: bool) -> Self {
@@ -66,13 +70,15 @@ impl Repeats {
     /// Takes in a text that has at most half of the bytes before it. Returns `false`, with no effect, for any other text.
     #[inline(always)]
     fn pass_short(&mut self, len: u32) -> bool {
-        let is_short = self.len >= FRONT && len <= self.len / 2;
+        let is_short = len <= self.len / 2;
         if is_short {
-            (self.len, self.last) = (self.len.saturating_add(len), 0);
+            // After 4 GiB the text counts as a new one.
+            self.len = self.len.wrapping_add(len);
         }
         is_short
     }
 
+    #[cold]
     #[inline(never)]
     fn pass_compared(&mut self, text: &[u8]) -> bool {
         if self.rule == Rule::Snapshots {
@@ -117,7 +123,8 @@ impl Repeats {
 
     #[inline(never)]
     fn judge(&self, text: &[u8]) -> Judged {
-        let Repeats { len, front, last, last_hash, rule } = *self;
+        let Repeats { len, early, front, last, last_hash, rule } = *self;
+        let len = len.max(early.into());
         let grew = rule == Rule::Grew;
         let new_len = text.len() as u32;
         // A delta that was all of the text so far has its length.
@@ -125,12 +132,14 @@ impl Repeats {
         let begins_again = || text.get(..FRONT.min(len) as usize).map(hash::fnv) == Some(front);
         let is_again = is_several && new_len == len && len >= LEAST && begins_again();
         let before =
-            text.get(..last as usize).filter(|before| new_len > last && last > 0 && digest(before) == last_hash);
+            text.get(..last as usize).filter(|before| new_len > last && last > 0 && digest(before) ^ len == last_hash);
         let grows = before.is_some_and(|before| grew || before.len() >= FEWEST && !is_run(before));
         let room = FRONT.saturating_sub(len) as usize;
         let front = if room == 0 { front } else { hash::fnv_after(front, text.get(..room).unwrap_or(text)) };
         let rule = if grows { Rule::Grew } else { Rule::Apart };
-        let after = Repeats { len: len.saturating_add(new_len), front, last: new_len, last_hash: digest(text), rule };
+        let all = len.saturating_add(new_len);
+        let (len, early) = if all < FRONT { (0, all as u8) } else { (all, 0) };
+        let after = Repeats { len, early, front, last: new_len, last_hash: digest(text) ^ all, rule };
         (after, is_again || grows && grew)
     }
 }
@@ -199,7 +208,7 @@ mod tests {
         for (texts, rests) in [
             (&["He", "Hello", "Hello", "Hello, you"][..], &["He", "llo", "", ", you"][..]),
             (&["He", "llo", "Hello, you", "!", "Hello, you!"], &["He", "llo", ", you", "!", ""]),
-            (&["", "a", "b", "ab", "abc"], &["", "a", "b", "", "c"]),
+            (&["a", "b", "ab", "abc"], &["a", "b", "", "c"]),
         ] {
             let mut repeats = Repeats::new(true);
             for (text, rest) in texts.iter().zip(rests) {

@@ -409,9 +409,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 
     /// Takes in a delta of kind `Meta`. A member of a tool call belongs to the call that the last tool call delta
-    /// selected.
+    /// selected. Without a code it stands for a choice that has only members that no delta is made of.
     fn meta(&mut self, delta: &mut Delta) -> Taken {
         delta.flags = 0;
+        if delta.code == 0 {
+            return Taken::Drop;
+        }
         if ![Meta::CallMember as u32, Meta::FunctionMember as u32].contains(&delta.code) {
             return Taken::Keep;
         }

@@ -29,6 +29,9 @@ pub const DELTAWIRE_VERDICT_OTHER_PROTOCOL: u32 = 8;
 pub const DELTAWIRE_VERDICT_LOST: u32 = 9;
 /// The stream was cut.
 pub const DELTAWIRE_VERDICT_TRUNCATED: u32 = 10;
+/// The stream would be LOST or TRUNCATED, but a callback had returned an error (E_ABORTED,
+/// E_CALLBACK), so nobody knows how it would have ended.
+pub const DELTAWIRE_VERDICT_ABORTED: u32 = 11;
 
 /// Nothing is pending: the stream ended between events.
 pub const DELTAWIRE_PENDING_NOTHING: u32 = 0;
@@ -71,14 +74,18 @@ pub const DELTAWIRE_PROTOCOL_COHERE: u32 = 7;
 /// Chat completions.
 pub const DELTAWIRE_PROTOCOL_CHAT: u32 = 8;
 
+/// How many of the first bytes of a response `deltawire_end` has, at most.
+pub const DELTAWIRE_FIRST_BYTES: usize = 128;
+
 /// How a stream ended, or how it would end after the last byte that was read. The caller sets
 /// `size`: the library writes no more bytes than that, and zeroes members that it does not know.
 #[repr(C)]
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub struct deltawire_end {
     /// `sizeof(deltawire_end)`; `DELTAWIRE_END_INIT` sets it.
     pub size: u32,
-    /// `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers.
+    /// `DELTAWIRE_VERDICT_*`: the first that applies, in the order of their numbers, but ABORTED
+    /// before LOST.
     pub verdict: u32,
     /// `DELTAWIRE_PENDING_*`; NOTHING if the verdict is `DELTAWIRE_VERDICT_NOT_A_STREAM`.
     pub pending: u32,
@@ -119,4 +126,19 @@ pub struct deltawire_end {
     /// ANTHROPIC, GEMINI) or, if the verdict is OTHER_PROTOCOL, the one that is not read. NONE if no
     /// event showed a protocol.
     pub protocol: u32,
+    /// How many messages contradict what was reported before (`DELTAWIRE_QUIRK_REPLACED_MESSAGE`,
+    /// `DELTAWIRE_QUIRK_CHANGED_TEXT`).
+    pub replaced: u32,
+    /// How many events finished a choice whose tool calls have arguments that were cut or no JSON
+    /// (`DELTAWIRE_QUIRK_BROKEN_ARGUMENTS`).
+    pub broken_calls: u32,
+    /// Why deltas were left out: the bit `1 << DELTAWIRE_LIMIT_*` for each limit.
+    pub limits: u32,
+    /// How many of the bytes in `first_bytes` are used.
+    pub first_len: u32,
+    /// The first bytes of a response that does not begin with an event stream: a page, the sentence
+    /// of a proxy, a JSON body. They begin with the first byte that is not blank, and end before the
+    /// first field, or after `DELTAWIRE_FIRST_BYTES`. Bytes as sent, which may be no text:
+    /// `deltawire_end_text` escapes them. Zeros follow.
+    pub first_bytes: [u8; DELTAWIRE_FIRST_BYTES],
 }

@@ -76,6 +76,8 @@ fn ended(hash: &mut Hash, end: End) {
     hash.number(end.choices_seen.into());
     hash.number(end.choices_finished.into());
     hash.number(end.offset);
+    hash.bytes(end.first_bytes());
+    end.put(true, &mut |text| hash.bytes(text.as_bytes()));
 }
 
 /// `Parser::feed`, with a pause after each event.

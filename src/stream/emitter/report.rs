@@ -28,11 +28,10 @@ impl Emitter {
         }
         let machine = &mut *env.machine;
         machine.count(quirks);
-        if self.limit.is_some() {
-            machine.facts.left_out = machine.facts.left_out.saturating_add(1);
-        }
+        machine.facts.note_limit(self.limit);
         if self.stop.is_some() {
             machine.facts.broke_off = true;
+            machine.facts.aborted |= !matches!(self.found, Found::Error(_));
         }
         let offset = if self.found == Found::NeedMore { machine.offset() } else { machine.index().frame.0 };
         self.outcome(quirks.and(machine.config().errors), offset, env.sink)
