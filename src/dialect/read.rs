@@ -58,7 +58,7 @@ pub(crate) fn next(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         if walk.phase == Walk::OVER {
             return None;
         }
-        walk.note_step();
+        walk.before = walk.phase;
         let delta = match plan.protocol() {
             Some(Protocol::Anthropic) => anthropic::step(walk, payload, plan),
             Some(Protocol::Responses) => responses::step(walk, payload, plan),

@@ -15,8 +15,8 @@ pub(crate) struct Walk {
     pub(super) phase: u8,
     /// The next step within the current element.
     pub(super) sub: u8,
-    /// The place before the last step of the reader: `phase`, `sub`, `part` and `inner`.
-    pub(super) before: (u8, u8, u32, Container),
+    /// The phase before the last step of the reader.
+    pub(super) before: u8,
     /// The flags of the current tool call.
     pub(super) flags: u16,
     /// The index of the choice.
@@ -106,7 +106,7 @@ impl Walk {
     pub(crate) const START: Walk = Walk {
         phase: 0,
         sub: 0,
-        before: (0, 0, 0, Container::NOTHING),
+        before: 0,
         flags: 0,
         number: 0,
         is_reasoning: false,
@@ -134,16 +134,10 @@ impl Walk {
         None
     }
 
-    /// Notes where the walk is before a step.
-    pub(super) fn note_step(&mut self) {
-        self.before = (self.phase, self.sub, self.part, self.inner);
-    }
-
-    /// Goes back to before the last delta, which must be a text, a finish reason or the end of a call: only for those does
-    /// the repeated step return the same delta.
+    /// Goes back to before the last delta, which must be a finish reason or the end of a call: only for those does the
+    /// repeated step return the same delta.
     pub(crate) fn back(&mut self) {
-        (self.phase, self.sub, self.part, self.inner) = self.before;
-        self.member = Part::NONE;
+        self.phase = self.before;
     }
 
     /// Returns the name and the arguments of the current tool call that are still pending.

@@ -92,17 +92,6 @@ impl Slots {
         Some(surrogate)
     }
 
-    /// Returns the place of a surrogate that is pending at the end of another text of the kind of this one. Its other half
-    /// is not the next text, so the surrogate belongs before it.
-    pub(crate) fn other(&self, delta: &Delta, surrogates: &[PendingSurrogate]) -> Option<usize> {
-        let key = Slots::key(delta);
-        let is_other = |(place, (own, surrogate)): (usize, (&u64, &PendingSurrogate))| {
-            let is_of_kind = || self.delta(place).is_some_and(|other| other.kind == delta.kind);
-            (surrogate.is_pending() && Some(*own) != key && is_of_kind()).then_some(place)
-        };
-        self.0.iter().zip(surrogates).enumerate().find_map(is_other)
-    }
-
     /// Returns an empty delta for the kind and slot of the pending surrogate in this place.
     pub(crate) fn delta(&self, place: usize) -> Option<Delta> {
         let key = *self.0.get(place)?;

@@ -81,14 +81,6 @@ impl ChoiceRow {
         surrogates.find(|(of, _)| *of == kind).map(|(_, surrogate)| surrogate)
     }
 
-    /// Removes a surrogate that is pending in another slot of the same kind. Returns it with an empty delta of that slot.
-    fn surrogate_before(&mut self, delta: &Delta) -> Option<(Delta, u16)> {
-        let TextSource::Slots(slots) = &self.source else { return None };
-        let place = slots.other(delta, &self.surrogates)?;
-        let lead = self.surrogates.get_mut(place)?.take()?;
-        Some((Delta { choice: self.index, ..slots.delta(place)? }, lead))
-    }
-
     /// Removes a pending surrogate. Returns it with an empty delta of its kind and slot.
     fn take_surrogate(&mut self) -> Option<(Delta, u16)> {
         let surrogates = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.surrogates).enumerate();
@@ -498,11 +490,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
 
     /// Joins a text of a choice with the pending surrogate.
     fn text(&mut self, place: usize, delta: &mut Delta, payload: &[u8], quirks: &mut QuirkSet) -> Taken {
-        let has_pending = self.state.pending > 0;
         let Some(choice) = self.choice(place) else { return Taken::Drop };
-        if let Some((first, lead)) = choice.surrogate_before(delta).filter(|_| has_pending) {
-            return Taken::Before(self.flushed(first, lead, quirks));
-        }
         let [content, reasoning] = &mut choice.repeats;
         let repeats = match delta.kind {
             Kind::Content => Some(content),

@@ -353,14 +353,6 @@ impl Naive {
     fn text(&mut self, index: u32, kind: Kind, code: u32, slot: u64, text: &Value) {
         let Some(text) = full(text) else { return };
         let own = (kind, code, slot);
-        // A half at the end of another text of the kind has no other half.
-        for place in 0..3 {
-            let waiting = &mut self.choice(index).waiting[place];
-            if let Some((other, _)) = waiting.take_if(|(other, _)| other.0 == kind && *other != own) {
-                let (kind, code, slot) = other;
-                self.push(format!("{kind:?} {index} {slot:x} {code} {}", quoted("\u{fffd}")));
-            }
-        }
         let waiting = &mut self.choice(index).waiting;
         let place = waiting.iter().position(|waiting| waiting.is_some_and(|(slot, _)| slot == own));
         let place = place.or_else(|| waiting.iter().position(Option::is_none));

@@ -176,7 +176,7 @@ pub(super) fn texts(bytes: &[u8], size: usize) -> Vec<(Kind, u32, u64, String)> 
 }
 
 #[test]
-fn halves_of_characters_are_joined_within_a_text() {
+fn halves_of_characters_are_joined_by_slot() {
     use Kind::{Content, Reasoning, Refusal, ToolArguments};
     let (high, low) = ("\\ud83d", "\\ude00");
     let event = |data: String| format!("data: {data}\n\n");
@@ -220,20 +220,13 @@ fn halves_of_characters_are_joined_within_a_text() {
                 thinking(2, low),
                 text(1, low.into()),
             ],
-            vec![
-                (Content, 0, 0, one),
-                (Content, 0, 1, "x"),
-                (Content, 0, 1, one),
-                (Content, 0, 0, one),
-                (Reasoning, 0, 2, both),
-                (Content, 0, 1, one),
-            ],
-            true,
+            vec![(Content, 0, 1, "x"), (Content, 0, 0, both), (Reasoning, 0, 2, both), (Content, 0, 1, both)],
+            false,
         ),
         (
             "Anthropic: another block",
             vec![text(0, high.into()), text(1, low.into()), stop.clone()],
-            vec![(Content, 0, 0, one), (Content, 0, 1, one)],
+            vec![(Content, 0, 1, one), (Content, 0, 0, one)],
             true,
         ),
         (
@@ -249,9 +242,15 @@ fn halves_of_characters_are_joined_within_a_text() {
             false,
         ),
         (
-            "Anthropic: each block leaves a half alone",
+            "Anthropic: three halves wait, a fourth is alone",
             (0..4).chain(0..4).enumerate().map(|(at, index)| text(index, [high, low][at / 4].into())).collect(),
-            (0..4).chain(0..4).map(|slot| (Content, 0, slot, one)).collect(),
+            vec![
+                (Content, 0, 3, one),
+                (Content, 0, 0, both),
+                (Content, 0, 1, both),
+                (Content, 0, 2, both),
+                (Content, 0, 3, one),
+            ],
             true,
         ),
         ("Anthropic: at the end", vec![text(7, high.into())], vec![(Content, 0, 7, one)], true),
@@ -265,19 +264,13 @@ fn halves_of_characters_are_joined_within_a_text() {
                 output(0, 1, low),
                 output(0, 0, low),
             ],
-            vec![
-                (Content, 0, 0, one),
-                (Content, 0, 1, one),
-                (Content, 0, slot(1, 0), both),
-                (Content, 0, 1, one),
-                (Content, 0, 0, one),
-            ],
-            true,
+            vec![(Content, 0, slot(1, 0), both), (Content, 0, 1, both), (Content, 0, 0, both)],
+            false,
         ),
         (
             "Responses: another part",
             vec![output(3, 0, high), output(3, 1, low)],
-            vec![(Content, 0, slot(3, 0), one), (Content, 0, slot(3, 1), one)],
+            vec![(Content, 0, slot(3, 1), one), (Content, 0, slot(3, 0), one)],
             true,
         ),
         (
@@ -292,11 +285,10 @@ fn halves_of_characters_are_joined_within_a_text() {
                 part("refusal", "content_index", 2, 0, low),
             ],
             vec![
-                (Reasoning, 0, slot(2, 0), one),
                 (Reasoning, 1, slot(2, 0), both),
                 // Another item has the index, so these are of the next one.
                 (Content, 0, slot(3, 0), one),
-                (Reasoning, 0, slot(2, 0), one),
+                (Reasoning, 0, slot(2, 0), both),
                 (Refusal, 0, slot(3, 0), both),
             ],
             true,
@@ -304,8 +296,8 @@ fn halves_of_characters_are_joined_within_a_text() {
         (
             "Gemini: one part, over two events",
             vec![parts(&format!(r#"{{"text":"{high}"}},{{"text":"x"}}"#)), parts(&format!(r#"{{"text":"{low}"}}"#))],
-            vec![(Content, 0, 0, one), (Content, 0, 1, "x"), (Content, 0, 0, one)],
-            true,
+            vec![(Content, 0, 1, "x"), (Content, 0, 0, both)],
+            false,
         ),
         (
             "Gemini: a thought and a text",
