@@ -52,8 +52,9 @@ impl<'a> Added<'a> {
         match raw.strip_prefix(open) {
             Some(b"]") => Added::Nothing,
             Some(end) if matches!(end.trim_ascii_start(), [b',' | b']', ..]) => Added::End(b"", end),
-            // Pieces that were joined may have other blanks between them.
-            _ if begins(list, Value::from_raw(kept)) => Added::All,
+            // Pieces that were joined may have other blanks between them. A list that is much shorter than the kept one does
+            // not begin with it, and is not compared: the work stays linear.
+            _ if kept.len() / 2 <= raw.len() && begins(list, Value::from_raw(kept)) => Added::All,
             _ if elements(list).take(MERGED.saturating_add(1)).count() <= MERGED
                 && indexes(list).any(|index| index < top) =>
             {

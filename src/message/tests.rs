@@ -541,9 +541,7 @@ fn arguments_that_were_sent_empty_are_an_empty_object_once_the_choice_finished()
     let finish = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}"#;
     let later = r#"{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":""}}]}}]}"#;
     let more = later.replace(r#""""#, r#""{}""#);
-    let body = format!(
-        r#"{{"choices":[{{"index":0,"message":{{"tool_calls":[{{"id":"k","type":"function","function":{{"name":"f","arguments":""}}}}]}},"finish_reason":"tool_calls"}}]}}"#
-    );
+    let body = r#"{"choices":[{"index":0,"message":{"tool_calls":[{"id":"k","type":"function","function":{"name":"f","arguments":""}}]},"finish_reason":"tool_calls"}]}"#;
     let (empty, absent) = (head(r#","arguments":"""#), head(""));
     for (payloads, arguments) in [
         (&[&*empty, finish][..], Some("{}")),
@@ -551,7 +549,7 @@ fn arguments_that_were_sent_empty_are_an_empty_object_once_the_choice_finished()
         (&[&*absent, later, later, finish], Some("{}")),
         (&[&*absent, later, &*more, finish], Some("{}")),
         (&[&*absent, &*more, later, finish], Some("{}")),
-        (&[&*body], Some("{}")),
+        (&[body], Some("{}")),
         // Cut, absent, and not JSON but free text.
         (&[&*empty], None),
         (&[&*absent, later], None),

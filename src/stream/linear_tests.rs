@@ -41,9 +41,10 @@ const VALUES: f64 = 40.0;
 /// The most visits of a byte of one chunk with many tool calls whose records are written one at a time.
 const RECORDS: f64 = 10.0;
 
-/// The most visits of a byte of short parts of other protocols' events, because each part is walked a few times.
+/// The most visits of a byte of short parts of other protocols' events, because each part is walked a few times, also to
+/// judge the types of its members.
 #[cfg(feature = "dialects")]
-const NATIVE: f64 = 36.0;
+const NATIVE: f64 = 60.0;
 
 /// Reads the texts, piece by piece.
 #[derive(Default)]

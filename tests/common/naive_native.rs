@@ -613,10 +613,9 @@ impl Naive {
             return Ok(());
         }
         let is_empty = elements(&event["candidates"]).next().is_none();
-        if is_empty && full(&event["promptFeedback"]["blockReason"]).is_none() {
-            if has_unknown_text(event, &["modelVersion", "responseId", "createTime"]) {
-                self.raw(0, Kind::Native, 0, event);
-            }
+        let says_nothing = is_empty && full(&event["promptFeedback"]["blockReason"]).is_none();
+        if says_nothing && has_unknown_text(event, &["modelVersion", "responseId", "createTime"]) {
+            self.raw(0, Kind::Native, 0, event);
         }
         // A call counts for the finish reasons of its event, wherever that stands.
         for candidate in elements(&event["candidates"]) {

@@ -335,7 +335,7 @@ fn a_text_that_nobody_documents_is_native() {
     for (events, expected) in [
         (&anthropic[..], vec![(1, &summary), (1, &odd), (1, &bare), (0, &note)]),
         (&gemini[..], vec![(0, &say)]),
-        (&[text.clone()], vec![(1u64 << 32, &text)]),
+        (std::slice::from_ref(&text), vec![(1u64 << 32, &text)]),
     ] {
         let lines = crate::common::naive_native::lines::<2>(Config::default(), &unnamed(events), &[], 64);
         let native: Vec<_> = lines.iter().filter(|line| line.starts_with("Native")).cloned().collect();
