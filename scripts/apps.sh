@@ -39,7 +39,7 @@ for len in 1000 95; do
   head -c $len "$out/usage.sse" | "$TARGET/debug/examples/usage" >"$out/passed.sse" 2>"$out/said.txt" || fail "usage: status $?"
   head -c $len "$out/usage.sse" | cmp - "$out/passed.sse"
   case $len in
-    95) said=$'end: truncated: the stream was cut; protocol: Anthropic Messages; finish reason: none; error: none\nusage: 9 and 1 tokens' ;;
+    95) said=$'end: truncated: the stream was cut: it ended inside a line; protocol: Anthropic Messages; finish reason: none; error: none\nusage: 9 and 1 tokens' ;;
     *) said=$'end: done; protocol: Anthropic Messages; finish reason: stop; error: none\nusage: 9 and 12 tokens' ;;
   esac
   [ "$(cat "$out/said.txt")" = "$said"$'\n'"$came" ] || fail "usage prints: $(cat "$out/said.txt")"

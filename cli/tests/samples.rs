@@ -284,6 +284,7 @@ fn events_are_a_line_each() {
         json!({"choice": 1, "tool_call": {"call": 0, "index": 0, "custom": true}}),
         json!({"choice": 1, "tool_call": {"call": 0, "name": "g"}}),
         json!({"choice": 1, "tool_call": {"call": 0, "arguments": "i"}}),
+        json!({"choice": 1, "tool_call_end": {"call": 0, "whole": true}}),
         json!({"choice": 1, "finish_reason": "stop"}),
         json!({"usage": {"n": 1}}),
         json!({"event": "chunk", "at": [at(6), at(7)]}),

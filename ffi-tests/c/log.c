@@ -246,14 +246,17 @@ static void put_more(logbook *log, const char *word, const item *it)
 static uint32_t finish_code(const item *it)
 {
     static const char *const reasons[] = {"stop", "length", "tool_calls", "content_filter", "function_call", "error"};
-    static const char *const others[] = {"insufficient_system_resource", "network_error", "sensitive"};
+    static const struct { const char *word; uint32_t code; } others[] = {
+        {"insufficient_system_resource", DELTAWIRE_FINISH_ERROR}, {"network_error", DELTAWIRE_FINISH_ERROR},
+        {"sensitive", DELTAWIRE_FINISH_CONTENT_FILTER}, {"max_tokens", DELTAWIRE_FINISH_LENGTH},
+        {"MAX_TOKENS", DELTAWIRE_FINISH_LENGTH}, {"model_length", DELTAWIRE_FINISH_LENGTH}};
     uint32_t i;
     for (i = 0; i < 6; i++)
         if (strlen(reasons[i]) == it->part_len[0] && memcmp(reasons[i], it->part[0], it->part_len[0]) == 0)
             return DELTAWIRE_FINISH_STOP + i;
-    for (i = 0; i < 3; i++)
-        if (strlen(others[i]) == it->part_len[0] && memcmp(others[i], it->part[0], it->part_len[0]) == 0)
-            return i < 2 ? DELTAWIRE_FINISH_ERROR : DELTAWIRE_FINISH_CONTENT_FILTER;
+    for (i = 0; i < sizeof others / sizeof *others; i++)
+        if (strlen(others[i].word) == it->part_len[0] && memcmp(others[i].word, it->part[0], it->part_len[0]) == 0)
+            return others[i].code;
     return DELTAWIRE_FINISH_OTHER;
 }
 

@@ -238,8 +238,9 @@ static void two_gib(void) {
 static void configs(void) {
     static const struct { uint32_t mode, flags, max_depth; uint32_t max_event_len; int good; } all[] = {
         {0, 0, 1024, 0, 1},      {1, 7, 1, 1, 1},          {0, 0, 0, 0x7FFFFFFF, 1},  {2, 0, 0, 0, 1},
+        {0, 16, 0, 0, 1},
         {3, 0, 0, 0, 0},
-        {0xFFFFFFFF, 0, 0, 0, 0}, {0, 16, 0, 0, 0},        {0, 0x80000000, 0, 0, 0},  {0, 0xFFFFFFFF, 0, 0, 0},
+        {0xFFFFFFFF, 0, 0, 0, 0}, {0, 32, 0, 0, 0},        {0, 0x80000000, 0, 0, 0},  {0, 0xFFFFFFFF, 0, 0, 0},
         {0, 0, 1025, 0, 0},      {0, 0, 0xFFFFFFFF, 0, 0}, {0, 0, 0, 0x80000000, 0},  {0, 0, 0, UINT32_MAX, 0}};
     size_t i, size = DELTAWIRE_BLOCK_SIZE(512);
     for (i = 0; i < sizeof all / sizeof *all; i++) {
