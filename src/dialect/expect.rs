@@ -35,17 +35,21 @@ pub(super) fn judge(protocol: Protocol, event: Value<'_>, kind: Text<'_>, is_fir
     }
 }
 
-/// Returns the quirks of these members of a value, which must be an object.
+/// Returns the quirks of these members of a value, which must be an object. `found` gets the values of the first of them,
+/// as [`members_of`] returns them, so that what is inside is judged without another walk.
 #[inline(never)]
-fn members(value: Value<'_>, known: &Members) -> QuirkSet {
+fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>]) -> QuirkSet {
     let (mut at, mut quirks) = (0, QuirkSet::EMPTY);
     if value.kind() != ValueKind::Object {
         quirks.insert(Quirk::OddType);
     }
     while let Some((name, value)) = value.member_at(&mut at) {
-        let expected = known.iter().find(|(own, _)| name.is_word(own)).map(|(_, expected)| *expected);
+        let Some(place) = known.iter().position(|(own, _)| name.is_word(own)) else { continue };
         let kind = value.kind();
-        let (is_right, quirk) = match expected {
+        if let Some(to) = found.get_mut(place) {
+            *to = Some(value).filter(|value| !value.is_null());
+        }
+        let (is_right, quirk) = match known.get(place).map(|(_, expected)| *expected) {
             Some(Type::Text) => (kind == ValueKind::String, Quirk::OddType),
             Some(Type::Object) => (kind == ValueKind::Object, Quirk::OddType),
             Some(Type::List) => (kind == ValueKind::Array, Quirk::OddType),
@@ -61,9 +65,9 @@ fn members(value: Value<'_>, known: &Members) -> QuirkSet {
     quirks
 }
 
-/// Returns the quirks of an object's member that is an object, or nothing if it is none.
-fn inside(value: Option<Value<'_>>, known: &Members) -> QuirkSet {
-    object(value).map_or(QuirkSet::EMPTY, |value| members(value, known))
+/// Does what [`members`] does for a value that is an object. Any other value has no members.
+fn inside<'a>(value: Option<Value<'a>>, known: &Members, found: &mut [Option<Value<'a>>]) -> QuirkSet {
+    object(value).map_or(QuirkSet::EMPTY, |value| members(value, known, found))
 }
 
 /// Returns the quirks of the elements of a list.
@@ -80,7 +84,12 @@ fn elements(list: Option<Value<'_>>, each: &dyn Fn(Value<'_>) -> QuirkSet) -> Qu
 
 /// Whether the `type` of an object is one of these words, or no word at all.
 fn is_typed(value: Value<'_>, words: &str) -> bool {
-    members_of(value, ["type"])[0].and_then(|kind| kind.as_text()).is_none_or(|kind| kind.is_one_of(words))
+    is_word_of(members_of(value, ["type"])[0], words)
+}
+
+/// Whether a type is one of these words, or no word at all.
+fn is_word_of(kind: Option<Value<'_>>, words: &str) -> bool {
+    kind.and_then(|kind| kind.as_text()).is_none_or(|kind| kind.is_one_of(words))
 }
 
 /// The names under which no event has a text of the response.
@@ -157,19 +166,20 @@ pub(super) fn is_unknown_event(event: Value<'_>, kind: &[u8]) -> bool {
 }
 
 fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
-    let inner = |name| object(members_of(event, [name])[0]);
+    let mut inner = [None];
     if kind == "message_start" {
-        members(event, &[("message", Type::Object)]) | inner("message").map_or(QuirkSet::EMPTY, anthropic_message)
+        let quirks = members(event, &[("message", Type::Object)], &mut inner);
+        quirks | object(inner[0]).map_or(QuirkSet::EMPTY, anthropic_message)
     } else if kind == "message" {
         anthropic_message(event)
     } else if kind == "content_block_start" {
-        let known = [("index", Type::Index), ("content_block", Type::Object)];
-        members(event, &known) | inner("content_block").map_or(QuirkSet::EMPTY, anthropic_block)
+        let quirks = members(event, &[("content_block", Type::Object), ("index", Type::Index)], &mut inner);
+        quirks | object(inner[0]).map_or(QuirkSet::EMPTY, anthropic_block)
     } else if kind == "content_block_delta" {
         const TYPES: &str = "text_delta thinking_delta input_json_delta signature_delta citations_delta";
-        let known = [("index", Type::Index), ("delta", Type::Object)];
+        let quirks = members(event, &[("delta", Type::Object), ("index", Type::Index)], &mut inner);
         // A delta of any other type is reported whole.
-        let delta = inner("delta").filter(|delta| is_typed(*delta, TYPES));
+        let delta = object(inner[0]).filter(|delta| is_typed(*delta, TYPES));
         let of_delta = [
             ("type", Type::Text),
             ("text", Type::Text),
@@ -178,10 +188,10 @@ fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
             ("partial_json", Type::Input),
             ("citation", Type::Object),
         ];
-        members(event, &known) | inside(delta, &of_delta)
+        quirks | inside(delta, &of_delta, &mut [])
     } else if kind == "message_delta" {
-        members(event, &[("delta", Type::Object), ("usage", Type::Object)])
-            | inside(inner("delta"), &[("stop_reason", Type::Text)])
+        let quirks = members(event, &[("delta", Type::Object), ("usage", Type::Object)], &mut inner);
+        quirks | inside(inner[0], &[("stop_reason", Type::Text)], &mut [])
     } else {
         QuirkSet::EMPTY
     }
@@ -189,14 +199,15 @@ fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
 
 fn anthropic_message(message: Value<'_>) -> QuirkSet {
     let known = [
+        ("content", Type::List),
         ("id", Type::Text),
         ("model", Type::Text),
         ("role", Type::Text),
         ("stop_reason", Type::Text),
         ("usage", Type::Object),
-        ("content", Type::List),
     ];
-    members(message, &known) | elements(members_of(message, ["content"])[0], &anthropic_block)
+    let mut content = [None];
+    members(message, &known, &mut content) | elements(content[0], &anthropic_block)
 }
 
 fn anthropic_block(block: Value<'_>) -> QuirkSet {
@@ -214,7 +225,7 @@ fn anthropic_block(block: Value<'_>) -> QuirkSet {
         ("citations", Type::List),
         ("input", Type::Input),
     ];
-    members(block, &known)
+    members(block, &known, &mut [])
 }
 
 fn gemini(event: Value<'_>) -> QuirkSet {
@@ -225,23 +236,26 @@ fn gemini(event: Value<'_>) -> QuirkSet {
         ("modelVersion", Type::Text),
         ("responseId", Type::Text),
     ];
-    let [candidates, feedback] = members_of(event, ["candidates", "promptFeedback"]);
-    let candidate = |candidate: Value<'_>| {
-        let content = members_of(candidate, ["content"])[0];
-        let parts = object(content).and_then(|content| members_of(content, ["parts"])[0]);
-        members(candidate, &[("index", Type::Index), ("content", Type::Object), ("finishReason", Type::Text)])
-            | inside(content, &[("role", Type::Text), ("parts", Type::List)])
-            | elements(parts, &gemini_part)
-    };
-    members(event, &known) | inside(feedback, &[("blockReason", Type::Text)]) | elements(candidates, &candidate)
+    let mut inner = [None; 2];
+    let quirks = members(event, &known, &mut inner);
+    let [candidates, feedback] = inner;
+    quirks | inside(feedback, &[("blockReason", Type::Text)], &mut []) | elements(candidates, &gemini_candidate)
+}
+
+fn gemini_candidate(candidate: Value<'_>) -> QuirkSet {
+    let known = [("content", Type::Object), ("index", Type::Index), ("finishReason", Type::Text)];
+    let (mut content, mut parts) = ([None], [None]);
+    members(candidate, &known, &mut content)
+        | inside(content[0], &[("parts", Type::List), ("role", Type::Text)], &mut parts)
+        | elements(parts[0], &gemini_part)
 }
 
 fn gemini_part(part: Value<'_>) -> QuirkSet {
     let known = [
+        ("functionCall", Type::Object),
         ("text", Type::Text),
         ("thoughtSignature", Type::Text),
         ("thought", Type::Bool),
-        ("functionCall", Type::Object),
         ("inlineData", Type::Object),
         ("fileData", Type::Object),
     ];
@@ -252,45 +266,49 @@ fn gemini_part(part: Value<'_>) -> QuirkSet {
         ("partialArgs", Type::List),
         ("willContinue", Type::Bool),
     ];
-    members(part, &known) | inside(members_of(part, ["functionCall"])[0], &of_call)
+    let mut call = [None];
+    members(part, &known, &mut call) | inside(call[0], &of_call, &mut [])
 }
 
 fn responses(event: Value<'_>, kind: &[u8], is_first: bool) -> QuirkSet {
     const INDEX: (&str, Type) = ("output_index", Type::Index);
-    let member = |name| members_of(event, [name])[0];
     let Some(own) = kind.strip_prefix(b"response.") else {
-        let is_body = member("status").is_some() && array(member("output")).is_some();
+        let [status, output] = members_of(event, ["status", "output"]);
+        let is_body = status.is_some() && array(output).is_some();
         return if is_body { response(event, is_first) } else { QuirkSet::EMPTY };
     };
+    let mut inner = [None];
     if let Some((name, is_input)) = text_of_event(kind) {
         let known = [
+            ("part", Type::Object),
             INDEX,
             ("content_index", Type::Index),
             ("summary_index", Type::Index),
             (name, if is_input { Type::Input } else { Type::Text }),
             ("item_id", Type::Text),
             ("call_id", Type::Text),
-            ("part", Type::Object),
         ];
-        return members(event, &known) | object(member("part")).map_or(QuirkSet::EMPTY, responses_part);
+        let quirks = members(event, &known, &mut inner);
+        return quirks | object(inner[0]).map_or(QuirkSet::EMPTY, responses_part);
     }
     match own {
         b"output_item.added" | b"output_item.done" => {
-            let item = object(member("item")).map_or(QuirkSet::EMPTY, responses_item);
-            members(event, &[INDEX, ("item", Type::Object)]) | item
+            let quirks = members(event, &[("item", Type::Object), INDEX], &mut inner);
+            quirks | object(inner[0]).map_or(QuirkSet::EMPTY, responses_item)
         }
         b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
-            let own = member("response").or_else(|| member("status").map(|_| event));
-            members(event, &[("response", Type::Object)])
-                | object(own).map_or(QuirkSet::EMPTY, |own| response(own, is_first))
+            let quirks = members(event, &[("response", Type::Object)], &mut inner);
+            let own = inner[0].or_else(|| members_of(event, ["status"])[0].map(|_| event));
+            quirks | object(own).map_or(QuirkSet::EMPTY, |own| response(own, is_first))
         }
-        _ if is_audio(Text::verbatim(kind)) => members(event, &[("delta", Type::Text)]),
+        _ if is_audio(Text::verbatim(kind)) => members(event, &[("delta", Type::Text)], &mut []),
         _ => QuirkSet::EMPTY,
     }
 }
 
 fn response(response: Value<'_>, is_first: bool) -> QuirkSet {
     let known = [
+        ("output", Type::List),
         ("id", Type::Text),
         ("model", Type::Text),
         ("status", Type::Text),
@@ -298,45 +316,43 @@ fn response(response: Value<'_>, is_first: bool) -> QuirkSet {
         ("usage", Type::Object),
         ("error", Type::Object),
         ("incomplete_details", Type::Object),
-        ("output", Type::List),
     ];
-    let output = if is_first { members_of(response, ["output"])[0] } else { None };
-    members(response, &known) | elements(output, &responses_item)
+    let mut output = [None];
+    let quirks = members(response, &known, &mut output);
+    quirks | elements(output[0].filter(|_| is_first), &responses_item)
 }
 
 fn responses_item(item: Value<'_>) -> QuirkSet {
-    if !is_typed(item, "message reasoning function_call custom_tool_call") {
+    let [kind] = members_of(item, ["type"]);
+    if !is_word_of(kind, "message reasoning function_call custom_tool_call") {
         // The item is reported whole.
         return QuirkSet::EMPTY;
     }
-    let [kind, content, summary] = members_of(item, ["type", "content", "summary"]);
     if client(kind).is_some() {
-        return members(
-            item,
-            &[
-                ("type", Type::Text),
-                ("id", Type::Text),
-                ("item_id", Type::Text),
-                ("call_id", Type::Text),
-                ("name", Type::Text),
-                ("arguments", Type::Input),
-                ("input", Type::Input),
-            ],
-        );
-    }
-    members(
-        item,
-        &[
+        let known = [
             ("type", Type::Text),
             ("id", Type::Text),
             ("item_id", Type::Text),
-            ("role", Type::Text),
-            ("encrypted_content", Type::Text),
-            ("content", Type::List),
-            ("summary", Type::List),
-        ],
-    ) | elements(content, &responses_part)
-        | elements(summary, &responses_part)
+            ("call_id", Type::Text),
+            ("name", Type::Text),
+            ("arguments", Type::Input),
+            ("input", Type::Input),
+        ];
+        return members(item, &known, &mut []);
+    }
+    let known = [
+        ("content", Type::List),
+        ("summary", Type::List),
+        ("type", Type::Text),
+        ("id", Type::Text),
+        ("item_id", Type::Text),
+        ("role", Type::Text),
+        ("encrypted_content", Type::Text),
+    ];
+    let mut inner = [None; 2];
+    let quirks = members(item, &known, &mut inner);
+    let [content, summary] = inner;
+    quirks | elements(content, &responses_part) | elements(summary, &responses_part)
 }
 
 fn responses_part(part: Value<'_>) -> QuirkSet {
@@ -346,6 +362,6 @@ fn responses_part(part: Value<'_>) -> QuirkSet {
     let has_text = is_known && (text(words).is_some() || text(refusal).is_some());
     let is_unknown = !has_text && is_unknown_text(Some(part), known);
     let unknown = if is_unknown { Quirk::UnknownText.into() } else { QuirkSet::EMPTY };
-    members(part, &[("type", Type::Text), ("text", Type::Text), ("refusal", Type::Text), ("annotations", Type::List)])
-        | unknown
+    let known = [("type", Type::Text), ("text", Type::Text), ("refusal", Type::Text), ("annotations", Type::List)];
+    members(part, &known, &mut []) | unknown
 }
