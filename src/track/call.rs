@@ -283,6 +283,8 @@ pub struct CallRow {
     pub(crate) position: u32,
     pub(crate) identity: Identity,
     pub(crate) kind_known: bool,
+    /// Whether it is one of a custom tool, whose input is free text.
+    pub(crate) is_custom: bool,
     /// Whether its [end](CallRow::end) was reported.
     pub(crate) ended: bool,
     pub(crate) name: NameSoFar,
@@ -326,6 +328,16 @@ impl CallRow {
     /// Whether it opened, and is not over.
     pub(crate) fn is_open(&self) -> bool {
         self.has_opened() && !self.ended
+    }
+
+    /// Removes the pending surrogate at the end of its arguments, which is unpaired. Returns it with an empty delta of the
+    /// arguments.
+    pub(crate) fn take_surrogate(&mut self) -> Option<(Delta, u16)> {
+        let lead = self.surrogate.take()?;
+        if !self.is_custom {
+            self.add(Text::from_raw(b"", TextFlags::PLAIN).with_lead(lead));
+        }
+        Some((Delta { choice: self.choice, call: self.number, ..Delta::new(Kind::ToolArguments) }, lead))
     }
 
     /// Notes that the call is over, and returns the delta that reports it.

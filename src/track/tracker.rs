@@ -428,8 +428,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             return Some(self.flushed(delta, lead, quirks));
         }
         let mut calls = self.tables.calls_mut().iter_mut().flatten().filter(|call| wanted(call.choice));
-        let (choice, call, lead) = calls.find_map(|call| Some((call.choice, call.number, call.surrogate.take()?)))?;
-        Some(self.flushed(Delta { choice, call, ..Delta::new(Kind::ToolArguments) }, lead, quirks))
+        let (delta, lead) = calls.find_map(CallRow::take_surrogate)?;
+        Some(self.flushed(delta, lead, quirks))
     }
 
     fn flushed(&mut self, delta: Delta, lead: u16, quirks: &mut QuirkSet) -> Delta {

@@ -127,6 +127,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             delta.aux = Part::NONE;
         }
         state.kind_known |= !delta.aux.is_empty();
+        state.is_custom |= delta.has(FLAG_CUSTOM);
         let flag = |set: bool, flag: u16| if set { flag } else { 0 };
         let is_kept = opens || !delta.text.is_empty() || !delta.aux.is_empty();
         if let Some(empty) = empty.filter(|_| !is_kept) {
@@ -214,11 +215,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// Ends the call at this place of the table. Returns what [`end_of`](Self::end_of) does.
     fn end(&mut self, place: usize, quirks: &mut QuirkSet) -> Option<Delta> {
         let call = self.tables.calls_mut().get_mut(place)?.as_mut()?;
-        let (choice, number) = (call.choice, call.number);
-        match call.surrogate.take() {
-            Some(lead) => {
-                Some(self.flushed(Delta { choice, call: number, ..Delta::new(Kind::ToolArguments) }, lead, quirks))
-            }
+        match call.take_surrogate() {
+            Some((delta, lead)) => Some(self.flushed(delta, lead, quirks)),
             None => Some(call.end()),
         }
     }
@@ -328,6 +326,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 position: element.position,
                 identity: Identity::Unopened,
                 kind_known: false,
+                is_custom: false,
                 ended: false,
                 name: NameSoFar::EMPTY,
                 arguments: Arguments::EMPTY,
