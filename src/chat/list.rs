@@ -237,8 +237,7 @@ impl<'r> ItemReader<'r, '_> {
                 if len == 2 && !self.items.keeps_all {
                     return self.put_value(Kind::ToolCall, How::Calls, value);
                 }
-                let least = if self.items.keeps_all { 2 } else { 3 };
-                if len < least {
+                if len < 2 {
                     return;
                 }
                 self.items.push(fragment(fields.call_index, self.choice));
