@@ -1481,35 +1481,19 @@ struct end_info {
     /// The first bytes of a response that does not begin with an event stream: a page, the sentence of a proxy, a JSON
     /// body. They begin with the first byte that is not blank, and end before the first field, or after
     /// DELTAWIRE_FIRST_BYTES. Bytes as sent: `to_string` escapes them. The view is valid while this object is.
-    std::string_view first_bytes() const & noexcept { return {first.data(), first_len}; }
+    std::string_view first_bytes() const & noexcept {
+        return {reinterpret_cast<const char *>(raw.first_bytes), raw.first_len};
+    }
     std::string_view first_bytes() const && = delete;
-    /// See `first_bytes()`.
-    std::array<char, DELTAWIRE_FIRST_BYTES> first = {};
-    std::uint32_t first_len = 0;
+    /// The same for C, from which `first_bytes` and `to_string` read.
+    deltawire_end raw = DELTAWIRE_END_INIT;
 };
 
 /// In words, on one line: the verdict, what came instead of a stream with its first bytes, the protocol that is not
 /// read, what was lost, and the limits to raise. Characters that a terminal could obey are escaped.
 inline std::string to_string(const end_info &e) {
-    deltawire_end raw = DELTAWIRE_END_INIT;
-    raw.verdict = static_cast<std::uint32_t>(e.how);
-    raw.pending = static_cast<std::uint32_t>(e.pending);
-    raw.media = static_cast<std::uint32_t>(e.media);
-    raw.protocol = static_cast<std::uint32_t>(e.protocol);
-    raw.malformed = e.malformed;
-    raw.too_long = e.too_long;
-    raw.left_out = e.left_out;
-    raw.replaced = e.replaced;
-    raw.broken_calls = e.broken_calls;
-    raw.limits = e.limits;
-    raw.done = e.done ? 1 : 0;
-    raw.body = e.body ? 1 : 0;
-    raw.complete = e.whole ? 1 : 0;
-    raw.offset = e.offset;
-    raw.first_len = e.first_len;
-    for (std::size_t i = 0; i < e.first.size(); i++) raw.first_bytes[i] = static_cast<std::uint8_t>(e.first[i]);
     std::array<char, 1024> text;
-    const std::size_t len = deltawire_end_text(&raw, text.data(), text.size());
+    const std::size_t len = deltawire_end_text(&e.raw, text.data(), text.size());
     return std::string(text.data(), len < text.size() ? len : text.size() - 1);
 }
 
@@ -1779,9 +1763,10 @@ public:
         e.replaced = raw.replaced;
         e.broken_calls = raw.broken_calls;
         e.limits = raw.limits;
-        e.first_len = raw.first_len;
-        for (std::size_t i = 0; i < e.first.size(); i++) e.first[i] = static_cast<char>(raw.first_bytes[i]);
-        e.whole = raw.complete != 0 && unread_ == 0;  // The library does not know which events the loop has reached.
+        // The library does not know which events the loop has reached.
+        raw.complete = raw.complete != 0 && unread_ == 0 ? 1 : 0;
+        e.whole = raw.complete != 0;
+        e.raw = raw;
         return e;
     }
     /// The token counts so far: those of the last usage or, for Anthropic, which spreads the counts over several
