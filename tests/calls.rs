@@ -1,6 +1,7 @@
 //! Where a tool call is over: [`deltawire::Update::CallEnd`], by push and pull, at every cut.
 
 use crate::common::corpus;
+use crate::common::naive_native::is_balanced;
 use crate::common::read::{pull, push, How, Store};
 use deltawire::{Config, Parser, Update};
 use std::collections::BTreeMap;
@@ -229,22 +230,6 @@ fn calls_of_other_protocols_end_where_the_protocol_says_so() {
         ]),
         "+0 0 .0 +1 .1 +2 .2 F",
     );
-}
-
-/// Whether all strings and brackets are closed and the text begins a value, or is blank.
-fn is_balanced(text: &str) -> bool {
-    let (mut depth, mut in_string, mut escaped) = (0, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b'{' | b'[' if !in_string => depth += 1,
-            b'}' | b']' if !in_string => depth -= 1,
-            _ => {}
-        }
-    }
-    depth == 0 && !in_string
 }
 
 /// In each recording, each call of a choice that finishes ends once, before the choice does, and is whole if its

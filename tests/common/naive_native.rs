@@ -1472,7 +1472,7 @@ fn is_whole_object(text: &str) -> Result<bool, GiveUp> {
 }
 
 /// Whether no string or bracket is open, none closed that never opened, and the text begins a value, or is blank.
-fn is_balanced(text: &str) -> bool {
+pub fn is_balanced(text: &str) -> bool {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let Some(first) = text.chars().next() else { return true };
     let (mut depth, mut in_string, mut escaped) = (0, false, false);
