@@ -3,7 +3,8 @@
 //! A [`Chunk`] borrows its payload and the [`Index`] that one pass over the payload filled. A pulled event
 //! ([`Pulled::deltas`](crate::Pulled::deltas)) has the deltas of all that the chunk reports, whether it is OpenAI's
 //! chunk, OpenRouter's dialect, a reasoning dialect, a legacy completion, a non-streaming `chat.completion` body, or an
-//! error in any place. A member that no delta is made of is in [`Chunk::other_members`], or found by walking the payload: [`json::parse_lazy`](crate::json::parse_lazy).
+//! error in any place. A member that no delta is made of is in [`Chunk::other_members`], or found by walking the payload:
+//! [`json::parse_lazy`](crate::json::parse_lazy).
 //!
 //! Sources: the provider's references of the chat completion chunk object and of legacy completions. `docs/quirks.md`
 //! lists where real streams deviate from them.

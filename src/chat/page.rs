@@ -171,9 +171,9 @@ impl DeltaList {
         true
     }
 
-    /// Appends the items of the choice at `start`, which is its offset and its place in the array, and which `read` reads. If they do not fit, appends none, or
-    /// as many as fit if the page is empty: a later walk of the choice finds the others. Appends nothing after such a
-    /// choice.
+    /// Appends the items of the choice at `start`, which is its offset and its place in the array, and which `read` reads.
+    /// If they do not fit, appends none, or as many as fit if the page is empty: a later walk of the choice finds the
+    /// others. Appends nothing after such a choice.
     #[inline(always)]
     pub(crate) fn add_choice(&mut self, start: (u32, u32), read: impl FnOnce(&mut ChoiceItems<'_>)) {
         if self.behind.has(Behind::CHOICES) {
