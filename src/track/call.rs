@@ -105,7 +105,7 @@ impl NameSoFar {
 }
 
 /// How far the arguments of a call have been read. They are usually the text of a JSON object. An array or a string
-/// also ends where it is complete, but only what follows shows where a number or a word ends.
+/// also ends where it is complete; a number or a word ends at the first quote or bracket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arguments {
     /// The value or, if more came after it, the last of the values after it.
@@ -159,7 +159,7 @@ impl Arguments {
             self.balance.follow_inside(0);
             return true;
         }
-        if self.balance.is_no_object() {
+        if self.balance.is_broken() {
             return is_plain || lead == 0 && is_sound(part.bytes(payload), flags);
         }
         // The slice begins with the text and goes on after it, because the search reads whole vectors.
@@ -182,7 +182,7 @@ impl Arguments {
                 return;
             }
             if balance.is_over() {
-                goes_on |= balance.is_closed();
+                goes_on |= balance.is_closed() || !balance.is_broken() && ends_word(byte);
             } else {
                 balance.follow_byte::<true>(byte);
             }
@@ -202,7 +202,7 @@ impl Arguments {
         for fragment in text.fragments() {
             let bytes = fragment.encode(&mut buffer).as_bytes();
             let (closed, was_open) = (self.is_closed(), self.balance.is_open());
-            let end = if self.went_on { None } else { self.balance.feed_value(bytes) };
+            let end = if self.went_on { None } else { self.feed(bytes) };
             if let Some(hash) = hash.as_deref_mut().filter(|_| !closed) {
                 let value = bytes.get(..end.unwrap_or(bytes.len())).unwrap_or_default();
                 let blanks = if was_open { 0 } else { value.len().saturating_sub(value.trim_ascii_start().len()) };
@@ -215,6 +215,16 @@ impl Arguments {
             }
         }
         after_end
+    }
+
+    /// Reads bytes of the value. Returns the offset at which it ends, if it does.
+    fn feed(&mut self, bytes: &[u8]) -> Option<usize> {
+        let end = self.balance.feed_value(bytes);
+        if !self.balance.is_no_object() || self.balance.is_broken() {
+            return end;
+        }
+        visit!(bytes.len());
+        bytes.iter().position(|byte| ends_word(*byte))
     }
 
     /// Reads bytes after the end of the value. They may be further values, and anything between them.
@@ -389,6 +399,11 @@ impl CallRow {
             _ => Fate::Continues,
         }
     }
+}
+
+/// Whether a number or a word before this byte has ended.
+fn ends_word(byte: u8) -> bool {
+    matches!(byte, b'{' | b'}' | b'[' | b']' | b'"')
 }
 
 /// Returns the place of the member `arguments` whose value is this empty string.
