@@ -458,9 +458,12 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 #define DELTAWIRE_EV_FUNCTION_ARGUMENTS 15
 
 // A fragment of audio. Text: JSON, an object with some of `id`, `data`, `transcript`, `expires_at`.
+// In Responses it is the event, whose `delta` is data or, if its `type` names a transcript, a piece
+// of that.
 #define DELTAWIRE_EV_AUDIO 16
 
-// Log probabilities of more tokens. Text: JSON.
+// Log probabilities of more tokens. Text: JSON, an object with some of `content` and `refusal`, each
+// an array of tokens, or the object of legacy completions. In Responses it is the array.
 #define DELTAWIRE_EV_LOGPROBS 17
 
 // A choice finished. Text: the finish reason. A callback may receive it in pieces

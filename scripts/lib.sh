@@ -96,10 +96,14 @@ need_crates() {
 # The packages and features of `make tests`: builds with the same arguments share their output.
 # shellcheck disable=SC2034  # for the steps
 TESTED=(-p deltawire -p deltawire-cli --all-features)
-# of_protocols: prints the recorded streams and bodies of all protocols, a line each, or nothing if there are none.
+# of_protocols: prints the recorded streams and bodies of all protocols, and the odd ones, a line each, or nothing if there
+# are none.
 of_protocols() {
-  [ -z "${DELTAWIRE_CORPUS:-}" ] || find "$DELTAWIRE_CORPUS/protocols" \
-    '(' -name '*.sse' -o -name '*.json' -o -name '*.ndjson' ')' ! -name '*.expected.json' | sort
+  local folder
+  for folder in "${DELTAWIRE_CORPUS:-.}"/{protocols,field}; do
+    [ ! -d "$folder" ] || find "$folder" '(' -name '*.sse' -o -name '*.json' -o -name '*.ndjson' ')' \
+      ! -name '*.expected.json' ! -name cases.json
+  done | sort
 }
 # event_log FOLDER FILE...: writes the logs of these streams from the Rust library (examples/event_log.rs).
 event_log() {

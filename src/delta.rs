@@ -235,11 +235,12 @@ impl FinishKind {
     }
 
     /// Returns the kind of a reason in the words of chat completions, or of a server that speaks its protocol: DeepSeek
-    /// sends `insufficient_system_resource`, Z.ai `network_error` and `sensitive`, Mistral `model_length`, gateways the
-    /// `max_tokens` of other protocols.
+    /// sends `insufficient_system_resource`, Z.ai `network_error`, `sensitive` and `model_context_window_exceeded`,
+    /// Mistral `model_length`, gateways the `max_tokens` of other protocols.
     pub(crate) fn of(reason: Text<'_>) -> FinishKind {
-        const OTHERS: [(&str, FinishKind); 6] = [
+        const OTHERS: [(&str, FinishKind); 7] = [
             ("max_tokens", FinishKind::Length),
+            ("model_context_window_exceeded", FinishKind::Length),
             ("MAX_TOKENS", FinishKind::Length),
             ("model_length", FinishKind::Length),
             ("insufficient_system_resource", FinishKind::Error),

@@ -2,7 +2,10 @@
 
 package deltawire
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // Event is a delta, or something else that the parser reports of a stream. Its Kind determines what the other members
 // hold.
@@ -132,7 +135,7 @@ func (e *Event) Usage() (Usage, bool) {
 	return UsageOf(e.Text)
 }
 
-// Audio returns the fragment of a [KindAudio]; false for other kinds.
+// Audio returns the fragment of a [KindAudio], in Responses too; false for other kinds.
 func (e *Event) Audio() (Audio, bool) {
 	if e.Kind != KindAudio {
 		return Audio{}, false
@@ -140,6 +143,12 @@ func (e *Event) Audio() (Audio, bool) {
 	v := value{json: e.Text}
 	a := Audio{ID: v.member("id").string(), Data: v.member("data").string(), Transcript: v.member("transcript").string()}
 	a.ExpiresAt, _ = v.member("expires_at").uint64()
+	switch kind, delta := v.member("type").string(), v.member("delta").string(); {
+	case strings.Contains(kind, "transcript"):
+		a.Transcript = delta
+	case kind != "":
+		a.Data = delta
+	}
 	return a, true
 }
 

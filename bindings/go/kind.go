@@ -50,9 +50,10 @@ const (
 	KindFunctionName Kind = 14
 	// KindFunctionArguments is a fragment of a function_call's arguments. Text.
 	KindFunctionArguments Kind = 15
-	// KindAudio is a fragment of audio. Text: JSON; [Event.Audio] decodes it.
+	// KindAudio is a fragment of audio. Text: JSON, in Responses the event; [Event.Audio] decodes it.
 	KindAudio Kind = 16
-	// KindLogprobs is the log probabilities of more tokens. Text: JSON.
+	// KindLogprobs is the log probabilities of more tokens. Text: JSON, an object with some of content and refusal, each an
+	// array of tokens, or the object of legacy completions. In Responses it is the array.
 	KindLogprobs Kind = 17
 	// KindFinish reports that a choice finished. Text: the finish reason; [Event.FinishReason] returns it as a number. A
 	// choice may finish twice; the last finish reason counts.

@@ -572,6 +572,23 @@ func TestClone(t *testing.T) {
 	}
 }
 
+// Event.Audio reads the events of Responses like the objects of chat completions.
+func TestAudioOfResponses(t *testing.T) {
+	stream := `data: {"type":"response.audio.delta","delta":"QQ=="}` + "\n\n" +
+		`data: {"type":"response.audio.transcript.delta","delta":"hi"}` + "\n\n"
+	r := NewReader(strings.NewReader(stream), WithProtocol(ProtocolResponses))
+	defer r.Close()
+	var got []Audio
+	for r.Next() {
+		if a, ok := r.Event().Audio(); ok {
+			got = append(got, a)
+		}
+	}
+	if want := []Audio{{Data: "QQ=="}, {Transcript: "hi"}}; !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // Event.Usage has the counts of one event; Reader.Usage has the merged counts of the stream.
 func TestUsageOfOtherProtocols(t *testing.T) {
 	event := func(typ, members string) string {

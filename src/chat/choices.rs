@@ -9,7 +9,7 @@ use super::scalar::text_of;
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
 use crate::dialect::index_number;
 use crate::json::{Before, Steps, ValueKinds};
-use crate::Quirk;
+use crate::{Quirk, QuirkSet};
 
 /// Walks from `offset` once more, through a value that the pass over the chunk has already read.
 fn again<'a, T>(payload: &'a [u8], offset: usize, walk: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
@@ -25,6 +25,16 @@ pub(crate) fn delta_at(payload: &[u8], start: usize) -> Option<DeltaIndex> {
         work.notes.fault.is_none().then_some(())
     })?;
     Some(fields)
+}
+
+/// Returns the quirks of the values in the message that begins at `start`, which the pass only skips. Members that only
+/// deltas need, such as the index of a call, are no quirk if they are missing. A malformed message has none.
+#[inline(never)]
+pub(super) fn message_quirks(payload: &[u8], start: usize) -> QuirkSet {
+    let of_values: QuirkSet = [Quirk::OddType, Quirk::NoneString, Quirk::ArgumentsNotText].into_iter().collect();
+    let (mut notes, mut fields) = (Notes::default(), DeltaIndex::EMPTY);
+    Work { steps: Steps::new(payload, start, u32::MAX), notes: &mut notes }.delta(&mut fields);
+    notes.quirks.and(if notes.fault.is_none() { of_values } else { QuirkSet::EMPTY })
 }
 
 /// Walks the next call of the array at `start`: the first call if `offset` is 0, and otherwise the call after the one

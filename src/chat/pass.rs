@@ -7,6 +7,7 @@
 //! list at once. It walks any other choice member by member. It unescapes nothing, parses no number except indexes, and
 //! checks no UTF-8.
 
+use super::choices::message_quirks;
 use super::expect::{Expect, MemberRule};
 use super::index::{choice, top, ChoiceIndex, ChunkFacts, Index, Read, SeenChoices};
 use super::key::Key;
@@ -170,11 +171,11 @@ impl Work<'_, '_> {
         self.conclude(into, (start as u32, place), seen, facts, list);
     }
 
-    /// Notes the facts about the choice that began at `start`, at `place` of the array, and puts its deltas in the list. Out of line, because it
-    /// is long and has two callers: the first choice and the choices after it.
+    /// Notes the facts about the choice that began at `start`, at `place` of the array, and puts its deltas in the list.
+    /// Out of line, because it is long and has two callers: the first choice and the choices after it.
     #[inline(never)]
     fn conclude(
-        &self,
+        &mut self,
         choice: &ChoiceIndex,
         (start, place): (u32, u32),
         seen: &mut SeenChoices,
@@ -194,7 +195,11 @@ impl Work<'_, '_> {
             facts.error |= value(choice::ERROR).is_some_and(is_error);
             let has_delta = is_object(choice::DELTA);
             facts.delta |= has_delta;
-            facts.message |= !has_delta && (is_object(choice::MESSAGE) || value(choice::TEXT).is_some());
+            let has_message = !has_delta && is_object(choice::MESSAGE);
+            facts.message |= has_message || !has_delta && value(choice::TEXT).is_some();
+            if let Some(message) = choice.spans.get(choice::MESSAGE).filter(|_| has_message) {
+                self.notes.quirks |= message_quirks(self.steps.bytes(), message.start as usize);
+            }
         }
         list.add_choice((start, place), |items| put_choice(self.steps.bytes(), choice, number, items));
     }

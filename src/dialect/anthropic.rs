@@ -64,10 +64,9 @@ pub(super) fn read<'a>(
         let known = DELTAS.iter().find(|(word, _)| is(kind, word)).map_or("", |(_, member)| member);
         seen.note_unknown(is_unknown_text(delta, known) || delta.is_none() && has_unknown_text(event, ""));
     } else if kind == "content_block_stop" {
-        if state.is_of_client(number(members_of(event, ["index"])[0])) {
-            seen.plan.what = What::EndOfCall;
-            choice(0, false);
-        }
+        let is_client = state.is_of_client(number(members_of(event, ["index"])[0]));
+        seen.plan.what = if is_client { What::EndOfCall } else { What::EndOfText };
+        choice(0, false);
     } else if kind == "message_delta" {
         let [delta, usage] = members_of(event, ["delta", "usage"]);
         let reason = delta.and_then(|delta| members_of(delta, ["stop_reason"])[0]);
@@ -139,6 +138,10 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         (What::EndOfCall, 0) => {
             walk.phase = Walk::OVER;
             Some(walk.call_end(number(members_of(event(), ["index"])[0])))
+        }
+        (What::EndOfText, 0) => {
+            walk.phase = Walk::OVER;
+            Some(walk.text_end(u64::from(number(members_of(event(), ["index"])[0]))))
         }
         (What::Start | What::Body | What::Stop, 0 | 3) => {
             walk.phase = Walk::OVER;

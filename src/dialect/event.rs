@@ -175,6 +175,8 @@ impl<'a> TypedEvent<'a> {
                 Some(())
             }
             b"delta" => value(steps, &mut event.delta),
+            // It may name another call than the index does, which only the general reader finds.
+            b"call_id" => None,
             name if is_of_chunk(name) => None,
             _ => pass(steps),
         })?;

@@ -150,10 +150,20 @@ pub(super) fn identity(item: Value<'_>) -> Identity {
     (class, Id::of([id, own, call]), CallId::of(call.filter(|_| class == Class::Call)))
 }
 
-/// Whether a server left an ID of an item empty.
+/// Whether a server left an ID of an item empty, or sent null instead and no other ID.
 pub(super) fn has_empty_id(item: Value<'_>) -> bool {
-    let ids = members_of(item, ["id", "item_id", "call_id"]).into_iter().flatten();
-    ids.filter_map(|id| id.as_text()).any(|id| id.is_empty())
+    let (mut at, mut has_null, mut has_id) = (0, false, false);
+    while let Some((name, value)) = item.member_at(&mut at) {
+        if !name.is_one_of("id item_id call_id") {
+            continue;
+        }
+        match value.as_text() {
+            Some(id) if id.is_empty() => return true,
+            Some(_) => has_id = true,
+            None => has_null |= value.is_null(),
+        }
+    }
+    has_null && !has_id
 }
 
 /// Returns the number of the item at this position of a whole response. `taken`: see [`Reported::find_whole`].

@@ -10,7 +10,7 @@ use super::reported::{
     Address, CallId, Class, Earlier, Id, ItemPart, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, LOGPROBS, NAME,
 };
 use super::state::{DialectState, Plan, ReadEvent, What};
-use super::text_event::{event_text, part_begun, row, slot, text_of_event, words, EventText, PartKind};
+use super::text_event::{ends_text, event_text, part_begun, row, slot, text_of_event, words, EventText, PartKind};
 use super::value::{arguments, array, has_elements, index_number, is, number, object, text};
 use super::walk::{value_at, whole_at, CallParts, Container, Walk};
 use crate::delta::{Delta, Kind, Part};
@@ -157,10 +157,13 @@ pub(super) fn read<'a>(
         }
         if event_text.name != "delta" {
             state.texts.end(item, event_text.of, None);
+            if ends_text(seen.plan.row) && seen.plan.what == What::Nothing {
+                seen.plan.what = What::EndOfText;
+            }
         }
         if logprobs(event, &event_text, item, &seen.plan).is_some() {
             state.output.items().add(item, LOGPROBS);
-            if seen.plan.what == What::Nothing {
+            if matches!(seen.plan.what, What::Nothing | What::EndOfText) {
                 seen.plan.what = What::Logprobs;
             }
         }
@@ -232,7 +235,7 @@ pub(super) fn read<'a>(
             seen.plan.what = What::Piece;
         }
     }
-    if seen.plan.what != What::Nothing {
+    if !matches!(seen.plan.what, What::Nothing | What::EndOfText) {
         return;
     }
     if let Some((name, _)) = text_of_event(kind) {
@@ -303,14 +306,19 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
     let event = || Value::of_payload(payload);
     match (plan.what, walk.phase) {
         (What::More, 0) => {
-            walk.phase = Walk::OVER;
+            walk.phase = if ends_text(plan.row) { ENDED } else { Walk::OVER };
             more(walk, payload, event(), plan)
         }
         (What::Logprobs, 0) => {
+            walk.phase = if ends_text(plan.row) { ENDED } else { Walk::OVER };
             let text = event_text(plan.row, event());
             let logprobs = text.and_then(|text| logprobs(event(), &text, plan.item, plan));
             walk.member = logprobs.map_or(Part::NONE, |logprobs| Part::raw(payload, logprobs));
-            walk.end()
+            None
+        }
+        (What::EndOfText, 0) | (_, ENDED) => {
+            walk.phase = Walk::OVER;
+            Some(walk.text_end(slot(plan.item, event_text(plan.row, event())?.of.part())))
         }
         (What::Audio, 0) => {
             walk.phase = Walk::OVER;
@@ -435,6 +443,9 @@ fn index_in(walk: &Walk, plan: &Plan) -> u32 {
         plan.item
     }
 }
+
+/// The phase of a walk that has only the end of its text left.
+const ENDED: u8 = 4;
 
 /// The step within an item whose deltas have all been returned.
 const DONE: u8 = u8::MAX;

@@ -273,6 +273,9 @@ pub(super) enum What {
     MoreOfCall,
     /// Anthropic: the end of a tool call of the client.
     EndOfCall,
+    /// Anthropic: the end of a block that is no tool call of the client. Responses: the end of a text that deltas
+    /// reported.
+    EndOfText,
     /// Anthropic: the finish reason of the message.
     Stop,
     /// Gemini: candidates. If it `continues`, the first call continues the last call of earlier events.

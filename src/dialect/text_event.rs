@@ -86,6 +86,11 @@ pub(super) fn text_of_event(kind: &[u8]) -> Option<(&'static str, bool)> {
     Some((member, kind == Kind::ToolArguments))
 }
 
+/// Whether events of this [`row`] end a text, not the arguments of a call.
+pub(super) fn ends_text(row: u8) -> bool {
+    TEXTS.get(usize::from(row)).is_some_and(|(_, kind, _, member)| *member != "delta" && *kind != Kind::ToolArguments)
+}
+
 /// Returns what an event of this type begins, if that is a part of an item.
 pub(super) fn part_begun(kind: &[u8]) -> Option<PartKind> {
     match kind {

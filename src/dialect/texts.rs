@@ -133,6 +133,16 @@ impl Told {
     }
 }
 
+/// The length of U+FFFD, which stands for an unpaired surrogate.
+const HALF_LEN: u32 = 3;
+
+/// Whether a text begins with U+FFFD or an unpaired surrogate.
+fn begins_with_half(mut text: Text<'_>) -> bool {
+    let mut is_half = true;
+    let len = text.take_first(HALF_LEN, |bytes| is_half &= bytes == "\u{fffd}".as_bytes());
+    is_half && len == HALF_LEN
+}
+
 /// What the whole text is, compared with its deltas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whole {
@@ -255,9 +265,12 @@ impl Texts {
         let (mut rest, mut sum) = (text, Sum::EMPTY);
         rest.take_first(known.len, |bytes| sum.add_bytes(bytes));
         if sum == known {
+            // A half at the end of the deltas is as long as the character that stands for it here.
+            let half = if told.is(HALF) && begins_with_half(rest) { HALF_LEN } else { 0 };
             rest.take_first(u32::MAX, |bytes| sum.add_bytes(bytes));
             told.set(sum, 0);
-            return if len == known.len { Whole::Same } else { Whole::Longer(known.len) };
+            let known = known.len.saturating_add(half);
+            return if len == known { Whole::Same } else { Whole::Longer(known) };
         }
         told.marks |= DIFFERS;
         let (mut rest, mut sum) = (text, Sum::EMPTY);

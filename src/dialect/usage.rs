@@ -95,17 +95,17 @@ impl Counts {
 
     /// Takes the token counts of an event's usage. In Anthropic each count stays until another replaces it, and prompt
     /// counts that add up to 0 replace none: some servers send zeros at the end. In the other protocols a usage
-    /// replaces all counts before it.
+    /// replaces all counts before it, unless it [has only details](Self::are_details).
     pub(crate) fn add(&mut self, protocol: Protocol, usage: Value<'_>) {
         let mut sent = Counts::NOTHING;
         if sent.read(protocol, usage).is_none() {
             return;
         }
-        if protocol != Protocol::Anthropic {
+        if protocol != Protocol::Anthropic && !sent.are_details() {
             *self = sent;
             return;
         }
-        let is_void = sent.prompt() == Some(0) && self.prompt() > Some(0);
+        let is_void = protocol == Protocol::Anthropic && sent.prompt() == Some(0) && self.prompt() > Some(0);
         for place in 0..COUNT {
             match sent.get(place) {
                 Some(_) if is_void && PROMPT.contains(&place) => {}
@@ -113,6 +113,17 @@ impl Counts {
                 None => {}
             }
         }
+    }
+
+    /// Whether no count of the prompt, the completion or the total is known.
+    fn are_details(&self) -> bool {
+        [INPUT, OUTPUT, TOTAL].into_iter().all(|place| self.get(place).is_none())
+    }
+
+    /// Whether a usage has no count of the prompt, the completion or the total.
+    pub(crate) fn has_only_details(protocol: Protocol, usage: Value<'_>) -> bool {
+        let mut sent = Counts::NOTHING;
+        sent.read(protocol, usage).is_some() && sent.are_details()
     }
 
     /// Returns the prompt tokens of Anthropic, or `None` if no count of them is known.

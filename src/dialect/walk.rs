@@ -134,8 +134,8 @@ impl Walk {
         None
     }
 
-    /// Goes back to before the last delta, which must be a finish reason or the end of a call: only for those does the
-    /// repeated step return the same delta.
+    /// Goes back to before the last delta, which must be a finish reason or the end of a call or a text: only for those
+    /// does the repeated step return the same delta.
     pub(crate) fn back(&mut self) {
         self.phase = self.before;
     }
@@ -199,6 +199,12 @@ impl Walk {
     pub(super) fn call_end(&self, index: u32) -> Delta {
         let number = u64::from(index);
         Delta { flags: FLAG_NUMBER, choice: self.choice, number, ..Delta::new(Kind::ToolCallEnd) }
+    }
+
+    /// Returns the delta that ends the texts in this slot. It is a [`Meta`](Kind::Meta) without a code, which no one but a
+    /// tracker sees.
+    pub(super) fn text_end(&self, slot: u64) -> Delta {
+        Delta { flags: FLAG_NUMBER, choice: self.choice, number: slot, ..Delta::new(Kind::Meta) }
     }
 
     /// Stores the member of an object with the name `wanted`, if `is_it` accepts its value. Its delta, a member of the

@@ -27,15 +27,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Puts the usage of another protocol under its own names: the last usage, or all usages merged. Returns `false` if
     /// there is none.
     pub(super) fn put_native_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
-        if let Some(raw) = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
-            json::rewrite(raw, put);
+        if self.usage_members(buffer).next().is_some() {
+            self.put_added_usage(buffer, put);
             return true;
         }
-        let is_any = self.usage_members(buffer).next().is_some();
-        if is_any {
-            self.put_added_usage(buffer, put);
-        }
-        is_any
+        let whole = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next();
+        whole.map(|raw| json::rewrite(raw, put)).is_some()
     }
 
     /// Puts the thinking blocks of an Anthropic message in the form of `reasoning_details` (OpenRouter), so that a client
@@ -103,14 +100,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn native_counts(&self, buffer: &[u8]) -> Option<TokenCounts> {
         let protocol = Protocol::read_here(self.state.table.top.protocol)?;
         let mut counts = Counts::NOTHING;
-        match self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
-            Some(raw) => counts.add(protocol, Value::from_raw(raw)),
-            None => {
-                for entry in self.usage_members(buffer) {
-                    let name = Text::from_raw(entry.name, TextFlags::UNKNOWN);
-                    counts.add_member(protocol, &name, Value::from_raw(entry.value));
-                }
-            }
+        if let Some(raw) = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
+            counts.add(protocol, Value::from_raw(raw));
+        }
+        for entry in self.usage_members(buffer) {
+            let name = Text::from_raw(entry.name, TextFlags::UNKNOWN);
+            counts.add_member(protocol, &name, Value::from_raw(entry.value));
         }
         counts.canonical(protocol).map(TokenCounts::of)
     }

@@ -423,10 +423,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return false;
         }
         // An event that has only usage is a chunk, unless its type, its other members or the stream so far are of another
-        // protocol.
+        // protocol. At the start of a stream, its name is a type, too: events of chat completions have none.
         let by_usage = !self.index.top.has(top::CHOICES) && self.index.object(payload).is_empty();
-        let has_kind =
-            self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text()).is_some_and(|kind| !kind.is_empty());
+        let is_named = by_usage && !matches!(name, b"" | b"message") && self.dialect.protocol.is_none();
+        let has_kind = is_named
+            || self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text()).is_some_and(|kind| !kind.is_empty());
         let is_other = by_usage && (has_kind || self.facts.foreign && !self.facts.own_event);
         let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };

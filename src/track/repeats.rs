@@ -7,6 +7,7 @@
 
 use crate::delta::Part;
 use crate::hash;
+use crate::json::Text;
 use crate::visits::visit;
 
 /// How many bytes at the front of a text are hashed.
@@ -64,7 +65,7 @@ impl Repeats {
     /// Takes in a text that repeats nothing. Returns `false`, with no effect, for any other text.
     #[inline(always)]
     pub(crate) fn pass(&mut self, text: Part, payload: &[u8]) -> bool {
-        self.pass_short(text.len) || self.pass_compared(text.bytes(payload))
+        self.pass_short(text.len) || self.pass_compared(text.text(payload))
     }
 
     /// Takes in a text that has at most half of the bytes before it. Returns `false`, with no effect, for any other text.
@@ -80,7 +81,7 @@ impl Repeats {
 
     #[cold]
     #[inline(never)]
-    fn pass_compared(&mut self, text: &[u8]) -> bool {
+    fn pass_compared(&mut self, text: Text<'_>) -> bool {
         if self.rule == Rule::Snapshots {
             return false;
         }
@@ -99,7 +100,7 @@ impl Repeats {
         if self.pass_short(text.len) {
             return false;
         }
-        let (after, repeats) = self.judge(text.bytes(payload));
+        let (after, repeats) = self.judge(text.text(payload));
         *self = after;
         repeats
     }
@@ -122,7 +123,8 @@ impl Repeats {
     }
 
     #[inline(never)]
-    fn judge(&self, text: &[u8]) -> Judged {
+    fn judge(&self, words: Text<'_>) -> Judged {
+        let text = words.raw();
         let Repeats { len, early, front, last, last_hash, rule } = *self;
         let len = len.max(early.into());
         let grew = rule == Rule::Grew;
@@ -130,10 +132,12 @@ impl Repeats {
         // A delta that was all of the text so far has its length.
         let is_several = last != len;
         let begins_again = || text.get(..FRONT.min(len) as usize).map(hash::fnv) == Some(front);
-        let is_again = is_several && new_len == len && len >= LEAST && begins_again();
+        let is_again =
+            is_several && new_len == len && len >= LEAST && begins_again() && words.decoded_len() >= LEAST as usize;
         let before =
             text.get(..last as usize).filter(|before| new_len > last && last > 0 && digest(before) ^ len == last_hash);
-        let grows = before.is_some_and(|before| grew || before.len() >= FEWEST && !is_run(before));
+        let may_grow = |before| is_text(Text::from_raw(before, words.parts().0));
+        let grows = before.is_some_and(|before| grew || before.len() >= FEWEST && may_grow(before));
         let room = FRONT.saturating_sub(len) as usize;
         let front = if room == 0 { front } else { hash::fnv_after(front, text.get(..room).unwrap_or(text)) };
         let rule = if grows { Rule::Grew } else { Rule::Apart };
@@ -152,9 +156,14 @@ fn digest(text: &[u8]) -> u32 {
     hash::fnv_after(hash::fnv(first), last)
 }
 
-/// Whether all bytes are equal.
-fn is_run(bytes: &[u8]) -> bool {
-    bytes.windows(2).all(|two| two.first() == two.last())
+/// Whether a text has at least [`FEWEST`] decoded bytes that are not all equal.
+fn is_text(mut text: Text<'_>) -> bool {
+    let (mut first, mut differs) = (None, false);
+    let len = text.take_first(u32::MAX, |bytes| {
+        let first = *first.get_or_insert(bytes.first().copied());
+        differs |= bytes.iter().any(|byte| Some(*byte) != first);
+    });
+    differs && len as usize >= FEWEST
 }
 
 #[cfg(test)]
@@ -226,6 +235,8 @@ mod tests {
             // Too short, or a ruler.
             &["ab", "abc", "abcd", "abcde"][..2],
             &["----", "-----", "------"],
+            &[r"\t\t", r"\t\t\t", r"\t\t\t\t"],
+            &[r"\u003d", r"\u003d\u003d", r"\u003d\u003d\u003d"],
             // One delta, sent twice.
             &["The capital is Paris", "The capital is Paris"],
             // Each word once more, but no longer than before.

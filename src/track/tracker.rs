@@ -81,16 +81,19 @@ impl ChoiceRow {
         surrogates.find(|(of, _)| *of == kind).map(|(_, surrogate)| surrogate)
     }
 
-    /// Removes a pending surrogate. Returns it with an empty delta of its kind and slot.
-    fn take_surrogate(&mut self) -> Option<(Delta, u16)> {
-        let surrogates = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.surrogates).enumerate();
-        let (place, kind, lead) =
-            { surrogates }.find_map(|(place, (kind, surrogate))| Some((place, kind, surrogate.take()?)))?;
-        let delta = match &self.source {
-            TextSource::Slots(slots) => slots.delta(place)?,
-            _ => Delta::new(kind),
-        };
-        Some((Delta { choice: self.index, ..delta }, lead))
+    /// Removes a pending surrogate of this slot, or any if `None`. Returns it with an empty delta of its kind and slot.
+    fn take_surrogate(&mut self, slot: Option<u64>) -> Option<(Delta, u16)> {
+        let mut surrogates = PendingSurrogate::OF_CHOICE.into_iter().zip(&mut self.surrogates).enumerate();
+        surrogates.find_map(|(place, (kind, surrogate))| {
+            let delta = match &self.source {
+                TextSource::Slots(slots) => slots.delta(place)?,
+                _ => Delta::new(kind),
+            };
+            if slot.is_some() && slot != delta.number() {
+                return None;
+            }
+            Some((Delta { choice: self.index, ..delta }, surrogate.take()?))
+        })
     }
 }
 
@@ -395,13 +398,17 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
                 *quirks |= delta.text.text(payload).quirks();
                 Taken::Keep
             }
-            Kind::Meta => self.meta(delta),
+            Kind::Meta => match delta.number().and_then(|slot| self.flush_slot(place, slot, quirks)) {
+                Some(first) => Taken::Before(first),
+                None => self.meta(delta),
+            },
             _ => Taken::Keep,
         }
     }
 
     /// Takes in a delta of kind `Meta`. A member of a tool call belongs to the call that the last tool call delta
-    /// selected. Without a code it stands for a choice that has only members that no delta is made of.
+    /// selected. Without a code it stands for a choice that has only members that no delta is made of, or for the end of
+    /// the texts in a slot.
     fn meta(&mut self, delta: &mut Delta) -> Taken {
         delta.flags = 0;
         if delta.code == 0 {
@@ -424,11 +431,20 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         visit!(self.tables.choices().len().saturating_add(self.tables.calls().len()));
         let wanted = |choice: u32| of.is_none_or(|of| of == choice);
         let mut choices = self.tables.choices_mut().iter_mut().flatten().filter(|choice| wanted(choice.index));
-        if let Some((delta, lead)) = choices.find_map(ChoiceRow::take_surrogate) {
+        if let Some((delta, lead)) = choices.find_map(|choice| choice.take_surrogate(None)) {
             return Some(self.flushed(delta, lead, quirks));
         }
         let mut calls = self.tables.calls_mut().iter_mut().flatten().filter(|call| wanted(call.choice));
         let (delta, lead) = calls.find_map(CallRow::take_surrogate)?;
+        Some(self.flushed(delta, lead, quirks))
+    }
+
+    /// Flushes an unpaired high surrogate at the end of the texts in a slot of the choice at this place.
+    fn flush_slot(&mut self, place: usize, slot: u64, quirks: &mut QuirkSet) -> Option<Delta> {
+        if self.state.pending == 0 {
+            return None;
+        }
+        let (delta, lead) = self.choice(place)?.take_surrogate(Some(slot))?;
         Some(self.flushed(delta, lead, quirks))
     }
 
@@ -451,7 +467,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         if core::mem::replace(&mut choice.reasoning_named, true) {
             return None;
         }
-        let name = name_before(payload.get(..reasoning.text.start as usize)?)?;
+        // The text of an object that stands for reasoning has a name of its own, which says nothing.
+        let name = name_before(payload.get(..reasoning.text.start as usize)?).filter(|name| *name != "text")?;
         let (code, text) = (Meta::ReasoningName as u32, Part::of(payload, name));
         Some(Delta { choice: choice.index, code, text, ..Delta::new(Kind::Meta) })
     }

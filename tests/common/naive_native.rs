@@ -376,6 +376,16 @@ impl Naive {
         }
     }
 
+    /// The texts in a slot are over.
+    fn end_text(&mut self, index: u32, slot: u64) {
+        for place in 0..3 {
+            let waiting = &mut self.choice(index).waiting[place];
+            if let Some(((kind, code, _), _)) = waiting.take_if(|((.., own), _)| *own == slot) {
+                self.push(format!("{kind:?} {index} {slot:x} {code} {}", quoted("\u{fffd}")));
+            }
+        }
+    }
+
     fn flush_call(&mut self, at: usize) {
         let Call { choice, number, ref mut half, .. } = self.calls[at];
         if half.take().is_some() {
@@ -561,6 +571,7 @@ impl Naive {
                 }
             }
             "content_block_stop" if self.clients.contains(&index) => self.end_of_index(0, index),
+            "content_block_stop" => self.end_text(0, index),
             "message_delta" => {
                 self.finish(0, &event["delta"]["stop_reason"], &word_of, false);
                 self.usage(&event["usage"]);
@@ -1022,6 +1033,9 @@ impl Naive {
                 self.choice(0);
                 self.push(format!("Logprobs 0 {logprobs}"));
             }
+        }
+        if !is_delta && !is_call && !is_unknown {
+            self.end_text(0, index << 32 | part_of.2);
         }
         Ok(())
     }
@@ -1487,8 +1501,7 @@ pub fn is_balanced(text: &str) -> bool {
             _ => {}
         }
     }
-    let is_word = "-0123456789tfn".contains(first);
-    is_word || "{[\"".contains(first) && depth == 0 && !in_string
+    "-0123456789tfn{[\"".contains(first) && depth == 0 && !in_string
 }
 
 /// Whether a part of Gemini is a call. Beside a text an empty object is none.

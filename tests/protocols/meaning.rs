@@ -292,6 +292,19 @@ fn usage_of_gemini_adds_tools_and_thoughts_and_the_last_counts() {
         "completion_tokens_details": {"reasoning_tokens": 3}})
     );
     assert_eq!(usage(&[gemini_usage(json!({"candidatesTokenCount": 4}))]), json!({"completion_tokens": 4}));
+    // One that has only details adds them to the one before.
+    let first = || gemini_usage(json!({"promptTokenCount": 5, "candidatesTokenCount": 6, "totalTokenCount": 11}));
+    let details = gemini_usage(json!({"trafficType": "ON_DEMAND", "cachedContentTokenCount": 2}));
+    let events = [first(), details, gemini_usage(json!({}))];
+    assert_eq!(
+        usage(&events),
+        json!({"prompt_tokens": 5, "completion_tokens": 6, "total_tokens": 11, "prompt_tokens_details": {"cached_tokens": 2}})
+    );
+    assert_eq!(
+        read(&unnamed(&events), "usage").message["native_usage"],
+        json!({"promptTokenCount": 5, "candidatesTokenCount": 6, "totalTokenCount": 11, "trafficType": "ON_DEMAND",
+            "cachedContentTokenCount": 2})
+    );
 }
 
 #[test]

@@ -269,9 +269,14 @@ impl<'a> Usage<'a> {
         counts
     }
 
-    /// Whether this is a usage of chat completions that has details but no count of the prompt, the completion or the
-    /// total. Some servers send the details after these counts, in an event of their own, so they add to the last usage.
+    /// Whether this usage has details but no count of the prompt, the completion or the total. Some servers send the
+    /// details after these counts, in an event of their own, so they add to the last usage. Every usage of Anthropic adds
+    /// to the last one, by a rule of its own.
     pub(crate) fn is_of_details(&self) -> bool {
+        let protocol = self.protocol();
+        if protocol != Protocol::Chat {
+            return protocol != Protocol::Anthropic && Counts::has_only_details(protocol, self.value);
+        }
         let mut at = 0;
         while let Some((name, value)) = self.value.member_at(&mut at) {
             let is_count = |(object, known): &(&str, &str)| object.is_empty() && name == **known;
@@ -279,7 +284,7 @@ impl<'a> Usage<'a> {
                 return false;
             }
         }
-        self.protocol() == Protocol::Chat
+        true
     }
 
     /// Returns all counts of a stream whose counts so far are `before`: a usage of details adds to them, any other

@@ -50,7 +50,15 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let is_whole = delta.has(FLAG_WHOLE);
         if is_null_name(delta, called.name, payload) {
             let nameless = Element { name: None, is_bare: true, ..fragment };
-            if self.selected(&choice, &nameless).is_some_and(|(_, call)| !call.name.is_empty()) {
+            let goes_on = match self.selected(&choice, &nameless) {
+                Some((_, call)) => !call.name.is_empty(),
+                // Under an index that no call has, it may go on with the call opened last.
+                None => {
+                    let last = self.opened_last(choice.index);
+                    last.is_some_and(|(_, call)| !call.name.is_empty() && !call.arguments.may_end())
+                }
+            };
+            if goes_on {
                 fragment = nameless;
             }
         }
