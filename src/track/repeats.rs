@@ -172,6 +172,7 @@ mod tests {
     extern crate std;
     use super::Repeats;
     use crate::delta::Part;
+    use crate::json::TextFlags;
     use std::string::{String, ToString};
     use std::vec::Vec;
 
@@ -181,7 +182,8 @@ mod tests {
             let mut repeats = Repeats::NOTHING;
             let read = |text: &&str| {
                 let payload = std::format!("{{\"content\":\"{text}\"}}");
-                let part = Part { start: 12, len: text.len() as u32, ..Part::NONE };
+                let flags = if text.contains('\\') { TextFlags::ESCAPED } else { TextFlags::PLAIN };
+                let part = Part { start: 12, len: text.len() as u32, flags, ..Part::NONE };
                 let payload = payload.as_bytes();
                 !(is_short && repeats.pass(part, payload)) && repeats.repeats(&mut { part }, payload)
             };
