@@ -24,11 +24,12 @@ format:
 	@for manifest in $(MANIFESTS); do cargo fmt --all --manifest-path $$manifest -- --check || exit; done
 	@echo PASS format
 
-# No warnings, with all features and with none, and in the crates outside of the workspace. `make test-full` also checks the benchmarks
+# No warnings, with all features, with none, with each that has a dependency or `std`, and in the crates outside of the workspace. `make test-full` also checks the benchmarks
 # and the fuzz targets, for which the contenders and the fuzzing crates must be compiled.
 clippy:
 	@cargo clippy --locked $(TESTED) --all-targets -- -D warnings
 	@cargo clippy --locked -p deltawire --all-targets --no-default-features -- -D warnings
+	@for feature in futures std tokio; do cargo clippy --locked -p deltawire --no-default-features --features $$feature -- -D warnings || exit; done
 	@cargo clippy --locked --manifest-path proof/Cargo.toml --target-dir $(TARGET) --all-targets --all-features -- -D warnings
 	@cargo clippy --locked --manifest-path capi/Cargo.toml --target-dir $(TARGET) --all-features -- -D warnings
 ifeq ($(DELTAWIRE_FULL),1)

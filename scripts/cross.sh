@@ -41,7 +41,7 @@ for target in "${targets[@]}" i686-unknown-linux-gnu; do
   pass "capi-$target"
 done
 
-# The kernels for other machines: NEON and simd128. scripts/emulate.sh and scripts/wasm.sh run them.
+# The kernels for other machines, NEON and simd128, and the adapters that need no `std`. scripts/emulate.sh and scripts/wasm.sh run them.
 debian_clippy() { [ -x /usr/bin/cargo-clippy ] && [ -x /usr/bin/clippy-driver ]; }
 debian_clippy || packages "$DEBIAN_CLIPPY_PACKAGE"
 debian_clippy || skip "the package $DEBIAN_CLIPPY_PACKAGE is missing (apt-get install, as root)"
@@ -51,6 +51,6 @@ for target in aarch64-unknown-linux-gnu wasm32-unknown-unknown; do
   debian_fetch -Zbuild-std=core,alloc --target "$target"
   # Cargo finds its subcommands by PATH. On 32 bits, comparing a usize with 2^32 - 1 has no effect; that is intended.
   PATH=/usr/bin:$PATH RUSTFLAGS=$flags "${DEBIAN_CARGO[@]}" clippy --locked -Zbuild-std=core,alloc --target "$target" \
-    -p deltawire --all-features -- -D warnings -A clippy::unnecessary_min_or_max -A clippy::absurd_extreme_comparisons
+    -p deltawire --features serde,futures -- -D warnings -A clippy::unnecessary_min_or_max -A clippy::absurd_extreme_comparisons
   pass "clippy-$target"
 done

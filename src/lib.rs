@@ -55,8 +55,9 @@
 //! [`MessageLog`](message::MessageLog) does so without a heap.
 //!
 //! Deltas borrow the bytes. [`Update::into_owned`](Update::into_owned) (feature `alloc`) makes a copy that can be sent
-//! to another task. `docs/rust.md` has programs: a blocking reader, `tokio` with `reqwest`, a gateway with `axum`,
-//! `no_std`.
+//! to another task. The `adapters` (features `futures`, `std`, `tokio`) make owned deltas of a `Stream` of bytes, such as
+//! `response.bytes_stream().deltas()`, of a `Read` and of an `AsyncRead`. `docs/rust.md` has programs: a blocking reader,
+//! `tokio` with `reqwest`, a gateway with `axum`, `no_std`.
 //!
 //! Real streams deviate from their documentation. The parser reports a deviation that it accepts as a [`Quirk`], and
 //! one that it does not accept as an event ([`Event::Malformed`], [`Event::TooLong`]); either way the stream continues.
@@ -73,6 +74,8 @@
 //!   parser recognizes a protocol without its reader, too: the stream then has the verdict [`Verdict::OtherProtocol`],
 //!   and [`End::protocol`] names the protocol.
 //! - `serde`: `Serialize` for JSON values, and so for the assembled message.
+//! - `futures`, `std`, `tokio`: the `adapters`, which make a stream of owned deltas of a `Stream` of bytes, of anything that
+//!   implements `Read`, and of tokio's `AsyncRead`.
 #![no_std]
 #![deny(missing_docs)]
 #![deny(missing_debug_implementations)]
@@ -81,6 +84,8 @@
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
 
 /// For the fuzz targets: makes the searches use AVX2 if the processor has it, or SSE2.
 #[cfg(all(fuzzing, target_arch = "x86_64"))]
@@ -101,6 +106,9 @@ mod tables;
 mod visits;
 mod words;
 
+#[cfg(any(feature = "futures", feature = "std"))]
+#[cfg_attr(docsrs, doc(cfg(any(feature = "futures", feature = "std", feature = "tokio"))))]
+pub mod adapters;
 pub mod chat;
 mod dialect;
 pub mod json;
@@ -126,12 +134,12 @@ pub use stream::{
 pub use tables::{Arrays, Lent, Tables};
 
 /// Runs the examples of the README as tests.
-#[cfg(all(doctest, feature = "alloc"))]
+#[cfg(all(doctest, feature = "futures"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 /// Runs the examples of the Rust guide as tests.
-#[cfg(all(doctest, feature = "alloc", feature = "anthropic"))]
+#[cfg(all(doctest, feature = "futures", feature = "anthropic"))]
 #[doc = include_str!("../docs/rust.md")]
 struct Recipes;
 

@@ -59,10 +59,17 @@ unsafe impl GlobalAlloc for Counting {
 static GLOBAL: Counting = Counting;
 
 /// Returns how many allocations `f` makes on this thread.
-fn allocations(f: impl FnOnce()) -> u64 {
+pub fn allocations(f: impl FnOnce()) -> u64 {
     let before = ALLOCATIONS.with(Cell::get);
     f();
     ALLOCATIONS.with(Cell::get) - before
+}
+
+/// Returns how many more bytes are on the heap after `f` than before, of those that this thread took and gave back.
+pub fn live(f: impl FnOnce()) -> i64 {
+    let before = LIVE.with(Cell::get);
+    f();
+    LIVE.with(Cell::get) - before
 }
 
 /// Calls every accessor. The sum prevents the compiler from removing the calls.

@@ -5,6 +5,8 @@
 
 mod common;
 
+#[cfg(feature = "tokio")]
+mod adapters;
 mod alloc;
 mod batch;
 mod calls;

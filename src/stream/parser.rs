@@ -363,6 +363,12 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
         self.machine.config()
     }
 
+    /// Notes that the caller broke off before the end of the stream.
+    #[cfg(any(feature = "futures", feature = "std"))]
+    pub(crate) fn note_abort(&mut self) {
+        self.machine.facts.aborted = true;
+    }
+
     /// Counts what the tracker found in the deltas of the event that was pulled last, which began at `offset`. Returns
     /// the error of that event, as push does: a quirk that is an error, else a limit.
     #[cold]

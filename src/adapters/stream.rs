@@ -1,0 +1,238 @@
+//! Feature `futures`: a `Stream` of bytes.
+
+use super::item::Item;
+use super::message::{Collected, Incomplete};
+use super::metered::Metered;
+use super::reader::Items;
+use crate::message::{Completion, LogError};
+use crate::stream::Meter;
+use crate::{Config, End, Growing, Parser};
+use core::fmt;
+use core::future::Future;
+use core::pin::Pin;
+use core::task::{ready, Context, Poll};
+use futures_core::Stream;
+
+/// Adapters for a `Stream` of bytes, such as `bytes_stream()` of reqwest or `into_data_stream()` of axum. The stream must
+/// be `Unpin`, as those are: for any other one call them on `Box::pin(stream)` or `pin!(stream)`.
+pub trait DeltaStreamExt:
+    Stream<Item = Result<<Self as DeltaStreamExt>::Bytes, <Self as DeltaStreamExt>::Error>>
+{
+    /// The bytes of one read.
+    type Bytes: AsRef<[u8]>;
+    /// The error of the stream.
+    type Error;
+
+    /// A stream of the deltas.
+    fn deltas(self) -> StreamDeltas<Self>
+    where
+        Self: Sized + Unpin,
+    {
+        StreamDeltas {
+            source: self,
+            items: Items::new(Config::new()),
+            held: None,
+            at: 0,
+            failure: None,
+            is_over: false,
+        }
+    }
+
+    /// A future of the whole message, and how the stream ended. To set the configuration, use
+    /// [`StreamDeltas::into_message`].
+    fn message(self) -> StreamMessage<Self>
+    where
+        Self: Sized + Unpin,
+    {
+        self.deltas().into_message()
+    }
+
+    /// The same stream, whose bytes are metered as they pass. `report` is called once: [`Metered`] tells when.
+    fn metered<F: FnOnce(&Meter, &End)>(self, report: F) -> Metered<Self, F>
+    where
+        Self: Sized + Unpin,
+    {
+        Metered::new(self, report)
+    }
+}
+
+impl<S, B: AsRef<[u8]>, E> DeltaStreamExt for S
+where
+    S: Stream<Item = Result<B, E>>,
+{
+    type Bytes = B;
+    type Error = E;
+}
+
+/// The deltas of a `Stream` of bytes. Created by [`DeltaStreamExt::deltas`].
+///
+/// It is `Unpin`, and `Send` and `Sync` if the stream and its bytes are. An error of the stream comes after the deltas of
+/// the bytes before it; then [`Item::End`] comes, and then nothing more. After the end or an error the stream is not
+/// polled again.
+pub struct StreamDeltas<S: DeltaStreamExt> {
+    source: S,
+    items: Items,
+    /// The bytes of the last read, of which those before `at` were read.
+    held: Option<S::Bytes>,
+    at: usize,
+    failure: Option<S::Error>,
+    is_over: bool,
+}
+
+impl<S: DeltaStreamExt> StreamDeltas<S> {
+    /// Sets the configuration. Call it before the stream is polled.
+    #[must_use]
+    pub fn with_config(mut self, config: Config) -> Self {
+        self.items = Items::new(config);
+        self
+    }
+
+    /// Also assembles the message, from here on: for [`message_so_far`](Self::message_so_far), and for
+    /// [`into_message`](Self::into_message) after deltas were taken. Call it after [`with_config`](Self::with_config).
+    #[must_use]
+    pub fn assembled(mut self) -> Self {
+        self.items.assemble();
+        self
+    }
+
+    /// The message so far. `None` without [`assembled`](Self::assembled).
+    ///
+    /// # Errors
+    ///
+    /// [`LogError::OutOfMemory`].
+    pub fn message_so_far(&self) -> Option<Result<Completion, LogError>> {
+        self.items.message()
+    }
+
+    /// A future that reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message has
+    /// only what was not read before.
+    pub fn into_message(mut self) -> StreamMessage<S> {
+        self.items.assemble_only();
+        StreamMessage(self)
+    }
+
+    /// The parser, for the verdict so far, the usage, the quirks and the last event ID.
+    pub fn parser(&self) -> &Parser<Growing> {
+        self.items.parser()
+    }
+}
+
+impl<S: DeltaStreamExt + Unpin> Stream for StreamDeltas<S> {
+    type Item = Result<Item, S::Error>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(held) = &this.held {
+                let held = held.as_ref();
+                let mut rest = held.get(this.at..).unwrap_or_default();
+                let item = this.items.next(&mut rest);
+                this.at = held.len().saturating_sub(rest.len());
+                if let Some(item) = item {
+                    return Poll::Ready(Some(Ok(item)));
+                }
+                this.held = None;
+            }
+            if this.is_over {
+                return Poll::Ready(this.items.rest(&mut this.failure));
+            }
+            match ready!(Pin::new(&mut this.source).poll_next(cx)) {
+                Some(Ok(bytes)) => (this.held, this.at) = (Some(bytes), 0),
+                Some(Err(failure)) => (this.failure, this.is_over) = (Some(failure), true),
+                None => this.is_over = true,
+            }
+        }
+    }
+}
+
+/// Prints the state of the parser.
+impl<S: DeltaStreamExt> fmt::Debug for StreamDeltas<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamDeltas").field("parser", self.parser()).finish_non_exhaustive()
+    }
+}
+
+// Only the source is pinned, and that only if it may be moved.
+impl<S: DeltaStreamExt + Unpin> Unpin for StreamDeltas<S> {}
+
+/// The message of a `Stream` of bytes. Created by [`DeltaStreamExt::message`].
+///
+/// # Errors
+///
+/// The error of the stream. An error after `[DONE]` is ignored if nothing is missing.
+///
+/// Do not poll it again after it was ready.
+#[must_use = "a future does nothing unless it is polled"]
+pub struct StreamMessage<S: DeltaStreamExt>(StreamDeltas<S>);
+
+impl<S: DeltaStreamExt + Unpin> Future for StreamMessage<S> {
+    type Output = Result<Collected, S::Error>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let StreamMessage(deltas) = self.get_mut();
+        let failure = loop {
+            match ready!(Pin::new(&mut *deltas).poll_next(cx)) {
+                Some(Ok(_)) => {}
+                Some(Err(failure)) => break Some(failure),
+                None => break None,
+            }
+        };
+        Poll::Ready(deltas.items.collected(failure))
+    }
+}
+
+/// Prints the state of the parser.
+impl<S: DeltaStreamExt> fmt::Debug for StreamMessage<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StreamMessage").field(&self.0).finish()
+    }
+}
+
+/// Why there is no finished message.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CollectError<E> {
+    /// The source failed before the response was complete.
+    Source(E),
+    /// The response is not complete.
+    Incomplete(Incomplete),
+}
+
+impl<E: fmt::Display> fmt::Display for CollectError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CollectError::Source(error) => fmt::Display::fmt(error, f),
+            CollectError::Incomplete(incomplete) => fmt::Display::fmt(incomplete, f),
+        }
+    }
+}
+
+/// Prints what it contains, so it does not return that as its source.
+impl<E: fmt::Debug + fmt::Display> core::error::Error for CollectError<E> {}
+
+/// Reads a stream to its end, and returns the message if it is complete.
+///
+/// # Errors
+///
+/// The error of the stream, or what came of a response that is not complete.
+pub async fn collect_message<S: DeltaStreamExt + Unpin>(stream: S) -> Result<Completion, CollectError<S::Error>> {
+    stream.message().await.map_err(CollectError::Source)?.finished().map_err(CollectError::Incomplete)
+}
+
+impl<S: DeltaStreamExt + Unpin, F: FnOnce(&Meter, &End)> Stream for Metered<S, F> {
+    type Item = S::Item;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let read = ready!(Pin::new(&mut this.source).poll_next(cx));
+        match &read {
+            Some(Ok(bytes)) => this.meter_bytes(bytes.as_ref()),
+            Some(Err(_)) | None => this.finish(),
+        }
+        Poll::Ready(read)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.source.size_hint()
+    }
+}
