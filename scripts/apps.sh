@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the examples. Those without dependencies read the samples from standard input, in pieces. In `make test-full` the client and
-# the gateway of examples/apps, which use tokio, reqwest and axum, run against a local server; their crate has its own lock file and
+# Runs the examples. Those without dependencies read the samples from standard input, in pieces. In `make test-full` the
+# programs of examples/apps, which use tokio, reqwest, axum and ureq, run against a local server; their crate has its own lock file and
 # target folder.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
@@ -73,6 +73,7 @@ data: {"type":"message_stop"}
 
 SSE
 echo '{"choices":[{"message":{"content":"Grüße, 世界"}}],"usage":{"prompt_tokens":17,"completion_tokens":82}}' >"$out/anthropic.expected.json"
-python3 -B examples/apps/check.py "$out/debug/client" "$out/debug/gateway" \
+cargo test --quiet --locked --manifest-path examples/apps/Cargo.toml --target-dir "$out" --tests
+python3 -B examples/apps/check.py "$out/debug" \
   samples/{content,multibyte,crlf,usage,openrouter,parallel-tools,weather}.sse "$out/anthropic.sse"
 pass

@@ -23,6 +23,18 @@ use tokio_util::codec::Decoder;
 
 /// Adapters for anything that implements tokio's `AsyncRead`. The reader must be `Unpin`: for any other one call them on
 /// `Box::pin(reader)` or `pin!(reader)`.
+///
+/// ```
+/// use deltawire::adapters::DeltaAsyncReadExt;
+/// # use futures_util::FutureExt;
+/// # async {
+/// let reader = &b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n"[..]; // a socket, a pipe, …
+/// let message = reader.message().await?.finished()?;
+/// assert_eq!(message.choices[0].content.as_deref(), Some("Hi"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }.now_or_never().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait DeltaAsyncReadExt: AsyncRead + Unpin + Sized {
     /// A stream of the deltas, which reads through a buffer of 16 KiB.
     fn deltas(self) -> AsyncReadDeltas<Self> {
@@ -180,6 +192,18 @@ impl<R: AsyncRead + Unpin, F: FnOnce(&Meter, &End)> AsyncRead for Metered<R, F> 
 /// A decoder of deltas, for `Framed` and `FramedRead` of tokio-util. [`Item::End`] comes when the reader ends. If the
 /// reader fails, `FramedRead` returns the error and does not tell the decoder, so no end comes: [`parser`](Self::parser) has
 /// the verdict so far.
+///
+/// ```
+/// use deltawire::adapters::DeltaDecoder;
+/// use futures_util::StreamExt;
+/// use tokio_util::codec::FramedRead;
+/// # use futures_util::FutureExt;
+/// # async {
+/// let reader = &b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: [DONE]\n\n"[..];
+/// let items: Vec<_> = FramedRead::new(reader, DeltaDecoder::default()).collect().await;
+/// assert!(items.last().unwrap().as_ref().unwrap().as_end().unwrap().is_complete());
+/// # }.now_or_never().unwrap();
+/// ```
 #[derive(Debug)]
 pub struct DeltaDecoder(Items);
 

@@ -55,8 +55,15 @@ impl Collected {
 }
 
 /// A response that is not complete: what came of it. [`Display`](fmt::Display) says in one line what happened.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Incomplete(pub Box<Collected>);
+
+/// Prints what [`Display`](fmt::Display) prints, in parentheses, because a `main` that returns the error prints this.
+impl fmt::Debug for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Incomplete").field(&format_args!("{self}")).finish()
+    }
+}
 
 impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

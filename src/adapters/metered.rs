@@ -13,6 +13,21 @@ use core::fmt;
 /// or when it is dropped before, as a server drops a body whose client hung up. The verdict of a response that was dropped
 /// before its end is [`Verdict::Aborted`](crate::Verdict::Aborted). The function runs where the source is polled, read or
 /// dropped, so it should not wait: let it send to a channel.
+///
+#[cfg_attr(feature = "std", doc = "```")]
+#[cfg_attr(not(feature = "std"), doc = "```ignore")]
+/// use deltawire::adapters::DeltaReadExt;
+/// let answer = &b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":3}}\n\ndata: [DONE]\n\n"[..];
+/// let mut passed = Vec::new();
+/// let mut body = answer.metered(|meter, end| {
+///     let usage = meter.usage.unwrap_or_default();
+///     assert_eq!((usage.prompt_tokens(), usage.completion_tokens()), (Some(9), Some(3)));
+///     assert!(end.is_complete());
+/// });
+/// std::io::copy(&mut body, &mut passed)?;
+/// assert_eq!(passed, answer);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct Metered<S, F: FnOnce(&Meter, &End)> {
     pub(super) source: S,
     reader: Box<Reader<Meter>>,

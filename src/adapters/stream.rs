@@ -215,6 +215,18 @@ impl<E: fmt::Debug + fmt::Display> core::error::Error for CollectError<E> {}
 /// # Errors
 ///
 /// The error of the stream, or what came of a response that is not complete.
+///
+/// ```
+/// use deltawire::adapters::collect_message;
+/// # use futures_util::{stream, FutureExt};
+/// # async {
+/// let reads = [&b"data: {\"choices\":[{\"delta\":{\"content\":\"H"[..], b"i\"}}]}\n\ndata: [DONE]\n\n"];
+/// let message = collect_message(stream::iter(reads.map(Ok::<_, std::io::Error>))).await?;
+/// assert_eq!(message.choices[0].content.as_deref(), Some("Hi"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # }.now_or_never().unwrap()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub async fn collect_message<S: DeltaStreamExt + Unpin>(stream: S) -> Result<Completion, CollectError<S::Error>> {
     stream.message().await.map_err(CollectError::Source)?.finished().map_err(CollectError::Incomplete)
 }

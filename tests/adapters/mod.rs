@@ -241,6 +241,8 @@ fn the_short_way_reads_a_whole_stream() {
     let cut = Source::new([Answer::Bytes(HELLO[..80].into())]);
     let error = block_on(collect_message(cut)).unwrap_err();
     assert_eq!(error.to_string(), "truncated: the stream was cut: it ended inside an event");
+    let debug = "Incomplete(Incomplete(truncated: the stream was cut: it ended inside an event))";
+    assert_eq!(format!("{error:?}"), debug);
     let CollectError::Incomplete(Incomplete(collected)) = error else { panic!("{error:?}") };
     assert_eq!(collected.message.choices[0].content.as_deref(), Some("Hel"));
     assert_eq!(collected.end.verdict, Verdict::Truncated);

@@ -1,120 +1,49 @@
-//! `client URL`: prints the content of a streamed answer as it comes, and the names of the tools that it calls. With
-//! tokio and reqwest.
-//!
-//! A task reads the response and sends its updates through a channel, so the receiver is free to wait or to select. To
-//! end the task, and with it the request, drop the receiver. When the response has ended, the task returns the whole
-//! message.
+//! `client URL [SECONDS]`: prints the content of a streamed answer as it comes, and the names of the tools that it calls.
+//! With tokio and reqwest. After so many seconds (60) it gives up, which ends the request.
 
-use deltawire::chat::Chunk;
-use deltawire::message::Assembler;
-use deltawire::{End, Error, Flow, Growing, Handler, OwnedUpdate, Parser, Update, Verdict};
+use deltawire::adapters::{DeltaStreamExt, StreamDeltas};
+use deltawire::Update;
+use futures_util::TryStreamExt;
 use std::io::Write;
-use tokio::sync::mpsc;
+use std::time::Duration;
 
-/// Keeps the message so far, and the updates of one read, because a handler cannot wait for room in the channel.
-#[derive(Default)]
-struct Reader {
-    ready: Vec<(u32, OwnedUpdate)>,
-    message: Assembler,
-}
-
-impl Handler for Reader {
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        self.message.chunk(chunk)
-    }
-
-    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        self.ready.push((choice, update.clone().into_owned()));
-        self.message.update(choice, update)
-    }
-
-    /// Called if the parser has no room, such as for a ninth choice. It continues to read, and the message has
-    /// `left_out`.
-    fn limit(&mut self, error: &Error) -> Flow {
-        self.message.limit(error)
-    }
-}
-
-/// The result of an answer when it has ended.
-struct Answer {
-    message: Assembler,
-    end: End,
-    failure: Option<reqwest::Error>,
-}
-
-impl Answer {
-    /// Whether all of it came. After `[DONE]` it does not matter how the connection ended.
-    fn is_complete(&self) -> bool {
-        self.end.is_complete() && (self.failure.is_none() || self.end.verdict == Verdict::Done)
-    }
-}
-
-/// Sends each update with the index of its choice, and returns the rest.
-async fn read(mut response: reqwest::Response, updates: mpsc::Sender<(u32, OwnedUpdate)>) -> Answer {
-    let (mut parser, mut reader) = (Parser::new(Growing::new()), Reader::default());
-    let failure = loop {
-        // If the receiver leaves, the request ends at once, even while the server sends nothing.
-        let received = tokio::select! {
-            () = updates.closed() => break None,
-            received = response.chunk() => received,
-        };
-        match received {
-            Ok(Some(bytes)) => feed(&mut parser, &bytes, &mut reader),
-            Ok(None) => break None,
-            Err(error) => break Some(error),
+/// Prints the deltas. A `next` that waits may be dropped, so this may be a branch of a `select!`.
+async fn print<S: DeltaStreamExt + Unpin>(deltas: &mut StreamDeltas<S>) -> Result<(), S::Error> {
+    while let Some(item) = deltas.try_next().await? {
+        match item.as_update() {
+            Some((0, Update::Content(text))) => print!("{text}"),
+            Some((_, Update::Error(error) | Update::ChoiceError(error))) => eprintln!("{error}"),
+            _ => continue,
         }
-        send(&mut reader.ready, &updates).await;
-    };
-    // Do this for a stream that was cut, too: its last event may lack only its blank line.
-    while parser.finish_into(&mut reader).is_err() {}
-    send(&mut reader.ready, &updates).await;
-    Answer { message: reader.message, end: parser.end(), failure }
-}
-
-/// Reads all of the bytes. Only a limit stops the parser, and it told the handler about the limit.
-fn feed(parser: &mut Parser<Growing>, mut bytes: &[u8], reader: &mut Reader) {
-    loop {
-        let fed = parser.feed(bytes, reader);
-        bytes = bytes.get(fed.consumed..).unwrap_or_default();
-        if fed.stop.is_none() {
-            return;
-        }
+        let _ = std::io::stdout().flush();
     }
-}
-
-/// Fails if the receiver is gone, which the loop notices too.
-async fn send(ready: &mut Vec<(u32, OwnedUpdate)>, updates: &mpsc::Sender<(u32, OwnedUpdate)>) {
-    for update in ready.drain(..) {
-        let _ = updates.send(update).await;
-    }
+    Ok(())
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let url = std::env::args().nth(1).ok_or("client URL")?;
-    // A real request is a POST with a body that has `"stream": true`; an error's body is read like a stream.
-    let response = reqwest::Client::new().get(url).send().await?;
+    let url = std::env::args().nth(1).ok_or("client URL [SECONDS]")?;
+    let seconds = std::env::args().nth(2).map_or(Ok(60), |seconds| seconds.parse())?;
+    // A real request is a POST with a body that has `"stream": true`; an error's body is read like a stream. The timeout
+    // is that of a silence; the deadline below is that of the whole answer.
+    let client = reqwest::Client::builder().read_timeout(Duration::from_secs(30)).build()?;
+    let response = client.get(url).send().await?;
     let is_success = response.status().is_success();
-    let (send, mut receive) = mpsc::channel(64);
-    let reader = tokio::spawn(read(response, send));
-    while let Some((choice, update)) = receive.recv().await {
-        match update.as_update() {
-            Update::Content(text) if choice == 0 => print!("{text}"),
-            Update::Error(error) | Update::ChoiceError(error) => eprintln!("{error}"),
-            _ => {}
-        }
-        std::io::stdout().flush()?;
+    let mut deltas = response.bytes_stream().deltas().assembled();
+    // If the transport fails after `[DONE]`, it does not matter: `into_message` knows.
+    let printed = tokio::time::timeout(Duration::from_secs(seconds), print(&mut deltas)).await;
+    let end = deltas.parser().end();
+    match printed {
+        Err(_) => return Err(format!("gave up after {seconds} seconds: {end}").into()),
+        Ok(Err(failure)) if !end.done => return Err(format!("{end}: {failure}").into()),
+        Ok(_) => {}
     }
-    let answer = reader.await?;
-    if !is_success || !answer.is_complete() {
-        // Cut, failed, or parts of it were lost: do not run its calls.
-        return Err(match (answer.failure, answer.message.error()) {
-            (Some(failure), _) => format!("{}: {failure}", answer.end).into(),
-            (None, Some(left_out)) => format!("{}: {left_out}", answer.end).into(),
-            (None, None) => format!("{}", answer.end).into(),
-        });
+    let answer = deltas.into_message().await?;
+    if !is_success {
+        return Err(answer.end.to_string().into());
     }
-    for choice in answer.message.into_message()?.choices {
+    // If it is cut, failed, or parts of it were lost, its calls must not run.
+    for choice in answer.finished()?.choices {
         for call in choice.tool_calls {
             // A call without arguments: {}. Text from a stream reaches a terminal escaped.
             let (name, arguments) = (call.name.unwrap_or_default(), call.arguments.unwrap_or("{}".into()));
