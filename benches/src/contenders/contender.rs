@@ -70,6 +70,7 @@ impl Streams {
 pub const PULL: &str = "deltawire pull";
 pub const PULL_GENERIC: &str = "deltawire pull, memo off";
 pub const PUSH: &str = "deltawire push";
+pub const ADAPTER: &str = "deltawire deltas() of a Stream, owned";
 pub const METER: &str = "deltawire meter";
 pub const BATCH: &str = "deltawire batch";
 pub const C_CALLBACKS: &str = "deltawire in C, callbacks";

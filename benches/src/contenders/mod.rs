@@ -1,5 +1,7 @@
 //! The contenders, which do the work.
 
+#[cfg(feature = "peers")]
+mod adapted;
 mod bounds;
 pub mod child;
 mod contender;
@@ -18,4 +20,6 @@ pub mod streams;
 mod tape;
 
 pub use contender::*;
+#[cfg(feature = "peers")]
+pub use registry::all_adapting;
 pub use registry::{all, all_large, all_observing, all_of_protocol, messages, named};

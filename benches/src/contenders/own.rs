@@ -41,34 +41,39 @@ impl<S: Storage, const SLOTS: usize> Pull<S, SLOTS> {
 #[inline(always)]
 pub(super) fn deltas(event: Pulled<'_>, sink: &mut Sink) {
     for (choice, update) in event.deltas() {
-        match update {
-            Update::Content(text) => {
-                sink.choice(choice);
-                text.push_to(&mut sink.content);
-            }
-            Update::Reasoning(text) => {
-                sink.choice(choice);
-                text.push_to(&mut sink.reasoning);
-            }
-            Update::Call(CallUpdate { call, id: Some(id), .. }) => {
-                sink.call(choice, call);
-                id.push_to(&mut sink.names);
-            }
-            Update::CallName { call, text, .. } => {
-                sink.call(choice, call);
-                text.push_to(&mut sink.names);
-            }
-            Update::CallArguments { call, text } => {
-                sink.call(choice, call);
-                text.push_to(&mut sink.arguments);
-            }
-            Update::Finish(reason) => {
-                sink.choice(choice);
-                finish(reason, sink);
-            }
-            Update::Usage(tokens) => usage(&tokens, sink),
-            _ => {}
+        delta(choice, update, sink);
+    }
+}
+
+#[inline(always)]
+pub(super) fn delta(choice: u32, update: Update<'_>, sink: &mut Sink) {
+    match update {
+        Update::Content(text) => {
+            sink.choice(choice);
+            text.push_to(&mut sink.content);
         }
+        Update::Reasoning(text) => {
+            sink.choice(choice);
+            text.push_to(&mut sink.reasoning);
+        }
+        Update::Call(CallUpdate { call, id: Some(id), .. }) => {
+            sink.call(choice, call);
+            id.push_to(&mut sink.names);
+        }
+        Update::CallName { call, text, .. } => {
+            sink.call(choice, call);
+            text.push_to(&mut sink.names);
+        }
+        Update::CallArguments { call, text } => {
+            sink.call(choice, call);
+            text.push_to(&mut sink.arguments);
+        }
+        Update::Finish(reason) => {
+            sink.choice(choice);
+            finish(reason, sink);
+        }
+        Update::Usage(tokens) => usage(&tokens, sink),
+        _ => {}
     }
 }
 

@@ -1,9 +1,9 @@
 //! All contenders.
 
 use super::contender::{Contender, C_CALLBACKS, PULL, PULL_GENERIC};
-use super::{bounds, native, own, records};
 #[cfg(feature = "peers")]
-use super::{serde_cow, serde_structs, tape};
+use super::{adapted, serde_cow, serde_structs, tape};
+use super::{bounds, native, own, records};
 
 /// Room for an event of ordinary length that a slice cuts.
 const ROOM: usize = 32 * 1024;
@@ -56,6 +56,16 @@ pub fn all_observing() -> Vec<Box<dyn Contender>> {
         Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
         Box::new(own::Push::new([0; ROOM])),
         Box::new(own::Metered::new([0; ROOM])),
+    ]
+}
+
+/// Returns the adapter, and what it is compared with.
+#[cfg(feature = "peers")]
+pub fn all_adapting() -> Vec<Box<dyn Contender>> {
+    vec![
+        Box::new(own::Pull::<_, 2>::new(PULL, [0; ROOM])),
+        Box::new(adapted::Adapted),
+        Box::new(serde_structs::SerdeStructs),
     ]
 }
 

@@ -6,6 +6,7 @@
 //! - `--input NAME`, `--slice BYTES` (or `whole`), `--only PART-OF-NAME`: run only these
 //! - `--protocols`: protocols other than chat completions
 //! - `--meter`: a meter, beside a full reading
+//! - `--adapters`: owned deltas of a `Stream`, beside pull
 //! - `--gateway`: many streams in turn
 //! - `--sdk NAME=COMMAND`: a vendor's SDK, beside this library
 //! - `--go PROGRAM`, `--portable PROGRAM`: contenders that are separate programs
@@ -77,6 +78,7 @@ fn protocols(options: &Options) {
     let wanted = |shape: &&str| options.input.as_deref().is_none_or(|name| name == *shape);
     let shapes = match options {
         Options { meter: true, .. } => METERED.to_vec(),
+        Options { adapters: true, .. } => vec!["content", "tools"],
         Options { sdks, .. } if sdks.is_empty() => PROTOCOLS.to_vec(),
         _ => ["content", "tools"].into_iter().chain(PROTOCOLS).collect(),
     };
@@ -87,15 +89,16 @@ fn protocols(options: &Options) {
     for &slice in &sizes {
         for input in &inputs {
             eprintln!("{}, slices of {}", input.name, measure::slice(slice));
-            let mut all = match options.meter {
-                true => contenders::all_observing(),
-                false if PROTOCOLS.contains(&&*input.name) => contenders::all_of_protocol(&input.name),
-                false => all(),
+            let mut all = match options {
+                Options { meter: true, .. } => contenders::all_observing(),
+                Options { adapters: true, .. } => contenders::all_adapting(),
+                _ if PROTOCOLS.contains(&&*input.name) => contenders::all_of_protocol(&input.name),
+                _ => all(),
             };
             if !options.sdks.is_empty() {
                 all.retain(|contender| [PULL, PUSH, C_CALLBACKS, SIMDJSON].contains(&contender.name()));
             }
-            if !options.meter {
+            if !options.meter && !options.adapters {
                 all.extend(options.go.iter().map(|program| start(GO, Kind::Own, &[program, "deltawire"], &folder.0)));
             }
             all.extend(options.sdks.iter().map(|(name, command)| {
@@ -152,7 +155,7 @@ fn replace(path: &Path, text: &str) {
 
 fn main() {
     let options = Options::from_args();
-    if options.protocols || options.meter || !options.sdks.is_empty() {
+    if options.protocols || options.meter || options.adapters || !options.sdks.is_empty() {
         return protocols(&options);
     }
     let folder = Folder::new();

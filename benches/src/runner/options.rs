@@ -14,6 +14,8 @@ pub struct Options {
     pub protocols: bool,
     /// Streams that are read only for their usage, beside a full reading.
     pub meter: bool,
+    /// The adapter that yields owned deltas, beside pull.
+    pub adapters: bool,
     /// Many streams at once, in as many turns as there are rounds.
     pub gateway: bool,
     pub go: Option<String>,
@@ -34,6 +36,7 @@ impl Options {
             only: None,
             protocols: false,
             meter: false,
+            adapters: false,
             gateway: false,
             go: None,
             go_version: None,
@@ -46,6 +49,7 @@ impl Options {
             match name.as_str() {
                 "--protocols" => options.protocols = true,
                 "--meter" => options.meter = true,
+                "--adapters" => options.adapters = true,
                 "--gateway" => options.gateway = true,
                 _ => options.take(&name, args.next()),
             }
@@ -79,6 +83,7 @@ impl Options {
     pub fn is_whole(&self) -> bool {
         !self.protocols
             && !self.meter
+            && !self.adapters
             && self.sdks.is_empty()
             && self.input.is_none()
             && self.slice.is_none()

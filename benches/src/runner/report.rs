@@ -113,7 +113,7 @@ pub fn about(options: &Options, inputs: &[Input], left_out: Option<usize>) -> St
                 "Of the recorded chat streams {left_out} are left out, in which not all can do the same work."
             );
         }
-        None if options.protocols || options.meter || !options.sdks.is_empty() => {}
+        None if options.protocols || options.meter || options.adapters || !options.sdks.is_empty() => {}
         None => out.push_str("SKIP real: DELTAWIRE_CORPUS names no recorded streams.\n"),
     }
     out
