@@ -25,3 +25,4 @@ mod splits;
 mod sse_cases;
 mod table_limits;
 mod verdicts;
+mod write;

@@ -1,0 +1,328 @@
+//! Writes chat completions.
+
+use super::calls::{Call, CLOSED, CUSTOM, HAS_ARGUMENTS, OPEN};
+use super::out::{Frame, Out};
+use super::parts::{error_message, Part, Source};
+use super::state::{bit, State, ASSISTANT};
+use super::WriteError;
+use crate::chat::{ApiError, FinishReason, NamePiece, OtherMember, Owner, TokenCounts, Update};
+use crate::json::{Text, Value, ValueKind};
+
+impl State {
+    /// Writes a chunk of one choice. `write` writes the members of its delta, closes the delta, and writes the finish
+    /// reason.
+    #[inline(always)]
+    fn chunk<R>(
+        &mut self,
+        memory: &[u8],
+        out: &mut Out<'_>,
+        choice: u32,
+        write: impl FnOnce(&mut Frame<'_>) -> Result<R, WriteError>,
+    ) -> Result<R, WriteError> {
+        let (envelope, has_usage) = (self.envelope, self.has_usage);
+        self.frame(out, |frame| {
+            frame.bytes(envelope.of(memory));
+            frame.bytes(b"{\"index\":");
+            frame.number(choice.into());
+            frame.bytes(b",\"delta\":{");
+            let result = write(frame)?;
+            frame.bytes(if has_usage { b"}],\"usage\":null}\n\n" } else { b"}]}\n\n" });
+            Ok(result)
+        })
+    }
+
+    /// Writes an event with the beginning of a text. Returns how many raw bytes are left.
+    #[inline(always)]
+    pub(super) fn chat_piece(
+        &mut self,
+        memory: &[u8],
+        out: &mut Out<'_>,
+        (choice, part): (u32, Part),
+        source: Source<'_>,
+        taken: usize,
+    ) -> Result<usize, WriteError> {
+        let (text, limit) = (source.rest(memory, &self.calls, taken), self.text_len);
+        let (before, after): (&[u8], &[u8]) = match part {
+            Part::Content | Part::Annotations => (b"\"content\":\"", NEXT),
+            Part::Reasoning => (b"\"reasoning_content\":\"", NEXT),
+            Part::Refusal => (b"\"refusal\":\"", NEXT),
+            Part::FunctionName => (b"\"function_call\":{\"name\":\"", NEXT_IN_OBJECT),
+            Part::FunctionArguments => (b"\"function_call\":{\"arguments\":\"", NEXT_IN_OBJECT),
+            Part::Arguments(place) => {
+                let call = self.calls.get(place);
+                let custom: &[u8] = b",\"custom\":{\"input\":\"";
+                return self.chunk(memory, out, choice, |frame| {
+                    frame.bytes(b"\"tool_calls\":[{\"index\":");
+                    frame.number(call.index.into());
+                    frame.bytes(if call.has(CUSTOM) { custom } else { b",\"function\":{\"arguments\":\"" });
+                    let rest = frame.text(text, limit);
+                    frame.bytes(b"\"}}]},\"finish_reason\":null");
+                    Ok(rest.raw().len())
+                });
+            }
+        };
+        self.chunk(memory, out, choice, |frame| {
+            frame.bytes(before);
+            let rest = frame.text(text, limit);
+            frame.bytes(after);
+            Ok(rest.raw().len())
+        })
+    }
+
+    /// Begins the choice, if it did not begin.
+    #[inline(always)]
+    pub(super) fn chat_begin(
+        &mut self,
+        memory: &[u8],
+        out: &mut Out<'_>,
+        choice: u32,
+        role: &str,
+    ) -> Result<(), WriteError> {
+        if self.begun & bit(choice) == 0 {
+            self.chat_member(memory, out, choice, (b"\"role\":\"", NEXT), &|frame| {
+                frame.text(Text::verbatim(role.as_bytes()), u32::MAX);
+                Ok(())
+            })?;
+            self.begun |= bit(choice);
+        }
+        Ok(())
+    }
+
+    /// Writes a chunk with a value between these bytes. Out of line, for what comes seldom.
+    #[inline(never)]
+    fn chat_member(
+        &mut self,
+        memory: &[u8],
+        out: &mut Out<'_>,
+        choice: u32,
+        (before, after): (&[u8], &[u8]),
+        value: &dyn Fn(&mut Frame<'_>) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        self.chunk(memory, out, choice, |frame| {
+            frame.bytes(before);
+            value(frame)?;
+            frame.bytes(after);
+            Ok(())
+        })
+    }
+
+    pub(super) fn chat_open_call(&mut self, memory: &[u8], out: &mut Out<'_>, place: usize) -> Result<(), WriteError> {
+        let mut call = self.calls.get(place);
+        self.chat_begin(memory, out, call.choice, ASSISTANT)?;
+        call.index = self.calls.opened(call.choice);
+        let response = self.id;
+        let (kind, input): (&[u8], &[u8]) = if call.has(CUSTOM) {
+            (b"\",\"type\":\"custom\",\"custom\":{\"name\":\"", b"\",\"input\":\"\"}}]},\"finish_reason\":null")
+        } else {
+            (b"\",\"type\":\"function\",\"function\":{\"name\":\"", b"\",\"arguments\":\"\"}}]},\"finish_reason\":null")
+        };
+        self.chat_member(memory, out, call.choice, (b"\"tool_calls\":[{\"index\":", input), &|frame| {
+            frame.number(call.index.into());
+            frame.bytes(b",\"id\":\"");
+            call.id(frame, memory, ("call_", response.of(memory), place));
+            frame.bytes(kind);
+            call.name(frame, memory);
+            Ok(())
+        })?;
+        call.set(OPEN);
+        self.calls.set(place, call);
+        Ok(())
+    }
+
+    /// Arguments that never came are an empty object.
+    pub(super) fn chat_close_call(&mut self, memory: &[u8], out: &mut Out<'_>, place: usize) -> Result<(), WriteError> {
+        let mut call = self.calls.get(place);
+        if !call.has(HAS_ARGUMENTS | CUSTOM) {
+            let source = Source::Text(Text::verbatim(b"{}"));
+            self.chat_piece(memory, out, (call.choice, Part::Arguments(place)), source, 0)?;
+        }
+        call.set(CLOSED);
+        self.calls.set(place, call);
+        Ok(())
+    }
+
+    /// Writes an update that has no text that may be long.
+    pub(super) fn chat_part(
+        &mut self,
+        memory: &mut [u8],
+        out: &mut Out<'_>,
+        choice: u32,
+        update: &Update<'_>,
+    ) -> Result<(), WriteError> {
+        match update {
+            Update::FunctionName { piece: NamePiece::Replaces, .. } if self.functions & bit(choice) != 0 => {
+                return Err(WriteError::Late);
+            }
+            Update::Annotations(_)
+            | Update::Audio(_)
+            | Update::ChoiceError(_)
+            | Update::FunctionArguments(_)
+            | Update::FunctionName { .. }
+            | Update::Logprobs(_)
+            | Update::Signature(_) => self.chat_begin(memory, out, choice, ASSISTANT)?,
+            _ => {}
+        }
+        let mut raw = |of: &mut Self, before: &[u8], value: Value<'_>, after: &[u8]| {
+            of.chat_member(memory, out, choice, (before, after), &|frame| frame.json(value))
+        };
+        match update {
+            Update::Annotations(list) if list.kind() == ValueKind::Array => {
+                raw(self, b"\"annotations\":", *list, b"},\"finish_reason\":null")
+            }
+            Update::Annotations(one) => raw(self, b"\"annotations\":[", *one, b"]},\"finish_reason\":null"),
+            Update::Audio(audio) => raw(self, b"\"audio\":", *audio, b"},\"finish_reason\":null"),
+            Update::Logprobs(list) => raw(self, b"},\"logprobs\":", *list, b",\"finish_reason\":null"),
+            Update::ChoiceError(error) => {
+                raw(self, b"},\"error\":", error.value().ok_or(WriteError::NoPlace)?, b",\"finish_reason\":\"error\"")?;
+                self.finished |= bit(choice);
+                Ok(())
+            }
+            Update::FunctionName { text, .. } => {
+                self.pieces(memory, out, (choice, Part::FunctionName), Source::Text(*text))?;
+                self.functions |= bit(choice);
+                Ok(())
+            }
+            Update::FunctionArguments(text) => {
+                self.pieces(memory, out, (choice, Part::FunctionArguments), Source::Text(*text))
+            }
+            Update::Signature(text) => {
+                let before = b"\"reasoning_details\":[{\"type\":\"reasoning.text\",\"signature\":";
+                self.chat_member(memory, out, choice, (before, b"}]},\"finish_reason\":null"), &|frame| {
+                    frame.string(*text);
+                    Ok(())
+                })
+            }
+            Update::Member(OtherMember { owner: Owner::Call, call, name, value, .. }) => {
+                let is_it = |row: &&Call| row.choice == choice && row.call == *call && row.has(OPEN);
+                let index = self.calls.rows().iter().find(is_it).ok_or(WriteError::NoPlace)?.index;
+                if name.is_one_of("index id type function custom") {
+                    return Err(WriteError::NoPlace);
+                }
+                let around: (&[u8], &[u8]) = (b"\"tool_calls\":[{\"index\":", b"}]},\"finish_reason\":null");
+                self.chat_member(memory, out, choice, around, &|frame| {
+                    frame.number(index.into());
+                    frame.bytes(b",");
+                    frame.string(*name);
+                    frame.bytes(b":");
+                    frame.json(*value)
+                })
+            }
+            _ => Err(WriteError::NoPlace),
+        }
+    }
+
+    pub(super) fn chat_finish(
+        &mut self,
+        memory: &[u8],
+        out: &mut Out<'_>,
+        choice: u32,
+        reason: &FinishReason<'_>,
+    ) -> Result<(), WriteError> {
+        self.chat_begin(memory, out, choice, ASSISTANT)?;
+        self.chat_member(memory, out, choice, (b"},\"finish_reason\":", b""), &|frame| {
+            frame.string(reason.in_message());
+            Ok(())
+        })
+    }
+
+    /// Writes the usage, if the request asked for it and it is known, and the end.
+    pub(super) fn chat_end(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+        self.chat_usage(memory, out)?;
+        self.frame(out, |frame| {
+            frame.bytes(b"data: [DONE]\n\n");
+            Ok(())
+        })?;
+        self.ended = true;
+        Ok(())
+    }
+
+    fn chat_usage(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+        let Some(counts) = self.counts().filter(|_| self.has_usage && self.step == 0) else { return Ok(()) };
+        let envelope = self.envelope;
+        self.frame(out, |frame| {
+            frame.bytes(envelope.of(memory));
+            frame.bytes(b"],\"usage\":");
+            usage(frame, &counts);
+            frame.bytes(b"}\n\n");
+            Ok(())
+        })?;
+        self.step = 1;
+        Ok(())
+    }
+
+    /// Ends the stream with an error: no `[DONE]`.
+    pub(super) fn chat_error(
+        &mut self,
+        memory: &[u8],
+        out: &mut Out<'_>,
+        error: &ApiError<'_>,
+    ) -> Result<(), WriteError> {
+        self.chat_usage(memory, out)?;
+        let part = |frame: &mut Frame<'_>, name: &[u8], text: Option<Text<'_>>| {
+            frame.bytes(name);
+            match text {
+                Some(text) => frame.string(text),
+                None => frame.bytes(b"null"),
+            }
+        };
+        self.frame(out, |frame| {
+            let kind = error.kind().unwrap_or(Text::verbatim(b"server_error"));
+            part(frame, b"data: {\"error\":{\"message\":", Some(error_message(error)));
+            part(frame, b",\"type\":", Some(kind));
+            part(frame, b",\"param\":", error.param());
+            part(frame, b",\"code\":", error.code());
+            frame.bytes(b"}}\n\n");
+            Ok(())
+        })?;
+        self.ended = true;
+        Ok(())
+    }
+}
+
+/// Closes a text and its delta.
+const NEXT: &[u8] = b"\"},\"finish_reason\":null";
+/// Closes a text, its object and the delta.
+const NEXT_IN_OBJECT: &[u8] = b"\"}},\"finish_reason\":null";
+
+/// Writes token counts. The counts that the protocol demands are 0 if nobody knows them.
+fn usage(frame: &mut Frame<'_>, counts: &TokenCounts) {
+    let (prompt, completion) = (counts.prompt_tokens().unwrap_or(0), counts.completion_tokens().unwrap_or(0));
+    let total = counts.total_tokens().unwrap_or(prompt.saturating_add(completion));
+    frame.bytes(b"{\"prompt_tokens\":");
+    frame.number(prompt);
+    frame.bytes(b",\"completion_tokens\":");
+    frame.number(completion);
+    frame.bytes(b",\"total_tokens\":");
+    frame.number(total);
+    let prompt = [
+        ("cached_tokens", counts.cached_tokens()),
+        ("cache_write_tokens", counts.cache_write_tokens()),
+        ("audio_tokens", counts.prompt_audio_tokens()),
+    ];
+    let completion = [
+        ("reasoning_tokens", counts.reasoning_tokens()),
+        ("audio_tokens", counts.completion_audio_tokens()),
+        ("accepted_prediction_tokens", counts.accepted_prediction_tokens()),
+        ("rejected_prediction_tokens", counts.rejected_prediction_tokens()),
+    ];
+    details(frame, "prompt_tokens_details", &prompt);
+    details(frame, "completion_tokens_details", &completion);
+    frame.bytes(b"}");
+}
+
+/// Writes the counts that are known, if any is, as an object with this name.
+fn details(frame: &mut Frame<'_>, name: &str, counts: &[(&str, Option<u64>)]) {
+    let mut is_first = true;
+    for (count, number) in counts {
+        let Some(number) = number else { continue };
+        let before = if is_first { [",\"", name, "\":{\""] } else { ["", ",", "\""] };
+        before.iter().for_each(|part| frame.bytes(part.as_bytes()));
+        frame.bytes(count.as_bytes());
+        frame.bytes(b"\":");
+        frame.number(*number);
+        is_first = false;
+    }
+    if !is_first {
+        frame.bytes(b"}");
+    }
+}

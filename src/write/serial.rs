@@ -1,0 +1,223 @@
+//! What Anthropic Messages and Responses have in common: the output is a row of parts (blocks, or items), of which one is
+//! open at a time. Chat completions write everything as it comes.
+
+use super::calls::{CLOSED, ENDED, OPEN};
+use super::out::Out;
+use super::parts::{Open, Part, Source, Task};
+use super::state::State;
+use super::WriteError;
+use crate::chat::{ApiError, FinishKind, FinishReason, Update};
+use crate::json::{Value, ValueKind};
+use crate::stream::Protocol;
+
+impl State {
+    /// Writes what the present task still needs.
+    #[inline(never)]
+    pub(super) fn run(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+        loop {
+            self.write_body(memory, out)?;
+            let task = self.serial.task;
+            let is_last = match (task, self.protocol) {
+                (Task::Nothing, _) => return Ok(()),
+                (_, Protocol::Responses) => self.responses_step(memory, out, task)?,
+                _ => self.anthropic_step(memory, out, task)?,
+            };
+            if !is_last {
+                self.step = self.step.saturating_add(1);
+                continue;
+            }
+            (self.step, self.serial.task) = (0, Task::Nothing);
+            match task {
+                Task::Begin => self.begun = 1,
+                Task::Open(open) => {
+                    (self.serial.open, self.serial.is_signed) = (open, false);
+                    self.serial.refused |= open == Open::Refusal;
+                    self.note_call(open, OPEN);
+                }
+                Task::Close => {
+                    self.note_call(self.serial.open, CLOSED | ENDED);
+                    (self.serial.open, self.serial.index) = (Open::Nothing, self.serial.index.saturating_add(1));
+                }
+                Task::End => self.ended = true,
+                Task::Nothing => {}
+            }
+        }
+    }
+
+    /// Ends the stream behind the event that is being written.
+    pub(super) fn end_behind(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+        self.step = 1;
+        self.start_task(memory, out, Task::End)
+    }
+
+    fn note_call(&mut self, open: Open, flags: u8) {
+        if let Open::Call(place) = open {
+            if let Some(call) = self.calls.rows_mut().get_mut(place) {
+                call.set(flags);
+            }
+        }
+    }
+
+    fn start_task(&mut self, memory: &mut [u8], out: &mut Out<'_>, task: Task) -> Result<(), WriteError> {
+        self.serial.task = task;
+        self.run(memory, out)
+    }
+
+    /// Writes the beginning of the stream, unless it was written.
+    pub(super) fn serial_start(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+        if self.begun != 0 {
+            return Ok(());
+        }
+        self.start_task(memory, out, Task::Begin)
+    }
+
+    /// Opens the part that a text belongs to, unless it is open.
+    #[inline(always)]
+    pub(super) fn serial_begin_text(
+        &mut self,
+        memory: &mut [u8],
+        out: &mut Out<'_>,
+        part: Part,
+    ) -> Result<(), WriteError> {
+        let open = match part {
+            Part::Reasoning => Open::Thinking,
+            Part::Refusal => Open::Refusal,
+            _ => Open::Text,
+        };
+        self.want(memory, out, open)
+    }
+
+    /// Opens a part, unless it is open and may go on.
+    #[inline(always)]
+    fn want(&mut self, memory: &mut [u8], out: &mut Out<'_>, open: Open) -> Result<(), WriteError> {
+        if self.serial.open == open && !self.serial.is_signed {
+            return Ok(());
+        }
+        self.open_part(memory, out, open)
+    }
+
+    #[inline(never)]
+    fn open_part(&mut self, memory: &mut [u8], out: &mut Out<'_>, open: Open) -> Result<(), WriteError> {
+        self.serial_start(memory, out)?;
+        self.serial_close(memory, out)?;
+        self.start_task(memory, out, Task::Open(open))
+    }
+
+    /// Closes the part that is open. A call ends with it.
+    pub(super) fn serial_close(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+        match self.serial.open {
+            Open::Nothing => return Ok(()),
+            Open::Call(place) => self.write_waiting(memory, out, place)?,
+            _ => {}
+        }
+        self.start_task(memory, out, Task::Close)
+    }
+
+    /// Opens a call. Returns `false` if another call is open: then this one waits.
+    pub(super) fn serial_open_call(
+        &mut self,
+        memory: &mut [u8],
+        out: &mut Out<'_>,
+        place: usize,
+    ) -> Result<bool, WriteError> {
+        if matches!(self.serial.open, Open::Call(other) if other != place) {
+            return Ok(false);
+        }
+        self.want(memory, out, Open::Call(place))?;
+        Ok(true)
+    }
+
+    /// Writes an event with the beginning of a text. Returns how many raw bytes are left.
+    #[inline(always)]
+    pub(super) fn serial_piece(
+        &mut self,
+        memory: &mut [u8],
+        out: &mut Out<'_>,
+        part: Part,
+        source: Source<'_>,
+        taken: usize,
+    ) -> Result<usize, WriteError> {
+        match self.protocol {
+            Protocol::Responses => self.responses_piece(memory, out, part, source, taken),
+            _ => self.anthropic_piece(memory, out, part, source, taken),
+        }
+    }
+
+    /// Writes an update that is no text.
+    pub(super) fn serial_part(
+        &mut self,
+        memory: &mut [u8],
+        out: &mut Out<'_>,
+        update: &Update<'_>,
+    ) -> Result<(), WriteError> {
+        match update {
+            Update::Signature(text) => {
+                self.want(memory, out, Open::Thinking)?;
+                match self.protocol {
+                    Protocol::Responses => self.responses_signature(memory, *text)?,
+                    _ => self.anthropic_signature(out, *text)?,
+                }
+                self.serial.is_signed = true;
+                Ok(())
+            }
+            Update::Annotations(list) if list.kind() == ValueKind::Array => {
+                // Each element is an event. Those that an earlier call wrote are behind the progress.
+                let mut at = self.progress_in(list.raw().len());
+                while let Some(one) = list.element_at(&mut at) {
+                    self.annotation(memory, out, one)?;
+                    self.note_progress(list.raw().len(), at);
+                }
+                self.note_progress(0, 0);
+                Ok(())
+            }
+            Update::Annotations(one) => self.annotation(memory, out, *one),
+            Update::ChoiceError(error) => self.serial_error(memory, out, error),
+            _ => Err(WriteError::NoPlace),
+        }
+    }
+
+    fn annotation(&mut self, memory: &mut [u8], out: &mut Out<'_>, one: Value<'_>) -> Result<(), WriteError> {
+        if one.kind() != ValueKind::Object {
+            return Err(WriteError::Json);
+        }
+        self.want(memory, out, Open::Text)?;
+        match self.protocol {
+            Protocol::Responses => self.responses_annotation(memory, out, one),
+            _ => self.anthropic_annotation(out, one),
+        }
+    }
+
+    /// Notes why the response finished; the end of the stream tells.
+    pub(super) fn serial_finish(
+        &mut self,
+        memory: &mut [u8],
+        out: &mut Out<'_>,
+        reason: &FinishReason<'_>,
+    ) -> Result<(), WriteError> {
+        self.serial_start(memory, out)?;
+        self.serial.reason = reason.kind();
+        self.serial.stop = self.anthropic_reason(reason);
+        Ok(())
+    }
+
+    pub(super) fn serial_end(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+        if self.serial.reason == FinishKind::Error {
+            return self.serial_error(memory, out, &ApiError::plain(b"the response failed"));
+        }
+        self.serial_close(memory, out)?;
+        self.start_task(memory, out, Task::End)
+    }
+
+    pub(super) fn serial_error(
+        &mut self,
+        memory: &mut [u8],
+        out: &mut Out<'_>,
+        error: &ApiError<'_>,
+    ) -> Result<(), WriteError> {
+        if self.protocol == Protocol::Responses {
+            self.serial_start(memory, out)?;
+            return self.responses_error(memory, out, error);
+        }
+        self.anthropic_error(out, error)
+    }
+}
