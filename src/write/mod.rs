@@ -21,15 +21,9 @@
 //!     Update::Finish(FinishReason::new(FinishKind::Stop)),
 //! ];
 //! for update in &updates {
-//!     // Not enough room: send what was written, and pass the same update again.
-//!     while let Err(error) = writer.put(&mut out, 0, update) {
-//!         let WriteError::NeedRoom { .. } = error else { return Err(error) };
-//!         sent.extend_from_slice(out.written());
-//!         out.clear();
-//!     }
+//!     out.send(|out| writer.put(out, 0, update), |bytes| sent.extend_from_slice(bytes))?;
 //! }
-//! writer.finish(&mut out)?;
-//! sent.extend_from_slice(out.written());
+//! out.send(|out| writer.finish(out), |bytes| sent.extend_from_slice(bytes))?;
 //! assert!(sent.ends_with(b"\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"));
 //! # Ok::<(), WriteError>(())
 //! ```

@@ -5,8 +5,8 @@ use crate::json::{self, Text, Value};
 
 /// The part of a buffer that has been written, and the room behind it.
 ///
-/// A [`Writer`](super::Writer) appends whole frames. Whoever sends the bytes takes [`written`](Self::written), and then
-/// calls [`clear`](Self::clear).
+/// A [`Writer`](super::Writer) appends whole events. Whoever sends the bytes takes [`written`](Self::written), and then
+/// calls [`clear`](Self::clear); [`send`](Self::send) does both.
 #[derive(Debug)]
 pub struct Out<'b> {
     buffer: &'b mut [u8],
@@ -38,6 +38,30 @@ impl<'b> Out<'b> {
     /// Forgets what was written: the whole buffer is room again.
     pub fn clear(&mut self) {
         self.len = 0;
+    }
+
+    /// Calls `write` until all of its update is written, and passes the written bytes to `send` whenever the room is used
+    /// up, and at the end. Nothing is left in this buffer.
+    ///
+    /// # Errors
+    ///
+    /// Those of `write`. [`NeedRoom`](WriteError::NeedRoom) only if the whole buffer is too small for an event.
+    pub fn send(
+        &mut self,
+        mut write: impl FnMut(&mut Self) -> Result<(), WriteError>,
+        mut send: impl FnMut(&[u8]),
+    ) -> Result<(), WriteError> {
+        loop {
+            let result = write(self);
+            let is_full = matches!(result, Err(WriteError::NeedRoom { .. })) && !self.is_empty();
+            if !self.is_empty() {
+                send(self.written());
+            }
+            self.clear();
+            if !is_full {
+                return result;
+            }
+        }
     }
 
     /// Appends what `write` writes, or nothing if it does not fit or fails.
