@@ -1,10 +1,9 @@
 //! Writes Anthropic Messages.
 
 use super::calls::{CUSTOM, OPEN};
-use super::out::{Frame, Out};
+use super::out::{Frame, Out, To, Written};
 use super::parts::{error_message, Open, Part, Source, Task};
 use super::state::State;
-use super::WriteError;
 use crate::chat::{ApiError, FinishKind, FinishReason, TokenCounts};
 use crate::json::{Text, Value};
 
@@ -30,8 +29,8 @@ impl State {
         &mut self,
         out: &mut Out<'_>,
         name: &str,
-        write: impl FnOnce(&mut Frame<'_>) -> Result<R, WriteError>,
-    ) -> Result<R, WriteError> {
+        write: impl FnOnce(&mut Frame<'_>) -> Written<R>,
+    ) -> Written<R> {
         self.frame(out, |frame| {
             frame.bytes(b"event: ");
             frame.bytes(name.as_bytes());
@@ -46,11 +45,7 @@ impl State {
 
     /// Writes an event of the open block. `write` writes its delta.
     #[inline(always)]
-    fn block_delta<R>(
-        &mut self,
-        out: &mut Out<'_>,
-        write: impl FnOnce(&mut Frame<'_>) -> Result<R, WriteError>,
-    ) -> Result<R, WriteError> {
+    fn block_delta<R>(&mut self, out: &mut Out<'_>, write: impl FnOnce(&mut Frame<'_>) -> Written<R>) -> Written<R> {
         let index = self.serial.index;
         self.event(out, "content_block_delta", |frame| {
             frame.bytes(b",\"index\":");
@@ -65,20 +60,19 @@ impl State {
     #[inline(always)]
     pub(super) fn anthropic_piece(
         &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
+        to: &mut To<'_, '_>,
         part: Part,
         source: Source<'_>,
         taken: usize,
-    ) -> Result<usize, WriteError> {
-        let (text, limit) = (source.rest(memory, &self.calls, taken), self.text_len);
+    ) -> Written<usize> {
+        let (text, limit) = (source.rest(to.memory, &self.calls, taken), self.text_len);
         let is_custom = matches!(part, Part::Arguments(place) if self.calls.get(place).has(CUSTOM));
         let before: &[u8] = match part {
             Part::Arguments(_) => b"input_json_delta\",\"partial_json\":\"",
             Part::Reasoning => b"thinking_delta\",\"thinking\":\"",
             _ => b"text_delta\",\"text\":\"",
         };
-        self.block_delta(out, |frame| {
+        self.block_delta(to.out, |frame| {
             frame.bytes(before);
             let rest = if is_custom { frame.text_twice(text, limit) } else { frame.text(text, limit) };
             frame.bytes(b"\"");
@@ -87,40 +81,40 @@ impl State {
     }
 
     /// Writes the next event of a task. Returns whether it was the last one.
-    pub(super) fn anthropic_step(&mut self, memory: &[u8], out: &mut Out<'_>, task: Task) -> Result<bool, WriteError> {
+    pub(super) fn anthropic_step(&mut self, to: &mut To<'_, '_>, task: Task) -> Written<bool> {
         let is_custom = |state: &State, open| matches!(open, Open::Call(place) if state.calls.get(place).has(CUSTOM));
         match (task, self.step) {
-            (Task::Begin, _) => self.message_start(memory, out)?,
+            (Task::Begin, _) => self.message_start(to)?,
             // The input of a custom tool is a text, and that of a tool here is an object: its member `input` is the text.
             (Task::Open(open), 0) => {
-                self.block_start(memory, out, open)?;
+                self.block_start(to, open)?;
                 return Ok(!is_custom(self, open));
             }
-            (Task::Open(_), _) => self.input(out, "{\\\"input\\\":\\\"")?,
+            (Task::Open(_), _) => self.input(to.out, "{\\\"input\\\":\\\"")?,
             (Task::Close, 0) if is_custom(self, self.serial.open) => {
-                self.input(out, "\\\"}")?;
+                self.input(to.out, "\\\"}")?;
                 return Ok(false);
             }
             (Task::Close, _) => {
                 let index = self.serial.index;
-                self.event(out, "content_block_stop", |frame| {
+                self.event(to.out, "content_block_stop", |frame| {
                     frame.bytes(b",\"index\":");
                     frame.number(index.into());
                     Ok(())
                 })?;
             }
             (Task::End, 0) => {
-                self.message_delta(out)?;
+                self.message_delta(to.out)?;
                 return Ok(false);
             }
-            (Task::End, _) => self.event(out, "message_stop", |_| Ok(()))?,
+            (Task::End, _) => self.event(to.out, "message_stop", |_| Ok(()))?,
             (Task::Nothing, _) => {}
         }
         Ok(true)
     }
 
     /// Writes a piece of a call's input, which is escaped.
-    fn input(&mut self, out: &mut Out<'_>, escaped: &str) -> Result<(), WriteError> {
+    fn input(&mut self, out: &mut Out<'_>, escaped: &str) -> Written {
         self.block_delta(out, |frame| {
             frame.bytes(b"input_json_delta\",\"partial_json\":\"");
             frame.bytes(escaped.as_bytes());
@@ -129,16 +123,16 @@ impl State {
         })
     }
 
-    fn message_start(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    fn message_start(&mut self, to: &mut To<'_, '_>) -> Written {
         let (id, model, members) = (self.id, self.model, self.members);
         let counts = self.counts().unwrap_or_default();
-        self.event(out, "message_start", |frame| {
+        self.event(to.out, "message_start", |frame| {
             frame.bytes(b",\"message\":{\"id\":\"");
-            frame.bytes(id.of(memory));
+            frame.bytes(id.of(to.memory));
             frame.bytes(b"\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"");
-            frame.bytes(model.of(memory));
+            frame.bytes(model.of(to.memory));
             frame.bytes(b"\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null");
-            frame.bytes(members.of(memory));
+            frame.bytes(members.of(to.memory));
             frame.bytes(b",\"usage\":");
             usage(frame, &counts, true);
             frame.bytes(b"}");
@@ -146,22 +140,22 @@ impl State {
         })
     }
 
-    fn block_start(&mut self, memory: &[u8], out: &mut Out<'_>, open: Open) -> Result<(), WriteError> {
+    fn block_start(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
         let (index, response) = (self.serial.index, self.id);
         let call = match open {
             Open::Call(place) => Some((self.calls.get(place), place)),
             _ => None,
         };
-        self.event(out, "content_block_start", |frame| {
+        self.event(to.out, "content_block_start", |frame| {
             frame.bytes(b",\"index\":");
             frame.number(index.into());
             frame.bytes(b",\"content_block\":{\"type\":\"");
             match (call, open) {
                 (Some((call, place)), _) => {
                     frame.bytes(b"tool_use\",\"id\":\"");
-                    call.id(frame, memory, ("toolu_", response.of(memory), place));
+                    call.id(frame, to.memory, ("toolu_", response.of(to.memory), place));
                     frame.bytes(b"\",\"name\":\"");
-                    call.name(frame, memory);
+                    call.name(frame, to.memory);
                     frame.bytes(b"\",\"input\":{}}");
                 }
                 (None, Open::Thinking) => frame.bytes(b"thinking\",\"thinking\":\"\",\"signature\":\"\"}"),
@@ -172,7 +166,7 @@ impl State {
     }
 
     /// Clients take the last signature of a block for the whole one, so it is one event.
-    pub(super) fn anthropic_signature(&mut self, out: &mut Out<'_>, text: Text<'_>) -> Result<(), WriteError> {
+    pub(super) fn anthropic_signature(&mut self, out: &mut Out<'_>, text: Text<'_>) -> Written {
         self.block_delta(out, |frame| {
             frame.bytes(b"signature_delta\",\"signature\":");
             frame.string(text);
@@ -180,14 +174,14 @@ impl State {
         })
     }
 
-    pub(super) fn anthropic_annotation(&mut self, out: &mut Out<'_>, one: Value<'_>) -> Result<(), WriteError> {
+    pub(super) fn anthropic_annotation(&mut self, out: &mut Out<'_>, one: Value<'_>) -> Written {
         self.block_delta(out, |frame| {
             frame.bytes(b"citations_delta\",\"citation\":");
             frame.json(one)
         })
     }
 
-    fn message_delta(&mut self, out: &mut Out<'_>) -> Result<(), WriteError> {
+    fn message_delta(&mut self, out: &mut Out<'_>) -> Written {
         let (stop, counts) = (self.serial.stop, self.counts().unwrap_or_default());
         self.event(out, "message_delta", |frame| {
             frame.bytes(b",\"delta\":{\"stop_reason\":\"");
@@ -199,7 +193,7 @@ impl State {
     }
 
     /// Ends the stream with an error: no `message_stop`.
-    pub(super) fn anthropic_error(&mut self, out: &mut Out<'_>, error: &ApiError<'_>) -> Result<(), WriteError> {
+    pub(super) fn anthropic_error(&mut self, out: &mut Out<'_>, error: &ApiError<'_>) -> Written {
         let known = error.kind().filter(|kind| kind.is_one_of(ERRORS));
         let by_code = || match error.code() {
             Some(code) if code == "429" => "rate_limit_error",

@@ -1,7 +1,7 @@
 //! Writes chat completions.
 
 use super::calls::{Call, CLOSED, CUSTOM, HAS_ARGUMENTS, OPEN};
-use super::out::{Frame, Out};
+use super::out::{Frame, Out, To, Written};
 use super::parts::{error_message, Part, Source};
 use super::state::{bit, State, ASSISTANT};
 use super::WriteError;
@@ -14,11 +14,10 @@ impl State {
     #[inline(always)]
     fn chunk<R>(
         &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
+        (memory, out): (&[u8], &mut Out<'_>),
         choice: u32,
-        write: impl FnOnce(&mut Frame<'_>) -> Result<R, WriteError>,
-    ) -> Result<R, WriteError> {
+        write: impl FnOnce(&mut Frame<'_>) -> Written<R>,
+    ) -> Written<R> {
         let (envelope, has_usage) = (self.envelope, self.has_usage);
         self.frame(out, |frame| {
             frame.bytes(envelope.of(memory));
@@ -35,13 +34,12 @@ impl State {
     #[inline(always)]
     pub(super) fn chat_piece(
         &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
+        to: &mut To<'_, '_>,
         (choice, part): (u32, Part),
         source: Source<'_>,
         taken: usize,
-    ) -> Result<usize, WriteError> {
-        let (text, limit) = (source.rest(memory, &self.calls, taken), self.text_len);
+    ) -> Written<usize> {
+        let (text, limit) = (source.rest(to.memory, &self.calls, taken), self.text_len);
         let (before, after): (&[u8], &[u8]) = match part {
             Part::Content | Part::Annotations => (b"\"content\":\"", NEXT),
             Part::Reasoning => (b"\"reasoning_content\":\"", NEXT),
@@ -51,7 +49,7 @@ impl State {
             Part::Arguments(place) => {
                 let call = self.calls.get(place);
                 let custom: &[u8] = b",\"custom\":{\"input\":\"";
-                return self.chunk(memory, out, choice, |frame| {
+                return self.chunk((to.memory, to.out), choice, |frame| {
                     frame.bytes(b"\"tool_calls\":[{\"index\":");
                     frame.number(call.index.into());
                     frame.bytes(if call.has(CUSTOM) { custom } else { b",\"function\":{\"arguments\":\"" });
@@ -61,7 +59,7 @@ impl State {
                 });
             }
         };
-        self.chunk(memory, out, choice, |frame| {
+        self.chunk((to.memory, to.out), choice, |frame| {
             frame.bytes(before);
             let rest = frame.text(text, limit);
             frame.bytes(after);
@@ -71,15 +69,9 @@ impl State {
 
     /// Begins the choice, if it did not begin.
     #[inline(always)]
-    pub(super) fn chat_begin(
-        &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
-        choice: u32,
-        role: &str,
-    ) -> Result<(), WriteError> {
+    pub(super) fn chat_begin(&mut self, to: &mut To<'_, '_>, choice: u32, role: &str) -> Written {
         if self.begun & bit(choice) == 0 {
-            self.chat_member(memory, out, choice, (b"\"role\":\"", NEXT), &|frame| {
+            self.chat_member((to.memory, to.out), choice, (b"\"role\":\"", NEXT), &|frame| {
                 frame.text(Text::verbatim(role.as_bytes()), u32::MAX);
                 Ok(())
             })?;
@@ -92,13 +84,12 @@ impl State {
     #[inline(never)]
     fn chat_member(
         &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
+        to: (&[u8], &mut Out<'_>),
         choice: u32,
         (before, after): (&[u8], &[u8]),
-        value: &dyn Fn(&mut Frame<'_>) -> Result<(), WriteError>,
-    ) -> Result<(), WriteError> {
-        self.chunk(memory, out, choice, |frame| {
+        value: &dyn Fn(&mut Frame<'_>) -> Written,
+    ) -> Written {
+        self.chunk(to, choice, |frame| {
             frame.bytes(before);
             value(frame)?;
             frame.bytes(after);
@@ -106,9 +97,9 @@ impl State {
         })
     }
 
-    pub(super) fn chat_open_call(&mut self, memory: &[u8], out: &mut Out<'_>, place: usize) -> Result<(), WriteError> {
+    pub(super) fn chat_open_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
         let mut call = self.calls.get(place);
-        self.chat_begin(memory, out, call.choice, ASSISTANT)?;
+        self.chat_begin(to, call.choice, ASSISTANT)?;
         call.index = self.calls.opened(call.choice);
         let response = self.id;
         let (kind, input): (&[u8], &[u8]) = if call.has(CUSTOM) {
@@ -116,12 +107,12 @@ impl State {
         } else {
             (b"\",\"type\":\"function\",\"function\":{\"name\":\"", b"\",\"arguments\":\"\"}}]},\"finish_reason\":null")
         };
-        self.chat_member(memory, out, call.choice, (b"\"tool_calls\":[{\"index\":", input), &|frame| {
+        self.chat_member((to.memory, to.out), call.choice, (b"\"tool_calls\":[{\"index\":", input), &|frame| {
             frame.number(call.index.into());
             frame.bytes(b",\"id\":\"");
-            call.id(frame, memory, ("call_", response.of(memory), place));
+            call.id(frame, to.memory, ("call_", response.of(to.memory), place));
             frame.bytes(kind);
-            call.name(frame, memory);
+            call.name(frame, to.memory);
             Ok(())
         })?;
         call.set(OPEN);
@@ -130,11 +121,11 @@ impl State {
     }
 
     /// Arguments that never came are an empty object.
-    pub(super) fn chat_close_call(&mut self, memory: &[u8], out: &mut Out<'_>, place: usize) -> Result<(), WriteError> {
+    pub(super) fn chat_close_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
         let mut call = self.calls.get(place);
         if !call.has(HAS_ARGUMENTS | CUSTOM) {
             let source = Source::Text(Text::verbatim(b"{}"));
-            self.chat_piece(memory, out, (call.choice, Part::Arguments(place)), source, 0)?;
+            self.chat_piece(to, (call.choice, Part::Arguments(place)), source, 0)?;
         }
         call.set(CLOSED);
         self.calls.set(place, call);
@@ -142,13 +133,7 @@ impl State {
     }
 
     /// Writes an update that has no text that may be long.
-    pub(super) fn chat_part(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        choice: u32,
-        update: &Update<'_>,
-    ) -> Result<(), WriteError> {
+    pub(super) fn chat_part(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
         match update {
             Update::FunctionName { piece: NamePiece::Replaces, .. } if self.functions & bit(choice) != 0 => {
                 return Err(WriteError::Late);
@@ -159,11 +144,11 @@ impl State {
             | Update::FunctionArguments(_)
             | Update::FunctionName { .. }
             | Update::Logprobs(_)
-            | Update::Signature(_) => self.chat_begin(memory, out, choice, ASSISTANT)?,
+            | Update::Signature(_) => self.chat_begin(to, choice, ASSISTANT)?,
             _ => {}
         }
         let mut raw = |of: &mut Self, before: &[u8], value: Value<'_>, after: &[u8]| {
-            of.chat_member(memory, out, choice, (before, after), &|frame| frame.json(value))
+            of.chat_member((to.memory, to.out), choice, (before, after), &|frame| frame.json(value))
         };
         match update {
             Update::Annotations(list) if list.kind() == ValueKind::Array => {
@@ -178,16 +163,14 @@ impl State {
                 Ok(())
             }
             Update::FunctionName { text, .. } => {
-                self.pieces(memory, out, (choice, Part::FunctionName), Source::Text(*text))?;
+                self.pieces(to, (choice, Part::FunctionName), Source::Text(*text))?;
                 self.functions |= bit(choice);
                 Ok(())
             }
-            Update::FunctionArguments(text) => {
-                self.pieces(memory, out, (choice, Part::FunctionArguments), Source::Text(*text))
-            }
+            Update::FunctionArguments(text) => self.pieces(to, (choice, Part::FunctionArguments), Source::Text(*text)),
             Update::Signature(text) => {
                 let before = b"\"reasoning_details\":[{\"type\":\"reasoning.text\",\"signature\":";
-                self.chat_member(memory, out, choice, (before, b"}]},\"finish_reason\":null"), &|frame| {
+                self.chat_member((to.memory, to.out), choice, (before, b"}]},\"finish_reason\":null"), &|frame| {
                     frame.string(*text);
                     Ok(())
                 })
@@ -199,7 +182,7 @@ impl State {
                     return Err(WriteError::NoPlace);
                 }
                 let around: (&[u8], &[u8]) = (b"\"tool_calls\":[{\"index\":", b"}]},\"finish_reason\":null");
-                self.chat_member(memory, out, choice, around, &|frame| {
+                self.chat_member((to.memory, to.out), choice, around, &|frame| {
                     frame.number(index.into());
                     frame.bytes(b",");
                     frame.string(*name);
@@ -211,24 +194,18 @@ impl State {
         }
     }
 
-    pub(super) fn chat_finish(
-        &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
-        choice: u32,
-        reason: &FinishReason<'_>,
-    ) -> Result<(), WriteError> {
-        self.chat_begin(memory, out, choice, ASSISTANT)?;
-        self.chat_member(memory, out, choice, (b"},\"finish_reason\":", b""), &|frame| {
+    pub(super) fn chat_finish(&mut self, to: &mut To<'_, '_>, choice: u32, reason: &FinishReason<'_>) -> Written {
+        self.chat_begin(to, choice, ASSISTANT)?;
+        self.chat_member((to.memory, to.out), choice, (b"},\"finish_reason\":", b""), &|frame| {
             frame.string(reason.in_message());
             Ok(())
         })
     }
 
     /// Writes the usage, if the request asked for it and it is known, and the end.
-    pub(super) fn chat_end(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
-        self.chat_usage(memory, out)?;
-        self.frame(out, |frame| {
+    pub(super) fn chat_end(&mut self, to: &mut To<'_, '_>) -> Written {
+        self.chat_usage(to)?;
+        self.frame(to.out, |frame| {
             frame.bytes(b"data: [DONE]\n\n");
             Ok(())
         })?;
@@ -236,11 +213,11 @@ impl State {
         Ok(())
     }
 
-    fn chat_usage(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    fn chat_usage(&mut self, to: &mut To<'_, '_>) -> Written {
         let Some(counts) = self.counts().filter(|_| self.has_usage && self.step == 0) else { return Ok(()) };
         let envelope = self.envelope;
-        self.frame(out, |frame| {
-            frame.bytes(envelope.of(memory));
+        self.frame(to.out, |frame| {
+            frame.bytes(envelope.of(to.memory));
             frame.bytes(b"],\"usage\":");
             usage(frame, &counts);
             frame.bytes(b"}\n\n");
@@ -251,13 +228,8 @@ impl State {
     }
 
     /// Ends the stream with an error: no `[DONE]`.
-    pub(super) fn chat_error(
-        &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
-        error: &ApiError<'_>,
-    ) -> Result<(), WriteError> {
-        self.chat_usage(memory, out)?;
+    pub(super) fn chat_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+        self.chat_usage(to)?;
         let part = |frame: &mut Frame<'_>, name: &[u8], text: Option<Text<'_>>| {
             frame.bytes(name);
             match text {
@@ -265,7 +237,7 @@ impl State {
                 None => frame.bytes(b"null"),
             }
         };
-        self.frame(out, |frame| {
+        self.frame(to.out, |frame| {
             let kind = error.kind().unwrap_or(Text::verbatim(b"server_error"));
             part(frame, b"data: {\"error\":{\"message\":", Some(error_message(error)));
             part(frame, b",\"type\":", Some(kind));

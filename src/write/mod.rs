@@ -46,6 +46,7 @@ pub use out::Out;
 
 use crate::chat::{ApiError, Update};
 use crate::stream::Protocol;
+use out::To;
 use state::State;
 
 /// Writes one stream.
@@ -83,7 +84,7 @@ impl<M: AsMut<[u8]>> Writer<M> {
     /// the stream goes on with the next update, or ends with [`finish`](Self::finish) or [`fail`](Self::fail).
     #[inline]
     pub fn put(&mut self, out: &mut Out<'_>, choice: u32, update: &Update<'_>) -> Result<(), WriteError> {
-        self.state.put(self.memory.as_mut(), out, choice, update)
+        self.state.put(&mut To { memory: self.memory.as_mut(), out }, choice, update)
     }
 
     /// Ends the stream after every choice has a finish reason: closes what is open, and writes the usage and the end.
@@ -94,7 +95,7 @@ impl<M: AsMut<[u8]>> Writer<M> {
     /// [`fail`](Self::fail), so that nobody takes the stream for whole. [`NeedRoom`](WriteError::NeedRoom) as with
     /// [`put`](Self::put).
     pub fn finish(&mut self, out: &mut Out<'_>) -> Result<(), WriteError> {
-        self.state.finish(self.memory.as_mut(), out)
+        self.state.finish(&mut To { memory: self.memory.as_mut(), out })
     }
 
     /// Ends the stream with an error, as an [`Update::Error`] does: with the counts of tokens so far where the protocol
@@ -114,7 +115,7 @@ impl<M: AsMut<[u8]>> Writer<M> {
     ///
     /// [`NeedRoom`](WriteError::NeedRoom) as with [`put`](Self::put), and [`Ended`](WriteError::Ended).
     pub fn keep_alive(&mut self, out: &mut Out<'_>) -> Result<(), WriteError> {
-        self.state.keep_alive(self.memory.as_mut(), out)
+        self.state.keep_alive(&mut To { memory: self.memory.as_mut(), out })
     }
 
     /// Returns how many bytes of the lent memory are in use.

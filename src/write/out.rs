@@ -99,6 +99,15 @@ impl<'b> Out<'b> {
     }
 }
 
+/// What a writer writes to: the lent memory, and the caller's buffer.
+pub(super) struct To<'t, 'b> {
+    pub(super) memory: &'t mut [u8],
+    pub(super) out: &'t mut Out<'b>,
+}
+
+/// What writing returns.
+pub(super) type Written<T = ()> = Result<T, WriteError>;
+
 /// A frame that is being written. Bytes beyond the room are only counted.
 pub(super) struct Frame<'f> {
     to: &'f mut [u8],

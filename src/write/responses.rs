@@ -6,7 +6,7 @@
 
 use super::calls::{CUSTOM, HAS_ARGUMENTS};
 use super::log::{Chain, Mark, Tag};
-use super::out::{Frame, Out};
+use super::out::{Frame, Out, To, Written};
 use super::parts::{error_message, Open, Part, Range, Source, Task};
 use super::state::State;
 use super::WriteError;
@@ -23,8 +23,8 @@ impl State {
         &mut self,
         out: &mut Out<'_>,
         name: &str,
-        write: impl FnOnce(&mut Frame<'_>) -> Result<R, WriteError>,
-    ) -> Result<R, WriteError> {
+        write: impl FnOnce(&mut Frame<'_>) -> Written<R>,
+    ) -> Written<R> {
         let number = self.sequence;
         self.frame(out, |frame| {
             for part in ["event: ", name, "\ndata: {\"type\":\"", name, "\",\"sequence_number\":"] {
@@ -83,24 +83,19 @@ impl State {
     }
 
     /// Writes the next event of a task, or a step between two. Returns whether it was the last one.
-    pub(super) fn responses_step(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        task: Task,
-    ) -> Result<bool, WriteError> {
+    pub(super) fn responses_step(&mut self, to: &mut To<'_, '_>, task: Task) -> Written<bool> {
         let is_call = matches!(task, Task::Open(Open::Call(_))) || matches!(self.serial.open, Open::Call(_));
         let step = self.step;
         match (task, step) {
-            (Task::Begin, 0) => self.lifecycle(memory, out, "response.created").map(|()| false),
-            (Task::Begin, _) => self.lifecycle(memory, out, "response.in_progress").map(|()| true),
-            (Task::Open(open), 0) => self.item_added(memory, out, open).map(|()| false),
-            (Task::Open(open), 1) if !is_call => self.part_added(memory, out, open).map(|()| false),
-            (Task::Open(open), _) => self.log_beginning(memory, open).map(|()| true),
-            (Task::Close, 0) => self.log_end(memory).map(|()| false),
-            (Task::Close, 1) => self.text_done(memory, out).map(|()| false),
-            (Task::Close, 2) if !is_call => self.part_done(memory, out).map(|()| false),
-            (Task::Close, 3) => self.item_done(memory, out).map(|()| false),
+            (Task::Begin, 0) => self.lifecycle(to, "response.created").map(|()| false),
+            (Task::Begin, _) => self.lifecycle(to, "response.in_progress").map(|()| true),
+            (Task::Open(open), 0) => self.item_added(to, open).map(|()| false),
+            (Task::Open(open), 1) if !is_call => self.part_added(to, open).map(|()| false),
+            (Task::Open(open), _) => self.log_beginning(to.memory, open).map(|()| true),
+            (Task::Close, 0) => self.log_end(to.memory).map(|()| false),
+            (Task::Close, 1) => self.text_done(to).map(|()| false),
+            (Task::Close, 2) if !is_call => self.part_done(to).map(|()| false),
+            (Task::Close, 3) => self.item_done(to).map(|()| false),
             // Arguments are no part of an item.
             (Task::Close, 2) => Ok(false),
             (Task::Close, _) => {
@@ -112,7 +107,7 @@ impl State {
                     FinishKind::Length | FinishKind::ContentFilter => "response.incomplete",
                     _ => "response.completed",
                 };
-                self.last_event(memory, out, name, None).map(|()| false)
+                self.last_event(to, name, None).map(|()| false)
             }
             (Task::End, _) | (Task::Nothing, _) => Ok(true),
         }
@@ -150,22 +145,22 @@ impl State {
         frame.bytes(b",\"output\":[");
     }
 
-    fn lifecycle(&mut self, memory: &[u8], out: &mut Out<'_>, name: &str) -> Result<(), WriteError> {
+    fn lifecycle(&mut self, to: &mut To<'_, '_>, name: &str) -> Written {
         let state = *self;
-        self.response_event(out, name, |frame| {
-            state.response(frame, memory, "in_progress", None);
+        self.response_event(to.out, name, |frame| {
+            state.response(frame, to.memory, "in_progress", None);
             frame.bytes(b"],\"usage\":null}}\n\n");
             Ok(())
         })
     }
 
-    fn item_added(&mut self, memory: &[u8], out: &mut Out<'_>, open: Open) -> Result<(), WriteError> {
+    fn item_added(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
         let state = *self;
-        self.response_event(out, "response.output_item.added", |frame| {
+        self.response_event(to.out, "response.output_item.added", |frame| {
             frame.bytes(b",\"output_index\":");
             frame.number(state.serial.index.into());
             frame.bytes(b",\"item\":");
-            state.item(frame, memory, open);
+            state.item(frame, to.memory, open);
             frame.bytes(b",\"status\":\"in_progress\"");
             frame.bytes(match open {
                 Open::Thinking => b",\"summary\":[]}}\n\n",
@@ -177,7 +172,7 @@ impl State {
         })
     }
 
-    fn part_added(&mut self, memory: &[u8], out: &mut Out<'_>, open: Open) -> Result<(), WriteError> {
+    fn part_added(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
         let mut state = *self;
         state.serial.open = open;
         let (name, part): (&str, &[u8]) = match open {
@@ -190,8 +185,8 @@ impl State {
                 b"{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[],\"logprobs\":[]}}\n\n",
             ),
         };
-        self.response_event(out, name, |frame| {
-            state.address(frame, memory);
+        self.response_event(to.out, name, |frame| {
+            state.address(frame, to.memory);
             frame.bytes(b",\"part\":");
             frame.bytes(part);
             Ok(())
@@ -203,7 +198,7 @@ impl State {
         &mut self,
         memory: &mut [u8],
         write: impl FnOnce(&State, &mut Frame<'_>, &[u8]),
-    ) -> Result<(u64, Mark), WriteError> {
+    ) -> Written<(u64, Mark)> {
         let (mut log, mut output, state) = (self.log, self.serial.items.output, *self);
         let len = log.append(memory, &mut output, Tag::Joined, |frame, used| {
             write(&state, frame, used);
@@ -214,7 +209,7 @@ impl State {
         Ok((len as u64, output.end(memory)))
     }
 
-    fn log_beginning(&mut self, memory: &mut [u8], open: Open) -> Result<(), WriteError> {
+    fn log_beginning(&mut self, memory: &mut [u8], open: Open) -> Written {
         let is_first = self.serial.items.len == 0;
         let (mut item, mut part) = (0, 0);
         let (len, end) = self.log_output(memory, |state, frame, used| {
@@ -246,7 +241,7 @@ impl State {
     }
 
     /// Appends the end of the open item to the log. From here on, the length of each range is its length.
-    fn log_end(&mut self, memory: &mut [u8]) -> Result<(), WriteError> {
+    fn log_end(&mut self, memory: &mut [u8]) -> Written {
         let (open, is_signed) = (self.serial.open, self.serial.is_signed);
         let call = match open {
             Open::Call(place) => Some(self.calls.get(place)),
@@ -285,7 +280,7 @@ impl State {
     }
 
     /// Keeps the encrypted reasoning, which the end of the item has.
-    pub(super) fn responses_signature(&mut self, memory: &mut [u8], text: Text<'_>) -> Result<(), WriteError> {
+    pub(super) fn responses_signature(&mut self, memory: &mut [u8], text: Text<'_>) -> Written {
         let before = self.serial.items.len;
         self.log_output(memory, |_, frame, _| {
             frame.bytes(b"\"}],\"encrypted_content\":\"");
@@ -300,12 +295,11 @@ impl State {
     /// Writes an event with the beginning of a text, and keeps that in the log. Returns how many raw bytes are left.
     pub(super) fn responses_piece(
         &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
+        to: &mut To<'_, '_>,
         part: Part,
         source: Source<'_>,
         taken: usize,
-    ) -> Result<usize, WriteError> {
+    ) -> Written<usize> {
         let name = match part {
             Part::Reasoning => "response.reasoning_summary_text.delta",
             Part::Refusal => "response.refusal.delta",
@@ -313,58 +307,53 @@ impl State {
             Part::Arguments(_) => "response.function_call_arguments.delta",
             _ => "response.output_text.delta",
         };
-        let before = (out.len(), *self);
-        let used = &*memory;
+        let before = (to.out.len(), *self);
+        let used = &*to.memory;
         let (text, limit) = (source.rest(used, &self.calls, taken), self.text_len);
-        let (from, to, left) = self.response_event(out, name, |frame| {
+        let (from, until, left) = self.response_event(to.out, name, |frame| {
             before.1.address(frame, used);
             frame.bytes(b",\"delta\":\"");
             let from = frame.len();
             let rest = frame.text(text, limit);
-            let to = frame.len();
+            let until = frame.len();
             frame.bytes(if part == Part::Content { b"\",\"logprobs\":[]}\n\n" } else { b"\"}\n\n" });
-            Ok((from, to, rest.raw().len()))
+            Ok((from, until, rest.raw().len()))
         })?;
-        let (from, to) = (before.0.saturating_add(from), before.0.saturating_add(to));
-        let escaped = out.written().get(from..to).unwrap_or_default();
-        let kept = self.log_output(memory, |_, frame, _| frame.bytes(escaped));
+        let (from, until) = (before.0.saturating_add(from), before.0.saturating_add(until));
+        let escaped = to.out.written().get(from..until).unwrap_or_default();
+        let kept = self.log_output(to.memory, |_, frame, _| frame.bytes(escaped));
         if let Err(error) = kept {
-            out.cut(before.0);
+            to.out.cut(before.0);
             *self = before.1;
             return Err(error);
         }
         Ok(left)
     }
 
-    pub(super) fn responses_annotation(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        one: Value<'_>,
-    ) -> Result<(), WriteError> {
-        let before = (out.len(), *self);
+    pub(super) fn responses_annotation(&mut self, to: &mut To<'_, '_>, one: Value<'_>) -> Written {
+        let before = (to.out.len(), *self);
         let (count, mut notes) = (self.serial.items.note_count, self.serial.items.notes);
-        let used = &*memory;
-        let (from, to) = self.response_event(out, "response.output_text.annotation.added", |frame| {
+        let used = &*to.memory;
+        let (from, until) = self.response_event(to.out, "response.output_text.annotation.added", |frame| {
             before.1.address(frame, used);
             frame.bytes(b",\"annotation_index\":");
             frame.number(count);
             frame.bytes(b",\"annotation\":");
             let from = frame.len();
             frame.json(one)?;
-            let to = frame.len();
+            let until = frame.len();
             frame.bytes(b"}\n\n");
-            Ok((from, to))
+            Ok((from, until))
         })?;
-        let (from, to) = (before.0.saturating_add(from), before.0.saturating_add(to));
-        let note = out.written().get(from..to).unwrap_or_default();
-        let kept = self.log.append(memory, &mut notes, Tag::Joined, |frame, _| {
+        let (from, until) = (before.0.saturating_add(from), before.0.saturating_add(until));
+        let note = to.out.written().get(from..until).unwrap_or_default();
+        let kept = self.log.append(to.memory, &mut notes, Tag::Joined, |frame, _| {
             frame.bytes(if count > 0 { b"," } else { b"" });
             frame.bytes(note);
             Ok(())
         });
         if let Err(error) = kept {
-            out.cut(before.0);
+            to.out.cut(before.0);
             *self = before.1;
             return Err(error);
         }
@@ -380,7 +369,7 @@ impl State {
         name: &str,
         (range, tail): (Range, &'static str),
         write: impl FnOnce(&State, &mut Frame<'_>),
-    ) -> Result<(), WriteError> {
+    ) -> Written {
         let state = *self;
         self.response_event(out, name, |frame| {
             write(&state, frame);
@@ -390,7 +379,7 @@ impl State {
         Ok(())
     }
 
-    fn text_done(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    fn text_done(&mut self, to: &mut To<'_, '_>) -> Written {
         let (name, member, tail): (&str, &[u8], &str) = match self.serial.open {
             Open::Thinking => ("response.reasoning_summary_text.done", b",\"text\":\"", "\"}\n\n"),
             Open::Refusal => ("response.refusal.done", b",\"refusal\":\"", "\"}\n\n"),
@@ -400,60 +389,49 @@ impl State {
             Open::Call(_) => ("response.function_call_arguments.done", b",\"arguments\":\"", "\"}\n\n"),
             _ => ("response.output_text.done", b",\"text\":\"", "\",\"logprobs\":[]}\n\n"),
         };
-        self.repeat(out, name, (self.serial.items.text, tail), |state, frame| {
-            state.address(frame, memory);
+        self.repeat(to.out, name, (self.serial.items.text, tail), |state, frame| {
+            state.address(frame, to.memory);
             frame.bytes(member);
         })
     }
 
-    fn part_done(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    fn part_done(&mut self, to: &mut To<'_, '_>) -> Written {
         let is_thinking = self.serial.open == Open::Thinking;
         let name = if is_thinking { "response.reasoning_summary_part.done" } else { "response.content_part.done" };
-        self.repeat(out, name, (self.serial.items.part, "}\n\n"), |state, frame| {
-            state.address(frame, memory);
+        self.repeat(to.out, name, (self.serial.items.part, "}\n\n"), |state, frame| {
+            state.address(frame, to.memory);
             frame.bytes(b",\"part\":");
         })
     }
 
-    fn item_done(&mut self, _memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
-        self.repeat(out, "response.output_item.done", (self.serial.items.item, "}\n\n"), |state, frame| {
+    fn item_done(&mut self, to: &mut To<'_, '_>) -> Written {
+        self.repeat(to.out, "response.output_item.done", (self.serial.items.item, "}\n\n"), |state, frame| {
             frame.bytes(b",\"output_index\":");
             frame.number(state.serial.index.into());
             frame.bytes(b",\"item\":");
         })
     }
 
-    fn last_event(
-        &mut self,
-        memory: &[u8],
-        out: &mut Out<'_>,
-        name: &str,
-        error: Option<&ApiError<'_>>,
-    ) -> Result<(), WriteError> {
+    fn last_event(&mut self, to: &mut To<'_, '_>, name: &str, error: Option<&ApiError<'_>>) -> Written {
         let status = name.strip_prefix("response.").unwrap_or(name);
         let output = Range { from: Mark::START, len: self.serial.items.closed };
-        self.repeat(out, name, (output, LAST), |state, frame| state.response(frame, memory, status, error))
+        self.repeat(to.out, name, (output, LAST), |state, frame| state.response(frame, to.memory, status, error))
     }
 
     /// Ends the stream with a failed response, which has the items that were closed.
-    pub(super) fn responses_error(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        error: &ApiError<'_>,
-    ) -> Result<(), WriteError> {
-        self.last_event(memory, out, "response.failed", Some(error))?;
-        self.end_behind(memory, out)
+    pub(super) fn responses_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+        self.last_event(to, "response.failed", Some(error))?;
+        self.end_behind(to)
     }
 
     /// Writes what is left of an event that repeats a range of the output, as much as there is room for.
-    pub(super) fn write_body(&mut self, memory: &[u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    pub(super) fn write_body(&mut self, to: &mut To<'_, '_>) -> Written {
         let Some((mut range, tail)) = self.serial.items.body else { return Ok(()) };
         let output = self.serial.items.output;
         while range.len > 0 {
             let mut mark = range.from;
-            let bytes = output.next(memory, &mut mark, range.len);
-            let wrote = out.fill(bytes);
+            let bytes = output.next(to.memory, &mut mark, range.len);
+            let wrote = to.out.fill(bytes);
             range.len = range.len.saturating_sub(wrote as u64);
             range.from = mark.back(bytes.len().saturating_sub(wrote) as u64);
             self.serial.items.body = Some((range, tail));
@@ -465,7 +443,7 @@ impl State {
             }
         }
         let counts = self.counts();
-        out.frame(|frame| {
+        to.out.frame(|frame| {
             if tail.is_empty() {
                 frame.bytes(b"],\"usage\":");
                 usage(frame, counts);

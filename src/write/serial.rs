@@ -2,7 +2,7 @@
 //! open at a time. Chat completions write everything as it comes.
 
 use super::calls::{CLOSED, ENDED, OPEN};
-use super::out::Out;
+use super::out::{To, Written};
 use super::parts::{Open, Part, Source, Task};
 use super::state::State;
 use super::WriteError;
@@ -13,14 +13,14 @@ use crate::stream::Protocol;
 impl State {
     /// Writes what the present task still needs.
     #[inline(never)]
-    pub(super) fn run(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    pub(super) fn run(&mut self, to: &mut To<'_, '_>) -> Written {
         loop {
-            self.write_body(memory, out)?;
+            self.write_body(to)?;
             let task = self.serial.task;
             let is_last = match (task, self.protocol) {
                 (Task::Nothing, _) => return Ok(()),
-                (_, Protocol::Responses) => self.responses_step(memory, out, task)?,
-                _ => self.anthropic_step(memory, out, task)?,
+                (_, Protocol::Responses) => self.responses_step(to, task)?,
+                _ => self.anthropic_step(to, task)?,
             };
             if !is_last {
                 self.step = self.step.saturating_add(1);
@@ -45,9 +45,9 @@ impl State {
     }
 
     /// Ends the stream behind the event that is being written.
-    pub(super) fn end_behind(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    pub(super) fn end_behind(&mut self, to: &mut To<'_, '_>) -> Written {
         self.step = 1;
-        self.start_task(memory, out, Task::End)
+        self.start_task(to, Task::End)
     }
 
     fn note_call(&mut self, open: Open, flags: u8) {
@@ -58,72 +58,62 @@ impl State {
         }
     }
 
-    fn start_task(&mut self, memory: &mut [u8], out: &mut Out<'_>, task: Task) -> Result<(), WriteError> {
+    fn start_task(&mut self, to: &mut To<'_, '_>, task: Task) -> Written {
         self.serial.task = task;
-        self.run(memory, out)
+        self.run(to)
     }
 
     /// Writes the beginning of the stream, unless it was written.
-    pub(super) fn serial_start(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    pub(super) fn serial_start(&mut self, to: &mut To<'_, '_>) -> Written {
         if self.begun != 0 {
             return Ok(());
         }
-        self.start_task(memory, out, Task::Begin)
+        self.start_task(to, Task::Begin)
     }
 
     /// Opens the part that a text belongs to, unless it is open.
     #[inline(always)]
-    pub(super) fn serial_begin_text(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        part: Part,
-    ) -> Result<(), WriteError> {
+    pub(super) fn serial_begin_text(&mut self, to: &mut To<'_, '_>, part: Part) -> Written {
         let open = match part {
             Part::Reasoning => Open::Thinking,
             Part::Refusal => Open::Refusal,
             _ => Open::Text,
         };
-        self.want(memory, out, open)
+        self.want(to, open)
     }
 
     /// Opens a part, unless it is open and may go on.
     #[inline(always)]
-    fn want(&mut self, memory: &mut [u8], out: &mut Out<'_>, open: Open) -> Result<(), WriteError> {
+    fn want(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
         if self.serial.open == open && !self.serial.is_signed {
             return Ok(());
         }
-        self.open_part(memory, out, open)
+        self.open_part(to, open)
     }
 
     #[inline(never)]
-    fn open_part(&mut self, memory: &mut [u8], out: &mut Out<'_>, open: Open) -> Result<(), WriteError> {
-        self.serial_start(memory, out)?;
-        self.serial_close(memory, out)?;
-        self.start_task(memory, out, Task::Open(open))
+    fn open_part(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
+        self.serial_start(to)?;
+        self.serial_close(to)?;
+        self.start_task(to, Task::Open(open))
     }
 
     /// Closes the part that is open. A call ends with it.
-    pub(super) fn serial_close(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    pub(super) fn serial_close(&mut self, to: &mut To<'_, '_>) -> Written {
         match self.serial.open {
             Open::Nothing => return Ok(()),
-            Open::Call(place) => self.write_waiting(memory, out, place)?,
+            Open::Call(place) => self.write_waiting(to, place)?,
             _ => {}
         }
-        self.start_task(memory, out, Task::Close)
+        self.start_task(to, Task::Close)
     }
 
     /// Opens a call. Returns `false` if another call is open: then this one waits.
-    pub(super) fn serial_open_call(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        place: usize,
-    ) -> Result<bool, WriteError> {
+    pub(super) fn serial_open_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written<bool> {
         if matches!(self.serial.open, Open::Call(other) if other != place) {
             return Ok(false);
         }
-        self.want(memory, out, Open::Call(place))?;
+        self.want(to, Open::Call(place))?;
         Ok(true)
     }
 
@@ -131,31 +121,25 @@ impl State {
     #[inline(always)]
     pub(super) fn serial_piece(
         &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
+        to: &mut To<'_, '_>,
         part: Part,
         source: Source<'_>,
         taken: usize,
-    ) -> Result<usize, WriteError> {
+    ) -> Written<usize> {
         match self.protocol {
-            Protocol::Responses => self.responses_piece(memory, out, part, source, taken),
-            _ => self.anthropic_piece(memory, out, part, source, taken),
+            Protocol::Responses => self.responses_piece(to, part, source, taken),
+            _ => self.anthropic_piece(to, part, source, taken),
         }
     }
 
     /// Writes an update that is no text.
-    pub(super) fn serial_part(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        update: &Update<'_>,
-    ) -> Result<(), WriteError> {
+    pub(super) fn serial_part(&mut self, to: &mut To<'_, '_>, update: &Update<'_>) -> Written {
         match update {
             Update::Signature(text) => {
-                self.want(memory, out, Open::Thinking)?;
+                self.want(to, Open::Thinking)?;
                 match self.protocol {
-                    Protocol::Responses => self.responses_signature(memory, *text)?,
-                    _ => self.anthropic_signature(out, *text)?,
+                    Protocol::Responses => self.responses_signature(to.memory, *text)?,
+                    _ => self.anthropic_signature(to.out, *text)?,
                 }
                 self.serial.is_signed = true;
                 Ok(())
@@ -164,60 +148,50 @@ impl State {
                 // Each element is an event. Those that an earlier call wrote are behind the progress.
                 let mut at = self.progress_in(list.raw().len());
                 while let Some(one) = list.element_at(&mut at) {
-                    self.annotation(memory, out, one)?;
+                    self.annotation(to, one)?;
                     self.note_progress(list.raw().len(), at);
                 }
                 self.note_progress(0, 0);
                 Ok(())
             }
-            Update::Annotations(one) => self.annotation(memory, out, *one),
-            Update::ChoiceError(error) => self.serial_error(memory, out, error),
+            Update::Annotations(one) => self.annotation(to, *one),
+            Update::ChoiceError(error) => self.serial_error(to, error),
             _ => Err(WriteError::NoPlace),
         }
     }
 
-    fn annotation(&mut self, memory: &mut [u8], out: &mut Out<'_>, one: Value<'_>) -> Result<(), WriteError> {
+    fn annotation(&mut self, to: &mut To<'_, '_>, one: Value<'_>) -> Written {
         if one.kind() != ValueKind::Object {
             return Err(WriteError::Json);
         }
-        self.want(memory, out, Open::Text)?;
+        self.want(to, Open::Text)?;
         match self.protocol {
-            Protocol::Responses => self.responses_annotation(memory, out, one),
-            _ => self.anthropic_annotation(out, one),
+            Protocol::Responses => self.responses_annotation(to, one),
+            _ => self.anthropic_annotation(to.out, one),
         }
     }
 
     /// Notes why the response finished; the end of the stream tells.
-    pub(super) fn serial_finish(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        reason: &FinishReason<'_>,
-    ) -> Result<(), WriteError> {
-        self.serial_start(memory, out)?;
+    pub(super) fn serial_finish(&mut self, to: &mut To<'_, '_>, reason: &FinishReason<'_>) -> Written {
+        self.serial_start(to)?;
         self.serial.reason = reason.kind();
         self.serial.stop = self.anthropic_reason(reason);
         Ok(())
     }
 
-    pub(super) fn serial_end(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    pub(super) fn serial_end(&mut self, to: &mut To<'_, '_>) -> Written {
         if self.serial.reason == FinishKind::Error {
-            return self.serial_error(memory, out, &ApiError::plain(b"the response failed"));
+            return self.serial_error(to, &ApiError::plain(b"the response failed"));
         }
-        self.serial_close(memory, out)?;
-        self.start_task(memory, out, Task::End)
+        self.serial_close(to)?;
+        self.start_task(to, Task::End)
     }
 
-    pub(super) fn serial_error(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        error: &ApiError<'_>,
-    ) -> Result<(), WriteError> {
+    pub(super) fn serial_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
         if self.protocol == Protocol::Responses {
-            self.serial_start(memory, out)?;
-            return self.responses_error(memory, out, error);
+            self.serial_start(to)?;
+            return self.responses_error(to, error);
         }
-        self.anthropic_error(out, error)
+        self.anthropic_error(to.out, error)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::calls::{is_custom, Call, Calls, CLOSED, CUSTOM, ENDED, HAS_ARGUMENTS, HAS_ID, NAMED, OPEN, WANTED};
 use super::log::{Log, Span, Tag};
-use super::out::{Frame, Out};
+use super::out::{Frame, Out, To, Written};
 use super::parts::{Part, Serial, Source};
 use super::{Head, WriteError};
 use crate::chat::{ApiError, CallUpdate, FinishReason, NamePiece, TokenCounts, Update, Usage};
@@ -92,42 +92,36 @@ impl State {
     }
 
     /// Does what [`Writer::put`](super::Writer::put) does.
-    pub(super) fn put(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        choice: u32,
-        update: &Update<'_>,
-    ) -> Result<(), WriteError> {
-        if self.resume(memory, out)? {
+    pub(super) fn put(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
+        if self.resume(to)? {
             // The error was written to its end.
             return if matches!(update, Update::Error(_)) { Ok(()) } else { Err(WriteError::Ended) };
         }
         match update {
             Update::Usage(usage) => return self.count(usage),
-            Update::Error(error) => return self.write_error(memory, out, error),
+            Update::Error(error) => return self.write_error(to, error),
             // The choice has ended its calls.
             Update::CallEnd { .. } if self.finished & bit(choice) != 0 => return Ok(()),
             _ => self.check(choice)?,
         }
         match update {
-            Update::Content(text) => self.text(memory, out, (choice, Part::Content), *text),
-            Update::Reasoning(text) => self.text(memory, out, (choice, Part::Reasoning), *text),
-            Update::Refusal(text) => self.text(memory, out, (choice, Part::Refusal), *text),
-            Update::Role(role) => self.begin(memory, out, choice, *role),
-            Update::Call(call) => self.call(memory, choice, call),
-            Update::CallName { call, text, piece } => self.call_name(memory, (choice, *call), *text, *piece),
-            Update::CallArguments { call, text } => self.arguments(memory, out, (choice, *call), *text),
-            Update::CallEnd { call, .. } => self.call_end(memory, out, (choice, *call)),
-            Update::Finish(reason) => self.finish_choice(memory, out, choice, reason),
-            _ if self.protocol == Protocol::Chat => self.chat_part(memory, out, choice, update),
-            _ => self.serial_part(memory, out, update),
+            Update::Content(text) => self.text(to, (choice, Part::Content), *text),
+            Update::Reasoning(text) => self.text(to, (choice, Part::Reasoning), *text),
+            Update::Refusal(text) => self.text(to, (choice, Part::Refusal), *text),
+            Update::Role(role) => self.begin(to, choice, *role),
+            Update::Call(call) => self.call(to.memory, choice, call),
+            Update::CallName { call, text, piece } => self.call_name(to.memory, (choice, *call), *text, *piece),
+            Update::CallArguments { call, text } => self.arguments(to, (choice, *call), *text),
+            Update::CallEnd { call, .. } => self.call_end(to, (choice, *call)),
+            Update::Finish(reason) => self.finish_choice(to, choice, reason),
+            _ if self.protocol == Protocol::Chat => self.chat_part(to, choice, update),
+            _ => self.serial_part(to, update),
         }
     }
 
     /// Fails if the choice may have no update now.
     #[inline(always)]
-    fn check(&self, choice: u32) -> Result<(), WriteError> {
+    fn check(&self, choice: u32) -> Written {
         match 1u64.checked_shl(choice) {
             _ if choice > 0 && self.protocol != Protocol::Chat => Err(WriteError::NoPlace),
             None => Err(WriteError::TooManyChoices),
@@ -137,7 +131,7 @@ impl State {
     }
 
     /// Takes in token counts, which are written at the end.
-    fn count(&mut self, usage: &Usage<'_>) -> Result<(), WriteError> {
+    fn count(&mut self, usage: &Usage<'_>) -> Written {
         self.usage = match usage.protocol() {
             Protocol::Chat => Some(usage.counts_after(self.usage.as_ref())),
             protocol => {
@@ -158,8 +152,8 @@ impl State {
     pub(super) fn frame<R>(
         &mut self,
         out: &mut Out<'_>,
-        write: impl FnOnce(&mut Frame<'_>) -> Result<R, WriteError>,
-    ) -> Result<R, WriteError> {
+        write: impl FnOnce(&mut Frame<'_>) -> Written<R>,
+    ) -> Written<R> {
         let (retry, id, sequence) = (self.retry, self.event_ids, self.sequence);
         let result = out.frame(|frame| {
             if retry.is_some() || id {
@@ -175,14 +169,8 @@ impl State {
     /// Writes a text, in as many events as its length needs. The part and the length of the text tell whether it is the
     /// one that an earlier call began.
     #[inline(always)]
-    pub(super) fn pieces(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        (choice, part): (u32, Part),
-        source: Source<'_>,
-    ) -> Result<(), WriteError> {
-        let len = source.rest(memory, &self.calls, 0).raw().len();
+    pub(super) fn pieces(&mut self, to: &mut To<'_, '_>, (choice, part): (u32, Part), source: Source<'_>) -> Written {
+        let len = source.rest(to.memory, &self.calls, 0).raw().len();
         let is_waiting = matches!(source, Source::Waiting(_));
         let mut taken = match if is_waiting { self.waited } else { self.progress } {
             Progress { choice: of, part: begun, len: own, taken } if (of, begun, own) == (choice, part, len) => taken,
@@ -190,8 +178,8 @@ impl State {
         };
         loop {
             let left = match self.protocol {
-                Protocol::Chat => self.chat_piece(memory, out, (choice, part), source, taken)?,
-                _ => self.serial_piece(memory, out, part, source, taken)?,
+                Protocol::Chat => self.chat_piece(to, (choice, part), source, taken)?,
+                _ => self.serial_piece(to, part, source, taken)?,
             };
             taken = len.saturating_sub(left);
             if left == 0 {
@@ -213,7 +201,7 @@ impl State {
     }
 
     /// Takes in a tool call's ID and type, which are written once its name is known.
-    fn call(&mut self, memory: &mut [u8], choice: u32, update: &CallUpdate<'_>) -> Result<(), WriteError> {
+    fn call(&mut self, memory: &mut [u8], choice: u32, update: &CallUpdate<'_>) -> Written {
         let (place, mut call) = self.calls.find(choice, update.call)?;
         let is_new = update.id.filter(|id| !id.is_empty() && !call.has(HAS_ID));
         if call.has(OPEN) && (is_new.is_some() || (update.custom || is_custom(update.kind)) != call.has(CUSTOM)) {
@@ -240,7 +228,7 @@ impl State {
         (choice, call): (u32, u32),
         name: Text<'_>,
         piece: NamePiece,
-    ) -> Result<(), WriteError> {
+    ) -> Written {
         let (place, mut call) = self.calls.find(choice, call)?;
         if call.has(OPEN | ENDED) {
             return Err(WriteError::Late);
@@ -256,13 +244,7 @@ impl State {
     }
 
     /// Writes a fragment of a tool call's arguments, or puts it into the log until its call can be opened.
-    fn arguments(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        (choice, number): (u32, u32),
-        text: Text<'_>,
-    ) -> Result<(), WriteError> {
+    fn arguments(&mut self, to: &mut To<'_, '_>, (choice, number): (u32, u32), text: Text<'_>) -> Written {
         let (place, mut call) = self.calls.find(choice, number)?;
         if text.is_empty() {
             return Ok(());
@@ -274,11 +256,11 @@ impl State {
             call.set(WANTED);
             if call.has(NAMED) {
                 self.calls.set(place, call);
-                self.settle(memory, out)?;
+                self.settle(to)?;
                 call = self.calls.get(place);
             }
             if !call.has(OPEN) || !call.waiting.is_empty() {
-                self.log.append(memory, &mut call.waiting, Tag::Arguments, |frame, _| {
+                self.log.append(to.memory, &mut call.waiting, Tag::Arguments, |frame, _| {
                     frame.decoded(text);
                     Ok(())
                 })?;
@@ -287,19 +269,13 @@ impl State {
                 return Ok(());
             }
         }
-        self.write_arguments(memory, out, place, Source::Text(text))
+        self.write_arguments(to, place, Source::Text(text))
     }
 
     /// Writes arguments of an open call.
-    fn write_arguments(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        place: usize,
-        source: Source<'_>,
-    ) -> Result<(), WriteError> {
+    fn write_arguments(&mut self, to: &mut To<'_, '_>, place: usize, source: Source<'_>) -> Written {
         let choice = self.calls.get(place).choice;
-        self.pieces(memory, out, (choice, Part::Arguments(place)), source)?;
+        self.pieces(to, (choice, Part::Arguments(place)), source)?;
         if let Some(call) = self.calls.rows_mut().get_mut(place) {
             call.set(HAS_ARGUMENTS);
         }
@@ -309,20 +285,20 @@ impl State {
     /// Writes what can be written of the calls, in the order in which they came: opens those that are ready, writes
     /// their arguments that wait, and closes those that are over. Each event changes the state, so that the next call
     /// goes on behind it.
-    fn settle(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
+    fn settle(&mut self, to: &mut To<'_, '_>) -> Written {
         self.settles = true;
         let mut place = 0;
         while place < self.calls.len() {
             let call = self.calls.get(place);
             place = place.saturating_add(1);
             let at = place.saturating_sub(1);
-            if call.has(CLOSED) || call.is_ready() && !self.open_call(memory, out, at)? {
+            if call.has(CLOSED) || call.is_ready() && !self.open_call(to, at)? {
                 continue;
             }
             if self.calls.get(at).has(OPEN) {
-                self.write_waiting(memory, out, at)?;
+                self.write_waiting(to, at)?;
                 if call.has(ENDED) {
-                    self.close_call(memory, out, at)?;
+                    self.close_call(to, at)?;
                     // An earlier call may have waited for the end of this one.
                     place = 0;
                 }
@@ -336,51 +312,35 @@ impl State {
     }
 
     /// Writes the arguments of an open call that wait.
-    pub(super) fn write_waiting(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        place: usize,
-    ) -> Result<(), WriteError> {
+    pub(super) fn write_waiting(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
         loop {
             let mut call = self.calls.get(place);
-            let Some((tag, _)) = call.waiting.first(memory) else { return Ok(()) };
+            let Some((tag, _)) = call.waiting.first(to.memory) else { return Ok(()) };
             if tag == Tag::Arguments as u8 {
-                self.write_arguments(memory, out, place, Source::Waiting(place))?;
+                self.write_arguments(to, place, Source::Waiting(place))?;
             }
             call = self.calls.get(place);
-            call.waiting.pop(memory);
+            call.waiting.pop(to.memory);
             self.calls.set(place, call);
         }
     }
 
     /// Notes that a tool call is over, and writes what can be written now.
-    fn call_end(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        (choice, number): (u32, u32),
-    ) -> Result<(), WriteError> {
+    fn call_end(&mut self, to: &mut To<'_, '_>, (choice, number): (u32, u32)) -> Written {
         let is_it = |call: &&mut Call| call.choice == choice && call.call == number;
         let Some(call) = self.calls.rows_mut().iter_mut().find(is_it) else { return Ok(()) };
         call.set(ENDED);
-        self.settle(memory, out)
+        self.settle(to)
     }
 
     /// Ends the calls of a choice, and the choice.
-    fn finish_choice(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        choice: u32,
-        reason: &FinishReason<'_>,
-    ) -> Result<(), WriteError> {
+    fn finish_choice(&mut self, to: &mut To<'_, '_>, choice: u32, reason: &FinishReason<'_>) -> Written {
         let own = self.calls.rows_mut().iter_mut().filter(|call| call.choice == choice);
         own.for_each(|call| call.set(ENDED));
-        self.settle(memory, out)?;
+        self.settle(to)?;
         match self.protocol {
-            Protocol::Chat => self.chat_finish(memory, out, choice, reason)?,
-            _ => self.serial_finish(memory, out, reason)?,
+            Protocol::Chat => self.chat_finish(to, choice, reason)?,
+            _ => self.serial_finish(to, reason)?,
         }
         self.finished |= bit(choice);
         Ok(())
@@ -388,76 +348,70 @@ impl State {
 
     /// Writes a text of a choice.
     #[inline(always)]
-    fn text(
-        &mut self,
-        memory: &mut [u8],
-        out: &mut Out<'_>,
-        (choice, part): (u32, Part),
-        text: Text<'_>,
-    ) -> Result<(), WriteError> {
+    fn text(&mut self, to: &mut To<'_, '_>, (choice, part): (u32, Part), text: Text<'_>) -> Written {
         if text.is_empty() {
             return Ok(());
         }
         match self.protocol {
-            Protocol::Chat => self.chat_begin(memory, out, choice, ASSISTANT)?,
-            _ => self.serial_begin_text(memory, out, part)?,
+            Protocol::Chat => self.chat_begin(to, choice, ASSISTANT)?,
+            _ => self.serial_begin_text(to, part)?,
         }
-        self.pieces(memory, out, (choice, part), Source::Text(text))
+        self.pieces(to, (choice, part), Source::Text(text))
     }
 
     /// Begins a choice with its role.
-    fn begin(&mut self, memory: &mut [u8], out: &mut Out<'_>, choice: u32, role: Text<'_>) -> Result<(), WriteError> {
+    fn begin(&mut self, to: &mut To<'_, '_>, choice: u32, role: Text<'_>) -> Written {
         match self.protocol {
-            Protocol::Chat => self.chat_begin(memory, out, choice, role.as_str().unwrap_or(ASSISTANT)),
-            _ => self.serial_start(memory, out),
+            Protocol::Chat => self.chat_begin(to, choice, role.as_str().unwrap_or(ASSISTANT)),
+            _ => self.serial_start(to),
         }
     }
 
     /// Writes the beginning of a call. Returns `false` if another call must end first.
-    fn open_call(&mut self, memory: &mut [u8], out: &mut Out<'_>, place: usize) -> Result<bool, WriteError> {
+    fn open_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written<bool> {
         match self.protocol {
-            Protocol::Chat => self.chat_open_call(memory, out, place).map(|()| true),
-            _ => self.serial_open_call(memory, out, place),
+            Protocol::Chat => self.chat_open_call(to, place).map(|()| true),
+            _ => self.serial_open_call(to, place),
         }
     }
 
     /// Writes the end of a call.
-    fn close_call(&mut self, memory: &mut [u8], out: &mut Out<'_>, place: usize) -> Result<(), WriteError> {
+    fn close_call(&mut self, to: &mut To<'_, '_>, place: usize) -> Written {
         match self.protocol {
-            Protocol::Chat => self.chat_close_call(memory, out, place),
-            _ => self.serial_close(memory, out),
+            Protocol::Chat => self.chat_close_call(to, place),
+            _ => self.serial_close(to),
         }
     }
 
     /// Does what [`Writer::finish`](super::Writer::finish) does.
-    pub(super) fn finish(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
-        if self.resume(memory, out)? {
+    pub(super) fn finish(&mut self, to: &mut To<'_, '_>) -> Written {
+        if self.resume(to)? {
             return Ok(());
         }
         if self.begun == 0 || self.begun & !self.finished != 0 {
             return Err(WriteError::Unfinished);
         }
         match self.protocol {
-            Protocol::Chat => self.chat_end(memory, out),
-            _ => self.serial_end(memory, out),
+            Protocol::Chat => self.chat_end(to),
+            _ => self.serial_end(to),
         }
     }
 
     /// Ends the stream with an error.
-    fn write_error(&mut self, memory: &mut [u8], out: &mut Out<'_>, error: &ApiError<'_>) -> Result<(), WriteError> {
+    fn write_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
         match self.protocol {
-            Protocol::Chat => self.chat_error(memory, out, error),
-            _ => self.serial_error(memory, out, error),
+            Protocol::Chat => self.chat_error(to, error),
+            _ => self.serial_error(to, error),
         }
     }
 
     /// Does what [`Writer::keep_alive`](super::Writer::keep_alive) does.
-    pub(super) fn keep_alive(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<(), WriteError> {
-        if self.resume(memory, out)? {
+    pub(super) fn keep_alive(&mut self, to: &mut To<'_, '_>) -> Written {
+        if self.resume(to)? {
             return Err(WriteError::Ended);
         }
         let is_ping = self.protocol == Protocol::Anthropic && self.begun != 0;
-        out.frame(|frame| {
+        to.out.frame(|frame| {
             frame.bytes(if is_ping { b"event: ping\ndata: {\"type\":\"ping\"}\n\n" } else { b": keep-alive\n\n" });
             Ok(())
         })
@@ -465,15 +419,15 @@ impl State {
 
     /// Goes on with what an earlier call began. Returns whether that ends the stream. Fails if the stream ended before.
     #[inline(always)]
-    fn resume(&mut self, memory: &mut [u8], out: &mut Out<'_>) -> Result<bool, WriteError> {
+    fn resume(&mut self, to: &mut To<'_, '_>) -> Written<bool> {
         if self.ended {
             return Err(WriteError::Ended);
         }
         if self.serial.is_busy() {
-            self.run(memory, out)?;
+            self.run(to)?;
         }
         if self.settles {
-            self.settle(memory, out)?;
+            self.settle(to)?;
         }
         Ok(self.ended)
     }
