@@ -76,6 +76,7 @@ impl State {
                 Ok(())
             })?;
             self.begun |= bit(choice);
+            self.is_quick |= choice == 0 && !self.event_ids;
         }
         Ok(())
     }
@@ -160,6 +161,7 @@ impl State {
             Update::ChoiceError(error) => {
                 raw(self, b"},\"error\":", error.value().ok_or(WriteError::NoPlace)?, b",\"finish_reason\":\"error\"")?;
                 self.finished |= bit(choice);
+                self.is_quick &= choice != 0;
                 Ok(())
             }
             Update::FunctionName { text, .. } => {
@@ -209,7 +211,7 @@ impl State {
             frame.bytes(b"data: [DONE]\n\n");
             Ok(())
         })?;
-        self.ended = true;
+        (self.ended, self.is_quick) = (true, false);
         Ok(())
     }
 
@@ -246,7 +248,7 @@ impl State {
             frame.bytes(b"}}\n\n");
             Ok(())
         })?;
-        self.ended = true;
+        (self.ended, self.is_quick) = (true, false);
         Ok(())
     }
 }

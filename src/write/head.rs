@@ -78,7 +78,7 @@ impl<'a> Head<'a> {
     }
 
     /// Writes what every event repeats to the beginning of the memory. Returns where the ID, the model, the members and
-    /// the beginning of each chunk lie, and the log behind them.
+    /// the beginning of each chunk with [`FIRST_CONTENT`] lie, and the log behind them.
     pub(super) fn keep(&self, protocol: Protocol, memory: &mut [u8]) -> Result<([Span; 4], Log), WriteError> {
         let own = match protocol {
             Protocol::Chat => "id object created model choices usage error",
@@ -114,6 +114,7 @@ impl<'a> Head<'a> {
             frame.bytes(b"\"");
             self.write_members(&mut frame, protocol, own)?;
             frame.bytes(b",\"choices\":[");
+            frame.bytes(FIRST_CONTENT);
         }
         let len = mark(&frame, 3, start);
         if len > size {
@@ -150,6 +151,9 @@ impl<'a> Head<'a> {
         Ok(())
     }
 }
+
+/// What follows the beginning of a chunk that has content of the first choice, as nearly every chunk has.
+pub(super) const FIRST_CONTENT: &[u8] = b"{\"index\":0,\"delta\":{\"content\":\"";
 
 /// Members of a response that clients demand, with what the API has for a request that does not set them.
 static DEFAULTS: [(&str, &str); 24] = [

@@ -2,6 +2,7 @@
 
 use super::WriteError;
 use crate::json::{self, Text, Value};
+use crate::scan::string;
 
 /// The part of a buffer that has been written, and the room behind it.
 ///
@@ -82,6 +83,25 @@ impl<'b> Out<'b> {
         Ok(result)
     }
 
+    /// Appends a text between these bytes, if it needs no escape and all of it fits. Otherwise returns `false`, with no
+    /// effect.
+    #[inline(always)]
+    pub(super) fn quick<const TAIL: usize>(&mut self, head: &[u8], text: Text<'_>, tail: &[u8; TAIL]) -> bool {
+        let raw = text.raw();
+        let Some(room) = self.buffer.get_mut(self.len..) else { return false };
+        let Some((before, room)) = room.split_at_mut_checked(head.len()) else { return false };
+        let Some((between, room)) = room.split_at_mut_checked(raw.len()) else { return false };
+        let Some(after) = room.first_chunk_mut::<TAIL>() else { return false };
+        if !stands(text) {
+            return false;
+        }
+        before.copy_from_slice(head);
+        between.copy_from_slice(raw);
+        *after = *tail;
+        self.len = self.len.wrapping_add(head.len()).wrapping_add(raw.len()).wrapping_add(TAIL);
+        true
+    }
+
     /// Takes back everything behind the first `len` bytes.
     pub(super) fn cut(&mut self, len: usize) {
         self.len = self.len.min(len);
@@ -158,7 +178,7 @@ impl<'f> Frame<'f> {
     #[inline(always)]
     pub(super) fn text<'a>(&mut self, text: Text<'a>, limit: u32) -> Text<'a> {
         let is_short = text.raw().len() <= limit as usize;
-        if is_short && text.is_plain() {
+        if is_short && stands(text) {
             self.bytes(text.raw());
             return text.behind(text.raw().len());
         }
@@ -213,6 +233,13 @@ impl<'f> Frame<'f> {
         });
         Ok(())
     }
+}
+
+/// Whether the text is printable ASCII without a quote or a backslash: it decodes to itself, and needs no escape.
+#[inline(always)]
+fn stands(text: Text<'_>) -> bool {
+    let is_whole = |run: string::RunEnd| run.ascii && run.at == text.raw().len();
+    text.is_plain() || text.parts().1 == 0 && is_whole(string::strict_run(text.raw(), 0))
 }
 
 /// The deepest nesting of raw JSON that is written: the default of what the parser reads, less the levels around it.

@@ -1,10 +1,11 @@
 //! What a writer knows of its stream, and what the protocols share: choices, calls, long texts, token counts.
 
 use super::calls::{is_custom, Call, Calls, CLOSED, CUSTOM, ENDED, HAS_ARGUMENTS, HAS_ID, NAMED, OPEN, WANTED};
+use super::head::{Head, FIRST_CONTENT};
 use super::log::{Log, Span, Tag};
 use super::out::{Frame, Out, To, Written};
 use super::parts::{Part, Serial, Source};
-use super::{Head, WriteError};
+use super::WriteError;
 use crate::chat::{ApiError, CallUpdate, FinishReason, NamePiece, TokenCounts, Update, Usage};
 use crate::dialect::Counts;
 use crate::json::Text;
@@ -31,15 +32,18 @@ pub(super) struct State {
     pub(super) created: u64,
     pub(super) text_len: u32,
     pub(super) has_usage: bool,
-    event_ids: bool,
+    pub(super) event_ids: bool,
     retry: Option<u32>,
     /// The number of the next event.
     pub(super) sequence: u64,
     pub(super) id: Span,
     pub(super) model: Span,
     pub(super) members: Span,
-    /// The beginning of each chunk of chat completions.
+    /// The beginning of each chunk of chat completions, and of one with content of choice 0.
     pub(super) envelope: Span,
+    first_content: Span,
+    /// Whether content of choice 0 needs nothing before it, and no lines before its data.
+    pub(super) is_quick: bool,
     pub(super) log: Log,
     pub(super) calls: Calls,
     /// Whether the stream ended.
@@ -62,7 +66,8 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(protocol: Protocol, head: &Head<'_>, memory: &mut [u8]) -> Result<Self, WriteError> {
-        let ([id, model, members, envelope], log) = head.keep(protocol, memory)?;
+        let ([id, model, members, first_content], log) = head.keep(protocol, memory)?;
+        let len = first_content.len.saturating_sub(FIRST_CONTENT.len() as u32);
         Ok(State {
             protocol,
             created: head.created,
@@ -74,7 +79,9 @@ impl State {
             id,
             model,
             members,
-            envelope,
+            envelope: Span { len, ..first_content },
+            first_content,
+            is_quick: false,
             log,
             calls: Calls::NONE,
             ended: false,
@@ -92,7 +99,34 @@ impl State {
     }
 
     /// Does what [`Writer::put`](super::Writer::put) does.
+    #[inline(always)]
     pub(super) fn put(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
+        match update {
+            Update::Content(text) if choice == 0 && self.is_quick && self.quick(to, *text) => Ok(()),
+            _ => self.put_any(to, choice, update),
+        }
+    }
+
+    /// Writes content of choice 0 in chat completions, if it is short, plain and fits, as it nearly always does.
+    #[inline(always)]
+    fn quick(&mut self, to: &mut To<'_, '_>, text: Text<'_>) -> bool {
+        let is_whole = text.raw().len() <= self.text_len as usize && !text.is_empty();
+        if !is_whole || self.settles || self.progress.taken > 0 {
+            return false;
+        }
+        let head = self.first_content.of(to.memory);
+        let wrote = if self.has_usage {
+            to.out.quick(head, text, b"\"},\"finish_reason\":null}],\"usage\":null}\n\n")
+        } else {
+            to.out.quick(head, text, b"\"},\"finish_reason\":null}]}\n\n")
+        };
+        self.sequence = self.sequence.wrapping_add(wrote.into());
+        wrote
+    }
+
+    /// Does what [`put`](Self::put) does, for any update.
+    #[inline(never)]
+    fn put_any(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
         if self.resume(to)? {
             // The error was written to its end.
             return if matches!(update, Update::Error(_)) { Ok(()) } else { Err(WriteError::Ended) };
@@ -343,6 +377,7 @@ impl State {
             _ => self.serial_finish(to, reason)?,
         }
         self.finished |= bit(choice);
+        self.is_quick &= choice != 0;
         Ok(())
     }
 
