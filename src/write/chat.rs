@@ -155,8 +155,17 @@ impl State {
             Update::Annotations(list) if list.kind() == ValueKind::Array => {
                 raw(self, b"\"annotations\":", *list, b"},\"finish_reason\":null")
             }
-            Update::Annotations(one) => raw(self, b"\"annotations\":[", *one, b"]},\"finish_reason\":null"),
+            Update::Annotations(one) => {
+                let (index, around) =
+                    (self.annotations, (b"\"annotations\":[".as_slice(), b"]},\"finish_reason\":null".as_slice()));
+                self.chat_member((to.memory, to.out), choice, around, &|frame| with_index(frame, *one, index))?;
+                self.annotations = index.saturating_add(1);
+                Ok(())
+            }
             Update::Audio(audio) => raw(self, b"\"audio\":", *audio, b"},\"finish_reason\":null"),
+            Update::Logprobs(list) if list.kind() == ValueKind::Array => {
+                raw(self, b"},\"logprobs\":{\"content\":", *list, b"},\"finish_reason\":null")
+            }
             Update::Logprobs(list) => raw(self, b"},\"logprobs\":", *list, b",\"finish_reason\":null"),
             Update::ChoiceError(error) => {
                 raw(self, b"},\"error\":", error.value().ok_or(WriteError::NoPlace)?, b",\"finish_reason\":\"error\"")?;
@@ -171,22 +180,32 @@ impl State {
             }
             Update::FunctionArguments(text) => self.pieces(to, (choice, Part::FunctionArguments), Source::Text(*text)),
             Update::Signature(text) => {
-                let before = b"\"reasoning_details\":[{\"type\":\"reasoning.text\",\"signature\":";
+                let (before, index) = (b"\"reasoning_details\":[{\"type\":\"reasoning.text\",\"index\":", self.details);
                 self.chat_member((to.memory, to.out), choice, (before, b"}]},\"finish_reason\":null"), &|frame| {
+                    frame.number(index.into());
+                    frame.bytes(b",\"signature\":");
                     frame.string(*text);
                     Ok(())
-                })
+                })?;
+                self.details = index.saturating_add(1);
+                Ok(())
             }
             Update::Member(OtherMember { owner: Owner::Call, call, name, value, .. }) => {
                 let is_it = |row: &&Call| row.choice == choice && row.call == *call && row.has(OPEN);
-                let index = self.calls.rows().iter().find(is_it).ok_or(WriteError::NoPlace)?.index;
+                let row = *self.calls.rows().iter().find(is_it).ok_or(WriteError::NoPlace)?;
+                // Clients expect the kind of the call in each of its elements.
+                let kind: &[u8] = if row.has(CUSTOM) {
+                    b",\"custom\":{\"input\":\"\"},"
+                } else {
+                    b",\"function\":{\"arguments\":\"\"},"
+                };
                 if name.is_one_of("index id type function custom") {
                     return Err(WriteError::NoPlace);
                 }
                 let around: (&[u8], &[u8]) = (b"\"tool_calls\":[{\"index\":", b"}]},\"finish_reason\":null");
                 self.chat_member((to.memory, to.out), choice, around, &|frame| {
-                    frame.number(index.into());
-                    frame.bytes(b",");
+                    frame.number(row.index.into());
+                    frame.bytes(kind);
                     frame.string(*name);
                     frame.bytes(b":");
                     frame.json(*value)
@@ -257,6 +276,27 @@ impl State {
 const NEXT: &[u8] = b"\"},\"finish_reason\":null";
 /// Closes a text, its object and the delta.
 const NEXT_IN_OBJECT: &[u8] = b"\"}},\"finish_reason\":null";
+
+/// Writes an object with its place in the list, unless it has an index: OpenAI's clients join the elements of a list by
+/// their indexes.
+fn with_index(frame: &mut Frame<'_>, object: Value<'_>, index: u32) -> Written {
+    let (has_index, mut at) = (object.get("index").ok().flatten().is_some(), 0);
+    if has_index || object.kind() != ValueKind::Object {
+        return frame.json(object);
+    }
+    // Checks all of it before its members are taken apart.
+    Frame::new(&mut []).json(object)?;
+    frame.bytes(b"{\"index\":");
+    frame.number(index.into());
+    while let Some((name, value)) = object.member_at(&mut at) {
+        frame.bytes(b",");
+        frame.string(name);
+        frame.bytes(b":");
+        frame.json(value)?;
+    }
+    frame.bytes(b"}");
+    Ok(())
+}
 
 /// Writes token counts. The counts that the protocol demands are 0 if nobody knows them.
 fn usage(frame: &mut Frame<'_>, counts: &TokenCounts) {

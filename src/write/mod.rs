@@ -118,6 +118,19 @@ impl<M: AsMut<[u8]>> Writer<M> {
         self.state.keep_alive(&mut To { memory: self.memory.as_mut(), out })
     }
 
+    /// Returns the lent memory, to replace it after [`NeedMemory`](WriteError::NeedMemory): the first
+    /// [`memory_len`](Self::memory_len) bytes must stay as they are.
+    ///
+    /// ```
+    /// # use deltawire::{stream::Protocol, write::{Head, WriteError, Writer}};
+    /// # let mut writer = Writer::new(Protocol::Responses, &Head::new("r", "m", 0), vec![0; 4096])?;
+    /// writer.memory_mut().resize(8192, 0);
+    /// # Ok::<(), WriteError>(())
+    /// ```
+    pub fn memory_mut(&mut self) -> &mut M {
+        &mut self.memory
+    }
+
     /// Returns how many bytes of the lent memory are in use.
     pub fn memory_len(&self) -> usize {
         self.state.log.len()

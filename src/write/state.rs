@@ -59,6 +59,9 @@ pub(super) struct State {
     pub(super) begun: u64,
     pub(super) finished: u64,
     pub(super) functions: u64,
+    /// How many annotations and signatures chat completions have so far.
+    pub(super) annotations: u32,
+    pub(super) details: u32,
     /// How many events of the end, or of the present task, were written.
     pub(super) step: u8,
     pub(super) serial: Serial,
@@ -95,6 +98,8 @@ impl State {
             begun: 0,
             finished: 0,
             functions: 0,
+            annotations: 0,
+            details: 0,
         })
     }
 

@@ -81,7 +81,10 @@ fn chat_writes_raw_json_in_one_line() {
     let ops = [
         Op::Role("tool"),
         Op::Logprobs("{\"content\": [\r\n\"\\n\"]}".into()),
+        Op::Logprobs("[{\"token\":\"a\"}]".into()),
         Op::Annotations("{\"type\":\"url_citation\"}".into()),
+        Op::Annotations("{\"a\":{}}".into()),
+        Op::Annotations("{\"index\":7}".into()),
         Op::Signature("s".into()),
     ];
     assert_chat(
@@ -89,8 +92,11 @@ fn chat_writes_raw_json_in_one_line() {
         &[
             r#"{"index":0,"delta":{"role":"tool"},"finish_reason":null}"#,
             r#"{"index":0,"delta":{},"logprobs":{"content": ["\n"]},"finish_reason":null}"#,
-            r#"{"index":0,"delta":{"annotations":[{"type":"url_citation"}]},"finish_reason":null}"#,
-            r#"{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.text","signature":"s"}]},"finish_reason":null}"#,
+            r#"{"index":0,"delta":{},"logprobs":{"content":[{"token":"a"}]},"finish_reason":null}"#,
+            r#"{"index":0,"delta":{"annotations":[{"index":0,"type":"url_citation"}]},"finish_reason":null}"#,
+            r#"{"index":0,"delta":{"annotations":[{"index":1,"a":{}}]},"finish_reason":null}"#,
+            r#"{"index":0,"delta":{"annotations":[{"index":7}]},"finish_reason":null}"#,
+            r#"{"index":0,"delta":{"reasoning_details":[{"type":"reasoning.text","index":0,"signature":"s"}]},"finish_reason":null}"#,
         ],
     );
 }
