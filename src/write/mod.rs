@@ -80,8 +80,10 @@ impl<M: AsMut<[u8]>> Writer<M> {
     /// # Errors
     ///
     /// After [`NeedRoom`](WriteError::NeedRoom), `out` has whole events, and the rest of the update is still to be
-    /// written: make room, and pass the same update again. After any other error nothing of the update is written, and
-    /// the stream goes on with the next update, or ends with [`finish`](Self::finish) or [`fail`](Self::fail).
+    /// written: make room, and pass the same update again. After [`NeedMemory`](WriteError::NeedMemory), too, if there is
+    /// [longer memory](Self::memory_mut). After any other error the update is left out; no more of it may be written than
+    /// the beginning of its choice or its part. The stream goes on with the next update, or ends with
+    /// [`finish`](Self::finish) or [`fail`](Self::fail).
     #[inline]
     pub fn put(&mut self, out: &mut Out<'_>, choice: u32, update: &Update<'_>) -> Result<(), WriteError> {
         self.state.put(&mut To { memory: self.memory.as_mut(), out }, choice, update)

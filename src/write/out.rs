@@ -149,11 +149,11 @@ impl<'f> Frame<'f> {
     /// Writes bytes as they are.
     #[inline(always)]
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        let end = self.at.saturating_add(bytes.len());
-        if let Some(to) = self.to.get_mut(self.at..end) {
+        let rest = self.to.get_mut(self.at..).unwrap_or_default();
+        if let Some(to) = rest.get_mut(..bytes.len()) {
             to.copy_from_slice(bytes);
         }
-        self.at = end;
+        self.at = self.at.saturating_add(bytes.len());
     }
 
     /// Writes a decimal number.

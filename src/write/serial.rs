@@ -2,7 +2,7 @@
 //! open at a time. Chat completions write everything as it comes.
 
 use super::calls::{CLOSED, ENDED, OPEN};
-use super::out::{To, Written};
+use super::out::{Frame, To, Written};
 use super::parts::{Open, Part, Source, Task};
 use super::state::State;
 use super::WriteError;
@@ -147,6 +147,9 @@ impl State {
             Update::Annotations(list) if list.kind() == ValueKind::Array => {
                 // Each element is an event. Those that an earlier call wrote are behind the progress.
                 let mut at = self.progress_in(list.raw().len());
+                if at == 0 {
+                    check_annotations(*list)?;
+                }
                 while let Some(one) = list.element_at(&mut at) {
                     self.annotation(to, one)?;
                     self.note_progress(list.raw().len(), at);
@@ -154,16 +157,14 @@ impl State {
                 self.note_progress(0, 0);
                 Ok(())
             }
-            Update::Annotations(one) => self.annotation(to, *one),
+            Update::Annotations(one) if one.kind() == ValueKind::Object => self.annotation(to, *one),
+            Update::Annotations(_) => Err(WriteError::Json),
             Update::ChoiceError(error) => self.serial_error(to, error),
             _ => Err(WriteError::NoPlace),
         }
     }
 
     fn annotation(&mut self, to: &mut To<'_, '_>, one: Value<'_>) -> Written {
-        if one.kind() != ValueKind::Object {
-            return Err(WriteError::Json);
-        }
         self.want(to, Open::Text)?;
         match self.protocol {
             Protocol::Responses => self.responses_annotation(to, one),
@@ -194,4 +195,16 @@ impl State {
         }
         self.anthropic_error(to.out, error)
     }
+}
+
+/// Fails unless this is a list of objects, before the first of them is written.
+fn check_annotations(list: Value<'_>) -> Written {
+    Frame::new(&mut []).json(list)?;
+    let mut at = 0;
+    while let Some(one) = list.element_at(&mut at) {
+        if one.kind() != ValueKind::Object {
+            return Err(WriteError::Json);
+        }
+    }
+    Ok(())
 }

@@ -140,7 +140,7 @@ fn an_error_ends_each_protocol_without_its_proper_end() {
             "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"rate_limit_error\",\"message\":\"slow\\ndown\"}}\n\n",
         ),
     ] {
-        assert_written(protocol, HEAD, &[error.clone()], &[expected]);
+        assert_written(protocol, HEAD, std::slice::from_ref(&error), &[expected]);
     }
     let ops = [(0, content("a")), (0, error), (0, content("b")), (0, Op::Whole), (0, Op::KeepAlive)];
     for protocol in [Protocol::Chat, Protocol::Anthropic, Protocol::Responses] {
@@ -338,6 +338,28 @@ fn a_long_text_becomes_several_events() {
         assert_eq!(read(&expected.bytes).0[&0].content, text);
         for room in [1, 64, 200, 700] {
             assert_eq!(write(protocol, &head, (4096, room), &ops), expected, "{protocol} {room}");
+        }
+    }
+}
+
+#[test]
+fn a_writer_is_small() {
+    let size = std::mem::size_of::<Writer<[u8; 0]>>();
+    assert!(size <= 1536, "{size}");
+}
+
+/// A list with an element that is no annotation is left out as a whole.
+#[test]
+fn a_list_of_annotations_is_checked_before_the_first_is_written() {
+    for protocol in [Protocol::Anthropic, Protocol::Responses] {
+        for (list, expected) in
+            [("[{\"a\":1},{}]", Ok(())), ("[{},3]", Err(WriteError::Json)), ("7", Err(WriteError::Json))]
+        {
+            let written = write(protocol, &HEAD, (2000, 1), &[(0, content("a")), (0, Op::Annotations(list.into()))]);
+            assert_eq!(written.results[1], expected, "{protocol} {list}");
+            let events =
+                written.text().matches("citations_delta").count() + written.text().matches("annotation\":").count();
+            assert_eq!(events, if expected.is_ok() { 2 } else { 0 }, "{protocol} {list}");
         }
     }
 }
