@@ -62,7 +62,7 @@
 //! one that it does not accept as an event ([`Event::Malformed`], [`Event::TooLong`]); either way the stream continues.
 //! [`Parser::end`] reports how the stream ended, and [`End::is_complete`] whether all of it arrived.
 //!
-//! [`write`] writes streams: updates go in, the bytes of chat completions, Responses or Anthropic Messages come out.
+//! [`mod@write`] writes streams: updates go in, the bytes of chat completions, Responses or Anthropic Messages come out.
 //!
 //! [`sse`] (event streams, WHATWG HTML 9.2) and [`json`] (a lazy cursor, RFC 8259) are usable alone.
 //!
