@@ -63,6 +63,8 @@
 //! one that it does not accept as an event ([`Event::Malformed`], [`Event::TooLong`]); either way the stream continues.
 //! [`Parser::end`] reports how the stream ended, and [`End::is_complete`] whether all of it arrived.
 //!
+//! [`mod@write`] writes streams: updates go in, the bytes of chat completions, Responses or Anthropic Messages come out.
+//!
 //! [`sse`] (event streams, WHATWG HTML 9.2) and [`json`] (a lazy cursor, RFC 8259) are usable alone.
 //!
 //! # Features
@@ -116,6 +118,7 @@ pub mod message;
 pub mod sse;
 pub mod stream;
 pub mod track;
+pub mod write;
 
 #[cfg(feature = "alloc")]
 pub use chat::OwnedUpdate;
@@ -142,6 +145,11 @@ struct Readme;
 #[cfg(all(doctest, feature = "futures", feature = "anthropic"))]
 #[doc = include_str!("../docs/rust.md")]
 struct Recipes;
+
+/// Runs the example of the guide to writing as a test.
+#[cfg(all(doctest, feature = "alloc"))]
+#[doc = include_str!("../docs/writing.md")]
+struct WritingRecipes;
 
 /// Runs the examples of the gateway guide as tests.
 #[cfg(all(doctest, feature = "alloc"))]

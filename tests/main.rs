@@ -27,3 +27,4 @@ mod splits;
 mod sse_cases;
 mod table_limits;
 mod verdicts;
+mod write;

@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Text(options) => commands::text::run(options),
         Command::Message(options) => commands::message::run(options),
         Command::Events(options) => commands::events::run(options),
+        Command::Convert(options) => commands::convert::run(options),
         Command::Sse(options) => commands::sse::run(options),
     };
     let flushed = std::io::stdout().flush().map_err(Failure::Write);

@@ -1,6 +1,7 @@
 //! The commands and options of the command line.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use deltawire::stream::Protocol;
 use deltawire::{Config, Framing, Limits, Validate};
 use std::path::PathBuf;
 
@@ -45,6 +46,12 @@ pub enum Command {
     /// Print every event and every delta, one JSON object a line
     #[command(after_help = EXIT)]
     Events(Events),
+    /// Print the response as a stream of another protocol
+    ///
+    /// Standard error says how many updates the protocol has no place for. A response that is not complete ends with an
+    /// error event.
+    #[command(after_help = EXIT)]
+    Convert(Convert),
     /// Print the events of any event stream, one JSON object a line
     ///
     /// The stream is read as WHATWG HTML 9.2 requires, whatever protocol it carries. A last block without its blank
@@ -91,6 +98,38 @@ pub struct Events {
     pub reading: Reading,
     #[command(flatten)]
     pub meaning: Meaning,
+}
+
+#[derive(Args, Debug)]
+pub struct Convert {
+    #[command(flatten)]
+    pub reading: Reading,
+    #[command(flatten)]
+    pub meaning: Meaning,
+    /// The protocol to write
+    #[arg(long, value_enum)]
+    pub to: Target,
+}
+
+/// A protocol that can be written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Target {
+    /// OpenAI chat completions
+    Chat,
+    /// Anthropic Messages
+    Anthropic,
+    /// OpenAI Responses
+    Responses,
+}
+
+impl Target {
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Target::Chat => Protocol::Chat,
+            Target::Anthropic => Protocol::Anthropic,
+            Target::Responses => Protocol::Responses,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -1,4 +1,4 @@
-//! The common part of `text` and `events`, which feed the input to a handler that writes each delta when it comes.
+//! The common part of `text`, `events` and `convert`, which feed the input to a handler that writes each delta when it comes.
 
 use crate::input::Input;
 use crate::opening::Opening;
@@ -49,7 +49,7 @@ impl Checked {
         self.write(|out| out.flush())
     }
 
-    fn check(&mut self) -> Result<(), Failure> {
+    pub fn check(&mut self) -> Result<(), Failure> {
         match self.error.take() {
             None => Ok(()),
             Some(error) => Err(Failure::Write(error)),

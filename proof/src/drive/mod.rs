@@ -8,12 +8,14 @@ mod json;
 mod message;
 mod sse;
 mod stream;
+mod write;
 
 pub use chat::chat;
 pub use json::json;
 pub use message::message;
 pub use sse::{decoder, lines};
 pub use stream::{pull, push};
+pub use write::write;
 
 use deltawire::json::{Text, Value};
 use deltawire::QuirkSet;

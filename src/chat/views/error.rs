@@ -75,7 +75,8 @@ impl<'a> ApiError<'a> {
         self.part(part).and_then(text_of)
     }
 
-    pub(crate) fn plain(text: &'a [u8]) -> Self {
+    /// Returns an error that is plain text, not JSON.
+    pub fn plain(text: &'a [u8]) -> Self {
         ApiError { body: Body::Plain(text) }
     }
 

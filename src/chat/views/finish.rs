@@ -17,6 +17,17 @@ impl<'a> FinishReason<'a> {
         FinishReason { text, native: None, is_of_prompt: false }
     }
 
+    /// Returns a reason in the word of chat completions for this kind, to write it. [`Other`](FinishKind::Other) has no
+    /// word: it becomes `other`.
+    ///
+    /// ```
+    /// use deltawire::chat::{FinishKind, FinishReason};
+    /// assert_eq!(FinishReason::new(FinishKind::ToolCalls).text(), "tool_calls");
+    /// ```
+    pub fn new(kind: FinishKind) -> Self {
+        FinishReason::of(Text::verbatim(kind.word().unwrap_or("other").as_bytes()))
+    }
+
     /// Returns a reason in the words of another protocol. `code` is the number of its [`FinishKind`].
     pub(in crate::chat) fn native(text: Text<'a>, code: u32, is_of_prompt: bool) -> Self {
         FinishReason { text, native: Some(FinishKind::from_number(code)), is_of_prompt }

@@ -1,0 +1,184 @@
+//! What every event of a stream repeats, and how the stream is written.
+
+use super::log::{Log, Span};
+use super::out::Frame;
+use super::WriteError;
+use crate::json::{Text, Value, ValueKind};
+use crate::stream::Protocol;
+
+/// What every event of a stream repeats, and how the stream is written.
+///
+/// ```
+/// use deltawire::write::Head;
+/// let head = Head::new("chatcmpl-1", "some-model", 1_700_000_000)
+///     .with_usage() // the request has `stream_options.include_usage`
+///     .with_members(br#"{"system_fingerprint":"fp_1"}"#);
+/// # let _ = head;
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Head<'a> {
+    id: &'a str,
+    model: &'a str,
+    members: &'a [u8],
+    pub(super) created: u64,
+    pub(super) usage: bool,
+    pub(super) event_ids: bool,
+    pub(super) sequence: u64,
+    pub(super) retry: Option<u32>,
+    pub(super) text_len: u32,
+}
+
+impl<'a> Head<'a> {
+    /// Creates the head of a response with this ID, this model, and this time in seconds since 1970.
+    pub const fn new(id: &'a str, model: &'a str, created: u64) -> Self {
+        let (usage, event_ids, sequence, retry, text_len) = (false, false, 0, None, 4096);
+        Head { id, model, members: b"{}", created, usage, event_ids, sequence, retry, text_len }
+    }
+
+    /// Returns the head with more members, a JSON object: those of every chunk in chat completions
+    /// (`system_fingerprint`, `service_tier`), of the response in Responses (what the request asked for: `tools`,
+    /// `temperature`, `metadata`), of the message in Anthropic Messages. Members that the writer writes itself are left
+    /// out. Members that Responses demands and that are absent get the defaults of the API (`docs/writing.md`).
+    #[must_use]
+    pub const fn with_members(self, object: &'a [u8]) -> Self {
+        Head { members: object, ..self }
+    }
+
+    /// Returns the head of a chat completion whose request has `stream_options.include_usage`: each chunk has a `usage`,
+    /// and the last one has the counts. The other protocols always write the usage.
+    #[must_use]
+    pub const fn with_usage(self) -> Self {
+        Head { usage: true, ..self }
+    }
+
+    /// Returns the head of a stream whose events have IDs: their sequence numbers.
+    #[must_use]
+    pub const fn with_event_ids(self) -> Self {
+        Head { event_ids: true, ..self }
+    }
+
+    /// Returns the head of a stream whose first event has this sequence number. 0 by default.
+    #[must_use]
+    pub const fn with_first_sequence(self, number: u64) -> Self {
+        Head { sequence: number, ..self }
+    }
+
+    /// Returns the head of a stream whose first event tells the client to wait this many milliseconds before it
+    /// reconnects.
+    #[must_use]
+    pub const fn with_retry(self, milliseconds: u32) -> Self {
+        Head { retry: Some(milliseconds), ..self }
+    }
+
+    /// Returns the head of a stream whose texts are cut into events of at most this many bytes of text: 4096 by default,
+    /// at least 16.
+    #[must_use]
+    pub const fn with_text_len(self, bytes: u32) -> Self {
+        Head { text_len: if bytes < 16 { 16 } else { bytes }, ..self }
+    }
+
+    /// Writes what every event repeats to the beginning of the memory. Returns where the ID, the model, the members and
+    /// the beginning of each chunk with [`FIRST_CONTENT`] lie, and the log behind them.
+    pub(super) fn keep(&self, protocol: Protocol, memory: &mut [u8]) -> Result<([Span; 4], Log), WriteError> {
+        let own = match protocol {
+            Protocol::Chat => "id object created model choices usage error",
+            Protocol::Responses => "id object created_at status error incomplete_details model output usage",
+            Protocol::Anthropic => "id type role content model stop_reason stop_sequence usage",
+            _ => return Err(WriteError::NoPlace),
+        };
+        let size = memory.len().min(u32::MAX as usize);
+        let mut frame = Frame::new(memory.get_mut(..size).unwrap_or_default());
+        let mut spans = [Span::default(); 4];
+        let mut mark = |frame: &Frame<'_>, place: usize, start: usize| {
+            if let Some(span) = spans.get_mut(place) {
+                *span = Span { start: start as u32, len: frame.len().saturating_sub(start) as u32 };
+            }
+            frame.len()
+        };
+        // Offset 0 is no record of the log.
+        frame.bytes(b" ");
+        let start = frame.len();
+        frame.text(Text::verbatim(self.id.as_bytes()), u32::MAX);
+        let start = mark(&frame, 0, start);
+        frame.text(Text::verbatim(self.model.as_bytes()), u32::MAX);
+        let start = mark(&frame, 1, start);
+        self.write_members(&mut frame, protocol, own)?;
+        let start = mark(&frame, 2, start);
+        if protocol == Protocol::Chat {
+            frame.bytes(b"data: {\"id\":\"");
+            frame.text(Text::verbatim(self.id.as_bytes()), u32::MAX);
+            frame.bytes(b"\",\"object\":\"chat.completion.chunk\",\"created\":");
+            frame.number(self.created);
+            frame.bytes(b",\"model\":\"");
+            frame.text(Text::verbatim(self.model.as_bytes()), u32::MAX);
+            frame.bytes(b"\"");
+            self.write_members(&mut frame, protocol, own)?;
+            frame.bytes(b",\"choices\":[");
+            frame.bytes(FIRST_CONTENT);
+        }
+        let len = mark(&frame, 3, start);
+        if len > size {
+            return Err(WriteError::NeedMemory { need: len });
+        }
+        Ok((spans, Log::new(len)))
+    }
+
+    /// Writes the members that are not the writer's own, each behind a comma.
+    fn write_members(&self, frame: &mut Frame<'_>, protocol: Protocol, own: &str) -> Result<(), WriteError> {
+        let object = Value::from_raw(self.members.trim_ascii());
+        if object.kind() != ValueKind::Object {
+            return Err(WriteError::Json);
+        }
+        // Checks all of it before its members are taken apart.
+        Frame::new(&mut []).json(object)?;
+        let mut at = 0;
+        while let Some((name, value)) = object.member_at(&mut at) {
+            if !name.is_one_of(own) {
+                frame.bytes(b",");
+                frame.string(name);
+                frame.bytes(b":");
+                frame.json(value)?;
+            }
+        }
+        let defaults: &[(&str, &str)] = if protocol == Protocol::Responses { &DEFAULTS } else { &[] };
+        for (name, value) in defaults {
+            if object.get(name).ok().flatten().is_none() {
+                for part in [",\"", name, "\":", value] {
+                    frame.bytes(part.as_bytes());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What follows the beginning of a chunk that has content of the first choice, as nearly every chunk has.
+pub(super) const FIRST_CONTENT: &[u8] = b"{\"index\":0,\"delta\":{\"content\":\"";
+
+/// Members of a response that clients demand, with what the API has for a request that does not set them.
+static DEFAULTS: [(&str, &str); 24] = [
+    ("background", "false"),
+    ("completed_at", "null"),
+    ("frequency_penalty", "0"),
+    ("instructions", "null"),
+    ("max_output_tokens", "null"),
+    ("max_tool_calls", "null"),
+    ("metadata", "{}"),
+    ("parallel_tool_calls", "true"),
+    ("presence_penalty", "0"),
+    ("previous_response_id", "null"),
+    ("prompt_cache_key", "null"),
+    ("reasoning", "{\"effort\":null,\"summary\":null}"),
+    ("safety_identifier", "null"),
+    ("service_tier", "\"default\""),
+    ("store", "false"),
+    ("temperature", "1"),
+    ("text", "{\"format\":{\"type\":\"text\"}}"),
+    ("tool_choice", "\"auto\""),
+    ("tools", "[]"),
+    ("top_logprobs", "0"),
+    ("top_p", "1"),
+    ("truncation", "\"disabled\""),
+    ("user", "null"),
+    ("prompt_cache_retention", "null"),
+];

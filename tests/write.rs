@@ -1,0 +1,8 @@
+//! Streams that are written: their bytes, that they are valid whatever is passed, and that reading them gives what was
+//! passed. `write/naive.rs` checks the order that each protocol wants, `write/run.rs` passes the updates.
+#![cfg(all(feature = "alloc", feature = "dialects"))]
+
+mod bytes;
+mod naive;
+mod odd;
+mod run;
