@@ -73,6 +73,29 @@ fn the_last_finish_reason_counts() {
     }
 }
 
+/// Arguments by path are whole when the call is over; an answer that was refused has nothing but its finish reason.
+#[test]
+fn gemini_is_converted_with_what_only_it_has() {
+    let call = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","willContinue":true}}]}}]}
+
+data: {"candidates":[{"content":{"parts":[{"functionCall":{"partialArgs":[{"jsonPath":"$.a","numberValue":1}],"willContinue":true}}]}}]}
+
+data: {"candidates":[{"content":{"parts":[{"functionCall":{}}]},"finishReason":"STOP"}]}
+
+"#;
+    let refused = "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n";
+    for target in TARGETS {
+        let read = |input: &str| {
+            let converted = run_with("convert", &["--to", target], input);
+            assert_eq!(converted.status, 0, "{target}: {}", converted.err);
+            serde_json::from_str::<Value>(&run_with("message", &[], &converted.out).out).unwrap()
+        };
+        let arguments = &read(call)["choices"][0]["message"]["tool_calls"][0]["function"]["arguments"];
+        assert_eq!(arguments, r#"{"a":1}"#, "{target}");
+        assert_eq!(read(refused)["choices"][0]["finish_reason"], "content_filter", "{target}");
+    }
+}
+
 #[test]
 fn what_has_no_place_is_counted() {
     let input = r#"data: {"choices":[{"index":1,"delta":{"content":"a"}},{"index":0,"delta":{"content":"b"}}]}

@@ -4,11 +4,13 @@ use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::output::complain;
 use crate::report::{Failure, TRUNCATED};
-use deltawire::chat::{ApiError, Chunk, FinishKind, FinishReason};
+use deltawire::chat::{ApiError, Chunk, FinishKind, FinishReason, Owner};
+use deltawire::json::Text;
+use deltawire::message::Assembler;
 use deltawire::stream::{Malformed, Protocol};
 use deltawire::write::{Head, Out, WriteError, Writer};
 use deltawire::{Flow, Handler, OwnedUpdate, Update};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many bytes the output is written in, and how many the writer keeps at first. Both grow.
 const ROOM: usize = 16 * 1024;
@@ -25,6 +27,9 @@ struct Converting {
     /// How many updates the protocol has no place for, and how many were lost otherwise.
     without_place: u64,
     lost: u64,
+    /// The calls, to put together the arguments that Gemini sends by path, and those calls that have such arguments.
+    calls: Assembler,
+    by_path: BTreeSet<(u32, u32)>,
 }
 
 pub fn run(options: &options::Convert) -> Result<u8, Failure> {
@@ -37,6 +42,8 @@ pub fn run(options: &options::Convert) -> Result<u8, Failure> {
         choices: BTreeMap::new(),
         without_place: 0,
         lost: 0,
+        calls: Assembler::new(),
+        by_path: BTreeSet::new(),
     };
     let status = print(&options.reading, &options.meaning, &mut converting)?;
     converting.end(status == 0)?;
@@ -77,9 +84,19 @@ impl Converting {
         }
     }
 
+    /// Writes the arguments of a call that came by path, which are whole now.
+    fn write_paths(&mut self, choice: u32, call: u32) -> Flow {
+        let Ok(message) = self.calls.message() else { return Flow::Continue(()) };
+        let calls = message.choices.iter().find(|own| own.index == choice).map(|own| own.tool_calls.as_slice());
+        let own = calls.and_then(|calls| calls.get(call as usize)?.arguments.as_ref());
+        let Some(arguments) = own else { return Flow::Continue(()) };
+        let text = Text::verbatim(arguments.as_bytes());
+        self.write(|writer, out| writer.put(out, choice, &Update::CallArguments { call, text }))
+    }
+
     /// Ends the output as the input ended.
     fn end(&mut self, is_complete: bool) -> Result<(), Failure> {
-        if self.writer.is_none() {
+        if self.writer.is_none() && self.choices.is_empty() {
             return Ok(());
         }
         let choices = std::mem::take(&mut self.choices);
@@ -101,6 +118,7 @@ impl Converting {
 
 impl Handler for Converting {
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+        let _ = self.calls.chunk(chunk);
         if self.writer.is_none() {
             if let Some(id) = chunk.id().filter(|id| !id.is_empty()) {
                 self.head.0 = id.to_cow().into_owned();
@@ -114,6 +132,15 @@ impl Handler for Converting {
     }
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        match &update {
+            Update::Call(_) | Update::CallName { .. } => drop(self.calls.update(choice, update.clone())),
+            Update::Member(member) if member.name == "partialArgs" && member.owner == Owner::Call => {
+                self.by_path.insert((choice, member.call));
+                return self.calls.update(choice, update);
+            }
+            Update::CallEnd { call, .. } if self.by_path.remove(&(choice, *call)) => self.write_paths(choice, *call)?,
+            _ => {}
+        }
         match update {
             Update::Finish(_) if choice == 0 || self.to == Protocol::Chat => {
                 self.choices.insert(choice, Some(update.into_owned()));
