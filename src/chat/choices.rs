@@ -9,7 +9,7 @@ use super::scalar::text_of;
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
 use crate::dialect::index_number;
 use crate::json::{Before, Steps, ValueKinds};
-use crate::{Quirk, QuirkSet};
+use crate::Quirk;
 
 /// Walks from `offset` once more, through a value that the pass over the chunk has already read.
 fn again<'a, T>(payload: &'a [u8], offset: usize, walk: impl FnOnce(&mut Work<'a, '_>) -> T) -> T {
@@ -25,16 +25,6 @@ pub(crate) fn delta_at(payload: &[u8], start: usize) -> Option<DeltaIndex> {
         work.notes.fault.is_none().then_some(())
     })?;
     Some(fields)
-}
-
-/// Returns the quirks of the values in the message that begins at `start`, which the pass only skips. Members that only
-/// deltas need, such as the index of a call, are no quirk if they are missing. A malformed message has none.
-#[inline(never)]
-pub(super) fn message_quirks(payload: &[u8], start: usize) -> QuirkSet {
-    let of_values: QuirkSet = [Quirk::OddType, Quirk::NoneString, Quirk::ArgumentsNotText].into_iter().collect();
-    let (mut notes, mut fields) = (Notes::default(), DeltaIndex::EMPTY);
-    Work { steps: Steps::new(payload, start, u32::MAX), notes: &mut notes }.delta(&mut fields);
-    notes.quirks.and(if notes.fault.is_none() { of_values } else { QuirkSet::EMPTY })
 }
 
 /// Walks the next call of the array at `start`: the first call if `offset` is 0, and otherwise the call after the one
@@ -259,9 +249,30 @@ impl Work<'_, '_> {
         }
         let index = into.spans.get(choice::INDEX).and_then(|span| self.first_byte(span));
         self.flag(index.is_none() || index == Some(b'n'), Quirk::MissingChoiceIndex);
+        if let Some(message) = into.spans.get(choice::MESSAGE) {
+            self.aside(|work| work.judge_message(into, message));
+        }
         let span = self.span_from(start);
         into.spans.set(choice::ITSELF, span);
         Some(())
+    }
+
+    /// Flags the values in the message of a choice without a delta: the pass only skips it. Members that only deltas need,
+    /// such as the index of a call, are no quirk if they are missing. A malformed message has no quirk.
+    #[cold]
+    #[inline(never)]
+    fn judge_message(&mut self, choice: &ChoiceIndex, message: ValueSpan) {
+        let first = |span: Option<ValueSpan>| span.and_then(|span| self.first_byte(span));
+        if first(choice.spans.get(choice::DELTA)) == Some(b'{') || first(Some(message)) != Some(b'{') {
+            return;
+        }
+        let (mut notes, mut fields) = (Notes::default(), DeltaIndex::EMPTY);
+        let steps = Steps::new(self.steps.bytes(), message.start as usize, u32::MAX);
+        Work { steps, notes: &mut notes }.delta(&mut fields);
+        if notes.fault.is_none() {
+            let of_values = [Quirk::OddType, Quirk::NoneString, Quirk::ArgumentsNotText].into_iter().collect();
+            self.notes.quirks |= notes.quirks.and(of_values);
+        }
     }
 
     /// Walks a delta or a message by itself, out of line.

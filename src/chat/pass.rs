@@ -7,7 +7,6 @@
 //! list at once. It walks any other choice member by member. It unescapes nothing, parses no number except indexes, and
 //! checks no UTF-8.
 
-use super::choices::message_quirks;
 use super::expect::{Expect, MemberRule};
 use super::index::{choice, top, ChoiceIndex, ChunkFacts, Index, Read, SeenChoices};
 use super::key::Key;
@@ -175,7 +174,7 @@ impl Work<'_, '_> {
     /// Out of line, because it is long and has two callers: the first choice and the choices after it.
     #[inline(never)]
     fn conclude(
-        &mut self,
+        &self,
         choice: &ChoiceIndex,
         (start, place): (u32, u32),
         seen: &mut SeenChoices,
@@ -195,11 +194,7 @@ impl Work<'_, '_> {
             facts.error |= value(choice::ERROR).is_some_and(is_error);
             let has_delta = is_object(choice::DELTA);
             facts.delta |= has_delta;
-            let has_message = !has_delta && is_object(choice::MESSAGE);
-            facts.message |= has_message || !has_delta && value(choice::TEXT).is_some();
-            if let Some(message) = choice.spans.get(choice::MESSAGE).filter(|_| has_message) {
-                self.notes.quirks |= message_quirks(self.steps.bytes(), message.start as usize);
-            }
+            facts.message |= !has_delta && (is_object(choice::MESSAGE) || value(choice::TEXT).is_some());
         }
         list.add_choice((start, place), |items| put_choice(self.steps.bytes(), choice, number, items));
     }

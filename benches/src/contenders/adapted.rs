@@ -25,9 +25,7 @@ impl Contender for Adapted {
         let mut deltas = stream::iter(response.chunks(slice).map(Ok::<_, Infallible>)).deltas();
         executor::block_on(async {
             while let Some(Ok(item)) = deltas.next().await {
-                if let Some((choice, update)) = item.as_update() {
-                    super::own::delta(choice, update, sink);
-                }
+                super::own::deltas(item.as_update(), sink);
             }
         });
     }

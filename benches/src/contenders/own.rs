@@ -7,7 +7,7 @@ use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, Usage};
 use deltawire::json::Text;
 use deltawire::stream::{Meter, Protocol};
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, Flow, Handler, Parser, Pulled, Stop, Storage, Update};
+use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
 
 fn usage(usage: &Usage<'_>, sink: &mut Sink) {
     if usage.protocol() != Protocol::Chat {
@@ -39,41 +39,36 @@ impl<S: Storage, const SLOTS: usize> Pull<S, SLOTS> {
 }
 
 #[inline(always)]
-pub(super) fn deltas(event: Pulled<'_>, sink: &mut Sink) {
-    for (choice, update) in event.deltas() {
-        delta(choice, update, sink);
-    }
-}
-
-#[inline(always)]
-pub(super) fn delta(choice: u32, update: Update<'_>, sink: &mut Sink) {
-    match update {
-        Update::Content(text) => {
-            sink.choice(choice);
-            text.push_to(&mut sink.content);
+pub(super) fn deltas<'a>(updates: impl IntoIterator<Item = (u32, Update<'a>)>, sink: &mut Sink) {
+    for (choice, update) in updates {
+        match update {
+            Update::Content(text) => {
+                sink.choice(choice);
+                text.push_to(&mut sink.content);
+            }
+            Update::Reasoning(text) => {
+                sink.choice(choice);
+                text.push_to(&mut sink.reasoning);
+            }
+            Update::Call(CallUpdate { call, id: Some(id), .. }) => {
+                sink.call(choice, call);
+                id.push_to(&mut sink.names);
+            }
+            Update::CallName { call, text, .. } => {
+                sink.call(choice, call);
+                text.push_to(&mut sink.names);
+            }
+            Update::CallArguments { call, text } => {
+                sink.call(choice, call);
+                text.push_to(&mut sink.arguments);
+            }
+            Update::Finish(reason) => {
+                sink.choice(choice);
+                finish(reason, sink);
+            }
+            Update::Usage(tokens) => usage(&tokens, sink),
+            _ => {}
         }
-        Update::Reasoning(text) => {
-            sink.choice(choice);
-            text.push_to(&mut sink.reasoning);
-        }
-        Update::Call(CallUpdate { call, id: Some(id), .. }) => {
-            sink.call(choice, call);
-            id.push_to(&mut sink.names);
-        }
-        Update::CallName { call, text, .. } => {
-            sink.call(choice, call);
-            text.push_to(&mut sink.names);
-        }
-        Update::CallArguments { call, text } => {
-            sink.call(choice, call);
-            text.push_to(&mut sink.arguments);
-        }
-        Update::Finish(reason) => {
-            sink.choice(choice);
-            finish(reason, sink);
-        }
-        Update::Usage(tokens) => usage(&tokens, sink),
-        _ => {}
     }
 }
 
@@ -91,7 +86,7 @@ impl<S: Storage, const SLOTS: usize> Contender for Pull<S, SLOTS> {
                 match *event {
                     Event::Chunk(_) => {
                         sink.sums.events += 1;
-                        deltas(event, sink);
+                        deltas(event.deltas(), sink);
                     }
                     Event::Done => return,
                     _ => {}

@@ -16,7 +16,7 @@ fn event_by_pull(parser: &mut Shared, workspace: &mut Workspace, mut event: &[u8
     while let Some(event) = parser.next_with(workspace, &mut event).expect("no quirk is an error") {
         if let Event::Chunk(_) = *event {
             sink.sums.events += 1;
-            own::deltas(event, sink);
+            own::deltas(event.deltas(), sink);
         }
     }
 }
