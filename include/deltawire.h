@@ -462,8 +462,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // of that.
 #define DELTAWIRE_EV_AUDIO 16
 
-// Log probabilities of more tokens. Text: JSON, an object with some of `content` and `refusal`, each
-// an array of tokens, or the object of legacy completions. In Responses it is the array.
+// Log probabilities of more tokens. Text: JSON, an object with some of `content` and `refusal`,
+// each an array of tokens, or the object of legacy completions. In Responses it is the array.
 #define DELTAWIRE_EV_LOGPROBS 17
 
 // A choice finished. Text: the finish reason. A callback may receive it in pieces

@@ -47,8 +47,8 @@ pub const DELTAWIRE_EV_FUNCTION_ARGUMENTS: u32 = 15;
 /// In Responses it is the event, whose `delta` is data or, if its `type` names a transcript, a piece
 /// of that.
 pub const DELTAWIRE_EV_AUDIO: u32 = 16;
-/// Log probabilities of more tokens. Text: JSON, an object with some of `content` and `refusal`, each
-/// an array of tokens, or the object of legacy completions. In Responses it is the array.
+/// Log probabilities of more tokens. Text: JSON, an object with some of `content` and `refusal`,
+/// each an array of tokens, or the object of legacy completions. In Responses it is the array.
 pub const DELTAWIRE_EV_LOGPROBS: u32 = 17;
 /// A choice finished. Text: the finish reason. A callback may receive it in pieces
 /// (`DELTAWIRE_EVF_MORE`); a batch has it whole. `code`: `DELTAWIRE_FINISH_*`. A choice may finish
