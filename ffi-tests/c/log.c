@@ -249,7 +249,8 @@ static uint32_t finish_code(const item *it)
     static const struct { const char *word; uint32_t code; } others[] = {
         {"insufficient_system_resource", DELTAWIRE_FINISH_ERROR}, {"network_error", DELTAWIRE_FINISH_ERROR},
         {"sensitive", DELTAWIRE_FINISH_CONTENT_FILTER}, {"max_tokens", DELTAWIRE_FINISH_LENGTH},
-        {"MAX_TOKENS", DELTAWIRE_FINISH_LENGTH}, {"model_length", DELTAWIRE_FINISH_LENGTH}};
+        {"MAX_TOKENS", DELTAWIRE_FINISH_LENGTH}, {"model_length", DELTAWIRE_FINISH_LENGTH},
+        {"model_context_window_exceeded", DELTAWIRE_FINISH_LENGTH}};
     uint32_t i;
     for (i = 0; i < 6; i++)
         if (strlen(reasons[i]) == it->part_len[0] && memcmp(reasons[i], it->part[0], it->part_len[0]) == 0)
