@@ -577,7 +577,6 @@ func TestAudioOfResponses(t *testing.T) {
 	stream := `data: {"type":"response.audio.delta","delta":"QQ=="}` + "\n\n" +
 		`data: {"type":"response.audio.transcript.delta","delta":"hi"}` + "\n\n"
 	r := NewReader(strings.NewReader(stream), WithProtocol(ProtocolResponses))
-	defer r.Close()
 	var got []Audio
 	for r.Next() {
 		if a, ok := r.Event().Audio(); ok {

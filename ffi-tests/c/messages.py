@@ -87,7 +87,9 @@ def texts_of(message):
             said = error.get("message") or error.get("detail") or error.get("error")
             put(name + "_message", said if isinstance(said, str) else None, choice)
             put(name + "_code", str(error["code"]) if error.get("code") is not None else None, choice)
-            put(name + "_type", error.get("type") or error.get("status"), choice)
+            # The type `error` of a whole event says nothing of the error.
+            kind = error.get("type") if error.get("type") != "error" else None
+            put(name + "_type", kind or error.get("status"), choice)
         else:
             put(name + "_message", error, choice)
 

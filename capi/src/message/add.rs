@@ -10,7 +10,7 @@ use core::ffi::{c_char, c_void};
 use core::mem::size_of;
 use core::slice;
 use deltawire::chat::CallUpdate;
-use deltawire::delta::Kind;
+use deltawire::delta::{Kind, FLAG_EMPTY};
 use deltawire::message::{appends_pieces, LogError};
 use deltawire::stream::{Protocol, Record};
 use deltawire::Update;
@@ -195,6 +195,7 @@ unsafe extern "C" fn on_tool_call(
         update.id = text(id);
         update.kind = text(r#type);
         update.custom = flags & DELTAWIRE_EVF_CUSTOM != 0;
+        update.empty_arguments = flags & u32::from(FLAG_EMPTY) != 0;
         let update = Update::Call(update);
         take(user, |state, buffer| {
             let added = state.log.put(buffer, choice, &update);
