@@ -104,7 +104,7 @@ data: [DONE]
 
 "#;
     let converted = run_with("convert", &["--to", "anthropic"], input);
-    let expected = "deltawire: 1 updates left out: Anthropic Messages has no place for them\n";
+    let expected = "deltawire: 1 update left out, for which Anthropic Messages has no place\n";
     assert!(converted.err.ends_with(expected), "{}", converted.err);
     assert_eq!(run_with("convert", &["--to", "chat"], "").out, "");
     assert_eq!(run_with("convert", &["--to", "gemini"], "").status, 1);

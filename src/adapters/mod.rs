@@ -22,12 +22,18 @@
 //! use futures_util::{Stream, TryStreamExt};
 //! use std::error::Error;
 //!
-//! async fn print<E: Error + 'static>(bytes: impl Stream<Item = Result<Vec<u8>, E>> + Unpin) -> Result<(), Box<dyn Error>> {
+//! async fn print<B: AsRef<[u8]>, E: Error + 'static>(
+//!     bytes: impl Stream<Item = Result<B, E>> + Unpin,
+//! ) -> Result<(), Box<dyn Error>> {
 //!     let mut deltas = bytes.deltas(); // with reqwest: response.bytes_stream().deltas()
 //!     while let Some(item) = deltas.try_next().await? {
 //!         match item {
 //!             Item::End(end) if !end.is_complete() => return Err(end.to_string().into()),
-//!             item => if let Some((0, Update::Content(text))) = item.as_update() { print!("{text}") },
+//!             item => match item.as_update() {
+//!                 Some((0, Update::Content(text))) => print!("{text}"),
+//!                 Some((_, Update::Error(error) | Update::ChoiceError(error))) => eprintln!("\n{error}"),
+//!                 _ => {}
+//!             },
 //!         }
 //!     }
 //!     Ok(())

@@ -49,7 +49,8 @@ pub fn run(options: &options::Convert) -> Result<u8, Failure> {
     converting.end(status == 0)?;
     if converting.without_place > 0 {
         let (many, to) = (converting.without_place, converting.to);
-        complain(format_args!("{many} updates left out: {to} has no place for them"));
+        let updates = if many == 1 { "update" } else { "updates" };
+        complain(format_args!("{many} {updates} left out, for which {to} has no place"));
     }
     Ok(if status == 0 && converting.lost > 0 { TRUNCATED } else { status })
 }
