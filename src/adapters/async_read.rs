@@ -4,7 +4,8 @@ use super::item::Item;
 use super::message::Collected;
 use super::metered::Metered;
 use super::read::BUFFER_LEN;
-use super::reader::Items;
+use super::reader::{shared_methods, Items};
+use super::stream::poll_to_end;
 use crate::message::{Completion, LogError};
 use crate::stream::Meter;
 use crate::{Config, End, Growing, Parser};
@@ -73,40 +74,13 @@ pub struct AsyncReadDeltas<R> {
 }
 
 impl<R: AsyncRead + Unpin> AsyncReadDeltas<R> {
-    /// Sets the configuration. Call it before the stream is polled.
-    #[must_use]
-    pub fn with_config(mut self, config: Config) -> Self {
-        self.items = Items::new(config);
-        self
-    }
-
-    /// Also assembles the message, from here on: for [`message_so_far`](Self::message_so_far), and for
-    /// [`into_message`](Self::into_message) after deltas were taken. Call it after [`with_config`](Self::with_config).
-    #[must_use]
-    pub fn assembled(mut self) -> Self {
-        self.items.assemble();
-        self
-    }
-
-    /// The message so far. `None` without [`assembled`](Self::assembled).
-    ///
-    /// # Errors
-    ///
-    /// [`LogError::OutOfMemory`].
-    pub fn message_so_far(&self) -> Option<Result<Completion, LogError>> {
-        self.items.message()
-    }
+    shared_methods!();
 
     /// A future that reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message has
     /// only what was not read before.
     pub fn into_message(mut self) -> AsyncReadMessage<R> {
         self.items.assemble_only();
         AsyncReadMessage(self)
-    }
-
-    /// The parser, for the verdict so far, the usage, the quirks and the last event ID.
-    pub fn parser(&self) -> &Parser<Growing> {
-        self.items.parser()
     }
 }
 
@@ -157,13 +131,7 @@ impl<R: AsyncRead + Unpin> Future for AsyncReadMessage<R> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let AsyncReadMessage(deltas) = self.get_mut();
-        let failure = loop {
-            match ready!(Pin::new(&mut *deltas).poll_next(cx)) {
-                Some(Ok(_)) => {}
-                Some(Err(failure)) => break Some(failure),
-                None => break None,
-            }
-        };
+        let failure = ready!(poll_to_end(&mut *deltas, cx));
         Poll::Ready(deltas.items.collected(failure))
     }
 }

@@ -3,7 +3,7 @@
 use super::item::Item;
 use super::message::Collected;
 use super::metered::Metered;
-use super::reader::Items;
+use super::reader::{shared_methods, Items};
 use crate::message::{Completion, LogError};
 use crate::stream::Meter;
 use crate::{Config, End, Growing, Parser};
@@ -83,29 +83,7 @@ impl<R: BufRead> ReadDeltas<R> {
         ReadDeltas { source, items: Items::new(Config::new()), held: 0, failure: None, is_over: false }
     }
 
-    /// Sets the configuration. Call it before the first item is taken.
-    #[must_use]
-    pub fn with_config(mut self, config: Config) -> Self {
-        self.items = Items::new(config);
-        self
-    }
-
-    /// Also assembles the message, from here on: for [`message_so_far`](Self::message_so_far), and for
-    /// [`into_message`](Self::into_message) after deltas were taken. Call it after [`with_config`](Self::with_config).
-    #[must_use]
-    pub fn assembled(mut self) -> Self {
-        self.items.assemble();
-        self
-    }
-
-    /// The message so far. `None` without [`assembled`](Self::assembled).
-    ///
-    /// # Errors
-    ///
-    /// [`LogError::OutOfMemory`].
-    pub fn message_so_far(&self) -> Option<Result<Completion, LogError>> {
-        self.items.message()
-    }
+    shared_methods!();
 
     /// Reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message has only what was
     /// not read before.
@@ -117,11 +95,6 @@ impl<R: BufRead> ReadDeltas<R> {
         self.items.assemble_only();
         let failure = self.find_map(Result::err);
         self.items.collected(failure)
-    }
-
-    /// The parser, for the verdict so far, the usage, the quirks and the last event ID.
-    pub fn parser(&self) -> &Parser<Growing> {
-        self.items.parser()
     }
 }
 

@@ -216,3 +216,38 @@ impl Items {
         Some(Ok(Item::End(Box::new(self.reader.parser.end()))))
     }
 }
+
+/// The methods that the deltas of every source have.
+macro_rules! shared_methods {
+    () => {
+        /// Sets the configuration. Call it before the first item is taken.
+        #[must_use]
+        pub fn with_config(mut self, config: Config) -> Self {
+            self.items = Items::new(config);
+            self
+        }
+
+        /// Also assembles the message, from here on: for [`message_so_far`](Self::message_so_far), and for
+        /// [`into_message`](Self::into_message) after deltas were taken. Call it after [`with_config`](Self::with_config).
+        #[must_use]
+        pub fn assembled(mut self) -> Self {
+            self.items.assemble();
+            self
+        }
+
+        /// The message so far. `None` without [`assembled`](Self::assembled).
+        ///
+        /// # Errors
+        ///
+        /// [`LogError::OutOfMemory`].
+        pub fn message_so_far(&self) -> Option<Result<Completion, LogError>> {
+            self.items.message()
+        }
+
+        /// The parser, for the verdict so far, the usage, the quirks and the last event ID.
+        pub fn parser(&self) -> &Parser<Growing> {
+            self.items.parser()
+        }
+    };
+}
+pub(super) use shared_methods;

@@ -3,7 +3,7 @@
 use super::item::Item;
 use super::message::{Collected, Incomplete};
 use super::metered::Metered;
-use super::reader::Items;
+use super::reader::{shared_methods, Items};
 use crate::message::{Completion, LogError};
 use crate::stream::Meter;
 use crate::{Config, End, Growing, Parser};
@@ -80,40 +80,13 @@ pub struct StreamDeltas<S: DeltaStreamExt> {
 }
 
 impl<S: DeltaStreamExt> StreamDeltas<S> {
-    /// Sets the configuration. Call it before the stream is polled.
-    #[must_use]
-    pub fn with_config(mut self, config: Config) -> Self {
-        self.items = Items::new(config);
-        self
-    }
-
-    /// Also assembles the message, from here on: for [`message_so_far`](Self::message_so_far), and for
-    /// [`into_message`](Self::into_message) after deltas were taken. Call it after [`with_config`](Self::with_config).
-    #[must_use]
-    pub fn assembled(mut self) -> Self {
-        self.items.assemble();
-        self
-    }
-
-    /// The message so far. `None` without [`assembled`](Self::assembled).
-    ///
-    /// # Errors
-    ///
-    /// [`LogError::OutOfMemory`].
-    pub fn message_so_far(&self) -> Option<Result<Completion, LogError>> {
-        self.items.message()
-    }
+    shared_methods!();
 
     /// A future that reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message has
     /// only what was not read before.
     pub fn into_message(mut self) -> StreamMessage<S> {
         self.items.assemble_only();
         StreamMessage(self)
-    }
-
-    /// The parser, for the verdict so far, the usage, the quirks and the last event ID.
-    pub fn parser(&self) -> &Parser<Growing> {
-        self.items.parser()
     }
 }
 
@@ -170,14 +143,22 @@ impl<S: DeltaStreamExt + Unpin> Future for StreamMessage<S> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let StreamMessage(deltas) = self.get_mut();
-        let failure = loop {
-            match ready!(Pin::new(&mut *deltas).poll_next(cx)) {
-                Some(Ok(_)) => {}
-                Some(Err(failure)) => break Some(failure),
-                None => break None,
-            }
-        };
+        let failure = ready!(poll_to_end(&mut *deltas, cx));
         Poll::Ready(deltas.items.collected(failure))
+    }
+}
+
+/// Reads deltas to their end, and drops them. Returns the failure of the source, if it failed.
+pub(super) fn poll_to_end<E>(
+    mut deltas: impl Stream<Item = Result<Item, E>> + Unpin,
+    cx: &mut Context<'_>,
+) -> Poll<Option<E>> {
+    loop {
+        match ready!(Pin::new(&mut deltas).poll_next(cx)) {
+            Some(Ok(_)) => {}
+            Some(Err(failure)) => return Poll::Ready(Some(failure)),
+            None => return Poll::Ready(None),
+        }
     }
 }
 
