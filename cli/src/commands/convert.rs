@@ -27,8 +27,8 @@ struct Converting {
     /// How many updates the protocol has no place for, and how many were lost otherwise.
     without_place: u64,
     lost: u64,
-    /// The calls, to put together the arguments that Gemini sends by path, and those calls that have such arguments.
-    calls: Assembler,
+    /// Of Gemini: the calls, to put together arguments that come by path, and those calls that have such arguments.
+    calls: Option<Assembler>,
     by_path: BTreeSet<(u32, u32)>,
 }
 
@@ -42,7 +42,7 @@ pub fn run(options: &options::Convert) -> Result<u8, Failure> {
         choices: BTreeMap::new(),
         without_place: 0,
         lost: 0,
-        calls: Assembler::new(),
+        calls: None,
         by_path: BTreeSet::new(),
     };
     let status = print(&options.reading, &options.meaning, &mut converting)?;
@@ -87,7 +87,7 @@ impl Converting {
 
     /// Writes the arguments of a call that came by path, which are whole now.
     fn write_paths(&mut self, choice: u32, call: u32) -> Flow {
-        let Ok(message) = self.calls.message() else { return Flow::Continue(()) };
+        let Some(Ok(message)) = self.calls.as_ref().map(Assembler::message) else { return Flow::Continue(()) };
         let calls = message.choices.iter().find(|own| own.index == choice).map(|own| own.tool_calls.as_slice());
         let own = calls.and_then(|calls| calls.get(call as usize)?.arguments.as_ref());
         let Some(arguments) = own else { return Flow::Continue(()) };
@@ -119,7 +119,9 @@ impl Converting {
 
 impl Handler for Converting {
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        let _ = self.calls.chunk(chunk);
+        if chunk.protocol() == Protocol::Gemini {
+            let _ = self.calls.get_or_insert_with(Assembler::new).chunk(chunk);
+        }
         if self.writer.is_none() {
             if let Some(id) = chunk.id().filter(|id| !id.is_empty()) {
                 self.head.0 = id.to_cow().into_owned();
@@ -133,13 +135,15 @@ impl Handler for Converting {
     }
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-        match &update {
-            Update::Call(_) | Update::CallName { .. } => drop(self.calls.update(choice, update.clone())),
-            Update::Member(member) if member.name == "partialArgs" && member.owner == Owner::Call => {
+        match (&update, &mut self.calls) {
+            (Update::Call(_) | Update::CallName { .. }, Some(calls)) => drop(calls.update(choice, update.clone())),
+            (Update::Member(member), Some(calls)) if member.name == "partialArgs" && member.owner == Owner::Call => {
                 self.by_path.insert((choice, member.call));
-                return self.calls.update(choice, update);
+                return calls.update(choice, update);
             }
-            Update::CallEnd { call, .. } if self.by_path.remove(&(choice, *call)) => self.write_paths(choice, *call)?,
+            (Update::CallEnd { call, .. }, _) if self.by_path.remove(&(choice, *call)) => {
+                self.write_paths(choice, *call)?;
+            }
             _ => {}
         }
         match update {
