@@ -32,11 +32,7 @@ impl State {
         write: impl FnOnce(&mut Frame<'_>) -> Written<R>,
     ) -> Written<R> {
         self.frame(out, |frame| {
-            frame.bytes(b"event: ");
-            frame.bytes(name.as_bytes());
-            frame.bytes(b"\ndata: {\"type\":\"");
-            frame.bytes(name.as_bytes());
-            frame.bytes(b"\"");
+            frame.begin_typed(name);
             let result = write(frame)?;
             frame.bytes(b"}\n\n");
             Ok(result)

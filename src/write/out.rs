@@ -156,6 +156,14 @@ impl<'f> Frame<'f> {
         self.at = self.at.saturating_add(bytes.len());
     }
 
+    /// Begins an event whose name is also its type, up to that member of its object.
+    #[inline(always)]
+    pub(super) fn begin_typed(&mut self, name: &str) {
+        for part in ["event: ", name, "\ndata: {\"type\":\"", name, "\""] {
+            self.bytes(part.as_bytes());
+        }
+    }
+
     /// Writes a decimal number.
     #[inline]
     pub(super) fn number(&mut self, number: u64) {

@@ -27,9 +27,8 @@ impl State {
     ) -> Written<R> {
         let number = self.sequence;
         self.frame(out, |frame| {
-            for part in ["event: ", name, "\ndata: {\"type\":\"", name, "\",\"sequence_number\":"] {
-                frame.bytes(part.as_bytes());
-            }
+            frame.begin_typed(name);
+            frame.bytes(b",\"sequence_number\":");
             frame.number(number);
             write(frame)
         })
