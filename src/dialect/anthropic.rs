@@ -157,7 +157,8 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
         (What::Piece, _) => {
             walk.phase = Walk::OVER;
             let [index, block, delta] = members_of(event(), ["index", "content_block", "delta"]);
-            let whole = object(delta).or(object(block)).or_else(|| whole_at(payload, leading(payload)));
+            let inside = [delta, block].into_iter().flatten().find(|inner| is_unknown_text(Some(*inner), ""));
+            let whole = inside.or_else(|| whole_at(payload, leading(payload)));
             walk.raw(payload, Kind::Native, whole, u64::from(number(index)))
         }
         (What::MoreOfCall | What::MoreOfBlock, _) => {

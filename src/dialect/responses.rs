@@ -239,6 +239,8 @@ pub(super) fn read<'a>(
         return;
     }
     if let Some((name, _)) = text_of_event(kind) {
+        // The part of an event that ends one may name its text otherwise.
+        let name = event_text(seen.plan.row, event).map_or(name, |text| text.name);
         let has_own = words(event, name).is_some_and(|words| words.raw() != b"\"\"");
         seen.note_unknown(!has_own && has_unknown_text(event, name));
     }

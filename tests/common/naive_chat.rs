@@ -259,6 +259,13 @@ impl Naive {
         let mut value: Value = serde_json::Deserializer::from_str(&halves::hide(data)?).into_iter().next()?.ok()?;
         numbers_as_texts(&mut value, data);
         let Some(object) = value.as_object() else { return Some(()) };
+        // At the start of a stream, an event with a name or a type is a chunk only if it has what only chunks have.
+        let is_chunk = object.contains_key("choices") || filled(&value["object"]).is_some();
+        let has_kind = !matches!(name, "" | "message") || filled(&value["type"]).is_some();
+        let is_error = name == "error" || value["type"] == "error" || object.contains_key("error");
+        if has_kind && !is_chunk && !is_error && self.answer.choices.is_empty() {
+            return None;
+        }
         for key in HEAD {
             let word = Some(&value[key]).filter(|value| value.is_number() || value.is_boolean()).map(Value::to_string);
             if let Some(text) = filled(&value[key]).map(halves::join).or(word) {
@@ -404,7 +411,7 @@ impl Naive {
 
     fn delta(choice: &mut Choice, delta: &Value) {
         if choice.role.is_empty() {
-            choice.role += filled(&delta["role"]).unwrap_or("");
+            choice.role += &halves::join(filled(&delta["role"]).unwrap_or(""));
         }
         choice.content += delta["content"].as_str().unwrap_or("");
         for part in delta["content"].as_array().into_iter().flatten() {
@@ -445,6 +452,12 @@ impl Naive {
 
     /// Adds an element of `tool_calls`, by rows C13 to C19 of the table.
     fn call(choice: &mut Choice, position: usize, value: &Value) {
+        // Only texts go on in the next chunk.
+        let value = &mut value.clone();
+        for path in ["/id", "/type", "/function/name", "/custom/name"] {
+            value.pointer_mut(path).into_iter().for_each(join_all);
+        }
+        let value = &*value;
         let (id, index) = (filled(&value["id"]), value["index"].as_u64());
         let is_custom = value["custom"].is_object();
         let (function, key) = if is_custom { (&value["custom"], "input") } else { (&value["function"], "arguments") };

@@ -1330,16 +1330,16 @@ fn unknown_of_anthropic<'v>(kind: &str, event: &'v Value) -> Option<&'v Value> {
     let is_unknown = |value: &Value, known: &[&str]| {
         value.is_object() && known.iter().all(|name| says_nothing(&value[*name])) && has_unknown_text(value, known)
     };
-    let whole = || Some(event).filter(|event| has_unknown_text(event, &[]));
+    let inside = ["delta", "content_block"].map(|name| &event[name]);
+    let narrowest = inside.into_iter().find(|inner| is_unknown(inner, &[])).unwrap_or(event);
+    let by_event = has_unknown_text(event, &[]);
     match kind {
         "content_block_start" => {
             let block = &event["content_block"];
             let is_own = block["type"] == "text" || block["type"] == "thinking";
             let known = ["text", "thinking", "signature", "citations"];
-            if block.is_null() {
-                return whole();
-            }
-            Some(block).filter(|block| is_own && is_unknown(block, &known))
+            let has = if block.is_null() { by_event } else { is_own && is_unknown(block, &known) };
+            has.then_some(narrowest)
         }
         "content_block_delta" => {
             let delta = &event["delta"];
@@ -1352,17 +1352,12 @@ fn unknown_of_anthropic<'v>(kind: &str, event: &'v Value) -> Option<&'v Value> {
                 "compaction_delta" => "content",
                 _ => "",
             };
-            if delta.is_null() {
-                return whole();
-            }
-            Some(delta).filter(|delta| is_unknown(delta, &[known]))
+            let has = if delta.is_null() { by_event } else { is_unknown(delta, &[known]) };
+            has.then_some(narrowest)
         }
         "content_block_stop" | "message_start" | "message_delta" | "message_stop" => None,
         _ if kind.starts_with("content_block_") || kind.starts_with("message_") => {
-            let inner = [&event["delta"], &event["content_block"]];
-            let has = inner.iter().any(|inner| is_unknown(inner, &[])) || has_unknown_text(event, &[]);
-            let object = inner.into_iter().find(|inner| inner.is_object());
-            has.then_some(object.unwrap_or(event))
+            (by_event || inside.iter().any(|inner| is_unknown(inner, &[]))).then_some(narrowest)
         }
         _ => None,
     }
