@@ -1,6 +1,6 @@
 //! The output items of Responses as they are sent: what identifies one, and how its texts compare with their deltas.
 
-use super::reported::{CallId, Class, Id, Identity, ItemPart, Reported, ARGUMENTS};
+use super::reported::{CallId, Class, Id, Identity, ItemPart, Reported, ARGUMENTS, CALL};
 use super::state::{DialectState, Plan, ReadEvent};
 use super::texts::Whole;
 use super::value::{arguments, array, is, object, text};
@@ -106,10 +106,26 @@ pub(super) fn end_item(
     state.texts.end_item(number);
 }
 
-/// Notes that all of an item was reported, except for a message without text: its text may still come.
+/// Notes that all of an item was reported, except for the text or the arguments of one that had none so far: they may
+/// still come with the response.
 pub(super) fn end_whole(state: &mut DialectState, number: u32, (class, item): (Class, Value<'_>)) {
-    if class == Class::Message && state.output.reported().count(number, ARGUMENTS) == 0 && !has_text(item) {
-        state.output.items().add_void(number);
+    let reported = *state.output.reported();
+    let has_none = |of| reported.count(number, of) == 0;
+    let is_void = match class {
+        Class::Message => has_none(ARGUMENTS) && !has_text(item, "content"),
+        Class::Reasoning => {
+            let has_secret = text(members_of(item, ["encrypted_content"])[0]).is_some();
+            has_none(ARGUMENTS)
+                && has_none(CALL)
+                && !has_secret
+                && !has_text(item, "content")
+                && !has_text(item, "summary")
+        }
+        Class::Call => !reported.has(number, ARGUMENTS) && piece(class, input(item)).is_none(),
+        _ => false,
+    };
+    if is_void {
+        state.output.items().add_void(number, class);
     } else {
         state.output.items().add_all(number);
     }
@@ -175,14 +191,14 @@ pub(super) fn find_whole((position, item): (u32, Value<'_>), identity: Identity,
         plan.reported.take(position, taken);
         return position;
     }
-    let is_empty = || identity.0 == Class::Message && !has_text(item);
+    let is_empty = || identity.0 == Class::Message && !has_text(item, "content");
     plan.reported.find_whole(position, identity, &is_empty, &plan.claims, taken)
 }
 
-/// Whether a part of a message has a text.
-pub(super) fn has_text(message: Value<'_>) -> bool {
-    let mut parts = Container::of(message.raw(), array(members_of(message, ["content"])[0]));
-    while let Some(part) = parts.next(message.raw()) {
+/// Whether a part in this list of an item has a text.
+pub(super) fn has_text(item: Value<'_>, list: &str) -> bool {
+    let mut parts = Container::of(item.raw(), array(members_of(item, [list])[0]));
+    while let Some(part) = parts.next(item.raw()) {
         if members_of(part, ["text", "refusal"]).into_iter().any(|words| text(words).is_some()) {
             return true;
         }

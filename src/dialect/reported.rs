@@ -69,6 +69,9 @@ struct OutputItem {
 
 const FREE: u16 = u16::MAX;
 
+/// The `contents` of a tool call that is done, and whose arguments may still come.
+const DONE_WITHOUT_ARGUMENTS: u8 = !1;
+
 /// A fact about an item: a bit in the last byte of its tag.
 #[derive(Clone, Copy)]
 #[repr(u8)]
@@ -290,14 +293,15 @@ impl OutputItem {
     }
 
     /// Whether this item has taken the place of the item with this number, which then counts as reported: this is a
-    /// later item, and a part of it was reported.
+    /// later item, and a part of it was reported, or an event ended it.
     fn has_replaced(&self, number: u16) -> bool {
-        self.number != FREE && self.number > number && (self.contents, self.summaries) != (0, 0)
+        let is_new = (self.contents, self.summaries) == (0, 0) && !self.is_marked(Mark::PartEnded);
+        self.number != FREE && self.number > number && !is_new
     }
 
-    /// Whether no text and no arguments of the item were reported.
+    /// Whether no text and no arguments of the item were reported, and no event ended it.
     fn is_empty(&self) -> bool {
-        self.contents == 0 && (self.summaries == 0 || self.class() == Class::Call)
+        self.contents == 0 && !self.is_marked(Mark::PartEnded) && (self.summaries == 0 || self.class() == Class::Call)
     }
 
     /// Whether no text of the item was reported, although the item may be done.
@@ -307,7 +311,7 @@ impl OutputItem {
 
     /// Whether all of the item was reported.
     fn is_done(&self) -> bool {
-        (self.contents, self.summaries) == (u8::MAX, u8::MAX)
+        self.summaries == u8::MAX && matches!(self.contents, u8::MAX | DONE_WITHOUT_ARGUMENTS)
     }
 
     /// Whether the item with this number takes the place of this item.
@@ -552,7 +556,7 @@ impl Reported {
     /// Whether the arguments of a tool call came whole with the event that began the call, so that deltas only repeat
     /// them.
     pub(super) fn began_whole(&self, number: u32) -> bool {
-        self.item(number).is_some_and(|item| item.has(BEGAN_WHOLE) && item.contents != u8::MAX)
+        self.item(number).is_some_and(|item| item.has(BEGAN_WHOLE) && !item.is_done())
     }
 
     /// Whether all of an item was reported.
@@ -622,10 +626,13 @@ impl Reported {
         self.has_all(number) || self.item(number).is_some_and(|item| item.is_marked(Mark::Annotated))
     }
 
-    /// Notes that a message is done of which no text was reported. Its text may still come.
-    pub(super) fn add_void(&mut self, number: u32) {
-        if let Some(item) = self.track(number) {
-            item.summaries = u8::MAX;
+    /// Notes that an item of this class is done of which no text and no arguments were reported. They may still come.
+    pub(super) fn add_void(&mut self, number: u32, class: Class) {
+        let Some(item) = self.track(number) else { return };
+        match class {
+            Class::Message => item.summaries = u8::MAX,
+            Class::Call => (item.contents, item.summaries) = (DONE_WITHOUT_ARGUMENTS, u8::MAX),
+            _ => item.mark(Mark::PartEnded),
         }
     }
 

@@ -78,7 +78,7 @@ pub(super) fn read<'a>(
             let (mut list, mut index) = (Container::of(output.raw(), Some(output)), 0u32);
             let mut copy = if seen.plan.reported.has_any() { list } else { Container::NOTHING };
             while let Some(item) = copy.next(output.raw()) {
-                let has_text = || is(members_of(item, ["type"])[0], "message") && has_text(item);
+                let has_text = || is(members_of(item, ["type"])[0], "message") && has_text(item, "content");
                 seen.plan.reported.claim(identity(item), &has_text, &mut seen.plan.claims);
             }
             let mut taken = 0;

@@ -4,7 +4,7 @@ use super::config::{Framing, Payload, Validate};
 use super::end::{Pending, DONE};
 use super::facts::{Evidence, Failed, RawKind};
 use super::found::{Found, Place, Span};
-use super::glued::{self, Glued};
+use super::glued::{self, Glued, Lines};
 use super::machine::{AfterPiece, Machine};
 use super::memo::READ_AHEAD;
 use super::state::{After, Ending, EventBlock, StreamState};
@@ -208,8 +208,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         };
         // Without strict validation the data of an error may be any text.
         let may_be_text = hint == Hint::Error && !is_strict;
-        let fault = read.as_ref().err().filter(|_| !self.block.raw);
-        if let Some(glued) = fault.and_then(|fault| glued::find(payload, *fault, limits.max_depth, may_be_text)) {
+        let lines = match may_be_text {
+            true => Lines::Error,
+            false if self.block.raw => Lines::Raw,
+            false => Lines::Data,
+        };
+        let fault = read.as_ref().err();
+        if let Some(glued) = fault.and_then(|fault| glued::find(payload, *fault, limits.max_depth, lines)) {
             if hint == Hint::Error && !may_be_text {
                 self.note_error();
             }
@@ -508,8 +513,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return Some(self.dispatch_held_value(storage, &[]));
         }
         if self.block.raw {
-            self.facts.pending = Pending::Json;
             self.facts.sniff.foreign(payload);
+            // A value that broke off inside a text may have an error behind it.
+            let fault = crate::json::validate(payload, self.config.limits.max_depth).err();
+            if fault.and_then(|fault| glued::find(payload, fault, self.config.limits.max_depth, Lines::Raw)).is_some() {
+                return Some(self.dispatch(storage, &[], self.offset, true));
+            }
+            self.facts.pending = Pending::Json;
             return None;
         }
         let pending = core::mem::replace(&mut self.facts.pending, Pending::Event);
@@ -529,7 +539,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 match read {
                     Ok(read) => payload.get(read.end..).unwrap_or(&[]).trim_ascii().is_empty(),
                     // An event that broke off may have a whole one behind it.
-                    Err(fault) => glued::find(payload, fault, self.config.limits.max_depth, false).is_some(),
+                    Err(fault) => glued::find(payload, fault, self.config.limits.max_depth, Lines::Data).is_some(),
                 }
             };
         if !whole {

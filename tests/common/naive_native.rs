@@ -165,6 +165,8 @@ pub struct Naive {
     /// Of Responses: the items of which a text, or (`true`) a part, ended; and those of which annotations were reported.
     ends: BTreeSet<(u64, bool)>,
     annotated: BTreeSet<u64>,
+    /// Reasoning that is done, and had no text so far.
+    voids: BTreeSet<u64>,
     /// Of Responses: the texts so far, in the order in which they began.
     told: Vec<Told>,
     next_told: usize,
@@ -509,6 +511,7 @@ impl Naive {
         self.items.clear();
         self.ends.clear();
         self.annotated.clear();
+        self.voids.clear();
         self.told.clear();
         (self.next_told, self.has_dropped) = (0, false);
         self.clients.clear();
@@ -712,12 +715,12 @@ impl Naive {
                 None => index.is_some(),
                 Some(own) if own.is_empty() => {
                     let is_empty = !has(item, false) && (!has(item, true) || item.class == "call");
+                    let is_empty = is_empty && !self.voids.contains(&item.number);
                     index.is_some() && id.is_empty() && is_empty
                 }
                 Some(own) => own == id,
             };
-            let has_all = |item: &Item| (0..8).all(|place| self.reported.contains(&(item.number, false, place)));
-            let is_over = |item: &Item| item.class == "call" && has_all(item);
+            let is_over = |item: &Item| item.class == "call" && self.is_over(item);
             last(&|item| (index.is_none() || item.index == index) && fits(item) && is_same(item) && !is_over(item))
         } else {
             let may_be =
@@ -728,8 +731,7 @@ impl Naive {
             };
             let elsewhere = self.items.iter().any(is_another).then(|| last(&by_call)).flatten();
             let first_open = || {
-                let has_all = |item: &Item| (0..8).all(|place| self.reported.contains(&(item.number, false, place)));
-                let open = self.items.iter().filter(|item| item.class == class && !has_all(item));
+                let open = self.items.iter().filter(|item| item.class == class && !self.is_over(item));
                 open.map(|item| item.number).min()
             };
             let is_nameless = ends && index.is_some() && id.is_empty() && own.is_empty();
@@ -785,7 +787,9 @@ impl Naive {
         let are_all = self.items.len() as u64 + u64::from(is_shifted) == next && !has_ids;
         let was_reported = |item: &Item| {
             let is_message = item.class == "message";
-            self.reported.iter().any(|(own, is_summary, _)| *own == item.number && !(is_message && *is_summary))
+            let mut parts = self.reported.iter();
+            parts.any(|(own, is_summary, _)| *own == item.number && !(is_message && *is_summary))
+                || self.voids.contains(&item.number)
         };
         let is_text = |item: &Value| {
             let parts = &item["content"];
@@ -1155,6 +1159,12 @@ impl Naive {
         Ok(())
     }
 
+    /// Whether an event ended the item. The arguments of a call may still come then.
+    fn is_over(&self, item: &Item) -> bool {
+        let first = (item.class == "call").into();
+        (first..8).all(|place| self.reported.contains(&(item.number, false, place)))
+    }
+
     fn item(&mut self, index: u64, item: &Value, is_whole: bool) -> Done {
         let kind = item["type"].as_str().unwrap_or_default();
         let arguments = (index, false, 0);
@@ -1280,14 +1290,28 @@ impl Naive {
         } else if is_whole && item.is_object() && !self.reported.contains(&arguments) {
             self.raw(0, Kind::Native, index << 32, item);
         }
-        let is_message = kind == "message";
-        let has_text = elements(&item["content"]).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
-        let is_void = is_message && !has_text && self.reported.iter().all(|(own, is, _)| *own != index || *is);
+        let has_text =
+            |list| elements(&item[list]).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
+        let has_none = |summary| !self.reported.iter().any(|(own, is, _)| (*own, *is) == (index, summary));
+        let is_void = match kind {
+            "message" => has_none(false) && !has_text("content"),
+            "reasoning" => {
+                let is_new = has_none(false) && has_none(true) && full(&item["encrypted_content"]).is_none();
+                is_new && !has_text("content") && !has_text("summary")
+            }
+            "function_call" | "custom_tool_call" => !self.reported.contains(&arguments),
+            _ => false,
+        };
         if is_whole {
             self.told.iter_mut().filter(|told| told.part.0 == index).for_each(|told| told.is_done = true);
         }
-        if is_whole && is_void {
+        if is_whole && is_void && kind == "reasoning" {
+            self.voids.insert(index);
+        } else if is_whole && is_void {
             self.reported.extend((0..8).map(|place| (index, true, place)));
+        }
+        if is_whole && is_void && class(&item["type"]) == "call" {
+            self.reported.extend((1..8).map(|place| (index, false, place)));
         }
         if is_whole && !is_void {
             for place in 0..8 {
