@@ -275,7 +275,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.index.quirks = self.block.quirks;
                 self.memo.forget_current();
             }
-        } else if !name.is_empty() {
+        } else if !name.is_empty() && Protocol::read_here(Protocol::of_type(name)).is_none() {
             self.facts.foreign = true;
             self.facts.protocol = self.facts.protocol.or_else(|| Protocol::of_type(name));
         }

@@ -277,7 +277,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         let call = calls.get_mut(usize::from(open))?.as_mut()?;
         let is_open = known.index == choice && !known.finished && call.index == index;
         // The arguments of a call without an ID are hashed, which this path does not do.
-        if !is_open || self.state.pending != 0 || call.id().is_none() {
+        if !is_open || self.state.pending != 0 || call.id().is_none() || !call.is_open() {
             return None;
         }
         let before = call.repeats;

@@ -182,7 +182,10 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             }
         }
         let more = state.surrogate.join(&mut delta.text, payload);
-        if !is_custom && state.add(delta.text.text(payload)) {
+        // The call was reported as over, although its arguments had no end of their own.
+        let is_late = !state.is_open() && !state.arguments.is_closed();
+        let goes_on = !is_custom && state.add(delta.text.text(payload));
+        if goes_on || is_late && (is_custom || state.arguments.has_begun()) {
             quirks.insert(Quirk::ArgumentsAfterEnd);
         }
         self.joined(more, delta, payload, quirks)
