@@ -338,7 +338,7 @@ fn arguments_by_path_are_bounded_in_depth() {
 
 #[test]
 fn each_protocol_has_its_end() {
-    use Verdict::{ApiError, Done, Finished, OtherProtocol, Truncated};
+    use Verdict::{ApiError, Done, Finished, Lost, OtherProtocol, Truncated};
     let start = r#"data: {"type":"message_start","message":{}}"#;
     let stop = r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
     let rows: &[(&[&str], Verdict)] = &[
@@ -359,6 +359,9 @@ fn each_protocol_has_its_end() {
         (&[r#"{"model":"m","done":false,"message":{}}"#], OtherProtocol),
         (&[r#"data: {"usageMetadata":{}}"#, r#"data: {"candidates":[{"finishReason":"STOP"}]}"#], Finished),
         (&[r#"data: {"type":"response.cancelled","response":{"status":"cancelled"}}"#], ApiError),
+        // The name shows the protocol, even if nothing of the event can be read.
+        (&["event: response.output_text.delta\ndata: {\"delta\":\"a"], Lost),
+        (&["event: message-start\ndata: {\"delta\":\"a"], OtherProtocol),
         // Usage alone makes no chat completion of the events before it (Cloudflare).
         (
             &[r#"data: {"response":"Hi"}"#, r#"data: {"response":"","usage":{"prompt_tokens":1}}"#, "data: [DONE]"],
