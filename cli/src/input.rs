@@ -1,6 +1,5 @@
 //! Reads the bytes of a file or a pipe, slice by slice.
 
-use crate::options::Reading;
 use crate::report::Failure;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -19,19 +18,25 @@ pub struct Input {
 }
 
 impl Input {
-    pub fn open(reading: &Reading) -> Result<Input, Failure> {
-        let file = reading.file.as_deref().filter(|file| *file != Path::new("-"));
+    /// Opens a file, or standard input if it is missing or `-`.
+    pub fn open(file: Option<&Path>, size: Option<u64>) -> Result<Input, Failure> {
+        let file = file.filter(|file| *file != Path::new("-"));
         let name = file.map_or_else(|| "standard input".into(), |file| file.display().to_string());
         let source: Box<dyn Read> = match file.map(File::open) {
             None => Box::new(io::stdin().lock()),
             Some(Ok(file)) => Box::new(file),
             Some(Err(error)) => return Err(Failure::Read(name, error)),
         };
-        let reader = match reading.read_size {
+        let reader = match size {
             Some(_) => Box::new(BufReader::with_capacity(READ, source)),
             None => source,
         };
-        Ok(Input { name, reader, size: reading.read_size, buffer: Vec::new() })
+        Ok(Input { name, reader, size, buffer: Vec::new() })
+    }
+
+    /// The name of the file, or `standard input`.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// Returns the next slice as soon as there is one, or `None` at the end.

@@ -1,7 +1,9 @@
 //! The `deltawire` command: prints the contents of an LLM stream.
 
+mod check;
 mod commands;
 mod input;
+mod interrupt;
 mod opening;
 mod options;
 mod output;
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         Command::Message(options) => commands::message::run(options),
         Command::Events(options) => commands::events::run(options),
         Command::Convert(options) => commands::convert::run(options),
+        Command::Check(options) => commands::check::run(options),
         Command::Sse(options) => commands::sse::run(options),
     };
     let flushed = std::io::stdout().flush().map_err(Failure::Write);

@@ -27,6 +27,16 @@ Exit status:
   3  no event came, the stream ended inside a line or an event, or something over the limit was left out
   4  the input is empty, or not an event stream";
 
+const CHECK_EXIT: &str = "\
+Exit status (with several files: 1 if one cannot be read, else that of the first file with a finding):
+  0  nothing was found
+  1  wrong usage, or a file cannot be read
+  2  the API reported an error
+  3  the stream was cut, or part of it was lost
+  4  the input is empty, not an event stream, or of another protocol
+  5  the response is complete, and something else was found
+  130  Ctrl-C";
+
 /// Reads LLM token streams and whole answers: OpenAI chat completions and Responses, Anthropic Messages, Gemini
 #[derive(Debug, Parser)]
 #[command(name = "deltawire", version, after_help = EXIT, subcommand_required = true)]
@@ -52,6 +62,11 @@ pub enum Command {
     /// error event.
     #[command(after_help = EXIT)]
     Convert(Convert),
+    /// Judge streams by what the references of their protocols demand
+    ///
+    /// Each finding has its place (byte offset, event number), a code, what was found, and what the reference demands.
+    #[command(after_help = CHECK_EXIT)]
+    Check(Check),
     /// Print the events of any event stream, one JSON object a line
     ///
     /// The stream is read as WHATWG HTML 9.2 requires, whatever protocol it carries. A last block without its blank
@@ -133,6 +148,25 @@ impl Target {
 }
 
 #[derive(Args, Debug)]
+pub struct Check {
+    /// The files to read; standard input if there are none, and for -
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub sizes: Sizes,
+    #[command(flatten)]
+    pub meaning: Meaning,
+    /// Print one JSON object for each finding, and one for each file
+    #[arg(long)]
+    pub json: bool,
+    /// How many findings of each code to print of a file; all of them are counted
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub each: u64,
+    /// Print the table of rules, and read nothing
+    #[arg(long, conflicts_with = "files")]
+    pub rules: bool,
+}
+
+#[derive(Args, Debug)]
 pub struct Sse {
     #[command(flatten)]
     pub reading: Reading,
@@ -146,6 +180,13 @@ pub struct Sse {
 pub struct Reading {
     /// The file to read; standard input if it is - or missing
     pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub sizes: Sizes,
+}
+
+/// How many bytes are read at a time, and how many an event may have.
+#[derive(Args, Debug)]
+pub struct Sizes {
     /// Read N bytes at a time [default: as many as a read returns, up to 64 KiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub read_size: Option<u64>,
@@ -157,7 +198,7 @@ pub struct Reading {
     pub max_id_len: u32,
 }
 
-impl Reading {
+impl Sizes {
     pub fn limits(&self) -> Limits {
         Limits::new().with_max_event_len(self.max_event_len).with_max_id_len(self.max_id_len)
     }

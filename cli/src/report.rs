@@ -15,6 +15,8 @@ pub const API_ERROR: u8 = 2;
 pub const TRUNCATED: u8 = 3;
 /// The input is neither an event stream nor a response.
 pub const NO_STREAM: u8 = 4;
+/// The response is complete, but `check` found something.
+pub const FOUND: u8 = 5;
 
 /// Ctrl-C: 128 and the number of the signal, as shells report it.
 pub const INTERRUPTED: u8 = 130;
@@ -124,7 +126,8 @@ pub fn too_long_items(count: u64) {
     }
 }
 
-fn status(end: &End) -> u8 {
+/// Returns the exit status of a stream that ended so.
+pub fn status(end: &End) -> u8 {
     match end.verdict {
         _ if end.is_complete() => 0,
         Verdict::NotAStream => NO_STREAM,

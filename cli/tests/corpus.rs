@@ -4,21 +4,10 @@ mod command;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 const SIZES: [&str; 4] = ["1", "7", "1448", "100000000"];
-
-/// Returns the folder of the corpus. Without one the test is skipped.
-fn corpus() -> Option<PathBuf> {
-    let corpus = std::env::var_os("DELTAWIRE_CORPUS").filter(|path| !path.is_empty());
-    if corpus.is_none() {
-        let required = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
-        assert!(!required, "REQUIRE_ALL=1: DELTAWIRE_CORPUS is not set");
-        eprintln!("SKIP corpus: DELTAWIRE_CORPUS is not set");
-    }
-    corpus.map(PathBuf::from)
-}
 
 /// Returns the golden results by the names of their streams.
 fn goldens(streams: &Path) -> BTreeMap<String, Value> {
@@ -44,7 +33,7 @@ fn is_chat(protocol: &Value) -> bool {
 
 #[test]
 fn every_chat_stream_has_its_golden_message() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = command::corpus() else { return };
     let streams = corpus.join("streams");
     let chat = goldens(&streams).values().filter(|golden| is_chat(&golden["protocol"])).count();
     assert!(chat > 0);
@@ -81,7 +70,7 @@ fn status(golden: &Value) -> i32 {
 
 #[test]
 fn the_exit_status_follows_the_golden_result() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = command::corpus() else { return };
     let streams = corpus.join("streams");
     for (file, golden) in goldens(&streams) {
         let path = streams.join(&file);
@@ -111,7 +100,7 @@ fn the_exit_status_follows_the_golden_result() {
 
 #[test]
 fn sse_prints_as_many_events_as_the_standard_requires() {
-    let Some(corpus) = corpus() else { return };
+    let Some(corpus) = command::corpus() else { return };
     let streams = corpus.join("streams");
     for (file, golden) in goldens(&streams) {
         let path = streams.join(&file);

@@ -1,15 +1,15 @@
 //! `deltawire message`: prints the finished response, or at Ctrl-C the response so far.
 
 use crate::input::Input;
+use crate::interrupt;
 use crate::opening::Opening;
 use crate::options::Message;
 use crate::output::{complain, Output};
-use crate::report::{conclude, is_foreign, Failure, Met, INTERRUPTED, TRUNCATED, UNREADABLE};
+use crate::report::{conclude, is_foreign, Failure, Met, TRUNCATED};
 use deltawire::json::JsonErrorKind;
 use deltawire::message::{Assembler, Detail, LogError};
 use deltawire::track::Tracker;
 use deltawire::{Event, Growing, Parser};
-use signal_hook::consts::SIGINT;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ struct Assembly {
 
 impl Assembly {
     fn new(options: &Message) -> Self {
-        let limits = options.reading.limits().with_max_message_len(options.max_message_len);
+        let limits = options.reading.sizes.limits().with_max_message_len(options.max_message_len);
         let assembler = Assembler::with_limits(limits);
         let assembler = if options.drop_repeated_arguments { assembler.drop_repeated_arguments() } else { assembler };
         Assembly {
@@ -146,40 +146,21 @@ fn pretty(json: &str) -> String {
 }
 
 pub fn run(options: &Message) -> Result<u8, Failure> {
-    let mut input = Input::open(&options.reading)?;
+    let mut input = Input::open(options.reading.file.as_deref(), options.reading.sizes.read_size)?;
     let assembly = Arc::new(Mutex::new(Assembly::new(options)));
     let over = Arc::new(AtomicBool::new(false));
-    conclude_at_interrupt(&assembly, &over).map_err(|error| Failure::Read("signals".into(), error))?;
+    let at_interrupt = assembly.clone();
+    interrupt::conclude_by(&over, move || {
+        let mut assembly = lock(&at_interrupt);
+        complain("interrupted: this is the response so far");
+        assembly.conclude().map(drop)
+    })?;
     while let Some(slice) = input.next()? {
         lock(&assembly).feed(slice);
     }
     let mut assembly = lock(&assembly);
     over.store(true, Ordering::SeqCst);
     assembly.conclude()
-}
-
-/// Prints the response so far at Ctrl-C, and ends the process. A second Ctrl-C, or one after the end of the input
-/// (`over`), ends the process at once.
-fn conclude_at_interrupt(assembly: &Arc<Mutex<Assembly>>, over: &Arc<AtomicBool>) -> io::Result<()> {
-    signal_hook::flag::register_conditional_default(SIGINT, over.clone())?;
-    let mut signals = signal_hook::iterator::Signals::new([SIGINT])?;
-    let (assembly, over) = (assembly.clone(), over.clone());
-    std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            over.store(true, Ordering::SeqCst);
-            let mut assembly = lock(&assembly);
-            complain("interrupted: this is the response so far");
-            let status = assembly.conclude().map_or_else(
-                |failure| {
-                    complain(failure);
-                    UNREADABLE
-                },
-                |_| INTERRUPTED,
-            );
-            std::process::exit(status.into());
-        }
-    });
-    Ok(())
 }
 
 fn lock(assembly: &Mutex<Assembly>) -> MutexGuard<'_, Assembly> {

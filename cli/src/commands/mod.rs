@@ -1,5 +1,6 @@
 //! The commands, each in a file.
 
+pub mod check;
 pub mod convert;
 pub mod events;
 pub mod message;

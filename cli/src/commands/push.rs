@@ -11,7 +11,7 @@ use deltawire::{Error, Flow, Growing, Handler, Parser, Stop};
 use std::io::{self, Write};
 
 /// A parser with room for as many choices and tool calls as an assembler.
-type Wide = Parser<Growing, 2, Tracker<128, 256>>;
+pub type Wide = Parser<Growing, 2, Tracker<128, 256>>;
 
 /// Standard output and its first error. It also counts payloads that nest too deep, because only a handler sees these.
 pub struct Checked {
@@ -67,7 +67,7 @@ pub trait Printer: Handler {
 
 /// Reads all of the input for `printer`. Returns the exit status.
 pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -> Result<u8, Failure> {
-    let mut parser: Wide = Parser::with_tracker(Growing::new(), meaning.config(reading.limits()), Tracker::new());
+    let mut parser: Wide = Parser::with_tracker(Growing::new(), meaning.config(reading.sizes.limits()), Tracker::new());
     let mut opening = Opening::default();
     let mut lost = false;
     let status = match read(reading, &mut parser, printer, &mut opening, &mut lost) {
@@ -89,7 +89,7 @@ fn read(
     opening: &mut Opening,
     lost: &mut bool,
 ) -> Result<(), Failure> {
-    let mut input = Input::open(reading)?;
+    let mut input = Input::open(reading.file.as_deref(), reading.sizes.read_size)?;
     while let Some(slice) = input.next()? {
         opening.add(slice);
         let mut rest = slice;

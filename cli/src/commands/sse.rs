@@ -25,7 +25,7 @@ struct Seen {
 }
 
 pub fn run(options: &options::Sse) -> Result<u8, Failure> {
-    let limits = options.reading.limits();
+    let limits = options.reading.sizes.limits();
     let config = Config::new().with_framing(Framing::Spec).with_payload(Payload::Opaque).with_limits(limits);
     let mut seen = Seen {
         opening: Opening::default(),
@@ -67,9 +67,9 @@ pub fn run(options: &options::Sse) -> Result<u8, Failure> {
 }
 
 fn print(options: &options::Sse, seen: &mut Seen) -> Result<(), Failure> {
-    let mut input = Input::open(&options.reading)?;
+    let mut input = Input::open(options.reading.file.as_deref(), options.reading.sizes.read_size)?;
     let mut out = Output::new();
-    let mut decoder = Decoder::with_limits(Growing::new(), options.reading.limits());
+    let mut decoder = Decoder::with_limits(Growing::new(), options.reading.sizes.limits());
     while let Some(mut slice) = input.next()? {
         seen.opening.add(slice);
         let mut same = slice;

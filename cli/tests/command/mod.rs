@@ -93,3 +93,14 @@ pub fn file(name: &str, input: &str) -> String {
     std::fs::write(&path, input).expect("the file is written");
     path.to_str().expect("the path is UTF-8").to_owned()
 }
+
+/// Returns the folder of the corpus. Without one the test is skipped.
+pub fn corpus() -> Option<PathBuf> {
+    let corpus = std::env::var_os("DELTAWIRE_CORPUS").filter(|path| !path.is_empty());
+    if corpus.is_none() {
+        let required = std::env::var("REQUIRE_ALL").is_ok_and(|value| value == "1");
+        assert!(!required, "REQUIRE_ALL=1: DELTAWIRE_CORPUS is not set");
+        eprintln!("SKIP corpus: DELTAWIRE_CORPUS is not set");
+    }
+    corpus.map(PathBuf::from)
+}

@@ -1,0 +1,158 @@
+//! `deltawire check`: judges streams by what the references of their protocols demand.
+
+use super::push::Wide;
+use crate::check::rules::{Rule, ALL};
+use crate::check::{Checker, Finding};
+use crate::input::Input;
+use crate::interrupt;
+use crate::opening::Opening;
+use crate::options::Check;
+use crate::output::{complain, escape, Output};
+use crate::report::{is_foreign, status, Failure, FOUND, UNREADABLE};
+use deltawire::track::Tracker;
+use deltawire::{End, Growing, Parser};
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+pub fn run(options: &Check) -> Result<u8, Failure> {
+    let mut out = Output::new();
+    if options.rules {
+        return print_rules(&mut out).map(|()| 0);
+    }
+    interrupt::conclude_by(&Default::default(), || {
+        complain("interrupted: these are the findings so far");
+        Ok(())
+    })?;
+    let (mut found, mut unreadable) = (0, false);
+    let files: Vec<_> = options.files.iter().map(|file| Some(file.as_path())).collect();
+    for file in if files.is_empty() { vec![None] } else { files } {
+        match judge(options, file, &mut out) {
+            Ok(status) if found == 0 => found = status,
+            Ok(_) => {}
+            Err(failure) if failure.is_broken_pipe() => break,
+            Err(failure @ Failure::Write(_)) => return Err(failure),
+            // The other files are read all the same.
+            Err(failure) => {
+                unreadable = true;
+                complain(failure);
+            }
+        }
+    }
+    Ok(if unreadable { UNREADABLE } else { found })
+}
+
+/// Judges one stream. Returns the exit status that it alone would have.
+fn judge(options: &Check, file: Option<&Path>, out: &mut Output) -> Result<u8, Failure> {
+    let mut input = Input::open(file, options.sizes.read_size)?;
+    let name = input.name().to_owned();
+    let mut checker = Checker::new(options.each);
+    let config = options.meaning.config(options.sizes.limits());
+    let mut parser: Wide = Parser::with_tracker(Growing::new(), config, Tracker::new());
+    let mut opening = Opening::default();
+    while let Some(slice) = input.next()? {
+        opening.add(slice);
+        let mut rest = slice;
+        loop {
+            let fed = parser.feed(rest, &mut checker);
+            rest = rest.get(fed.consumed..).unwrap_or_default();
+            // The checker never breaks off, and was told of a limit.
+            if fed.stop.is_none() {
+                break;
+            }
+        }
+        print(options, &name, &mut checker, out)?;
+    }
+    while parser.finish_into(&mut checker).is_err() {}
+    let end = parser.end();
+    checker.finish(&end);
+    print(options, &name, &mut checker, out)?;
+    summarize(options, &name, &checker, &end, out)?;
+    if is_foreign(&end) {
+        opening.name_foreign();
+    }
+    opening.name_http();
+    let findings = &checker.findings;
+    Ok(match status(&end) {
+        0 if findings.errors + findings.warnings > 0 => FOUND,
+        status => status,
+    })
+}
+
+/// Prints the findings that were not printed yet.
+fn print(options: &Check, name: &str, checker: &mut Checker, out: &mut Output) -> Result<(), Failure> {
+    for finding in checker.findings.list.drain(..) {
+        let line = if options.json { as_json(name, &finding) } else { as_text(name, &finding) };
+        writeln!(out, "{line}").map_err(Failure::Write)?;
+    }
+    out.flush().map_err(Failure::Write)
+}
+
+fn as_json(name: &str, finding: &Finding) -> String {
+    let Finding { rule, quirk, offset, event, found } = finding;
+    let line = json!({
+        "file": name, "offset": offset, "event": event, "severity": rule.severity.word(), "code": finding.code(),
+        "found": found, "demand": rule.demand, "reference": rule.reference, "quirk": quirk.map(|quirk| quirk.name()),
+    });
+    line.to_string()
+}
+
+/// A finding in two lines. Texts of the stream are escaped in a file, too, because each finding must stay two lines.
+fn as_text(name: &str, finding: &Finding) -> String {
+    let Finding { rule, offset, event, found, .. } = finding;
+    let (severity, code, found) = (rule.severity.word(), finding.code(), escape(found, &[]));
+    format!(
+        "{}: byte {offset}, event {event}: {severity} {code}: {found}\n  demanded: {} ({})",
+        escape(name, &[]),
+        rule.demand,
+        rule.reference
+    )
+}
+
+fn summarize(options: &Check, name: &str, checker: &Checker, end: &End, out: &mut Output) -> Result<(), Failure> {
+    let findings = &checker.findings;
+    let protocol = end.protocol.map(|protocol| protocol.text());
+    let line = if options.json {
+        let summary = json!({
+            "file": name, "summary": true, "protocol": protocol, "verdict": end.to_string(),
+            "complete": end.is_complete(), "events": checker.events(), "bytes": end.offset,
+            "errors": findings.errors, "warnings": findings.warnings, "codes": findings.counts,
+        });
+        summary.to_string()
+    } else {
+        let found = match (findings.errors, findings.warnings) {
+            (0, 0) => "nothing found".into(),
+            (errors, warnings) => format!("{}, {}", count(errors, "error"), count(warnings, "warning")),
+        };
+        let mut line = format!(
+            "{}: {found}; {}, {}, {}; verdict: {}",
+            escape(name, &[]),
+            protocol.unwrap_or("no protocol"),
+            count(checker.events(), "event"),
+            count(end.offset, "byte"),
+            escape(&end.to_string(), &[]),
+        );
+        for (code, times) in findings.counts.iter().filter(|(_, times)| **times > options.each) {
+            line += &format!("\n  {} more of {code}", times - options.each);
+        }
+        line
+    };
+    writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Failure::Write)
+}
+
+fn count(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Prints the table of docs/check.md.
+fn print_rules(out: &mut Output) -> Result<(), Failure> {
+    let mut print = || {
+        writeln!(out, "| Code | Severity | The reference demands | Reference |\n| --- | --- | --- | --- |")?;
+        for rule in ALL {
+            let Rule { code, severity, demand, reference } = rule;
+            writeln!(out, "| `{code}` | {} | {demand} | {reference} |", severity.word())?;
+        }
+        out.flush()
+    };
+    print().map_err(Failure::Write)
+}
