@@ -1,7 +1,7 @@
 //! Reads the bytes of a file or a pipe, slice by slice.
 
 use crate::report::Failure;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
@@ -11,6 +11,8 @@ const READ: usize = 64 * 1024;
 /// A file or standard input, which is read to its end.
 pub struct Input {
     name: String,
+    /// How many bytes the input has, if it is a plain file.
+    len: Option<u64>,
     reader: Box<dyn Read>,
     /// How many bytes each slice except the last has, if an option sets that.
     size: Option<u64>,
@@ -22,16 +24,22 @@ impl Input {
     pub fn open(file: Option<&Path>, size: Option<u64>) -> Result<Input, Failure> {
         let file = file.filter(|file| *file != Path::new("-"));
         let name = file.map_or_else(|| "standard input".into(), |file| file.display().to_string());
-        let source: Box<dyn Read> = match file.map(File::open) {
-            None => Box::new(io::stdin().lock()),
-            Some(Ok(file)) => Box::new(file),
+        let plain = |file: &File| file.metadata().ok().filter(Metadata::is_file).map(|plain| plain.len());
+        let (len, source): (_, Box<dyn Read>) = match file.map(File::open) {
+            None => (stdin().as_ref().and_then(plain), Box::new(io::stdin().lock())),
+            Some(Ok(file)) => (plain(&file), Box::new(file)),
             Some(Err(error)) => return Err(Failure::Read(name, error)),
         };
         let reader = match size {
             Some(_) => Box::new(BufReader::with_capacity(READ, source)),
             None => source,
         };
-        Ok(Input { name, reader, size, buffer: Vec::new() })
+        Ok(Input { name, len, reader, size, buffer: Vec::new() })
+    }
+
+    /// How many bytes the input has, if it is a plain file.
+    pub fn len(&self) -> Option<u64> {
+        self.len
     }
 
     /// The name of the file, or `standard input`.
@@ -62,4 +70,12 @@ impl Input {
             Err(error) => Err(Failure::Read(self.name.clone(), error)),
         }
     }
+}
+
+/// Standard input as a file, to ask what it is.
+fn stdin() -> Option<File> {
+    #[cfg(unix)]
+    return std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().ok().map(File::from);
+    #[cfg(not(unix))]
+    None
 }

@@ -8,6 +8,8 @@ mod opening;
 mod options;
 mod output;
 mod report;
+mod source;
+mod stats;
 
 use clap::Parser;
 use options::{Cli, Command};
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
         Command::Events(options) => commands::events::run(options),
         Command::Convert(options) => commands::convert::run(options),
         Command::Check(options) => commands::check::run(options),
+        Command::Stats(options) => commands::stats::run(options),
         Command::Sse(options) => commands::sse::run(options),
     };
     let flushed = std::io::stdout().flush().map_err(Failure::Write);

@@ -37,6 +37,15 @@ Exit status (with several files: 1 if one cannot be read, else that of the first
   5  the response is complete, and something else was found
   130  Ctrl-C";
 
+const STATS_EXIT: &str = "\
+Exit status (with several files: 1 if one cannot be read, else the first one that is not 0):
+  0  the response is complete
+  1  wrong usage, or a file cannot be read
+  2  the API reported an error
+  3  the stream was cut, or part of it was lost
+  4  the input is empty, not an event stream, or of another protocol
+  130  Ctrl-C; the statistics so far are printed";
+
 /// Reads LLM token streams and whole answers: OpenAI chat completions and Responses, Anthropic Messages, Gemini
 #[derive(Debug, Parser)]
 #[command(name = "deltawire", version, after_help = EXIT, subcommand_required = true)]
@@ -67,6 +76,11 @@ pub enum Command {
     /// Each finding has its place (byte offset, event number), a code, what was found, and what the reference demands.
     #[command(after_help = CHECK_EXIT)]
     Check(Check),
+    /// Count what streams have and, of a pipe, how fast they come
+    ///
+    /// Times run from the start of this command, so start the request with it: curl -sN … | deltawire stats
+    #[command(after_help = STATS_EXIT)]
+    Stats(Stats),
     /// Print the events of any event stream, one JSON object a line
     ///
     /// The stream is read as WHATWG HTML 9.2 requires, whatever protocol it carries. A last block without its blank
@@ -166,6 +180,22 @@ pub struct Check {
     pub rules: bool,
 }
 
+#[derive(Args, Clone, Debug)]
+pub struct Stats {
+    /// The files to read; standard input if there are none, and for -
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub sizes: Sizes,
+    #[command(flatten)]
+    pub meaning: Meaning,
+    /// Print one JSON object for each file
+    #[arg(long)]
+    pub json: bool,
+    /// Draw the timeline: how much text had come at each time, and the gaps
+    #[arg(long, value_name = "FILE.svg")]
+    pub plot: Option<PathBuf>,
+}
+
 #[derive(Args, Debug)]
 pub struct Sse {
     #[command(flatten)]
@@ -185,7 +215,7 @@ pub struct Reading {
 }
 
 /// How many bytes are read at a time, and how many an event may have.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Sizes {
     /// Read N bytes at a time [default: as many as a read returns, up to 64 KiB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -205,7 +235,7 @@ impl Sizes {
 }
 
 /// How a stream of chunks is parsed.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Meaning {
     /// Accept only JSON as RFC 8259 defines it
     #[arg(long)]

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::time::{Duration, Instant};
 
 /// The control characters that standard output keeps on a terminal.
 const LAYOUT: &[char] = &['\n', '\t'];
@@ -69,6 +70,36 @@ impl Write for Output {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// A line on standard error that is written over, again and again. Only a terminal gets it.
+pub struct StatusLine {
+    is_wanted: bool,
+    shown: Option<Instant>,
+}
+
+impl StatusLine {
+    /// How long a line stays at least.
+    const STAYS: Duration = Duration::from_millis(100);
+
+    pub fn new(is_wanted: bool) -> Self {
+        StatusLine { is_wanted: is_wanted && io::stderr().is_terminal(), shown: None }
+    }
+
+    /// Shows this line, unless another one was shown just now.
+    pub fn show(&mut self, line: impl FnOnce() -> String) {
+        if self.is_wanted && self.shown.is_none_or(|shown| shown.elapsed() >= Self::STAYS) {
+            self.shown = Some(Instant::now());
+            let _ = write!(io::stderr(), "\r\u{1b}[K{}", escape(&line(), &[]));
+        }
+    }
+
+    /// Makes room for other lines.
+    pub fn clear(&mut self) {
+        if self.shown.take().is_some() {
+            let _ = write!(io::stderr(), "\r\u{1b}[K");
+        }
     }
 }
 

@@ -6,4 +6,5 @@ pub mod events;
 pub mod message;
 mod push;
 pub mod sse;
+pub mod stats;
 pub mod text;
