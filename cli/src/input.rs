@@ -1,8 +1,9 @@
 //! Reads the bytes of a file or a pipe, slice by slice.
 
+use crate::recording::Recording;
 use crate::report::Failure;
 use std::fs::{File, Metadata};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 /// How many bytes a slice has at most, unless an option sets another size.
@@ -13,7 +14,7 @@ pub struct Input {
     name: String,
     /// How many bytes the input has, if it is a plain file.
     len: Option<u64>,
-    reader: Box<dyn Read>,
+    reader: Box<dyn BufRead>,
     /// How many bytes each slice except the last has, if an option sets that.
     size: Option<u64>,
     buffer: Vec<u8>,
@@ -25,14 +26,11 @@ impl Input {
         let file = file.filter(|file| *file != Path::new("-"));
         let name = file.map_or_else(|| "standard input".into(), |file| file.display().to_string());
         let plain = |file: &File| file.metadata().ok().filter(Metadata::is_file).map(|plain| plain.len());
-        let (len, source): (_, Box<dyn Read>) = match file.map(File::open) {
+        let (len, reader): (_, Box<dyn BufRead>) = match file.map(File::open) {
             None => (stdin().as_ref().and_then(plain), Box::new(io::stdin().lock())),
-            Some(Ok(file)) => (plain(&file), Box::new(file)),
+            // A read into a buffer of this length goes past the reader's own.
+            Some(Ok(file)) => (plain(&file), Box::new(BufReader::with_capacity(READ, file))),
             Some(Err(error)) => return Err(Failure::Read(name, error)),
-        };
-        let reader = match size {
-            Some(_) => Box::new(BufReader::with_capacity(READ, source)),
-            None => source,
         };
         Ok(Input { name, len, reader, size, buffer: Vec::new() })
     }
@@ -45,6 +43,16 @@ impl Input {
     /// The name of the file, or `standard input`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether the input begins so. Asks for no more than one read, which of a plain file is enough.
+    pub fn begins_with(&mut self, start: &[u8]) -> Result<bool, Failure> {
+        let ahead = self.reader.fill_buf().map_err(|error| Failure::Read(self.name.clone(), error))?;
+        Ok(ahead.starts_with(start))
+    }
+
+    pub fn into_recording(self) -> Recording {
+        Recording::new(self.name, self.reader)
     }
 
     /// Returns the next slice as soon as there is one, or `None` at the end.

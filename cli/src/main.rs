@@ -7,7 +7,10 @@ mod interrupt;
 mod opening;
 mod options;
 mod output;
+mod playback;
+mod recording;
 mod report;
+mod serve;
 mod source;
 mod stats;
 
@@ -40,6 +43,8 @@ fn main() -> ExitCode {
         Command::Convert(options) => commands::convert::run(options),
         Command::Check(options) => commands::check::run(options),
         Command::Stats(options) => commands::stats::run(options),
+        Command::Record(options) => commands::record::run(options),
+        Command::Replay(options) => commands::replay::run(options),
         Command::Sse(options) => commands::sse::run(options),
     };
     let flushed = std::io::stdout().flush().map_err(Failure::Write);

@@ -46,6 +46,18 @@ Exit status (with several files: 1 if one cannot be read, else the first one tha
   4  the input is empty, not an event stream, or of another protocol
   130  Ctrl-C; the statistics so far are printed";
 
+const RECORD_EXIT: &str = "\
+Exit status:
+  0  the input came to its end, or the reader of the output went away
+  1  wrong usage, or a file cannot be read or written
+  130  Ctrl-C; the recording has what came so far";
+
+const REPLAY_EXIT: &str = "\
+Exit status:
+  0  the stream was played, with its faults, or the reader of the output went away
+  1  wrong usage, a file that cannot be read, or an address that cannot be served
+  130  Ctrl-C, which is how a server ends";
+
 /// Reads LLM token streams and whole answers: OpenAI chat completions and Responses, Anthropic Messages, Gemini
 #[derive(Debug, Parser)]
 #[command(name = "deltawire", version, after_help = EXIT, subcommand_required = true)]
@@ -81,6 +93,16 @@ pub enum Command {
     /// Times run from the start of this command, so start the request with it: curl -sN … | deltawire stats
     #[command(after_help = STATS_EXIT)]
     Stats(Stats),
+    /// Pass standard input on, and keep it with the times at which it came
+    ///
+    /// A recording is a plain file of JSON lines. stats reads it with its times, and replay plays it.
+    #[command(after_help = RECORD_EXIT)]
+    Record(Record),
+    /// Play a recording at its pace, to standard output or as an HTTP server for tests
+    ///
+    /// A plain file that is no recording is played at once.
+    #[command(after_help = REPLAY_EXIT)]
+    Replay(Replay),
     /// Print the events of any event stream, one JSON object a line
     ///
     /// The stream is read as WHATWG HTML 9.2 requires, whatever protocol it carries. A last block without its blank
@@ -194,6 +216,43 @@ pub struct Stats {
     /// Draw the timeline: how much text had come at each time, and the gaps
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Record {
+    /// The recording to write [default: recording.jsonl, which is not written over]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct Replay {
+    /// The recording to play
+    pub file: PathBuf,
+    /// Play N times as fast as it was recorded; 0 does not wait at all
+    #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed)]
+    pub speed: f64,
+    /// Answer each HTTP request with the stream, in the chunks that were recorded; port 0 is any free one. Standard error
+    /// has the address
+    #[arg(long, value_name = "HOST:PORT")]
+    pub serve: Option<String>,
+    /// End the stream after N bytes; the body that is served then has no last chunk
+    #[arg(long, value_name = "N")]
+    pub cut: Option<u64>,
+    /// Wait so many milliseconds before the byte that --stall-at names; the rest comes later by as much
+    #[arg(long, value_name = "MS")]
+    pub stall: Option<u64>,
+    /// After how many bytes to stall
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "stall")]
+    pub stall_at: u64,
+    /// Reset the connection after N bytes
+    #[arg(long, value_name = "N", requires = "serve", conflicts_with = "cut")]
+    pub reset_at: Option<u64>,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    let speed = text.parse::<f64>().ok().filter(|speed| speed.is_finite() && *speed >= 0.0);
+    speed.ok_or_else(|| "it must be a number, 0 or more".into())
 }
 
 #[derive(Args, Debug)]

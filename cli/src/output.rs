@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
-use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// The control characters that standard output keeps on a terminal.
@@ -39,19 +39,30 @@ pub fn complain(line: impl Display) {
     let _ = writeln!(io::stderr(), "deltawire: {}", escape(&line.to_string(), &[]));
 }
 
+/// How many bytes are written at a time: as many as a read may have, so that what came at once is passed on at once.
+const WRITE: usize = 64 * 1024;
+
+/// Standard output without the buffer of the standard library, which writes the end of a text apart from its lines.
+fn unbuffered() -> Box<dyn Write> {
+    #[cfg(unix)]
+    if let Ok(descriptor) = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned() {
+        return Box::new(std::fs::File::from(descriptor));
+    }
+    Box::new(io::stdout().lock())
+}
+
 /// Standard output. A pipe or a file gets the text unchanged; a terminal gets it escaped, except for line ends and
 /// tabs.
 ///
 /// Each call of `write` must pass whole characters, as `write!` does.
 pub struct Output {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Box<dyn Write>>,
     is_terminal: bool,
 }
 
 impl Output {
     pub fn new() -> Self {
-        let out = io::stdout().lock();
-        Output { is_terminal: out.is_terminal(), out: BufWriter::new(out) }
+        Output { is_terminal: io::stdout().is_terminal(), out: BufWriter::with_capacity(WRITE, unbuffered()) }
     }
 
     pub fn is_terminal(&self) -> bool {

@@ -5,6 +5,8 @@ pub mod convert;
 pub mod events;
 pub mod message;
 mod push;
+pub mod record;
+pub mod replay;
 pub mod sse;
 pub mod stats;
 pub mod text;

@@ -121,7 +121,7 @@ fn read(
     began: Instant,
     current: &Mutex<Reading>,
 ) -> Result<u8, Failure> {
-    let mut source = Source::open(file, &options.sizes, began)?;
+    let mut source = Source::open(file, options.sizes.read_size, began)?;
     *lock(current) = Reading::new(options, source.name(), source.is_live());
     while let Some(Timed { at, bytes }) = source.next()? {
         let mut reading = lock(current);

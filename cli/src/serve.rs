@@ -1,0 +1,144 @@
+//! A small HTTP/1.1 server for tests: it answers each request with the stream that is played, chunk by chunk.
+
+use crate::options::Replay;
+use crate::output::complain;
+use crate::playback::{play, Ending, Played};
+use crate::report::Failure;
+use crate::source::Source;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How many bytes the head of a request may have.
+const HEAD: u64 = 64 * 1024;
+/// How long a client may take for each piece of its request.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The parts of a request that matter.
+struct Request {
+    /// The method and the target, as they came.
+    line: String,
+    /// Whether the client reads chunks.
+    is_chunked: bool,
+}
+
+/// Serves until the process is ended. Prints the address on standard error.
+pub fn serve(options: &Replay, address: &str) -> Result<u8, Failure> {
+    let failed = |error| Failure::Read(address.to_owned(), error);
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    let kind = content_type(options)?;
+    complain(format_args!("serving {} at http://{}/", options.file.display(), listener.local_addr().map_err(failed)?));
+    let options = Arc::new(options.clone());
+    for client in listener.incoming() {
+        let Ok(client) = client else { continue };
+        let options = options.clone();
+        std::thread::spawn(move || match answer(&options, &client, kind) {
+            Ok(line) => complain(line),
+            Err(failure) if failure.is_broken_pipe() => complain("the client left"),
+            Err(failure) => complain(failure),
+        });
+    }
+    Ok(0)
+}
+
+/// The type that a server would send with these bytes.
+fn content_type(options: &Replay) -> Result<&'static str, Failure> {
+    let mut source = Source::open(Some(&options.file), None, Instant::now())?;
+    let first = source.next()?.map_or(&[][..], |first| first.bytes);
+    let is_json = matches!(first.trim_ascii_start().first(), Some(b'{' | b'['));
+    Ok(if is_json { "application/json" } else { "text/event-stream" })
+}
+
+/// Reads a request and plays the stream. Returns what happened, in a line.
+fn answer(options: &Replay, client: &TcpStream, kind: &str) -> Result<String, Failure> {
+    let _ = client.set_nodelay(true);
+    let _ = client.set_read_timeout(Some(PATIENCE));
+    let request = read_request(client).map_err(|error| Failure::Read("a request".into(), error))?;
+    let mut out = client;
+    let framing = if request.is_chunked { "Transfer-Encoding: chunked\r\n" } else { "" };
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-cache\r\n{framing}Connection: close\r\n\r\n"
+    );
+    out.write_all(head.as_bytes()).map_err(Failure::Write)?;
+    let Played { ending, bytes } = play(options, |bytes| {
+        if !request.is_chunked {
+            return out.write_all(bytes);
+        }
+        // One write for each chunk, so that it arrives as one.
+        let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
+        chunk.extend_from_slice(bytes);
+        chunk.extend_from_slice(b"\r\n");
+        out.write_all(&chunk)
+    })?;
+    let how = match ending {
+        Ending::Whole if request.is_chunked => {
+            out.write_all(b"0\r\n\r\n").map_err(Failure::Write)?;
+            ""
+        }
+        Ending::Whole => "",
+        Ending::Cut => ", cut",
+        Ending::Reset => {
+            // A connection that closes at once, whatever was not sent, is reset.
+            let _ = socket2::SockRef::from(client).set_linger(Some(Duration::ZERO));
+            ", reset"
+        }
+    };
+    Ok(format!("{}: {bytes} bytes{how}", request.line))
+}
+
+/// Reads a request with its body, because a connection with bytes that nobody read is reset when it closes.
+fn read_request(mut client: &TcpStream) -> io::Result<Request> {
+    let mut reader = BufReader::new(client);
+    let mut head = (&mut reader).take(HEAD);
+    let mut line = || {
+        let mut line = Vec::new();
+        head.read_until(b'\n', &mut line)?;
+        if line.pop() != Some(b'\n') {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the head of the request is cut, or too long"));
+        }
+        Ok(String::from_utf8_lossy(line.trim_ascii_end()).into_owned())
+    };
+    let first = line()?;
+    let (request, version) = first.rsplit_once(' ').unwrap_or((&first, ""));
+    let request = Request { line: request.to_owned(), is_chunked: version == "HTTP/1.1" };
+    let (mut len, mut is_chunked, mut expects) = (0, false, false);
+    loop {
+        let line = line()?;
+        if line.is_empty() {
+            break;
+        }
+        let (name, value) = line.split_once(':').unwrap_or((&line, ""));
+        let (name, value) = (name.to_ascii_lowercase(), value.trim());
+        match &*name {
+            "content-length" => len = value.parse().unwrap_or(0),
+            "transfer-encoding" => is_chunked = value.eq_ignore_ascii_case("chunked"),
+            "expect" => expects = true,
+            _ => {}
+        }
+    }
+    if expects {
+        client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?;
+    }
+    if is_chunked {
+        skip_chunks(&mut reader)?;
+    } else {
+        io::copy(&mut reader.take(len), &mut io::sink())?;
+    }
+    Ok(request)
+}
+
+/// Reads a body of chunks, without trailers.
+fn skip_chunks(reader: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let mut line = String::new();
+        reader.take(HEAD).read_line(&mut line)?;
+        let digits = line.trim().split(';').next().unwrap_or_default();
+        let len = u64::from_str_radix(digits, 16).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        // The chunk, and the line end behind it.
+        io::copy(&mut reader.take(len.saturating_add(2)), &mut io::sink())?;
+        if len == 0 {
+            return Ok(());
+        }
+    }
+}

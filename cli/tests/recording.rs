@@ -1,0 +1,261 @@
+//! `deltawire record` and `replay`: bytes and times come back as they were, and the faults that are wanted.
+
+mod command;
+
+use command::{file, run, sample, spawn};
+use serde_json::{json, Value};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Reads of a stream, of which one ends inside a character, with their times in microseconds.
+const READS: [(u64, &[u8]); 5] = [
+    (10_000, b": hi\n\ndata: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Gr\xc3"),
+    (30_000, b"\xbc\"}}]}\n\n"),
+    (40_000, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"n\"}}]}\n\n"),
+    (140_000, b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\".\"},\"finish_reason\":\"stop\"}]}\n\n"),
+    (150_000, b"data: [DONE]\n\n"),
+];
+
+fn bytes() -> Vec<u8> {
+    READS.iter().flat_map(|(_, bytes)| bytes.iter().copied()).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A recording of these reads, which ends at 200 ms.
+fn recording(name: &str) -> String {
+    let read = |(us, bytes): &(u64, &[u8])| match std::str::from_utf8(bytes) {
+        Ok(text) => json!({"us": us, "text": text}),
+        Err(_) => json!({"us": us, "hex": hex(bytes)}),
+    };
+    let lines = [json!({"deltawire_recording": 1})].into_iter().chain(READS.iter().map(read));
+    let lines = lines.chain([json!({"us": 200_000, "end": true})]);
+    file(name, &lines.map(|line| format!("{line}\n")).collect::<String>())
+}
+
+fn path(name: &str) -> String {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn what_is_recorded_passes_through_and_is_played_again() {
+    let recorded = path("passed.jsonl");
+    let mut child = spawn(&["record", "-o", &recorded], Stdio::piped());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let mut out = child.stdout.take().expect("a pipe");
+    let mut passed = vec![0; 65536];
+    for (_, bytes) in READS {
+        stdin.write_all(bytes).expect("it reads");
+        // It comes out before more goes in.
+        let len = out.read(&mut passed).expect("it writes");
+        assert_eq!(&passed[..len], bytes);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(stdin);
+    assert!(child.wait().expect("it ends").success());
+    let lines: Vec<Value> = std::fs::read_to_string(&recorded)
+        .expect("the recording")
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(lines.len(), READS.len() + 2);
+    let times: Vec<u64> = lines[1..].iter().map(|line| line["us"].as_u64().expect("a time")).collect();
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= 15_000), "{times:?}");
+    assert_eq!((&lines[1]["hex"], &lines[6]["end"]), (&json!(hex(READS[0].1)), &json!(true)));
+    let played = Command::new(command::BINARY).args(["replay", "--speed", "0", &recorded]).output().expect("it runs");
+    assert!(played.status.success() && played.stdout == bytes());
+}
+
+#[test]
+fn statistics_of_a_recording_have_its_times() {
+    let ran = run("stats", &["--json", &recording("times.jsonl")]);
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""));
+    let stats: Value = serde_json::from_str(&ran.out).expect("JSON");
+    assert_eq!((&stats["bytes"], &stats["reads"]), (&json!(bytes().len()), &json!(5)));
+    let times = &stats["times"];
+    let expected = [("first_byte", 0.01), ("first_token", 0.03), ("last_token", 0.14), ("end", 0.2)];
+    for (name, seconds) in expected {
+        assert_eq!(times[name], json!(seconds), "{name}");
+    }
+    let gaps = &times["gaps_ms"];
+    assert_eq!(gaps["count"], json!(2));
+    for (part, gap) in [("p50", 10.0), ("p99", 100.0), ("longest", 100.0)] {
+        assert!((gaps[part].as_f64().expect("a gap") - gap).abs() < 0.001 * gap, "{part}: {gaps}");
+    }
+}
+
+#[test]
+fn a_recording_that_is_played_takes_its_time() {
+    let recorded = recording("paced.jsonl");
+    for (speed, least, most) in [("1", 200, 2_000), ("4", 50, 1_000)] {
+        let began = Instant::now();
+        assert_eq!(run("replay", &["--speed", speed, "--cut", "8", &recorded]).out, ": hi\n\nda");
+        let cut = began.elapsed();
+        let played =
+            Command::new(command::BINARY).args(["replay", "--speed", speed, &recorded]).output().expect("it runs");
+        let whole = began.elapsed() - cut;
+        assert!(played.stdout == bytes());
+        assert!((least..most).contains(&whole.as_millis()), "{whole:?} at speed {speed}");
+    }
+    let began = Instant::now();
+    assert_eq!(
+        run("replay", &["--speed", "0", "--stall", "150", "--stall-at", "3", "--cut", "8", &recorded]).out,
+        ": hi\n\nda"
+    );
+    assert!(began.elapsed().as_millis() >= 150);
+    // A plain file is played at once.
+    let sse = sample("weather.sse");
+    assert_eq!(run("replay", &[&sse]).out.into_bytes(), std::fs::read(&sse).expect("the sample"));
+}
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    address: String,
+    /// Its standard error, behind the line with the address.
+    err: BufReader<std::process::ChildStderr>,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Server {
+        let mut child = spawn(&[&["replay", "--serve", "127.0.0.1:0"], arguments].concat(), Stdio::null());
+        let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
+        let mut line = String::new();
+        err.read_line(&mut line).expect("UTF-8");
+        let address = line.trim().strip_suffix('/').and_then(|line| line.rsplit_once("http://")).expect("the address");
+        let address = address.1.to_owned();
+        Server { child, address, err }
+    }
+
+    /// Sends a request. Returns the head and the chunks of the answer, or how the connection broke.
+    fn ask(&self, request: &str) -> (String, Result<Vec<Vec<u8>>, ErrorKind>) {
+        let mut client = TcpStream::connect(&self.address).expect("it listens");
+        client.write_all(request.as_bytes()).expect("it reads");
+        client.shutdown(Shutdown::Write).expect("it is open");
+        let mut reader = BufReader::new(client);
+        let mut head = String::new();
+        while !head.ends_with("\r\n\r\n") {
+            assert_ne!(reader.read_line(&mut head).expect("UTF-8"), 0, "{head}");
+        }
+        if !head.contains("Transfer-Encoding: chunked\r\n") {
+            let mut body = Vec::new();
+            return (head, reader.read_to_end(&mut body).map(|_| vec![body]).map_err(|error| error.kind()));
+        }
+        let mut chunks = Vec::new();
+        (head, read_chunks(&mut reader, &mut chunks).map(|()| chunks).map_err(|error| error.kind()))
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.err.read_line(&mut line).expect("UTF-8");
+        line
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read_chunks(reader: &mut impl BufRead, chunks: &mut Vec<Vec<u8>>) -> std::io::Result<()> {
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line)? == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        let len = usize::from_str_radix(line.trim(), 16).expect("a length");
+        let mut chunk = vec![0; len + 2];
+        reader.read_exact(&mut chunk)?;
+        assert!(chunk.ends_with(b"\r\n"));
+        chunk.truncate(len);
+        if len == 0 {
+            return Ok(());
+        }
+        chunks.push(chunk);
+    }
+}
+
+const GET: &str = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+
+#[test]
+fn a_server_sends_the_chunks_that_were_recorded() {
+    let mut server = Server::start(&["--speed", "4", &recording("served.jsonl")]);
+    let posts = [
+        "POST /v1 HTTP/1.1\r\nContent-Length: 4\r\n\r\n{ }\n",
+        "POST /v1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    ];
+    for request in [GET].into_iter().chain(posts) {
+        let (head, chunks) = server.ask(request);
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"), "{head}");
+        assert_eq!(chunks.expect("it is whole"), READS.map(|(_, bytes)| bytes.to_vec()));
+    }
+    assert_eq!(server.line(), format!("deltawire: GET /: {} bytes\n", bytes().len()));
+    let (head, body) = server.ask("GET /old HTTP/1.0\r\n\r\n");
+    assert!(!head.contains("chunked"), "{head}");
+    assert_eq!(body.expect("it is whole").concat(), bytes());
+    // Several clients at a time.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| assert_eq!(server.ask(GET).1.expect("it is whole").concat(), bytes()));
+        }
+    });
+}
+
+#[test]
+fn a_server_makes_faults() {
+    let recorded = recording("faults.jsonl");
+    let cut = Server::start(&["--speed", "0", "--cut", "20", &recorded]);
+    assert_eq!(cut.ask(GET).1, Err(ErrorKind::UnexpectedEof));
+    let mut reset = Server::start(&["--speed", "0", "--reset-at", "20", &recorded]);
+    assert_eq!(reset.ask(GET).1, Err(ErrorKind::ConnectionReset));
+    assert_eq!(reset.line(), "deltawire: GET /: 20 bytes, reset\n");
+    let stall = Server::start(&["--speed", "0", "--stall", "150", "--stall-at", "20", &recorded]);
+    let began = Instant::now();
+    let chunks = stall.ask(GET).1.expect("it is whole");
+    assert!(began.elapsed().as_millis() >= 150);
+    assert_eq!((chunks[0].len(), chunks.concat()), (20, bytes()));
+    let mut wrong = Server::start(&[&recorded]);
+    let mut client = TcpStream::connect(&wrong.address).expect("it listens");
+    client.write_all(b"\x1b[2J").expect("it reads");
+    drop(client);
+    assert!(wrong.line().starts_with("deltawire: a request: "));
+    let json = Server::start(&["--speed", "0", &sample("body.json")]);
+    assert!(json.ask(GET).0.contains("Content-Type: application/json\r\n"));
+}
+
+#[test]
+fn wrong_recordings_and_addresses_are_named() {
+    let later = file("later.jsonl", "{\"deltawire_recording\":2}\n");
+    let ran = run("replay", &[&later]);
+    assert_eq!(ran.status, 1);
+    assert_eq!(ran.err, format!("deltawire: {later}: line 1 of the recording: the recording is of a later version\n"));
+    assert_eq!(run("stats", &[&later]).status, 1);
+    let ran = run("replay", &["--serve", "nowhere", &later]);
+    assert!(ran.status == 1 && ran.err.starts_with("deltawire: nowhere: "), "{}", ran.err);
+    assert_eq!(run("replay", &["--speed", "-1", &later]).status, 1);
+    assert_eq!(run("replay", &["--reset-at", "1", &later]).status, 1);
+    let ran = run("record", &["-o", "/nonexistent/a"]);
+    assert!(ran.status == 1 && ran.err.starts_with("deltawire: /nonexistent/a: "), "{}", ran.err);
+}
+
+#[test]
+fn a_recording_is_not_written_over_by_default() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("default");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir(&folder).expect("a folder");
+    let record = || {
+        let mut command = Command::new(command::BINARY);
+        command.arg("record").current_dir(&folder).stdin(Stdio::null()).output().expect("it runs")
+    };
+    assert!(record().status.success());
+    let again = record();
+    assert_eq!(again.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&again.stderr).starts_with("deltawire: recording.jsonl: "));
+}
