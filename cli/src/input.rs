@@ -1,13 +1,18 @@
 //! Reads the bytes of a file or a pipe, slice by slice.
 
+use crate::output::StatusLine;
 use crate::recording::Recording;
 use crate::report::Failure;
 use std::fs::{File, Metadata};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::path::Path;
+use std::time::Duration;
 
 /// How many bytes a slice has at most, unless an option sets another size.
 const READ: usize = 64 * 1024;
+
+/// How long a file is read without a word.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A file or standard input, which is read to its end.
 pub struct Input {
@@ -15,6 +20,9 @@ pub struct Input {
     /// How many bytes the input has, if it is a plain file.
     len: Option<u64>,
     reader: Box<dyn BufRead>,
+    /// How many bytes came, and the line that says so while a large file is read.
+    read: u64,
+    progress: StatusLine,
     /// How many bytes each slice except the last has, if an option sets that.
     size: Option<u64>,
     buffer: Vec<u8>,
@@ -32,7 +40,14 @@ impl Input {
             Some(Ok(file)) => (plain(&file), Box::new(BufReader::with_capacity(READ, file))),
             Some(Err(error)) => return Err(Failure::Read(name, error)),
         };
-        Ok(Input { name, len, reader, size, buffer: Vec::new() })
+        // Standard output on the same terminal may be inside a line.
+        let progress = StatusLine::after(PATIENCE, len.is_some() && !io::stdout().is_terminal());
+        Ok(Input { name, len, reader, read: 0, progress, size, buffer: Vec::new() })
+    }
+
+    /// The input for a command that writes only whole lines, so the progress may be shown between them.
+    pub fn with_progress(self) -> Input {
+        Input { progress: StatusLine::after(PATIENCE, self.len.is_some()), ..self }
     }
 
     /// How many bytes the input has, if it is a plain file.
@@ -73,8 +88,17 @@ impl Input {
             }
         };
         match read {
-            Ok(0) => Ok(None),
-            Ok(len) => Ok(self.buffer.get(..len)),
+            Ok(0) => {
+                StatusLine::clear();
+                Ok(None)
+            }
+            Ok(len) => {
+                self.read = self.read.saturating_add(len as u64);
+                let (read, all) = (self.read, self.len.unwrap_or(0));
+                let percent = u128::from(read) * 100 / u128::from(all.max(1));
+                self.progress.show(|| format!("{percent} % of {} MiB", all >> 20));
+                Ok(self.buffer.get(..len))
+            }
             Err(error) => Err(Failure::Read(self.name.clone(), error)),
         }
     }

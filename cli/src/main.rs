@@ -41,10 +41,12 @@ fn main() -> ExitCode {
         Command::Message(options) => commands::message::run(options),
         Command::Events(options) => commands::events::run(options),
         Command::Convert(options) => commands::convert::run(options),
-        Command::Check(options) => commands::check::run(options),
+        Command::Check(options) => commands::check::run(options, cli.color),
         Command::Stats(options) => commands::stats::run(options),
         Command::Record(options) => commands::record::run(options),
         Command::Replay(options) => commands::replay::run(options),
+        Command::Completions { shell } => commands::about::completions(*shell),
+        Command::Man { folder } => commands::about::man(folder),
         Command::Sse(options) => commands::sse::run(options),
     };
     let flushed = std::io::stdout().flush().map_err(Failure::Write);

@@ -1,6 +1,7 @@
 //! The commands and options of the command line.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use deltawire::stream::Protocol;
 use deltawire::{Config, Framing, Limits, Validate};
 use std::path::PathBuf;
@@ -62,6 +63,9 @@ Exit status:
 #[derive(Debug, Parser)]
 #[command(name = "deltawire", version, after_help = EXIT, subcommand_required = true)]
 pub struct Cli {
+    /// Whether check prints in color; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -109,6 +113,19 @@ pub enum Command {
     /// line is dropped, and standard error says so.
     #[command(after_help = SSE_EXIT)]
     Sse(Sse),
+    /// Print what completes this command's words in a shell
+    ///
+    /// For bash: deltawire completions bash >~/.local/share/bash-completion/completions/deltawire
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages, one for each command, to a folder
+    #[command(hide = true)]
+    Man {
+        /// The folder
+        folder: PathBuf,
+    },
 }
 
 #[derive(Args, Debug)]

@@ -1,9 +1,11 @@
 //! Writes to standard output and standard error. A stream contains text that strangers wrote. On a terminal such text
 //! could move the cursor, hide earlier output, or pass for a line of this command, so it is escaped.
 
+use clap::ColorChoice;
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The control characters that standard output keeps on a terminal.
@@ -36,6 +38,7 @@ pub fn escape<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
 /// Writes one line to standard error, with control characters escaped. Ignores errors, because standard error may be
 /// closed.
 pub fn complain(line: impl Display) {
+    StatusLine::clear();
     let _ = writeln!(io::stderr(), "deltawire: {}", escape(&line.to_string(), &[]));
 }
 
@@ -58,11 +61,60 @@ fn unbuffered() -> Box<dyn Write> {
 pub struct Output {
     out: BufWriter<Box<dyn Write>>,
     is_terminal: bool,
+    is_colored: bool,
+}
+
+/// How a text looks, as the parameters of the terminal's SGR sequence.
+#[derive(Clone, Copy)]
+pub enum Style {
+    Error,
+    Warning,
+    Strong,
+    Faint,
+}
+
+impl Style {
+    fn parameters(self) -> &'static str {
+        match self {
+            Style::Error => "1;31",
+            Style::Warning => "1;33",
+            Style::Strong => "1",
+            Style::Faint => "2",
+        }
+    }
 }
 
 impl Output {
     pub fn new() -> Self {
-        Output { is_terminal: io::stdout().is_terminal(), out: BufWriter::with_capacity(WRITE, unbuffered()) }
+        Output {
+            out: BufWriter::with_capacity(WRITE, unbuffered()),
+            is_terminal: io::stdout().is_terminal(),
+            is_colored: false,
+        }
+    }
+
+    /// Standard output with colors: on a terminal, unless `NO_COLOR` is set or the terminal is a dumb one, or as the option
+    /// says.
+    pub fn with_color(choice: ColorChoice) -> Self {
+        let out = Output::new();
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_colored = match choice {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => out.is_terminal && !is_set("NO_COLOR") && !is_dumb,
+        };
+        Output { is_colored, ..out }
+    }
+
+    /// Writes a text of one line in this style. All that the terminal could obey in it is escaped, also in a file.
+    pub fn paint(&mut self, style: Style, text: &str) -> io::Result<()> {
+        let text = escape(text, &[]);
+        if !self.is_colored {
+            return self.write_all(text.as_bytes());
+        }
+        StatusLine::clear();
+        write!(self.out, "\u{1b}[{}m{text}\u{1b}[0m", style.parameters())
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -75,6 +127,7 @@ impl Write for Output {
         if !self.is_terminal {
             return self.out.write(bytes);
         }
+        StatusLine::clear();
         self.out.write_all(escape(&String::from_utf8_lossy(bytes), LAYOUT).as_bytes())?;
         Ok(bytes.len())
     }
@@ -84,31 +137,38 @@ impl Write for Output {
     }
 }
 
-/// A line on standard error that is written over, again and again. Only a terminal gets it.
+/// Whether a [`StatusLine`] is on the terminal.
+static IS_SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// A line on standard error that is written over, again and again. Only a terminal gets it. Whatever is written to the
+/// terminal next removes it.
 pub struct StatusLine {
     is_wanted: bool,
-    shown: Option<Instant>,
+    /// When the next line may be shown.
+    next: Instant,
 }
 
 impl StatusLine {
     /// How long a line stays at least.
     const STAYS: Duration = Duration::from_millis(100);
 
-    pub fn new(is_wanted: bool) -> Self {
-        StatusLine { is_wanted: is_wanted && io::stderr().is_terminal(), shown: None }
+    /// A line that is shown only after this time.
+    pub fn after(wait: Duration, is_wanted: bool) -> Self {
+        StatusLine { is_wanted: is_wanted && io::stderr().is_terminal(), next: Instant::now() + wait }
     }
 
     /// Shows this line, unless another one was shown just now.
     pub fn show(&mut self, line: impl FnOnce() -> String) {
-        if self.is_wanted && self.shown.is_none_or(|shown| shown.elapsed() >= Self::STAYS) {
-            self.shown = Some(Instant::now());
+        if self.is_wanted && Instant::now() >= self.next {
+            self.next = Instant::now() + Self::STAYS;
+            IS_SHOWN.store(true, Ordering::Relaxed);
             let _ = write!(io::stderr(), "\r\u{1b}[K{}", escape(&line(), &[]));
         }
     }
 
     /// Makes room for other lines.
-    pub fn clear(&mut self) {
-        if self.shown.take().is_some() {
+    pub fn clear() {
+        if IS_SHOWN.swap(false, Ordering::Relaxed) {
             let _ = write!(io::stderr(), "\r\u{1b}[K");
         }
     }

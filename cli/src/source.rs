@@ -22,7 +22,7 @@ pub struct Timed<'a> {
 impl Source {
     /// Opens a file, or standard input if it is missing or `-`. A plain file that begins like a recording is one.
     pub fn open(file: Option<&Path>, read_size: Option<u64>, began: Instant) -> Result<Source, Failure> {
-        let mut input = Input::open(file, read_size)?;
+        let mut input = Input::open(file, read_size)?.with_progress();
         if input.len().is_some() && input.begins_with(MAGIC)? {
             return Ok(Source::Recorded(input.into_recording()));
         }

@@ -116,8 +116,7 @@ fn an_interruption_prints_the_statistics_so_far() {
     let mut stdin = child.stdin.take().expect("a pipe");
     stdin.write_all(content("Hi").as_bytes()).expect("it reads");
     std::thread::sleep(Duration::from_millis(300));
-    let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(kill.success());
+    command::interrupt(&child);
     let (mut out, mut err) = (String::new(), String::new());
     child.stdout.take().expect("a pipe").read_to_string(&mut out).expect("UTF-8");
     child.stderr.take().expect("a pipe").read_to_string(&mut err).expect("UTF-8");

@@ -1,24 +1,28 @@
 //! `deltawire check`: judges streams by what the references of their protocols demand.
 
 use super::push::Wide;
-use crate::check::rules::{Rule, ALL};
+use crate::check::rules::{Rule, Severity, ALL};
 use crate::check::{Checker, Finding};
 use crate::input::Input;
 use crate::interrupt;
 use crate::opening::Opening;
 use crate::options::Check;
-use crate::output::{complain, escape, Output};
+use crate::output::{complain, escape, Output, Style};
 use crate::report::{is_foreign, status, Failure, FOUND, UNREADABLE};
+use clap::ColorChoice;
 use deltawire::track::Tracker;
 use deltawire::{End, Growing, Parser};
-use serde_json::json;
-use std::io::Write;
+use serde_json::{json, Value as Json};
+use std::io::{self, Write};
 use std::path::Path;
 
-pub fn run(options: &Check) -> Result<u8, Failure> {
-    let mut out = Output::new();
+pub fn run(options: &Check, color: ColorChoice) -> Result<u8, Failure> {
+    let mut out = Output::with_color(color);
     if options.rules {
-        return print_rules(&mut out).map(|()| 0);
+        return match print_rules(&mut out) {
+            Err(failure) if !failure.is_broken_pipe() => Err(failure),
+            _ => Ok(0),
+        };
     }
     interrupt::conclude_by(&Default::default(), || {
         complain("interrupted: these are the findings so far");
@@ -44,7 +48,7 @@ pub fn run(options: &Check) -> Result<u8, Failure> {
 
 /// Judges one stream. Returns the exit status that it alone would have.
 fn judge(options: &Check, file: Option<&Path>, out: &mut Output) -> Result<u8, Failure> {
-    let mut input = Input::open(file, options.sizes.read_size)?;
+    let mut input = Input::open(file, options.sizes.read_size)?.with_progress();
     let name = input.name().to_owned();
     let mut checker = Checker::new(options.each);
     let config = options.meaning.config(options.sizes.limits());
@@ -82,31 +86,35 @@ fn judge(options: &Check, file: Option<&Path>, out: &mut Output) -> Result<u8, F
 /// Prints the findings that were not printed yet.
 fn print(options: &Check, name: &str, checker: &mut Checker, out: &mut Output) -> Result<(), Failure> {
     for finding in checker.findings.list.drain(..) {
-        let line = if options.json { as_json(name, &finding) } else { as_text(name, &finding) };
-        writeln!(out, "{line}").map_err(Failure::Write)?;
+        let printed =
+            if options.json { writeln!(out, "{}", as_json(name, &finding)) } else { print_text(name, &finding, out) };
+        printed.map_err(Failure::Write)?;
     }
     out.flush().map_err(Failure::Write)
 }
 
-fn as_json(name: &str, finding: &Finding) -> String {
+fn as_json(name: &str, finding: &Finding) -> Json {
     let Finding { rule, quirk, offset, event, found } = finding;
-    let line = json!({
+    json!({
         "file": name, "offset": offset, "event": event, "severity": rule.severity.word(), "code": finding.code(),
         "found": found, "demand": rule.demand, "reference": rule.reference, "quirk": quirk.map(|quirk| quirk.name()),
-    });
-    line.to_string()
+    })
 }
 
-/// A finding in two lines. Texts of the stream are escaped in a file, too, because each finding must stay two lines.
-fn as_text(name: &str, finding: &Finding) -> String {
+/// Prints a finding in two lines. Texts of the stream are escaped in a file, too, because each finding must stay two lines.
+fn print_text(name: &str, finding: &Finding, out: &mut Output) -> io::Result<()> {
     let Finding { rule, offset, event, found, .. } = finding;
-    let (severity, code, found) = (rule.severity.word(), finding.code(), escape(found, &[]));
-    format!(
-        "{}: byte {offset}, event {event}: {severity} {code}: {found}\n  demanded: {} ({})",
-        escape(name, &[]),
-        rule.demand,
-        rule.reference
-    )
+    let style = match rule.severity {
+        Severity::Error => Style::Error,
+        Severity::Warning => Style::Warning,
+    };
+    write!(out, "{}: byte {offset}, event {event}: ", escape(name, &[]))?;
+    out.paint(style, rule.severity.word())?;
+    out.write_all(b" ")?;
+    out.paint(Style::Strong, &finding.code())?;
+    writeln!(out, ": {}", escape(found, &[]))?;
+    out.paint(Style::Faint, &format!("  demanded: {} ({})", rule.demand, rule.reference))?;
+    out.write_all(b"\n")
 }
 
 fn summarize(options: &Check, name: &str, checker: &Checker, end: &End, out: &mut Output) -> Result<(), Failure> {

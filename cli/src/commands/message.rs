@@ -146,7 +146,7 @@ fn pretty(json: &str) -> String {
 }
 
 pub fn run(options: &Message) -> Result<u8, Failure> {
-    let mut input = Input::open(options.reading.file.as_deref(), options.reading.sizes.read_size)?;
+    let mut input = Input::open(options.reading.file.as_deref(), options.reading.sizes.read_size)?.with_progress();
     let assembly = Arc::new(Mutex::new(Assembly::new(options)));
     let over = Arc::new(AtomicBool::new(false));
     let at_interrupt = assembly.clone();

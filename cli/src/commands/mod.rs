@@ -1,5 +1,6 @@
 //! The commands, each in a file.
 
+pub mod about;
 pub mod check;
 pub mod convert;
 pub mod events;

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A stream, as far as it was read.
 struct Reading {
@@ -33,7 +33,7 @@ impl Reading {
             parser: Parser::with_tracker(Growing::new(), config, Tracker::new()),
             stats: Stats::new(options.plot.is_some()),
             opening: Opening::default(),
-            line: StatusLine::new(is_live),
+            line: StatusLine::after(Duration::ZERO, is_live),
         }
     }
 
@@ -52,11 +52,11 @@ impl Reading {
 
     /// Ends the stream, prints its statistics, and returns its exit status.
     fn conclude(&mut self, options: &options::Stats) -> Result<u8, Failure> {
-        self.line.clear();
         while self.parser.finish_into(&mut self.stats).is_err() {}
         let end = self.parser.end();
         let quirks = Quirk::ALL.iter().map(|quirk| (*quirk, u64::from(self.parser.quirk_count(*quirk))));
         let quirks = quirks.filter(|(_, times)| *times > 0).collect();
+        StatusLine::clear();
         let mut out = Output::new();
         let text = if options.json {
             as_json(&self.name, &self.stats, &end, &quirks).to_string() + "\n"
@@ -88,10 +88,8 @@ pub fn run(options: &options::Stats) -> Result<u8, Failure> {
     let current = Arc::new(Mutex::new(Reading::new(options, "", false)));
     let (at_interrupt, options_then) = (current.clone(), options.clone());
     interrupt::conclude_by(&over, move || {
-        let mut reading = lock(&at_interrupt);
-        reading.line.clear();
         complain("interrupted: these are the statistics so far");
-        reading.conclude(&options_then).map(drop)
+        lock(&at_interrupt).conclude(&options_then).map(drop)
     })?;
     if options.plot.is_some() && options.files.len() > 1 {
         complain("--plot draws one stream");

@@ -75,8 +75,14 @@ pub fn samples() -> Vec<(String, Value)> {
 /// Runs on a terminal, which gets standard output and standard error. Returns `None` without Python, which makes the
 /// terminal.
 pub fn on_terminal(arguments: &[&str]) -> Option<String> {
+    on_terminal_with(&[], arguments)
+}
+
+/// Runs on a terminal with these environment variables.
+pub fn on_terminal_with(environment: &[(&str, &str)], arguments: &[&str]) -> Option<String> {
     const SPAWN: &str = "import pty, sys; pty.spawn(sys.argv[1:])";
     let mut python = Command::new("python3");
+    python.env_remove("NO_COLOR").env("TERM", "xterm").envs(environment.iter().copied());
     match python.args(["-B", "-c", SPAWN, BINARY]).args(arguments).stdin(Stdio::null()).output() {
         Ok(ran) => Some(String::from_utf8(ran.stdout).expect("UTF-8").replace("\r\n", "\n")),
         Err(error) => {
@@ -103,4 +109,11 @@ pub fn corpus() -> Option<PathBuf> {
         eprintln!("SKIP corpus: DELTAWIRE_CORPUS is not set");
     }
     corpus.map(PathBuf::from)
+}
+
+/// Sends the signal of Ctrl-C.
+#[cfg(unix)]
+pub fn interrupt(child: &Child) {
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(kill.success());
 }
