@@ -4,7 +4,7 @@
 # figures (`NOTE `) of each step. If a step fails, it prints the end of its log at once, and again at the end. Two steps run at a time:
 # those that build in separate folders run beside the others.
 . "$(dirname "$0")/lib.sh"
-steps=(format clippy doc circles deny tests writing abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
+steps=(format clippy doc circles deny tests writing replay abi ffi_c ffi_cpp ffi_go ffi_use readme ship)
 apart=(emulate wasm asan proof fuzz header misuse ffi_proof apps package count size gateways)
 ! in_full || apart+=(cross)
 if [ $# -gt 0 ]; then steps=("$@") apart=(); fi
