@@ -45,7 +45,7 @@ doc:
 	@echo PASS doc
 
 # No files or folders use each other in a circle. For one root: make circles ROOTS=fuzz/src
-ROOTS = src fuzz/src benches/src
+ROOTS = src cli/src fuzz/src benches/src
 circles:
 	@python3 -B scripts/circles.py $(ROOTS)
 

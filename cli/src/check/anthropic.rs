@@ -1,6 +1,8 @@
 //! Anthropic Messages: `message_start`, the blocks one after the other, `message_delta`, `message_stop`.
 
-use super::{elements, member, name, number, rules, text, Findings};
+use super::findings::Findings;
+use super::members::{elements, member, name, number, text};
+use super::rules;
 use deltawire::chat::Chunk;
 use deltawire::json::Value;
 

@@ -1,6 +1,7 @@
 //! Tool calls: a name, an ID, arguments that are JSON, and an end.
 
-use super::{rules, Findings};
+use super::findings::Findings;
+use super::rules;
 use deltawire::chat::CallUpdate;
 use deltawire::delta::FinishKind;
 use deltawire::stream::Protocol;

@@ -1,6 +1,8 @@
 //! Chat completions and legacy completions: what each chunk repeats, the order of a choice, usage and end.
 
-use super::{elements, member, number, rules, same, text, Findings};
+use super::findings::Findings;
+use super::members::{elements, member, number, same, text};
+use super::rules;
 use deltawire::chat::{Chunk, FinishReason, Usage};
 use deltawire::delta::FinishKind;
 use deltawire::stream::Protocol;

@@ -1,6 +1,8 @@
 //! Gemini `generateContent`: what each chunk repeats, finish reasons and usage.
 
-use super::{elements, member, number, rules, same, text, Findings};
+use super::findings::Findings;
+use super::members::{elements, member, number, same, text};
+use super::rules;
 use deltawire::chat::Chunk;
 use deltawire::json::Value;
 use std::collections::BTreeMap;

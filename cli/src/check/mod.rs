@@ -3,73 +3,19 @@
 mod anthropic;
 mod calls;
 mod chat;
+mod findings;
 mod gemini;
+mod members;
 mod responses;
 pub mod rules;
 
 use crate::report::is_foreign;
 use deltawire::chat::{ApiError, Chunk};
-use deltawire::json::{Value, ValueKind};
+use deltawire::json::Value;
 use deltawire::stream::{Malformed, Pending, Protocol};
 use deltawire::{End, Error, Event, Flow, Handler, Quirk, Update, Verdict};
-use rules::{Rule, Severity};
-use std::collections::BTreeMap;
-use std::fmt::Display;
-
-/// A place where a stream does not do what a rule demands.
-pub struct Finding {
-    pub rule: &'static Rule,
-    /// The quirk, if the rule is that there is none.
-    pub quirk: Option<Quirk>,
-    /// Where the event begins, in bytes from the beginning of the stream; at the end of the stream, its length.
-    pub offset: u64,
-    /// The number of the event, from 1, counted as `Meter::events` does; 0 if no event came.
-    pub event: u64,
-    /// What was found there.
-    pub found: String,
-}
-
-impl Finding {
-    /// The code of the rule; of a quirk, with the code of its row in docs/quirks.md.
-    pub fn code(&self) -> String {
-        let quirk = self.quirk.map(|quirk| format!("-{}", quirk.code()));
-        self.rule.code.to_owned() + quirk.as_deref().unwrap_or_default()
-    }
-}
-
-/// The findings so far.
-#[derive(Default)]
-pub struct Findings {
-    /// Those that were not taken yet.
-    pub list: Vec<Finding>,
-    /// How many there are of each code. Those over the limit are only counted.
-    pub counts: BTreeMap<String, u64>,
-    pub errors: u64,
-    pub warnings: u64,
-    /// How many findings of a code are listed.
-    each: u64,
-    event: u64,
-    offset: u64,
-}
-
-impl Findings {
-    pub fn add(&mut self, rule: &'static Rule, found: impl Display) {
-        self.add_at(self.offset, rule, None, found);
-    }
-
-    fn add_at(&mut self, offset: u64, rule: &'static Rule, quirk: Option<Quirk>, found: impl Display) {
-        match rule.severity {
-            Severity::Error => self.errors += 1,
-            Severity::Warning => self.warnings += 1,
-        }
-        let finding = Finding { rule, quirk, offset, event: self.event, found: found.to_string() };
-        let count = self.counts.entry(finding.code()).or_default();
-        *count += 1;
-        if *count <= self.each {
-            self.list.push(finding);
-        }
-    }
-}
+pub use findings::Finding;
+use findings::Findings;
 
 /// Reads a stream as a handler, and keeps what its rules need to know of the events so far.
 pub struct Checker {
@@ -89,7 +35,7 @@ impl Checker {
     /// A checker that lists `each` findings of each code.
     pub fn new(each: u64) -> Self {
         Checker {
-            findings: Findings { each, ..Findings::default() },
+            findings: Findings::new(each),
             calls: calls::Calls::default(),
             chat: chat::Chat::default(),
             anthropic: anthropic::Anthropic::default(),
@@ -217,45 +163,4 @@ impl Handler for Checker {
 
 fn shown(error: &ApiError<'_>) -> String {
     error.message().or_else(|| error.kind()).or_else(|| error.code()).map_or("an error".into(), |text| text.to_string())
-}
-
-/// Returns a member that is there and not null.
-fn member<'a>(object: &Value<'a>, name: &str) -> Option<Value<'a>> {
-    object.get(name).ok().flatten().filter(|value| !value.is_null())
-}
-
-/// Returns a text that is not empty.
-fn text(object: &Value<'_>, name: &str) -> Option<String> {
-    let text = member(object, name)?.as_text()?.to_cow().into_owned();
-    (!text.is_empty()).then_some(text)
-}
-
-fn number(object: &Value<'_>, name: &str) -> Option<u64> {
-    member(object, name)?.as_number()?.to_u64()
-}
-
-/// Returns the elements of an array; nothing of anything else.
-fn elements<'a>(array: Option<Value<'a>>) -> impl Iterator<Item = Value<'a>> {
-    let array = array.filter(|value| value.kind() == ValueKind::Array);
-    array.into_iter().flat_map(|array| array.elements().map_while(Result::ok))
-}
-
-/// Adds a finding if the text is another one than the first time. Keeps the first one.
-fn same(first: &mut Option<String>, now: String, what: &str, rule: &'static Rule, findings: &mut Findings) {
-    match first {
-        None => *first = Some(now),
-        Some(first) if *first == now => {}
-        Some(first) => findings.add(rule, format_args!("{what} is {now:?}, and was {first:?}")),
-    }
-}
-
-/// Compares the name of an event with its type, by the rule for a name that is missing, and that for another name.
-fn name(chunk: &Chunk<'_>, kind: &str, rules: [&'static Rule; 2], findings: &mut Findings) {
-    let name = String::from_utf8_lossy(chunk.event_name());
-    let [missing, differs] = rules;
-    if name.is_empty() {
-        findings.add(missing, format_args!("the event of type {kind:?} has no name"));
-    } else if name != kind {
-        findings.add(differs, format_args!("the event of type {kind:?} has the name {name:?}"));
-    }
 }

@@ -1,6 +1,8 @@
 //! OpenAI Responses: lifecycle, sequence numbers, output items and their parts.
 
-use super::{elements, member, name, number, rules, same, text, Findings};
+use super::findings::Findings;
+use super::members::{elements, member, name, number, same, text};
+use super::rules;
 use deltawire::chat::Chunk;
 use deltawire::json::Value;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! Statistics as lines for a reader, and as one JSON object.
 
-use super::Stats;
+use super::counts::Stats;
+use super::times::Times;
 use crate::output::escape;
-use crate::stats::times::Times;
 use deltawire::stream::{Amount, Meter};
 use deltawire::{End, Quirk};
 use serde_json::{json, Map, Value};
