@@ -47,7 +47,7 @@ const FOUND: &[(&str, &str)] = &[
     ("openrouter-reasoning-details-1.sse", "chat-role-repeated chat-usage-place quirk-C23"),
     ("openrouter-reasoning-tools-1.sse", "chat-role-repeated chat-usage-place quirk-C23"),
     ("perplexity-crlf-1.sse", "chat-done chat-object chat-role-repeated chat-usage-place"),
-    ("perplexity-crlf-large-1.sse", "chat-done chat-usage-place"),
+    ("perplexity-crlf-large-1.sse", "chat-created-changed chat-done chat-object chat-role-repeated chat-usage-place"),
     (
         "proxy-event-after-done-1.sse",
         "chat-created chat-id chat-model chat-object chat-role-repeated chat-usage-place quirk-F25",
@@ -173,6 +173,21 @@ fn clean_samples_have_no_finding() {
     for name in ["weather.sse", "parallel-tools.sse", "choices.sse", "completions.sse", "refusal.sse"] {
         let ran = run("check", &[&sample(name)]);
         assert!(ran.status == 0 && ran.out.contains(": nothing found; "), "{name}: {}", ran.out);
+    }
+}
+
+#[test]
+fn a_whole_answer_is_only_no_stream() {
+    let answers = [
+        r#"{"id":"c","object":"text_completion","choices":[{"index":0,"text":"a","finish_reason":"stop"}],"usage":{"total_tokens":2}}"#,
+        r#"{"id":"m","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}"#,
+        r#"{"id":"r","object":"response","created_at":1,"model":"m","status":"completed","output":[{"id":"i","type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}]}"#,
+        r#"{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]},"finishReason":"STOP"}],"usageMetadata":{"totalTokenCount":2}}"#,
+    ];
+    let files = answers.iter().enumerate().map(|(at, answer)| file(&format!("answer{at}.json"), answer));
+    for path in files.chain([sample("body.json")]) {
+        let ran = run("check", &["--json", &path]);
+        assert_eq!((codes(&ran).as_str(), ran.status), ("quirk-F20", 5), "{path}");
     }
 }
 

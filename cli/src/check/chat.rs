@@ -5,8 +5,9 @@ use super::members::{elements, member, number, same, text};
 use super::rules;
 use deltawire::chat::{Chunk, FinishReason, Usage};
 use deltawire::delta::FinishKind;
+use deltawire::json::Value;
 use deltawire::stream::Protocol;
-use deltawire::{End, Verdict};
+use deltawire::{End, Quirk, Verdict};
 use std::collections::BTreeMap;
 
 /// How many choices are known. A parser has room for no more.
@@ -30,16 +31,19 @@ pub(super) struct Chat {
     usage: Option<u64>,
     /// Whether the current chunk has choices.
     has_choices: bool,
+    /// Whether it is a whole answer.
+    is_body: bool,
 }
 
 impl Chat {
     pub(super) fn chunk(&mut self, chunk: &Chunk<'_>, findings: &mut Findings) {
         self.has_choices = chunk.choice_count() > 0;
-        // Azure sends what its filter found in a chunk of its own, without a head. A whole answer has another `object`, and its
-        // quirk is reported.
+        // Azure sends what its filter found in a chunk of its own, without a head.
         let is_filter = !self.has_choices && chunk.get("prompt_filter_results").is_some();
-        let is_body = chunk.object().is_some_and(|object| object == "chat.completion");
-        if is_filter || is_body || !chunk.is_completion() || chunk.error().is_some() {
+        // A whole answer, not the first of chunks without `data:`.
+        let has_delta = |choice: Value<'_>| member(&choice, "delta").is_some();
+        self.is_body = chunk.quirks().contains(Quirk::JsonBody) && !elements(chunk.get("choices")).any(has_delta);
+        if is_filter || self.is_body || !chunk.is_completion() || chunk.error().is_some() {
             return;
         }
         self.head(chunk, findings);
@@ -113,7 +117,7 @@ impl Chat {
     }
 
     pub(super) fn used(&mut self, usage: &Usage<'_>, findings: &mut Findings) {
-        if usage.protocol() != Protocol::Chat {
+        if self.is_body || usage.protocol() != Protocol::Chat {
             return;
         }
         if self.has_choices {

@@ -100,7 +100,10 @@ impl Handler for Checker {
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
         let Checker { findings, .. } = self;
         self.protocol = chunk.protocol();
+        // What is wrong with a whole answer is that it is no stream, which its quirk says.
+        let is_body = chunk.quirks().contains(Quirk::JsonBody);
         match self.protocol {
+            Protocol::Anthropic | Protocol::Responses if is_body => {}
             Protocol::Chat => self.chat.chunk(chunk, findings),
             Protocol::Anthropic => self.anthropic.event(chunk, findings),
             Protocol::Responses => self.responses.event(chunk, findings),
