@@ -324,8 +324,10 @@ impl Work<'_, '_> {
                 }
                 Key::Audio => MemberRule::new(delta::AUDIO, Expect::ANY),
                 Key::Annotations => MemberRule::new(delta::ANNOTATIONS, Expect::ANY),
-                other => {
-                    has_unknown_text |= other != Key::Obfuscation && self.begins_text();
+                // IDs, names and padding are no text of the model.
+                Key::Obfuscation | Key::Id | Key::Name | Key::Type | Key::Model | Key::Object => UNKNOWN,
+                _ => {
+                    has_unknown_text |= self.begins_text();
                     UNKNOWN
                 }
             };
@@ -344,11 +346,13 @@ impl Work<'_, '_> {
         next.is_some_and(|next| next.first() == Some(&b'"') && next.get(1) != Some(&b'"'))
     }
 
-    /// Flags a delta whose only text is in an unknown member: its known members are null or empty strings.
+    /// Flags a delta whose only text is in an unknown member: its known members, but for the role, are null or empty
+    /// strings.
     #[inline(never)]
     fn judge_unknown_text(&mut self, delta: &DeltaIndex) {
         let says_nothing = |span: ValueSpan| matches!(span.bytes(self.steps.bytes()), [b'n', ..] | [b'"', b'"']);
-        let nothing = (0..delta::COUNT).filter_map(|member| delta.spans.get(member)).all(says_nothing);
+        let others = (0..delta::COUNT).filter(|member| *member != delta::ROLE);
+        let nothing = others.filter_map(|member| delta.spans.get(member)).all(says_nothing);
         self.flag(nothing, Quirk::UnknownText);
     }
 

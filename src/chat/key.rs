@@ -118,15 +118,15 @@ keys! {
     FinishReason = b"finish_reason" in Choice;
     Function = b"function" in Call;
     FunctionCall = b"function_call" in Delta;
-    Id = b"id" in Chunk Call;
+    Id = b"id" in Chunk Delta Call;
     Index = b"index" in Choice Call;
     Input = b"input" in Function;
     Logprobs = b"logprobs" in Choice;
     Message = b"message" in Choice;
-    Model = b"model" in Chunk;
-    Name = b"name" in Function;
+    Model = b"model" in Chunk Delta;
+    Name = b"name" in Delta Function;
     NativeFinishReason = b"native_finish_reason" in Choice;
-    Object = b"object" in Chunk;
+    Object = b"object" in Chunk Delta;
     Obfuscation = b"obfuscation" in Chunk Choice Delta Call Function;
     Provider = b"provider" in Chunk;
     ProviderFields = b"provider_specific_fields";
@@ -142,7 +142,7 @@ keys! {
     Thinking = b"thinking" in Delta;
     Thought = b"thought" in Delta;
     ToolCalls = b"tool_calls" in Delta;
-    Type = b"type" in Call;
+    Type = b"type" in Delta Call;
     Usage = b"usage" in Chunk;
     XGroq = b"x_groq";
 }

@@ -63,6 +63,12 @@ pub(super) fn read<'a>(
         let [kind] = delta.map_or([None], |delta| members_of(delta, ["type"]));
         let known = DELTAS.iter().find(|(word, _)| is(kind, word)).map_or("", |(_, member)| member);
         seen.note_unknown(is_unknown_text(delta, known) || delta.is_none() && has_unknown_text(event, ""));
+        // No tool has such an input: its block is text, or never began.
+        let is_lost = is(kind, "input_json_delta") && !is_client && !state.may_have_input(number(index));
+        seen.flag(
+            is_lost && delta.is_some_and(|delta| arguments(members_of(delta, ["partial_json"])[0]).is_some()),
+            Quirk::UnknownText,
+        );
     } else if kind == "content_block_stop" {
         let is_client = state.is_of_client(number(members_of(event, ["index"])[0]));
         seen.plan.what = if is_client { What::EndOfCall } else { What::EndOfText };
@@ -106,9 +112,11 @@ fn is_own(kind: Text<'_>) -> bool {
 
 /// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.
 fn begin(state: &mut DialectState, block: Value<'_>, index: u32) -> bool {
-    let is_client = is(members_of(block, ["type"])[0], "tool_use");
+    let [kind] = members_of(block, ["type"]);
+    let is_client = is(kind, "tool_use");
+    let is_text = is(kind, "text") || is(kind, "thinking");
     state.called |= u64::from(is_client);
-    state.output.blocks().begin(index, is_client)
+    state.output.blocks().begin(index, is_client, !is_client && !is_text)
 }
 
 /// Takes one step of [`super::read::next`], which need not have a delta.

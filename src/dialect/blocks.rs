@@ -1,5 +1,5 @@
 //! Which content blocks of an Anthropic message are tool calls of the client: calls of tools that the client runs, not
-//! the server.
+//! the server; and which may be calls of tools of the server.
 
 /// How many blocks are tracked at a time.
 const BLOCKS: u32 = 256;
@@ -7,24 +7,26 @@ const BLOCKS: u32 = 256;
 const WORD: u32 = 32;
 const WORDS: usize = (BLOCKS / WORD) as usize;
 
-/// The blocks that are tool calls of the client, by index. The set covers at least the block that began last and the
+/// The blocks that are tool calls of the client, and those that are neither that nor text, by index. The set covers at least the block that began last and the
 /// 224 before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
     /// The index of the first tracked block, a multiple of [`WORD`].
     first: u32,
-    /// One bit for each tracked block.
-    words: [u32; WORDS],
+    /// Two bits for each tracked block: in the lower half of a word whether it is a tool call of the client, in the upper
+    /// half whether it is another one that may have an input.
+    words: [u64; WORDS],
+    /// Whether any block began.
+    any: bool,
 }
 
 impl Blocks {
-    pub(super) const NOTHING: Blocks = Blocks { first: 0, words: [0; WORDS] };
+    pub(super) const NOTHING: Blocks = Blocks { first: 0, words: [0; WORDS], any: false };
 
     /// Returns the word of a block and the bit in it, or `None` if the block is not tracked.
-    fn place(&self, index: u32) -> Option<(usize, u32)> {
+    fn place(&self, index: u32) -> Option<(usize, u64)> {
         let at = index.checked_sub(self.first).filter(|at| *at < BLOCKS)?;
-        // The shift is modulo the bits of a word.
-        Some(((at / WORD) as usize, 1u32.wrapping_shl(at)))
+        Some(((at / WORD) as usize, 1u64.wrapping_shl(at % WORD)))
     }
 
     /// Whether this block is a tool call of the client.
@@ -32,9 +34,21 @@ impl Blocks {
         self.place(index).is_some_and(|(word, bit)| self.words.get(word).is_some_and(|word| word & bit != 0))
     }
 
+    /// Whether this block is another one that may have an input.
+    pub(super) fn has_other(&self, index: u32) -> bool {
+        let other = |(word, bit): (usize, u64)| self.words.get(word).is_some_and(|word| word & bit << WORD != 0);
+        self.place(index).is_some_and(other)
+    }
+
+    /// Whether any block began.
+    pub(super) fn has_any(&self) -> bool {
+        self.any
+    }
+
     /// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.
-    pub(super) fn begin(&mut self, index: u32, is_client: bool) -> bool {
+    pub(super) fn begin(&mut self, index: u32, is_client: bool, is_other: bool) -> bool {
         let mut forgets = false;
+        self.any = true;
         while self.place(index).is_none() {
             // Blocks come in order, so dropping the first word usually makes room, and keeps the others. All words are
             // dropped only if the index is far away.
@@ -50,7 +64,8 @@ impl Blocks {
         let Some((word, bit)) = self.place(index) else { return forgets };
         if let Some(word) = self.words.get_mut(word) {
             forgets |= !is_client && *word & bit != 0;
-            *word = if is_client { *word | bit } else { *word & !bit };
+            *word &= !(bit | bit << WORD);
+            *word |= u64::from(is_client) * bit | (u64::from(is_other) * bit) << WORD;
         }
         forgets
     }
@@ -65,13 +80,13 @@ mod tests {
     #[test]
     fn blocks_are_distinguished() {
         let mut blocks = Blocks::NOTHING;
-        assert!(!blocks.has(0) && !blocks.begin(1, true));
+        assert!(!blocks.has(0) && !blocks.begin(1, true, false));
         for index in [0, 2, 65, 129, 257, 1 + (1 << 31), u32::MAX] {
             assert!(!blocks.has(index), "{index}");
         }
-        assert!(blocks.has(1) && !blocks.begin(65, false) && blocks.has(1));
+        assert!(blocks.has(1) && !blocks.begin(65, false, false) && blocks.has(1));
         // The same block begins again, now as a tool call of the server.
-        assert!(blocks.begin(1, false) && !blocks.has(1));
+        assert!(blocks.begin(1, false, true) && !blocks.has(1) && blocks.has_other(1));
     }
 
     #[test]
@@ -88,7 +103,7 @@ mod tests {
             if is_client {
                 clients.insert(index);
             }
-            let forgot = blocks.begin(index, is_client);
+            let forgot = blocks.begin(index, is_client, !is_client);
             assert_eq!(blocks.has(index), is_client, "{index}");
             jumped |= index >= 900;
             for other in index.saturating_sub(300)..=index.saturating_add(300) {

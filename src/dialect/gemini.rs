@@ -36,9 +36,10 @@ pub(super) fn read<'a>(
         seen.others = false;
     }
     let Some(candidates) = array(candidates) else { return };
-    let mut list = Container::of(candidates.raw(), Some(candidates));
+    let (mut list, mut next) = (Container::of(candidates.raw(), Some(candidates)), 0);
     while let Some(candidate) = list.next(candidates.raw()) {
         let [index, content, reason] = members_of(candidate, ["index", "content", "finishReason"]);
+        let index = choice_of(index, &mut next);
         let parts = content.and_then(|content| array(members_of(content, ["parts"])[0]));
         if let Some(parts) = parts {
             let mut list = Container::of(parts.raw(), Some(parts));
@@ -49,7 +50,7 @@ pub(super) fn read<'a>(
                     calls.opened = calls.opened.saturating_add(u32::from(opens(call, calls.continues)));
                     calls.continues = continues(call);
                     state.output = Output::Calls(calls);
-                    state.called |= bit(number(index));
+                    state.called |= bit(index);
                     seen.flag(has_elements(members_of(call, ["partialArgs"])[0]), Quirk::PartialArguments);
                 }
             }
@@ -59,7 +60,7 @@ pub(super) fn read<'a>(
         seen.flag(is_unknown_text(Some(candidate), CANDIDATE), Quirk::UnknownText);
         // Such a reason says that the choice failed, as `error` does in chat completions.
         seen.fails |= text(reason).is_some_and(|reason| Reason::Finish.kind(reason, false) == FinishKind::Error);
-        choice(number(index), text(reason).is_some());
+        choice(index, text(reason).is_some());
     }
 }
 
@@ -73,6 +74,13 @@ const CANDIDATE: &str = "content finishReason finishMessage safetyRatings citati
 /// Returns the call of a part with these members. If the part has a text, an empty object is no call.
 fn call_beside<'a>(words: Option<Value<'a>>, call: Option<Value<'a>>) -> Option<Value<'a>> {
     object(call).filter(|call| words.is_none() || has_members(*call))
+}
+
+/// Returns the index of a candidate: its place, if it and all before it have none. `next` counts those.
+fn choice_of(index: Option<Value<'_>>, next: &mut u16) -> u32 {
+    let index = index.map_or(u32::from(*next), |index| number(Some(index)));
+    *next = if index == u32::from(*next) { next.saturating_add(1) } else { 0 };
+    index
 }
 
 /// Whether a call is a new one, not the continuation of the last call.
@@ -110,7 +118,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
             let Some(candidate) = walk.outer.next(payload) else { return walk.end() };
             let [index, content] = members_of(candidate, ["index", "content"]);
             let [role, parts] = content.map_or([None; 2], |content| members_of(content, ["role", "parts"]));
-            (walk.phase, walk.choice, walk.count) = (2, number(index), 0);
+            (walk.phase, walk.choice, walk.count) = (2, choice_of(index, &mut walk.number), 0);
             (walk.element, walk.inner) = (Part::raw(payload, candidate).start, Container::of(payload, array(parts)));
             walk.role(payload, role)
         }

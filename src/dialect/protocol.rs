@@ -102,8 +102,9 @@ impl Protocol {
             "object",
             "output",
             "content",
+            "role",
         ];
-        let [kind, event_type, candidates, feedback, done, message, response, model, object_name, output, content] =
+        let [kind, event_type, candidates, feedback, done, message, response, model, object_name, output, content, role] =
             members_of(whole, names);
         let by_type = [kind, event_type].into_iter().flatten();
         let by_type = by_type
@@ -114,12 +115,13 @@ impl Protocol {
             return known;
         }
         let is_text = |value: Option<Value<'_>>| value.is_some_and(|value| value.kind() == ValueKind::String);
+        let is_nothing = |value: Option<Value<'_>>| value.is_none_or(|value| value.is_null());
         let is_answer = object(message).is_some() || is_text(response);
         Some(if candidates.is_some() || feedback.is_some() {
             Protocol::Gemini
-        } else if is(kind, "message") && array(content).is_some() {
+        } else if is(kind, "message") && (array(content).is_some() || is_nothing(content) && is(role, "assistant")) {
             Protocol::Anthropic
-        } else if is(object_name, "response") && array(output).is_some() {
+        } else if is(object_name, "response") && (array(output).is_some() || is_nothing(output)) {
             Protocol::Responses
         } else if model.is_some() && done.is_some_and(|done| done.kind() == ValueKind::Bool) && is_answer {
             Protocol::Ollama
@@ -145,6 +147,9 @@ mod tests {
             (r#"{"type":"other","content":[]}"#, Some(Protocol::Other)),
             (r#"{"object":"response","output":[]}"#, Some(Protocol::Responses)),
             (r#"{"object":"response","output":{}}"#, Some(Protocol::Other)),
+            (r#"{"object":"response","output":null}"#, Some(Protocol::Responses)),
+            (r#"{"type":"message","role":"assistant","content":null}"#, Some(Protocol::Anthropic)),
+            (r#"{"type":"message","role":"user"}"#, Some(Protocol::Other)),
             (r#"{"object":"other","output":[]}"#, Some(Protocol::Other)),
             (r#"{"model":"m","done":false,"response":"x"}"#, Some(Protocol::Ollama)),
             (r#"{"model":"m","done":true,"message":{}}"#, Some(Protocol::Ollama)),

@@ -35,6 +35,11 @@ impl ItemCounts {
         }
     }
 
+    /// Whether there is an item of this class, or one whose class is unknown.
+    fn has(&self, class: Class) -> bool {
+        [class, Class::Unknown].into_iter().any(|class| self.0.get(class as usize).is_some_and(|count| *count > 0))
+    }
+
     /// Whether there is a tool call of the client.
     pub(super) fn has_call(&self) -> bool {
         self.0.get(Class::Call as usize).is_some_and(|count| *count > 0)
@@ -386,6 +391,12 @@ impl Reported {
         found.map(|item| u32::from(item.number))
     }
 
+    /// Whether the item that an event without an index ends is one whose place a later item has taken: no tracked item
+    /// can be it, and one of its class is gone.
+    pub(super) fn is_gone(&self, address: &Address) -> bool {
+        address.index.is_none() && self.replaced.has(address.class) && self.find(address).is_none()
+    }
+
     /// Returns the number of the item that an event begins, or `None` if the item is new. It is not new if another
     /// event of the item came earlier, or if the event that begins it comes again before the item is over.
     pub(super) fn find_begun(&self, address: &Address) -> Option<u32> {
@@ -557,6 +568,11 @@ impl Reported {
     /// them.
     pub(super) fn began_whole(&self, number: u32) -> bool {
         self.item(number).is_some_and(|item| item.has(BEGAN_WHOLE) && !item.is_done())
+    }
+
+    /// Whether an event ended the item with this number and reported all of it.
+    pub(super) fn is_done(&self, number: u32) -> bool {
+        self.item(number).is_some_and(OutputItem::is_done)
     }
 
     /// Whether all of an item was reported.

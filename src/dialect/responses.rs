@@ -41,7 +41,9 @@ pub(super) fn read<'a>(
         state.begin_response(own.and_then(|response| members_of(response, ["id"])[0]), seen);
     }
     seen.plan.reported = *state.output.reported();
-    let is_body = !kind.starts_with(b"response.") && status.is_some() && array(output).is_some();
+    let is_body = !kind.starts_with(b"response.")
+        && status.is_some()
+        && (array(output).is_some() || output.is_none_or(|output| output.is_null()));
     if !is_body && !kind.starts_with(b"response.") {
         // An event of another type says nothing of the response, whatever members it has.
         return;
@@ -111,6 +113,11 @@ pub(super) fn read<'a>(
         let [index, id, call] = members_of(event, ["output_index", "item_id", "call_id"]);
         let class = Class::of_text(event_text.kind);
         let mut address = Address { call: CallId::of(call), ..Address::of(class, index_of(index), Id::of([id])) };
+        if event_text.name != "delta" && state.output.reported().is_gone(&address) {
+            // Its deltas were reported, and what differs is not known.
+            seen.quirks.insert(Quirk::OddItemIndex);
+            return;
+        }
         let item = find(state, seen, &address, false);
         // If no event opened the call, the stream was resumed after that event. The arguments then come with the whole
         // item.
@@ -120,7 +127,8 @@ pub(super) fn read<'a>(
         seen.flag(repeats, Quirk::ArgumentsAfterEnd);
         let words = words(event, event_text.name);
         let has_text = is_open && piece(class, words).is_some();
-        let is_late = event_text.name == "delta" && has_text && state.texts.is_done(item, event_text.of);
+        let is_done = state.texts.is_done(item, event_text.of) || !is_call && state.output.reported().is_done(item);
+        let is_late = event_text.name == "delta" && has_text && is_done;
         seen.flag(is_late, Quirk::DeltaAfterDone);
         if is_late && is_call {
             // The arguments are whole already.
@@ -180,6 +188,10 @@ pub(super) fn read<'a>(
         let (class, id, call) = identity(item);
         let index = index_of(members_of(event, ["output_index"])[0]);
         let address = Address { call, ends: is_done && has_empty_id(item), ..Address::of(class, index, id) };
+        if is_done && state.output.reported().is_gone(&address) {
+            seen.quirks.insert(Quirk::OddItemIndex);
+            return;
+        }
         let number = find(state, seen, &address, !is_done);
         state.called |= u64::from(class == Class::Call);
         if is_done {

@@ -123,6 +123,12 @@ impl DialectState {
         matches!(&self.output, Output::Blocks(blocks) if blocks.has(index))
     }
 
+    /// Whether the block with this index is neither a tool call of the client nor text, so that it may have an input
+    /// (Anthropic).
+    pub(super) fn may_have_input(&self, index: u32) -> bool {
+        matches!(&self.output, Output::Blocks(blocks) if blocks.has_other(index))
+    }
+
     /// Whether this tool call takes deltas of arguments: an event opened the call without all of its arguments
     /// (Responses).
     pub(super) fn takes_arguments(&self, item: u32) -> bool {
@@ -132,22 +138,22 @@ impl DialectState {
 
     /// Notes that a response with this ID begins. Its items or blocks are numbered from 0 again.
     pub(super) fn begin_response(&mut self, id: Option<Value<'_>>, seen: &mut ReadEvent<'_>) {
-        let was_another = match &mut self.output {
-            Output::Items(reported) => core::mem::replace(reported, Reported::NOTHING).has_any(),
-            Output::Blocks(blocks) => {
-                *blocks = Blocks::NOTHING;
-                true
+        let (was_another, had_output) = match &mut self.output {
+            Output::Items(reported) => {
+                let had_any = core::mem::replace(reported, Reported::NOTHING).has_any();
+                (had_any, had_any)
             }
-            Output::Calls(_) => false,
+            Output::Blocks(blocks) => (true, core::mem::replace(blocks, Blocks::NOTHING).has_any()),
+            Output::Calls(_) => (false, false),
         };
         if was_another {
             self.texts = Texts::NOTHING;
         }
         let id = Id::of([id]).short();
         (seen.begins, seen.forgets) = (true, was_another);
-        // The new response breaks off a response that has not ended.
+        // The new response breaks off a response that has not ended, or is the same one, sent again.
         let is_open = was_another && !self.ended && !self.finished && !self.failed;
-        seen.flag(is_open && self.response != id, Quirk::ReplacedMessage);
+        seen.flag(is_open && (self.response != id || had_output), Quirk::ReplacedMessage);
         (self.response, self.is_later) = (id, self.is_later || was_another);
         (self.finished, self.ended, self.failed, self.called, self.is_odd) = (false, false, false, 0, false);
     }

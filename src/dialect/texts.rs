@@ -205,12 +205,14 @@ impl Texts {
         }
     }
 
-    /// Adds a delta to the text of a part, unless an event ended the text. Returns whether it did.
+    /// Adds a delta to the text of a part, unless an event ended the text or its item. Returns whether it did.
     #[inline(always)]
     pub(super) fn follow(&mut self, item: u32, of: ItemPart, text: Text<'_>, reported: &Reported) -> bool {
         match self.find(item, of) {
             Some(told) if told.is(DONE) => return false,
             Some(told) => told.add(text),
+            // The item came whole.
+            None if reported.is_done(item) => return false,
             None => self.add(item, of, text, reported),
         }
         true

@@ -12,7 +12,7 @@ use crate::chat::index::{top, ChoiceSet, Hint, Read, SeenChoices};
 use crate::chat::read::{plain_text, read};
 use crate::chat::Index;
 use crate::dialect::{self, Protocol, ReadEvent};
-use crate::json::{JsonError, JsonErrorKind, Text};
+use crate::json::{members_of, JsonError, JsonErrorKind, Text, Value, ValueKind};
 use crate::visits::visit;
 use crate::{Quirk, Storage};
 
@@ -432,6 +432,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         let by_usage = !self.index.top.has(top::CHOICES) && self.index.object(payload).is_empty();
         let is_named = by_usage && !matches!(name, b"" | b"message") && self.dialect.protocol.is_none();
         let has_kind = is_named
+            || by_usage && self.index.top.has(top::USAGE) && says_more(payload)
             || self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text()).is_some_and(|kind| !kind.is_empty());
         let is_other = by_usage && (has_kind || self.facts.foreign && !self.facts.own_event);
         let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
@@ -548,6 +549,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.pending = pending;
         Some(self.dispatch(storage, &[], self.offset, true))
     }
+}
+
+/// Whether an event without choices has a text under a name that other protocols use for one.
+#[cold]
+fn says_more(payload: &[u8]) -> bool {
+    let names = ["output", "result", "response", "text", "content", "message", "delta", "answer"];
+    let says = |value: Value<'_>| match value.kind() {
+        ValueKind::String | ValueKind::Object | ValueKind::Array => !matches!(value.raw(), b"\"\"" | b"{}" | b"[]"),
+        _ => false,
+    };
+    members_of(Value::of_payload(payload), names).into_iter().flatten().any(says)
 }
 
 /// Whether an event only keeps the connection alive, by its type or, without a type, by its name.

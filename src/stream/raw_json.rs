@@ -118,7 +118,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         start: usize,
         last: bool,
     ) -> AfterPiece {
-        // After a whole payload, only `[DONE]` and a field named `error` can begin another event.
+        // After a whole payload, only `[DONE]`, an object and a field named `error` can begin another event.
         let is_free = !self.buffer.has_data();
         let mut at = 0;
         while let Some(&byte) = bytes.get(at) {
@@ -132,6 +132,11 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 Line::Lead | Line::Space | Line::BetweenRaw if is_free && byte == b'{' => {
                     self.begin_raw(start.saturating_add(at));
                     continue;
+                }
+                Line::Lead | Line::Space if !is_free && byte == b'{' => {
+                    // The event before has no blank line, so it ends here.
+                    let found = self.dispatch_before_next(storage, window);
+                    return AfterPiece::Within(start.saturating_add(at), found);
                 }
                 Line::Lead | Line::Space if byte == b'[' => self.line = Line::Bracket(1),
                 Line::Lead => {

@@ -83,7 +83,7 @@ fn unknown_lines() {
         ("id: 123456789\n{\"a\":1}\n", &[r#"{"a":1} F11 F23"#]),
         ("data: {\"a\":\ndata\n 1}\n\n", &["{\"a\":\n\n 1} F6"]),
         ("data: {\"a\":\n 1}\n\n", &["{\"a\":\n 1} F6"]),
-        ("data: {\"a\":1}\n{\"b\":2}\n\n", &[r#"{"a":1}"#]),
+        ("data: {\"a\":1}\n{\"b\":2}\n\n", &[r#"{"a":1} F28"#, r#"{"b":2} F23"#]),
         ("data: {\"a\":1} junk\n\n", &[r#"{"a":1} "#, "bad junk"]),
         ("data: {\"a\":1}}\ndata: x\n\n", &[r#"{"a":1}"#, "bad }\nx"]),
         // A blank line ends an open raw value between events. In a response without fields it is ignored.
