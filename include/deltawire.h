@@ -29,14 +29,15 @@
  *
  * The sections of this file are in the order of use: versions, statuses, a parser and its block,
  * events, callbacks, batches, direct reading, workspaces, the end of a stream, chunks and values,
- * the whole message, quirks. What applies to all of them:
+ * the whole message, writing, quirks. What applies to all of them:
  *
  * ALLOCATION  The library never allocates. The caller provides all memory.
  * MEMORY      A parser is one block of memory: its state and tables, then room for an event that a
  *             read cut. Without DELTAWIRE_CFG_GROW no event may be longer than that room. Between
  *             calls the block holds no pointers (not to itself, to input, callbacks or user), so a
  *             memcpy of the block, outside of a call, is a snapshot or a move. A block is aligned
- *             to DELTAWIRE_ALIGN. All of this also holds for an assembler and a workspace.
+ *             to DELTAWIRE_ALIGN. All of this also holds for an assembler, a workspace and a
+ *             writer.
  * VIEWS       What a callback receives is valid until the callback returns. The offsets in the
  *             events of a batch are valid until the next call on the parser, while input and
  *             scratch are unchanged. A deltawire_value is valid while its bytes are.
@@ -69,10 +70,11 @@
  *             (see docs/gateway.md).
  * FAULTS      Faults in the data are events (DELTAWIRE_EV_MALFORMED, _TOO_LONG, _LIMIT, _QUIRK),
  *             and the stream goes on. A status describes the call.
- * THREADS     Any thread may use a parser or a workspace, but only one thread at a time. The
- *             library has no locks, no thread-locals, and one global: a byte that says what the
- *             processor can do. The first call sets it, and every thread would set the same value.
- *             Functions that take only const pointers may run at the same time.
+ * THREADS     Any thread may use a parser, an assembler, a workspace or a writer, but only one
+ *             thread at a time. The library has no locks, no thread-locals, and one global: a
+ *             byte that says what the processor can do. The first call sets it, and every
+ *             thread would set the same value. Functions that take only const pointers may run
+ *             at the same time.
  * REENTRANCY  A callback may call functions that take a deltawire_chunk, a deltawire_value, an
  *             assembler or another parser. Functions that take the calling parser, or the workspace
  *             that it is reading with, change nothing: they answer E_REENTRANT, or 0 if they return
@@ -164,11 +166,16 @@ typedef int32_t deltawire_status;
 #define DELTAWIRE_MORE 2
 
 // The block is too small. A parser answers this for an event that a read cut (only with
-// `DELTAWIRE_CFG_GROW`), an assembler for a message. Give it a block of `deltawire_need` or
-// `deltawire_message_need` bytes: after `realloc` call `deltawire_resize`, or call `deltawire_move`
-// with another block. Then call again with the bytes from `consumed` on. A batch has written the
-// events before the cut one: process them first.
+// `DELTAWIRE_CFG_GROW`), an assembler for a message, a writer (`deltawire_writer_put`) for what it
+// writes later. Give it a block of `deltawire_need` or `deltawire_message_need` bytes: after
+// `realloc` call `deltawire_resize`, or call `deltawire_move` with another block. Then call again
+// with the bytes from `consumed` on. A batch has written the events before the cut one: process
+// them first.
 #define DELTAWIRE_NEED_STORAGE 3
+
+// A writer: the buffer has no room for the next event, which needs `deltawire_writer_room` bytes.
+// Send what was written, then call again with the same event.
+#define DELTAWIRE_NEED_ROOM 4
 
 // A getter's answer: there is no such value, or it has another type.
 #define DELTAWIRE_ABSENT 10
@@ -201,6 +208,22 @@ typedef int32_t deltawire_status;
 // block had no room for it, and the caller gave fewer bytes or other bytes. Call again with the
 // bytes from `consumed` on.
 #define DELTAWIRE_E_RESUME -8
+
+// A writer: the protocol has no place for the event.
+#define DELTAWIRE_E_NO_PLACE -9
+
+// A writer: the event comes too late: its choice finished, its call is over, or the call's ID and
+// name were written.
+#define DELTAWIRE_E_LATE -10
+
+// A writer: a value is not JSON by RFC 8259, or nests more than 100 levels deep.
+#define DELTAWIRE_E_JSON -11
+
+// A writer: a choice has no finish reason, or no choice began.
+#define DELTAWIRE_E_UNFINISHED -12
+
+// A writer: the stream ended before.
+#define DELTAWIRE_E_ENDED -13
 
 // A callback returned a number below 0, which `deltawire_user_code` returns.
 #define DELTAWIRE_E_ABORTED -100
@@ -1643,6 +1666,23 @@ deltawire_status deltawire_chunk_member(const deltawire_chunk *c,
                                         size_t len,
                                         deltawire_value *out);
 
+// Returns where a value of a chunk lies in the event's bytes on the wire, so that a gateway can
+// replace it and send every other byte as it came: `*start` and `*end` are offsets in `event`.
+// `value` must point into the payload, as `deltawire_chunk_field`, `deltawire_chunk_member` and
+// `deltawire_value_member` return it. `event` are the bytes of the event (`start` to `end` of its
+// deltawire_at or of its frame), however reads cut it. They are compared with the payload, so a
+// wrong place is never returned. If the value lies in several data lines, what replaces it makes
+// one line of them. What replaces it is JSON in one line.
+//
+// Answers OK, ABSENT (the payload is not what the data lines have, or another field is between the
+// lines of the value: send the event as it is), E_NULL, E_RANGE (`len`).
+deltawire_status deltawire_chunk_place(const deltawire_chunk *c,
+                                       const void *event,
+                                       size_t len,
+                                       const deltawire_value *value,
+                                       size_t *start,
+                                       size_t *end);
+
 // Returns the payload: the data lines of the event, joined by LF. Answers OK, E_NULL.
 deltawire_status deltawire_chunk_payload(const deltawire_chunk *c, deltawire_str *out);
 
@@ -2038,6 +2078,150 @@ deltawire_status deltawire_message_member(const deltawire_message *m,
                                           char *buf,
                                           size_t cap,
                                           size_t *need);
+
+// -------------------------------------------------------------------------------------------------
+// Writing
+
+// The request has `stream_options.include_usage`: each chunk of a chat completion has a `usage`,
+// and the last one has the counts. The other protocols always write the usage.
+#define DELTAWIRE_WRITE_USAGE 1
+
+// Each event has an `id`: its sequence number.
+#define DELTAWIRE_WRITE_EVENT_IDS 2
+
+// How a stream is written, and what each of its events repeats. A member that is 0 or absent
+// selects its default. `deltawire_writer_init` copies the struct and its texts.
+typedef struct {
+    // `sizeof(deltawire_writer_config)`; `DELTAWIRE_WRITER_CONFIG_INIT` sets it.
+    uint32_t size;
+    // `DELTAWIRE_PROTOCOL_*`: CHAT, RESPONSES or ANTHROPIC.
+    uint32_t protocol;
+    // `DELTAWIRE_WRITE_*`, or-ed.
+    uint32_t flags;
+    // A text is cut into events of at most this many bytes of text, between characters. 0 is 4096;
+    // at least 16.
+    uint32_t text_len;
+    // How long the client waits before it reconnects, in milliseconds, sent with the first event.
+    // 0: nothing is sent.
+    uint32_t retry;
+    // Always 0.
+    uint32_t reserved;
+    // When the response was made, in seconds since 1970.
+    uint64_t created;
+    // The sequence number of the first event.
+    uint64_t first_sequence;
+    // The ID of the response, UTF-8.
+    deltawire_str id;
+    // The model, UTF-8.
+    deltawire_str model;
+    // More members, a JSON object: those of every chunk in chat completions, of the response in
+    // Responses, of the message in Anthropic Messages. docs/writing.md has the defaults of members
+    // that Responses demands.
+    deltawire_str members;
+} deltawire_writer_config;
+
+// A deltawire_writer_config with its size; all other members are zero or absent.
+#define DELTAWIRE_WRITER_CONFIG_INIT \
+    {sizeof(deltawire_writer_config), 0, 0, 0, 0, 0, 0, 0, {NULL, 0}, {NULL, 0}, {NULL, 0}}
+
+// How many bytes of a writer's block its state takes, with room to spare; its memory is the rest.
+// This constant grows only with `DELTAWIRE_ABI`.
+#define DELTAWIRE_WRITER_STATE_SIZE 3072
+
+// The size of a writer's block, in bytes, with `bytes` for the ID, the model and the members of its
+// config (in chat completions twice, escaped) and for what has to be written later.
+#define DELTAWIRE_WRITER_SIZE(bytes) \
+    (DELTAWIRE_WRITER_STATE_SIZE + (((bytes) + sizeof(uint64_t) - 1u) & ~(sizeof(uint64_t) - 1u)))
+
+// A writer: it turns the events of a response into the bytes of an event stream. Its address is
+// that of its block: `(deltawire_writer *)mem`.
+typedef struct deltawire_writer deltawire_writer;
+
+// The size of a writer's block, in bytes, that has room for what each event repeats and for
+// `bytes` more of what has to be written later: the texts of Responses, escaped, and the fragments
+// of tool calls that wait. Returns 0 if no block is that large, or if `deltawire_writer_init`
+// would not answer OK for `cfg`.
+size_t deltawire_writer_size(const deltawire_writer_config *cfg, size_t bytes);
+
+// Makes a writer in the block `mem` of `mem_len` bytes. `*out`, unless `out` is NULL, becomes
+// `(deltawire_writer *)mem`. Nothing is written to the stream yet. Answers OK, E_NULL, E_ALIGN,
+// E_SMALL (less than `deltawire_writer_size(cfg, 0)`), E_RANGE (beyond any memory), E_CONFIG
+// (`size`; a protocol that is not written; unknown flags; an ID or a model that is not UTF-8;
+// `members` that are no JSON object). On failure nothing is written.
+deltawire_status deltawire_writer_init(void *mem,
+                                       size_t mem_len,
+                                       const deltawire_writer_config *cfg,
+                                       deltawire_writer **out);
+
+// Writes an event of a response: what a parser emitted, or what the program says. Of the event
+// only `kind`, `flags`, `choice`, `call`, `code` and `number` count, with the meaning that the
+// comment of its kind gives them; `text` is its Text, `aux` its Aux. (Flags that tell where texts
+// lie have no meaning here.) To write a text, a zeroed event with its `kind` is enough; a name
+// that comes whole has `DELTAWIRE_EVF_REPLACES`, plain text instead of the JSON of an error
+// `DELTAWIRE_EVF_PLAIN`. Join a text of JSON that came in pieces first. docs/writing.md tells what
+// becomes of each kind.
+//
+// `buf` of `cap` bytes collects what is to be sent: `*len` bytes of it are written so far, and the
+// call adds whole events behind them. Set `*len` to 0 before the first call, and whenever you have
+// sent them.
+//
+// NEED_ROOM: the next event does not fit. Send what `buf` has, give at least
+// `deltawire_writer_room` bytes, and call again with the same event and texts; what was written of
+// it is not written twice. NEED_STORAGE: the block is too small for what has to be written later.
+// Give the writer a block of `deltawire_writer_need` bytes (`deltawire_writer_resize`), and call
+// again with the same event. After any status below 0 the event is left out; no more of it may be
+// written than the beginning of its choice or its part. The stream goes on with the next event.
+//
+// Answers OK, NEED_ROOM, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (a length; an unknown
+// kind; a choice from 64 on; more calls than 32), E_NO_PLACE (the protocol has no place for the
+// event), E_LATE (its choice finished, or its call is over), E_JSON, E_ENDED, E_UNFINISHED (only
+// `deltawire_writer_finish`).
+deltawire_status deltawire_writer_put(deltawire_writer *w,
+                                      const deltawire_event *event,
+                                      const char *text,
+                                      size_t text_len,
+                                      const char *aux,
+                                      size_t aux_len,
+                                      char *buf,
+                                      size_t cap,
+                                      size_t *len);
+
+// Ends the stream after every choice has a finish reason: closes what is open, and writes the
+// usage and the end. Answers as `deltawire_writer_put`, and E_UNFINISHED if a choice has no finish
+// reason, or none began: call `deltawire_writer_fail`, so that nobody takes the stream for whole.
+// A stream that is dropped without either looks cut.
+deltawire_status deltawire_writer_finish(deltawire_writer *w, char *buf, size_t cap, size_t *len);
+
+// Ends the stream with an error of this message, with the counts of tokens so far where the
+// protocol has a place for them, and without the end that a whole stream has. An error in JSON is
+// an event, `DELTAWIRE_EV_ERROR`. Answers as `deltawire_writer_put`.
+deltawire_status deltawire_writer_fail(deltawire_writer *w,
+                                       const char *message,
+                                       size_t message_len,
+                                       char *buf,
+                                       size_t cap,
+                                       size_t *len);
+
+// Writes what only keeps the connection alive: a `ping` in Anthropic Messages once the message
+// began, else a comment. Answers as `deltawire_writer_put`.
+deltawire_status deltawire_writer_keep_alive(deltawire_writer *w,
+                                             char *buf,
+                                             size_t cap,
+                                             size_t *len);
+
+// The room that the next event needs, in bytes: after NEED_ROOM `cap - *len` must be at least
+// this. Returns 0 if the last call had enough, or if `w` is not a writer.
+size_t deltawire_writer_room(const deltawire_writer *w);
+
+// The size of the block that the writer needs, in bytes: after NEED_STORAGE the least that the
+// event needs (take twice as much, and the block grows seldom); otherwise the smallest size that
+// holds what the writer keeps. Returns 0 if `w` is not a writer.
+size_t deltawire_writer_need(const deltawire_writer *w);
+
+// Tells the writer that its block has `mem_len` bytes now. To move a writer, copy the bytes of its
+// block (`realloc`, or `memcpy` to another block) and call this with the new address. Answers OK,
+// E_NULL, E_ALIGN, E_STATE, E_SMALL, E_RANGE (beyond any memory).
+deltawire_status deltawire_writer_resize(deltawire_writer *w, size_t mem_len);
 
 // -------------------------------------------------------------------------------------------------
 // Quirks

@@ -13,9 +13,9 @@
 //         std::cout << " (" << to_string(parser.end()) << ")\n";
 //     }  // Hello (done)
 //
-// OWNERSHIP   A `parser`, an `assembler` and a `workspace` own their block of memory on the heap. A parser and an
-//             assembler replace their block by a larger one when it is too small. All three can be moved; `clone()`
-//             copies parsers and assemblers. An object that was moved from may be destroyed or assigned to. Every
+// OWNERSHIP   A `parser`, an `assembler`, a `workspace` and a `writer` own their block of memory on the heap. All but a
+//             workspace replace their block by a larger one when it is too small. All can be moved; `clone()` copies
+//             parsers and assemblers. An object that was moved from may be destroyed or assigned to. Every
 //             other call on it throws status::null or, if the function is noexcept, returns 0, nothing or status::ok.
 // LIFETIMES   Views are borrowed. What a handler receives (`at`, `chunk_view`, `value`, every std::string_view) is
 //             valid until its method returns. An `event` of a batch is valid until the iterator is advanced. A
@@ -77,6 +77,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <iterator>
 #include <memory>
@@ -105,6 +106,7 @@ enum class status : std::int32_t {
     paused = DELTAWIRE_PAUSED,
     more = DELTAWIRE_MORE,
     need_storage = DELTAWIRE_NEED_STORAGE,
+    need_room = DELTAWIRE_NEED_ROOM,
     absent = DELTAWIRE_ABSENT,
     null = DELTAWIRE_E_NULL,
     config = DELTAWIRE_E_CONFIG,
@@ -114,6 +116,11 @@ enum class status : std::int32_t {
     reentrant = DELTAWIRE_E_REENTRANT,
     range = DELTAWIRE_E_RANGE,
     resume = DELTAWIRE_E_RESUME,
+    no_place = DELTAWIRE_E_NO_PLACE,
+    late = DELTAWIRE_E_LATE,
+    json = DELTAWIRE_E_JSON,
+    unfinished = DELTAWIRE_E_UNFINISHED,
+    ended = DELTAWIRE_E_ENDED,
     aborted = DELTAWIRE_E_ABORTED,
     callback = DELTAWIRE_E_CALLBACK,
     strict = DELTAWIRE_E_STRICT,
@@ -858,6 +865,16 @@ public:
         deltawire_str text = {nullptr, 0};
         if (deltawire_chunk_payload(raw_, &text) != DELTAWIRE_OK) return {};
         return detail::view(text);
+    }
+    /// The bytes before and after a value of the chunk in `event`, the event's bytes on the wire: to replace the value,
+    /// send the first, the new value (JSON in one line) and the second. `v` must point into the payload. Empty if the
+    /// event can be sent only as it is; `deltawire_chunk_place` says when.
+    std::optional<std::pair<std::string_view, std::string_view>> around(const value &v,
+                                                                        std::string_view event) const noexcept {
+        std::size_t start = 0, end = 0;
+        const deltawire_status s = deltawire_chunk_place(raw_, event.data(), event.size(), &v.native(), &start, &end);
+        if (s != DELTAWIRE_OK) return std::nullopt;
+        return std::make_pair(event.substr(0, start), event.substr(end));
     }
     const deltawire_chunk *native() const noexcept { return raw_; }
 
@@ -2275,6 +2292,140 @@ private:
     detail::block block_ = {};
     std::size_t len_ = 0;
     std::size_t max_ = 0;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The writer
+
+/// How a stream is written, and what each of its events repeats: see `deltawire_writer_config`. The writer copies the
+/// texts.
+struct writer_config {
+    /// Chat completions, Responses or Anthropic.
+    deltawire::protocol protocol = deltawire::protocol::chat;
+    std::string_view id = {};
+    std::string_view model = {};
+    /// More members, a JSON object.
+    std::string_view members = {};
+    /// Seconds since 1970.
+    std::uint64_t created = 0;
+    std::uint64_t first_sequence = 0;
+    /// Chat completions: the request has `stream_options.include_usage`.
+    bool usage = false;
+    /// Each event has an `id`: its sequence number.
+    bool event_ids = false;
+    /// Milliseconds; 0: none.
+    std::uint32_t retry = 0;
+    /// Bytes of text in an event; 0 is 4096.
+    std::uint32_t text_len = 0;
+    /// The largest block, in bytes; 0 is 64 MiB. An event that needs more throws status::need_storage.
+    std::size_t max_bytes = 0;
+};
+
+/// Writes a response as an event stream: `put` its events, then `finish()`, or `fail` if it is not whole. The bytes to
+/// send collect in `written()`; `clear()` them when they are sent. docs/writing.md tells what becomes of each event.
+///
+/// Calls return status::ok, or why nothing was written: no_place, late, json, range, unfinished (`finish`) or ended. The
+/// stream goes on with the next event.
+class writer {
+public:
+    explicit writer(const writer_config &how)
+        : max_(detail::block_len(how.max_bytes == 0 ? std::size_t{64} << 20 : how.max_bytes)) {
+        deltawire_writer_config c = DELTAWIRE_WRITER_CONFIG_INIT;
+        c.protocol = static_cast<std::uint32_t>(how.protocol);
+        c.flags = (how.usage ? std::uint32_t{DELTAWIRE_WRITE_USAGE} : 0U) |
+                  (how.event_ids ? std::uint32_t{DELTAWIRE_WRITE_EVENT_IDS} : 0U);
+        c.text_len = how.text_len;
+        c.retry = how.retry;
+        c.created = how.created;
+        c.first_sequence = how.first_sequence;
+        c.id = {how.id.data(), how.id.size()};
+        c.model = {how.model.data(), how.model.size()};
+        c.members = {how.members.data(), how.members.size()};
+        const std::size_t size = deltawire_writer_size(&c, 1024);
+        if (size == 0) detail::fail(status::config);
+        len_ = detail::block_len(size);
+        block_ = detail::make_block(len_);
+        detail::checked(deltawire_writer_init(block_.get(), len_, &c, nullptr));
+    }
+    writer(writer &&) noexcept = default;
+    writer &operator=(writer &&) noexcept = default;
+
+    /// Writes an event of a batch. Join a text of JSON that came in pieces first.
+    status put(const event &e) { return put(e.native(), e.text(), e.aux()); }
+    /// Writes an event with these texts: its offsets and lengths do not count.
+    status put(const deltawire_event &e, std::string_view text, std::string_view aux = {}) {
+        return call([&](char *buf, std::size_t cap, std::size_t *len) {
+            return deltawire_writer_put(native(), &e, text.data(), text.size(), aux.data(), aux.size(), buf, cap, len);
+        });
+    }
+    /// Writes a text: content, a whole name, a finish reason, the JSON of a usage, … For a tool call the text is its ID.
+    status put(event_kind kind, std::string_view text, std::uint32_t choice = 0, std::uint32_t call = 0) {
+        deltawire_event e = {};
+        e.kind = static_cast<std::uint16_t>(kind);
+        e.choice = choice;
+        e.call = call;
+        if (kind == event_kind::tool_name || kind == event_kind::function_name) e.flags = DELTAWIRE_EVF_REPLACES;
+        return put(e, text);
+    }
+    /// Ends the stream after every choice has a finish reason.
+    status finish() {
+        return call([&](char *buf, std::size_t cap, std::size_t *len) {
+            return deltawire_writer_finish(native(), buf, cap, len);
+        });
+    }
+    /// Ends the stream with an error.
+    status fail(std::string_view message) {
+        return call([&](char *buf, std::size_t cap, std::size_t *len) {
+            return deltawire_writer_fail(native(), message.data(), message.size(), buf, cap, len);
+        });
+    }
+    /// Writes what only keeps the connection alive.
+    status keep_alive() {
+        return call([&](char *buf, std::size_t cap, std::size_t *len) {
+            return deltawire_writer_keep_alive(native(), buf, cap, len);
+        });
+    }
+
+    /// The bytes that were written and not cleared; valid until the next call.
+    std::string_view written() const noexcept { return std::string_view(buffer_.data(), used_); }
+    void clear() noexcept { used_ = 0; }
+
+    /// The writer of the C interface; NULL if this object was moved from.
+    deltawire_writer *native() noexcept { return reinterpret_cast<deltawire_writer *>(block_.get()); }
+
+private:
+    template <class Call>
+    status call(Call write) {
+        for (;;) {
+            const deltawire_status s = write(buffer_.data(), buffer_.size(), &used_);
+            if (s == DELTAWIRE_NEED_ROOM) {
+                buffer_.resize(2 * (used_ + deltawire_writer_room(native())));
+            } else if (s == DELTAWIRE_NEED_STORAGE) {
+                grow();
+            } else if (s == DELTAWIRE_E_RANGE || (s <= DELTAWIRE_E_NO_PLACE && s >= DELTAWIRE_E_ENDED)) {
+                return static_cast<status>(s);
+            } else {
+                return detail::checked(s);
+            }
+        }
+    }
+
+    void grow() {
+        const std::size_t need = deltawire_writer_need(native());
+        if (need > max_) detail::fail(status::need_storage);
+        const std::size_t len = detail::block_len(need < max_ / 2 ? 2 * need : max_);
+        detail::block next = detail::make_block(len);
+        std::memcpy(next.get(), block_.get(), len_);
+        block_ = std::move(next);
+        len_ = len;
+        detail::checked(deltawire_writer_resize(native(), len_));
+    }
+
+    detail::block block_ = {};
+    std::size_t len_ = 0;
+    std::size_t max_ = 0;
+    std::string buffer_ = {};
+    std::size_t used_ = 0;
 };
 
 }  // namespace deltawire

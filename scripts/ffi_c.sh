@@ -14,7 +14,7 @@ mkdir -p "$out/logs"
 
 python3 -B "$src/coverage.py" hits "$lib/include/deltawire.h" >"$out/hits.h"
 common=(counted text log meter drive cases)
-programs=(check message values shared)
+programs=(check message values shared write)
 
 # build FOLDER COMPILER LIBRARY FLAG...
 build() {
@@ -78,6 +78,33 @@ pass ffi-c-message
 "$out/gcc/values"
 pass ffi-c-values
 
+"$out/gcc/write"
+# Into a buffer that is always too small, and a block that always is: the bytes must be those of the Rust writer. (Arguments that
+# Gemini sends by path are put together by the command, not by the writer.)
+cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
+written=0
+for stream in "${samples[@]}" "${streams[@]}" "${protocols[@]}"; do
+  ! grep -q partialArgs "$stream" || continue
+  for to in chat anthropic responses; do
+    "$TARGET/debug/deltawire" convert --to $to "$stream" >"$out/converted" 2>"$out/convert.err" || true
+    "$out/gcc/write" $to --room 1 "$stream" | cmp - "$out/converted" || fail "$stream is written as another stream of $to"
+    written=$((written + 1))
+  done
+done
+echo "NOTE ffi-c-write: $written streams written"
+# The example of docs/writing.md.
+{
+  python3 -B scripts/fences.py docs/writing.md c
+  printf '#include <stdio.h>\nstatic int print(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) != len; }\n'
+  printf 'int main(void) { return answer("Hello", print, stdout); }\n'
+} >"$out/writing.c"
+gcc -std=c99 -Wall -Wextra -pedantic -Werror -I "$lib/include" "$out/writing.c" "$lib/libdeltawire.a" -o "$out/writing"
+"$out/writing" >"$out/writing.txt" || fail "the example of docs/writing.md"
+grep -q '"text":"Hello"' "$out/writing.txt" && [ "$(tail -n 2 "$out/writing.txt" | head -n 1)" = 'data: {"type":"message_stop"}' ] ||
+  fail "the example of docs/writing.md writes: $(cat "$out/writing.txt")"
+corpus_or_skip ffi-c-write
+pass ffi-c-write
+
 # The example at the start of the header.
 sed -n '/#include <deltawire/,/^ \* The sections/s|^ \*     ||p' include/deltawire.h >"$out/example.c"
 gcc -std=c99 -Wall -Wextra -pedantic -Werror -I "$lib/include" "$out/example.c" "$lib/libdeltawire.a" -o "$out/example"
@@ -113,6 +140,12 @@ has "$instrumented" __asan_report_load || fail "the library is not instrumented"
 "$out/asan/check" meters "$out/logs" --part "$(full 5 23)" "${samples[@]}" "${made[@]}"
 "$out/asan/shared" --part 5 "${samples[@]}" "${made[@]}" "${streams[@]}" "${protocols[@]}"
 "$out/asan/values"
+"$out/asan/write"
+for to in chat anthropic responses; do
+  for sample in samples/{choices,weather,openrouter}.sse; do
+    "$out/asan/write" $to --room 1 "$sample" | cmp - <("$out/gcc/write" $to "$sample")
+  done
+done
 for sample in samples/{choices,weather,openrouter}.sse; do
   for way in "" --batch; do
     "$out/asan/message" ${way:+"$way"} --read 7 "$sample" >"$out/message.json"
@@ -128,6 +161,7 @@ grind() { valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=all
 grind "$out/gcc/check" cases --malloc --part 997 tests/quirks
 grind "$out/gcc/check" streams "$out/logs" --malloc --part 41 "${samples[@]}"
 grind "$out/gcc/shared" --part 5 "${samples[@]}"
+grind "$out/gcc/write"
 ! in_full || grind "$out/gcc/values"
 grind "$out/gcc/check" cases --malloc --part 13 $src
 for way in "" --batch; do

@@ -101,6 +101,19 @@ built use g++ -std=c++20 -O1 -g
 "$work/use-g++" samples
 pass ffi-cpp-use
 
+# What the writer writes: the bytes of the Rust writer. (The command puts together arguments that Gemini sends by path.)
+built write g++ -std=c++17 -O1 -g
+"$work/write-g++"
+cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
+for stream in "${streams[@]}" "${protocols[@]}"; do
+  ! grep -q partialArgs "$stream" || continue
+  for to in chat anthropic responses; do
+    "$TARGET/debug/deltawire" convert --to $to "$stream" >"$work/converted" 2>"$work/said" || true
+    "$work/write-g++" $to "$stream" | cmp - "$work/converted" || fail "$stream is written as another stream of $to"
+  done
+done
+pass ffi-cpp-write
+
 for compiler in "${compilers[@]}"; do
   said=$("$work/bare-$compiler" <samples/content.sse 2>/dev/null)
   [ "$said" = $'The tide turns at 6:40.\n\nBring "boots".' ] || fail "quickstart by $compiler says: $said"
@@ -113,7 +126,7 @@ pass ffi-cpp-quickstart
 
 sanitizer=${compilers[-1]}
 sanitized=(-std=c++17 -O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all -DDELTAWIRE_NO_FROM_CHARS)
-for name in log throw use; do
+for name in log throw use write; do
   built $name "$sanitizer" "${sanitized[@]}"
   nm "$work/$name-$sanitizer" | grep __asan_init >/dev/null || fail "$name has no sanitizer in it"
 done
@@ -122,6 +135,10 @@ done
 "$work/log-$sanitizer" meters "$work/logs" samples/*.sse
 "$work/throw-$sanitizer" tests/quirks --quick
 "$work/use-$sanitizer" samples
+"$work/write-$sanitizer"
+for to in chat anthropic responses; do
+  "$work/write-$sanitizer" $to samples/weather.sse | cmp - <("$work/write-g++" $to samples/weather.sse)
+done
 # g++ and clang++ define different constants for them.
 if [ "$sanitizer" != g++ ] && in_full; then
   g++ "${flags[@]}" "${sanitized[@]}" $src/use.cpp "$lib" -o "$work/use-sanitized-g++"

@@ -60,14 +60,21 @@ logged=(samples/*.sse samples/*body.json)
 mapfile -t -O "${#logged[@]}" logged < <(of_protocols)
 event_log "$work/logs" "${logged[@]}"
 for stream in "${logged[@]}"; do ln -sf "$(realpath "$stream")" "$work/logs/streams/"; done
+# What the command writes of them in each protocol.
+cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
+for stream in "${logged[@]}"; do
+  for to in chat anthropic responses; do
+    "$TARGET/debug/deltawire" convert --to $to "$stream" >"$work/logs/${stream##*/}.$to" 2>"$work/said" || true
+  done
+done
 DELTAWIRE_LOGS=$work/logs run go-logs -run TestRust
-ran go-logs TestRustLogs TestRustMeters
+ran go-logs TestRustLogs TestRustMeters TestRustWriter
 grep -hE '[0-9]+ streams, [0-9]+ (runs|meters)' "$work/go-logs.log" | sed 's/^ *[^ ]* /NOTE /'
 pass go-logs
 
 run go-test -bench . -benchtime 1x
 ran go-test TestQuirkCases TestMessageSamples TestHTTP TestNames TestFeed TestTee TestMeter TestMeterTexts TestCopies \
-  TestProxy Example_reverseProxy
+  TestProxy TestStreamWriter TestPlace Example_reverseProxy ExampleWriter
 grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /NOTE /' || true
 pass go-test
 ran go-test TestSteadyState TestSmallArray

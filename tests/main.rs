@@ -21,6 +21,7 @@ mod oracle;
 mod protocols;
 mod pull;
 mod quirks;
+mod rewrite;
 mod size;
 mod small_worlds;
 mod splits;

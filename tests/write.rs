@@ -5,4 +5,5 @@
 mod bytes;
 mod naive;
 mod odd;
+mod row;
 mod run;

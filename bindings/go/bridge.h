@@ -180,4 +180,55 @@ static inline deltawire_status bridge_u64(const char *json, size_t len, uint64_t
     return deltawire_value_u64(&v, out);
 }
 
+/* Makes a writer in the block `mem`. Without a block, writes the size of one to *need. */
+static inline deltawire_status bridge_writer_init(void *mem, size_t mem_len, uint32_t protocol, uint32_t flags,
+                                                  uint32_t text_len, uint32_t retry, uint64_t created, uint64_t first,
+                                                  const char *id, size_t id_len, const char *model, size_t model_len,
+                                                  const char *members, size_t members_len, size_t *need) {
+    deltawire_writer_config c = DELTAWIRE_WRITER_CONFIG_INIT;
+    c.protocol = protocol, c.flags = flags, c.text_len = text_len, c.retry = retry;
+    c.created = created, c.first_sequence = first;
+    c.id.ptr = id, c.id.len = id_len;
+    c.model.ptr = model, c.model.len = model_len;
+    c.members.ptr = members, c.members.len = members_len;
+    if (mem != NULL) return deltawire_writer_init(mem, mem_len, &c, NULL);
+    *need = deltawire_writer_size(&c, 1024);
+    return *need ? DELTAWIRE_OK : DELTAWIRE_E_CONFIG;
+}
+static inline deltawire_status bridge_writer_put(void *w, uint16_t kind, uint16_t flags, uint32_t choice, uint32_t call,
+                                                 uint32_t code, uint64_t number, const char *text, size_t text_len,
+                                                 const char *aux, size_t aux_len, char *buf, size_t cap, size_t *len) {
+    deltawire_event e;
+    memset(&e, 0, sizeof e);
+    e.kind = kind, e.flags = flags, e.choice = choice, e.call = call, e.code = code, e.number = number;
+    return deltawire_writer_put((deltawire_writer *)w, &e, text, text_len, aux, aux_len, buf, cap, len);
+}
+static inline deltawire_status bridge_writer_finish(void *w, char *buf, size_t cap, size_t *len) {
+    return deltawire_writer_finish((deltawire_writer *)w, buf, cap, len);
+}
+static inline deltawire_status bridge_writer_fail(void *w, const char *message, size_t message_len, char *buf, size_t cap,
+                                                  size_t *len) {
+    return deltawire_writer_fail((deltawire_writer *)w, message, message_len, buf, cap, len);
+}
+static inline deltawire_status bridge_writer_keep_alive(void *w, char *buf, size_t cap, size_t *len) {
+    return deltawire_writer_keep_alive((deltawire_writer *)w, buf, cap, len);
+}
+static inline size_t bridge_writer_room(const void *w) { return deltawire_writer_room((const deltawire_writer *)w); }
+static inline size_t bridge_writer_need(const void *w) { return deltawire_writer_need((const deltawire_writer *)w); }
+static inline deltawire_status bridge_writer_resize(void *w, size_t len) {
+    return deltawire_writer_resize((deltawire_writer *)w, len);
+}
+
+/* Finds the value at `off` of a payload in the bytes of its event. */
+static inline deltawire_status bridge_place(const char *payload, size_t len, size_t off, size_t value_len,
+                                            const char *event, size_t event_len, size_t *start, size_t *end) {
+    deltawire_chunk_storage storage;
+    const deltawire_chunk *chunk;
+    deltawire_value v;
+    deltawire_status status = deltawire_chunk_open(payload, len, &storage, &chunk);
+    if (status == DELTAWIRE_OK) status = deltawire_value_open(payload + off, value_len, &v);
+    if (status == DELTAWIRE_OK) status = deltawire_chunk_place(chunk, event, event_len, &v, start, end);
+    return status;
+}
+
 #endif

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	deltawire "deltawire.dev/go"
@@ -175,4 +176,31 @@ data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"1}
 	// call 0: a
 	// name 0: sum
 	// {"x":1} true
+}
+
+func ExampleWriter() {
+	w, err := deltawire.NewWriter(os.Stdout, deltawire.ProtocolChat, deltawire.Head{ID: "c1", Model: "some-model"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, e := range []deltawire.Event{
+		{Kind: deltawire.KindContent, Text: []byte("Hello")},
+		{Kind: deltawire.KindFinish, Text: []byte("stop")},
+	} {
+		if err := w.Put(&e); err != nil {
+			fmt.Println(err)
+		}
+	}
+	if err := w.Finish(); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// data: {"id":"c1","object":"chat.completion.chunk","created":0,"model":"some-model","choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}
+	//
+	// data: {"id":"c1","object":"chat.completion.chunk","created":0,"model":"some-model","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}
+	//
+	// data: {"id":"c1","object":"chat.completion.chunk","created":0,"model":"some-model","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+	//
+	// data: [DONE]
 }

@@ -1,6 +1,8 @@
 //! Chunks, which are read without a parser.
 
-use crate::convert::{aligned, answer, bytes, chunk, give, give_usage, give_value, plain_of, str_of, value_of};
+use crate::convert::{
+    aligned, answer, bytes, chunk, give, give_usage, give_value, given, plain_of, str_of, value_of, Given,
+};
 use crate::types::*;
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, size_of};
@@ -93,6 +95,42 @@ pub unsafe extern "C" fn deltawire_chunk_member(
         let chunk = ok!(chunk(c));
         let name = ok!(bytes(name.cast(), len));
         give_value(out, core::str::from_utf8(name).ok().and_then(|name| chunk.get(name)))
+    }
+}
+
+/// Returns where a value of a chunk lies in the event's bytes on the wire, so that a gateway can
+/// replace it and send every other byte as it came: `*start` and `*end` are offsets in `event`.
+/// `value` must point into the payload, as `deltawire_chunk_field`, `deltawire_chunk_member` and
+/// `deltawire_value_member` return it. `event` are the bytes of the event (`start` to `end` of its
+/// deltawire_at or of its frame), however reads cut it. They are compared with the payload, so a
+/// wrong place is never returned. If the value lies in several data lines, what replaces it makes
+/// one line of them. What replaces it is JSON in one line.
+///
+/// Answers OK, ABSENT (the payload is not what the data lines have, or another field is between the
+/// lines of the value: send the event as it is), E_NULL, E_RANGE (`len`).
+#[no_mangle]
+pub unsafe extern "C" fn deltawire_chunk_place(
+    c: *const deltawire_chunk,
+    event: *const c_void,
+    len: usize,
+    value: *const deltawire_value,
+    start: *mut usize,
+    end: *mut usize,
+) -> deltawire_status {
+    // SAFETY: the caller promises valid pointers.
+    unsafe {
+        let chunk = ok!(chunk(c));
+        let event = ok!(bytes(event, len));
+        if start.is_null() || end.is_null() {
+            return DELTAWIRE_E_NULL;
+        }
+        let place = match ok!(given(value)) {
+            Given::Json(value) => chunk.place_in(event, value),
+            Given::Plain(_) => None,
+        };
+        let Some(place) = place else { return DELTAWIRE_ABSENT };
+        start.write(place.start);
+        give(end, place.end)
     }
 }
 

@@ -32,11 +32,12 @@ mod state;
 pub mod types;
 mod value;
 mod workspace;
+mod writer;
 
 // For programs in Rust, such as the fuzz target; C finds the functions by their names.
 pub use self::{
     batch::*, chunk::*, direct::*, feed::*, message::*, meter::deltawire_meter_of, parser::*, state::*, value::*,
-    workspace::*,
+    workspace::*, writer::*,
 };
 
 #[cfg(all(not(test), feature = "panic-handler"))]

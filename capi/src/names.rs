@@ -34,7 +34,12 @@ fn words_of(status: deltawire_status) -> [&'static CStr; 2] {
         DELTAWIRE_MORE => [c"MORE", c"the array or the scratch is full: call again with the unconsumed bytes"],
         DELTAWIRE_NEED_STORAGE => [
             c"NEED_STORAGE",
-            c"the block is too small for what it must keep: deltawire_need or deltawire_message_need has the size",
+            c"the block is too small for what it must keep: deltawire_need, deltawire_message_need or \
+            deltawire_writer_need has the size",
+        ],
+        DELTAWIRE_NEED_ROOM => [
+            c"NEED_ROOM",
+            c"the buffer has no room for the next event: send what was written, and call again with the same event",
         ],
         DELTAWIRE_ABSENT => [c"ABSENT", c"there is no such value, or it has another type"],
         DELTAWIRE_E_NULL => [c"E_NULL", c"a pointer that must not be NULL is NULL"],
@@ -60,6 +65,11 @@ fn words_of(status: deltawire_status) -> [&'static CStr; 2] {
             c"E_RESUME",
             c"the parser expects the unconsumed bytes again, or a loop left a batch before its last event",
         ],
+        DELTAWIRE_E_NO_PLACE => [c"E_NO_PLACE", c"the protocol has no place for the event"],
+        DELTAWIRE_E_LATE => [c"E_LATE", c"the event comes after its choice or its call was written"],
+        DELTAWIRE_E_JSON => [c"E_JSON", c"the value is not JSON"],
+        DELTAWIRE_E_UNFINISHED => [c"E_UNFINISHED", c"a choice has no finish reason"],
+        DELTAWIRE_E_ENDED => [c"E_ENDED", c"the stream ended before"],
         DELTAWIRE_E_ABORTED => {
             [c"E_ABORTED", c"a callback aborted the call: deltawire_reset begins another stream"]
         }

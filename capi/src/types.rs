@@ -9,6 +9,7 @@ mod message;
 mod meter;
 mod status;
 mod value;
+mod writer;
 
 pub use callbacks::*;
 pub use config::*;
@@ -18,3 +19,4 @@ pub use message::*;
 pub use meter::*;
 pub use status::*;
 pub use value::*;
+pub use writer::*;

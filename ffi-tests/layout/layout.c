@@ -207,5 +207,19 @@ OFFSET(deltawire_decimal, negative, 12, 12, 12);
 OFFSET(deltawire_decimal, exact, 13, 13, 13);
 OFFSET(deltawire_decimal, reserved, 14, 14, 14);
 
+SIZE(deltawire_writer_config, 88, 64, 64);
+ALIGN(deltawire_writer_config, 8, 8, 4);
+OFFSET(deltawire_writer_config, size, 0, 0, 0);
+OFFSET(deltawire_writer_config, protocol, 4, 4, 4);
+OFFSET(deltawire_writer_config, flags, 8, 8, 8);
+OFFSET(deltawire_writer_config, text_len, 12, 12, 12);
+OFFSET(deltawire_writer_config, retry, 16, 16, 16);
+OFFSET(deltawire_writer_config, reserved, 20, 20, 20);
+OFFSET(deltawire_writer_config, created, 24, 24, 24);
+OFFSET(deltawire_writer_config, first_sequence, 32, 32, 32);
+OFFSET(deltawire_writer_config, id, 40, 40, 40);
+OFFSET(deltawire_writer_config, model, 56, 48, 48);
+OFFSET(deltawire_writer_config, members, 72, 56, 56);
+
 int layout_is_checked(void);
 int layout_is_checked(void) { return 1; }

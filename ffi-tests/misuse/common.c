@@ -292,6 +292,25 @@ deltawire_message *message(int state, enum when when) {
     return m;
 }
 
+deltawire_writer *writer(int state, enum when when) {
+    deltawire_writer_config config = DELTAWIRE_WRITER_CONFIG_INIT;
+    deltawire_writer *w = NULL;
+    deltawire_event event;
+    deltawire_status status = DELTAWIRE_OK;
+    char out[512];
+    size_t size, len = 0;
+    config.protocol = DELTAWIRE_PROTOCOL_ANTHROPIC;
+    size = deltawire_writer_size(&config, 256);
+    require(deltawire_writer_init(region("writer", size, when, 0), size, &config, &w) == DELTAWIRE_OK && w != NULL,
+            "deltawire_writer_init");
+    memset(&event, 0, sizeof event);
+    event.kind = DELTAWIRE_EV_CONTENT;
+    if (state == WRITER_SOME) status = deltawire_writer_put(w, &event, "one", 3, NULL, 0, out, sizeof out, &len);
+    if (state == WRITER_ENDED) status = deltawire_writer_fail(w, "over", 4, out, sizeof out, &len);
+    if (status != DELTAWIRE_OK) fault("while the state is set up", status, DELTAWIRE_OK);
+    return w;
+}
+
 const deltawire_chunk *chunk(void) {
     const deltawire_chunk *c = NULL;
     const void *json = bytes("payload", PAYLOAD);

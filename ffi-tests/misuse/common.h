@@ -21,6 +21,7 @@ enum when {
 enum { FRESH, HALF, PENDING, STUCK, STRICT, FINISHED, RESERVED, COMMITTED, ASKING_AGAIN, WANTING,
        PARSER_STATES };
 enum { MESSAGE_SOME, MESSAGE_EMPTY, MESSAGE_FULL, MESSAGE_STATES };
+enum { WRITER_SOME, WRITER_NEW, WRITER_ENDED, WRITER_STATES };
 enum { VALUE_OBJECT, VALUE_STRING, VALUE_NUMBER, VALUE_ARRAY, VALUE_NONE, VALUE_TEXT, VALUE_CUT, VALUE_STATES };
 #define STATES 10
 
@@ -57,6 +58,7 @@ deltawire_parser *sharing_parser(int state, enum when when);
 /* A workspace that has read a stream. */
 deltawire_workspace *workspace(void);
 deltawire_message *message(int state, enum when when);
+deltawire_writer *writer(int state, enum when when);
 const deltawire_chunk *chunk(void);
 const deltawire_value *value(int state);
 const void *bytes(const char *name, const char *text);

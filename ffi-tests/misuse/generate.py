@@ -15,7 +15,8 @@ from header import Header, HeaderError  # noqa: E402
 PARSER = ("deltawire_parser *", "const deltawire_parser *")
 MESSAGE = ("deltawire_message *", "const deltawire_message *")
 WORKSPACE = ("deltawire_workspace *",)
-OBJECTS = PARSER + MESSAGE + WORKSPACE
+WRITER = ("deltawire_writer *", "const deltawire_writer *")
+OBJECTS = PARSER + MESSAGE + WORKSPACE + WRITER
 INTEGERS = {"uint32_t": "%u", "int32_t": "%d", "uint64_t": "%llu", "int64_t": "%lld", "deltawire_status": "%d"}
 NUMBERS = "0 1 2 3 5 8 9 10 11 19 20 21 29 30 31 40 63 64 100 127 128 129 255 256 65535 65536 1000000".split()
 EXTREMES = ["2147483647", "(-2147483647 - 1)", "-1", "-2", "-7", "-9", "-100", "-102", "-103", "-1000"]
@@ -45,8 +46,9 @@ class Answers:
             self.statuses = others(like[1]).statuses
             self.nullable |= others(like[1]).nullable
             self.always |= others(like[1]).always
+            self.starts_at_0 |= others(like[1]).starts_at_0
         elif said:
-            self.statuses = set(re.findall(r"\b(OK|PAUSED|MORE|NEED_STORAGE|ABSENT|E_[A-Z]+)\b", said[1]))
+            self.statuses = set(re.findall(r"\b(OK|PAUSED|MORE|NEED_STORAGE|NEED_ROOM|ABSENT|E_[A-Z_]+)\b", said[1]))
             self.range = set(re.findall(r"E_RANGE \(`(\w+)`", said[1]))
         for name in re.findall(r"\b[Aa]s `(deltawire_\w+)`", doc):
             self.nullable |= others(name).nullable
@@ -72,7 +74,7 @@ class Writer:
         if params[number].type != "size_t" or number == 0:
             return None
         before = params[number - 1]
-        no_buffers = OBJECTS + ("size_t *", "const deltawire_config *")
+        no_buffers = OBJECTS + ("size_t *", "const deltawire_config *", "const deltawire_writer_config *")
         return before.name if before.type.endswith("*") and before.type not in no_buffers else None
 
     def good(self, function, answers, number):
@@ -85,6 +87,8 @@ class Writer:
         bare = target.removeprefix("const ").strip() if target else None
         if kind in WORKSPACE:
             return [f"a.{name} = workspace();"]
+        if kind in WRITER:
+            return [f"a.{name} = writer(state, {'NEVER' if const else 'NO_MISUSE'});"]
         if kind in PARSER + MESSAGE:
             shares = any(param.type in WORKSPACE for param in params)
             make = "message" if kind in MESSAGE else "sharing_parser" if shares else "parser"
@@ -109,7 +113,7 @@ class Writer:
             return [
                 f'event = region("{name}", sizeof *event, NEVER, 0);',
                 "event->kind = DELTAWIRE_EV_CONTENT, event->text_len = (uint32_t)strlen(PAYLOAD);",
-                f"a.{name} = event, a.{following.name} = 1;",
+                f"a.{name} = event" + (f", a.{following.name} = 1;" if sized else ";"),
             ]
         if kind == "deltawire_event *":
             return [f'a.{name} = region("{name}", 4 * sizeof *a.{name}, ON_SUCCESS, 0xC3);', f"a.{following.name} = 4;"]
@@ -184,6 +188,7 @@ class Writer:
         objects = [param for param in params if param.type in OBJECTS]
         values = [param for param in params if param.type == "const deltawire_value *"]
         states = "PARSER_STATES" if any(p.type in PARSER for p in objects) else "MESSAGE_STATES" if objects else "1"
+        states = "WRITER_STATES" if any(p.type in WRITER for p in objects) else states
         self.put(f"static void {function.name}_test(void) {{", f"    struct {function.name}_args a;")
         self.put(f"    {function.returns}{'' if function.returns.endswith('*') else ' '}r;", "    int state;")
 

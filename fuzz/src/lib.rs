@@ -51,6 +51,7 @@ pub mod stream;
 pub mod text;
 #[path = "../../tests/common/views.rs"]
 pub mod views;
+pub mod write;
 
 /// Uses AVX2 from here on, if `avx2` and the processor has it, and SSE2 otherwise. Only a build for fuzzing can choose.
 pub fn use_avx2(avx2: bool) {

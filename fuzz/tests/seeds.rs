@@ -83,4 +83,5 @@ compared! {
     text: deltawire_fuzz::text::text, deltawire_fuzz::text::COMPARED, 40;
     dialect: deltawire_fuzz::dialect::dialect, deltawire_fuzz::dialect::COMPARED, 100;
     message: deltawire_fuzz::message::message, deltawire_fuzz::message::COMPARED, 50;
+    write: deltawire_fuzz::write::write, deltawire_fuzz::write::COMPARED, 50;
 }

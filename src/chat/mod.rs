@@ -26,6 +26,7 @@ mod page;
 mod parts;
 mod pass;
 pub(crate) mod read;
+mod rewrite;
 pub(crate) mod scalar;
 pub(crate) mod shape;
 mod update;
@@ -42,6 +43,7 @@ pub use key::Owner;
 pub use others::{OtherMember, OtherMembers};
 #[cfg(feature = "alloc")]
 pub use owned::OwnedUpdate;
+pub use rewrite::replaced;
 pub use update::{CallUpdate, NamePiece, Update};
 pub(crate) use views::{meta_bit, name_before};
 pub use views::{ApiError, Chunk, ChunkMember, Created, ErrorPart, FinishReason, TokenCounts, Usage};

@@ -5,14 +5,11 @@ use super::log::MessageLogOf;
 use super::record::Source;
 use super::table::{LoggedCall, LoggedChoice, Rows};
 use super::write::AppendedText;
-use crate::chat::{CallUpdate, Update};
-use crate::delta::{
-    Delta, Kind, Part, FLAG_CUSTOM, FLAG_EMPTY, FLAG_FOREIGN, FLAG_NATIVE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES,
-};
+use crate::delta::{Delta, Kind, FLAG_FOREIGN, FLAG_NATIVE, FLAG_NUMBER};
 use crate::json::Text;
 use crate::stream::{Context, Put, Record, Sink};
 use crate::tables::Arrays;
-use crate::Error;
+use crate::{Error, Update};
 
 /// A log and its buffer, for an [`Emitter`](crate::stream::Emitter) to fill.
 ///
@@ -137,7 +134,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if self.resume_verbatim(buffer, source_of(record), text) {
             return Ok(());
         }
-        let Record { flags, choice, call, code, number, .. } = *record;
+        let Record { flags, choice, code, number, .. } = *record;
         let Some(kind) = Kind::from_number(u32::from(record.kind)) else { return Ok(()) };
         let number = (flags & FLAG_NUMBER != 0).then_some(number);
         let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
@@ -150,20 +147,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             Kind::Limit => {
                 return Error::from_number(code, choice, record.start).map_or(Ok(()), |error| self.limit(&error));
             }
-            Kind::ToolCall => Some(Update::Call(CallUpdate {
-                call,
-                index: number.and_then(|index| u32::try_from(index).ok()),
-                opens: flags & FLAG_OPENS != 0,
-                reuses: flags & FLAG_REUSES != 0,
-                id: some(text),
-                kind: some(aux),
-                custom: flags & FLAG_CUSTOM != 0,
-                empty_arguments: flags & FLAG_EMPTY != 0,
-            })),
-            _ => {
-                let part = Part::of(text, Text::verbatim(text));
-                Update::of(&Delta { flags, choice, call, code, text: part, ..Delta::new(kind) }, text)
-            }
+            _ => record.update(text, aux),
         };
         let Some(update) = &update else { return Ok(()) };
         self.put_any(buffer, choice, update)?;

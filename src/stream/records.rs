@@ -3,8 +3,8 @@
 use super::context::{Context, InputBytes};
 use super::sink::{Put, Sink};
 use super::Event;
-use crate::chat::{Chunk, ChunkMember, Created, Index};
-use crate::delta::{Delta, Kind, Meta, Part, FLAG_MORE, FLAG_NUMBER};
+use crate::chat::{CallUpdate, Chunk, ChunkMember, Created, Index, Update};
+use crate::delta::{Delta, Kind, Meta, Part, FLAG_CUSTOM, FLAG_EMPTY, FLAG_MORE, FLAG_NUMBER, FLAG_OPENS, FLAG_REUSES};
 use crate::json::Text;
 use crate::shown::shown;
 
@@ -41,6 +41,33 @@ pub struct Record {
     pub start: u64,
     /// Stream offset after the event's last byte.
     pub end: u64,
+}
+
+impl Record {
+    /// Returns the update of this record, whose text and second text are these, or `None` if its kind is none of an
+    /// update.
+    #[inline(always)]
+    #[doc(hidden)]
+    pub fn update<'a>(&self, text: &'a [u8], aux: &'a [u8]) -> Option<Update<'a>> {
+        let Record { flags, choice, call, code, number, .. } = *self;
+        let kind = Kind::from_number(u32::from(self.kind))?;
+        let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
+        if kind != Kind::ToolCall {
+            let text_part = Part::of(text, Text::verbatim(text));
+            return Update::of(&Delta { flags, choice, call, code, text: text_part, ..Delta::new(kind) }, text);
+        }
+        let number = (flags & FLAG_NUMBER != 0).then_some(number);
+        Some(Update::Call(CallUpdate {
+            call,
+            index: number.and_then(|index| u32::try_from(index).ok()),
+            opens: flags & FLAG_OPENS != 0,
+            reuses: flags & FLAG_REUSES != 0,
+            id: some(text),
+            kind: some(aux),
+            custom: flags & FLAG_CUSTOM != 0,
+            empty_arguments: flags & FLAG_EMPTY != 0,
+        }))
+    }
 }
 
 /// The text is in the scratch.

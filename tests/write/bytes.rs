@@ -53,8 +53,8 @@ fn chat_writes_the_role_the_texts_the_reason_and_the_end() {
 fn chat_opens_a_call_with_its_id_and_its_name_once_arguments_come() {
     let [call, name] = named(5, "c1", "f");
     let other = [
-        Op::Call { call: 6, id: "", custom: true },
-        Op::Name { call: 6, text: "g", piece: NamePiece::Appends },
+        Op::Call { call: 6, id: "".into(), custom: true },
+        Op::Name { call: 6, text: "g".into(), piece: NamePiece::Appends },
         Op::End { call: 6 },
     ];
     let [third, third_name] = named(7, "c3", "h");
@@ -79,7 +79,7 @@ fn chat_opens_a_call_with_its_id_and_its_name_once_arguments_come() {
 #[test]
 fn chat_writes_raw_json_in_one_line() {
     let ops = [
-        Op::Role("tool"),
+        Op::Role("tool".into()),
         Op::Logprobs("{\"content\": [\r\n\"\\n\"]}".into()),
         Op::Logprobs("[{\"token\":\"a\"}]".into()),
         Op::Annotations("{\"type\":\"url_citation\"}".into()),
@@ -106,7 +106,7 @@ fn chat_has_a_usage_in_each_chunk_if_the_request_asks_for_it() {
     let head = HEAD.with_usage().with_event_ids().with_first_sequence(9).with_retry(20);
     let head = head.with_members(b" {\"id\":\"not ours\", \"service_tier\":\n\"auto\"}\n");
     let usage = r#"{"prompt_tokens":5,"completion_tokens":12,"prompt_tokens_details":{"cached_tokens":3}}"#;
-    let ops = [Op::Usage(usage), Op::Finish(FinishKind::Length), Op::Whole];
+    let ops = [Op::Usage(usage.into()), Op::Finish(FinishKind::Length), Op::Whole];
     let start = r#"data: {"id":"r1","object":"chat.completion.chunk","created":7,"model":"m","service_tier":"auto","choices":["#;
     assert_written(
         Protocol::Chat,
@@ -129,7 +129,7 @@ fn chat_has_a_usage_in_each_chunk_if_the_request_asks_for_it() {
 
 #[test]
 fn an_error_ends_each_protocol_without_its_proper_end() {
-    let error = Op::Error(r#"{"message":"slow\ndown","code":429}"#);
+    let error = Op::Error(r#"{"message":"slow\ndown","code":429}"#.into());
     for (protocol, expected) in [
         (
             Protocol::Chat,
@@ -156,7 +156,7 @@ fn an_error_ends_each_protocol_without_its_proper_end() {
 fn anthropic_closes_a_block_before_the_next() {
     let [call, name] = named(0, "t1", "f");
     let ops = [
-        Op::Usage(r#"{"prompt_tokens":9,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":4}}"#),
+        Op::Usage(r#"{"prompt_tokens":9,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":4}}"#.into()),
         Op::KeepAlive,
         reasoning("why"),
         Op::Signature("s".into()),
@@ -167,7 +167,7 @@ fn anthropic_closes_a_block_before_the_next() {
         name,
         arguments(0, "{}"),
         Op::Finish(FinishKind::Stop),
-        Op::Usage(r#"{"prompt_tokens":9,"completion_tokens":30,"prompt_tokens_details":{"cached_tokens":4}}"#),
+        Op::Usage(r#"{"prompt_tokens":9,"completion_tokens":30,"prompt_tokens_details":{"cached_tokens":4}}"#.into()),
         Op::Whole,
     ];
     let event = |data: &str| {
@@ -242,7 +242,7 @@ fn responses_repeat_each_text_when_it_ends() {
         call,
         name,
         arguments(0, "{}"),
-        Op::Usage(r#"{"prompt_tokens":9,"completion_tokens":30}"#),
+        Op::Usage(r#"{"prompt_tokens":9,"completion_tokens":30}"#.into()),
         Op::Finish(FinishKind::ToolCalls),
         Op::Whole,
     ];

@@ -10,20 +10,20 @@ use std::collections::BTreeMap;
 /// One call of the writer.
 #[derive(Clone, Debug)]
 pub enum Op {
-    Role(&'static str),
+    Role(String),
     Content(String),
     Reasoning(String),
     Refusal(String),
     Signature(String),
     Annotations(String),
     Logprobs(String),
-    Call { call: u32, id: &'static str, custom: bool },
-    Name { call: u32, text: &'static str, piece: NamePiece },
+    Call { call: u32, id: String, custom: bool },
+    Name { call: u32, text: String, piece: NamePiece },
     Arguments { call: u32, text: String },
     End { call: u32 },
     Finish(FinishKind),
-    Usage(&'static str),
-    Error(&'static str),
+    Usage(String),
+    Error(String),
     KeepAlive,
     Whole,
 }
@@ -36,8 +36,8 @@ pub fn reasoning(text: &str) -> Op {
     Op::Reasoning(text.into())
 }
 
-pub fn named(call: u32, id: &'static str, name: &'static str) -> [Op; 2] {
-    [Op::Call { call, id, custom: false }, Op::Name { call, text: name, piece: NamePiece::Replaces }]
+pub fn named(call: u32, id: &str, name: &str) -> [Op; 2] {
+    [Op::Call { call, id: id.into(), custom: false }, Op::Name { call, text: name.into(), piece: NamePiece::Replaces }]
 }
 
 pub fn arguments(call: u32, text: &str) -> Op {
@@ -48,10 +48,13 @@ fn text(text: &str) -> Text<'_> {
     Text::verbatim(text.as_bytes())
 }
 
+fn raw(json: &str) -> Value<'_> {
+    Value::from_raw(json.as_bytes())
+}
+
 impl Op {
     /// Calls the writer once.
     fn put(&self, writer: &mut Writer<Vec<u8>>, out: &mut Out<'_>, choice: u32) -> Result<(), WriteError> {
-        let raw = |json: &'static str| Value::from_raw(json.as_bytes());
         let update = match self {
             Op::KeepAlive => return writer.keep_alive(out),
             Op::Whole => return writer.finish(out),
@@ -61,8 +64,8 @@ impl Op {
             Op::Reasoning(reasoning) => Update::Reasoning(text(reasoning)),
             Op::Refusal(refusal) => Update::Refusal(text(refusal)),
             Op::Signature(signature) => Update::Signature(text(signature)),
-            Op::Annotations(json) => Update::Annotations(Value::from_raw(json.as_bytes())),
-            Op::Logprobs(json) => Update::Logprobs(Value::from_raw(json.as_bytes())),
+            Op::Annotations(json) => Update::Annotations(raw(json)),
+            Op::Logprobs(json) => Update::Logprobs(raw(json)),
             Op::Call { call, id, custom } => {
                 let mut update = CallUpdate::default();
                 (update.call, update.opens, update.custom) = (*call, true, *custom);

@@ -2,6 +2,10 @@
 //! `scripts/count.sh` counts. Prints how many events it read. With `serve` it takes commands, as `contenders::child`
 //! says.
 
+use deltawire::chat::{replaced, ChunkMember};
+use deltawire::json::Text;
+use deltawire::stream::Protocol;
+use deltawire::write::{Head, Out, WriteError, Writer};
 use deltawire::{Config, Limits, Parser, Update};
 use deltawire_benches::contenders::{
     self, BATCH, C_BATCH, C_CALLBACKS, C_MESSAGE, C_MESSAGE_BATCH, METER, PULL, PULL_GENERIC, PUSH,
@@ -55,6 +59,16 @@ const SLICES: [usize; 4] = [1448, 256, 64, 1];
 
 /// Streams of other protocols, read in these ways.
 const PROTOCOL_WAYS: [(&str, &str); 3] = [("", PULL), ("generic-", PULL_GENERIC), ("push-", PUSH)];
+
+/// A short plain content delta, written in each protocol.
+const WRITES: [(&str, Protocol); 3] = [
+    ("write-chat", Protocol::Chat),
+    ("write-anthropic", Protocol::Anthropic),
+    ("write-responses", Protocol::Responses),
+];
+
+/// Events of content that are passed on, and those whose model is replaced.
+const PASSES: [(&str, bool); 2] = [("pass", false), ("pass-replaced", true)];
 
 struct Scenario {
     name: String,
@@ -118,6 +132,49 @@ fn run(contender: &mut dyn Contender, input: &Input, slice: usize, turns: u64) {
     });
 }
 
+/// Writes deltas of content after the first one. Returns how many.
+fn write(protocol: Protocol) -> u64 {
+    const TEXTS: [&str; 4] = [" the", " tide", " turns at", "."];
+    let updates = TEXTS.map(|text| Update::Content(Text::verbatim(text.as_bytes())));
+    let (mut buffer, rounds) = (vec![0; 16384], 2000);
+    let head = Head::new("chatcmpl-9lUSGqfZr2ZfUqcdw1GQ8xLE", "gpt-4o-mini-2024-07-18", 1_720_000_000);
+    let mut writer = Writer::new(protocol, &head, vec![0; 1 << 20]).expect("there is memory");
+    let mut out = Out::new(&mut buffer);
+    writer.put(&mut out, 0, &updates[0]).expect("there is room");
+    deltawire_measured(&mut || {
+        for update in updates.iter().cycle().take(rounds) {
+            while let Err(error) = writer.put(&mut out, 0, update) {
+                assert!(matches!(error, WriteError::NeedRoom { .. }) && !out.is_empty());
+                std::hint::black_box(out.written());
+                out.clear();
+            }
+        }
+    });
+    rounds as u64
+}
+
+/// Reads events that a gateway holds, each whole, and makes the pieces to send: the event, or the event with its model
+/// replaced. Returns how many.
+fn pass(replaces: bool) -> u64 {
+    let input = Input::new("content", 300_000);
+    let mut parser: Parser<Vec<u8>> = Parser::new(vec![0; 4096]);
+    let (mut events, mut pieces) = (0, 0);
+    deltawire_measured(&mut || {
+        let (mut rest, whole) = (&input.responses[0][..], &input.responses[0][..]);
+        while let Some(event) = parser.next(&mut rest).expect("no quirk is an error") {
+            let Some(chunk) = event.chunk() else { continue };
+            let range = chunk.wire_range();
+            let frame = &whole[range.start as usize..range.end as usize];
+            let place = chunk.field(ChunkMember::Model).filter(|_| replaces);
+            let places = place.and_then(|model| chunk.place_in(frame, model)).map(|place| (place, &b"\"m\""[..]));
+            pieces += replaced(frame, places.as_slice()).map(std::hint::black_box).count();
+            events += 1;
+        }
+    });
+    assert!(pieces > events * if replaces { 2 } else { 0 });
+    events as u64
+}
+
 /// One event of so many MiB.
 fn linear(mib: usize, slice: usize) {
     let len = mib << 20;
@@ -149,6 +206,11 @@ fn main() {
                 println!("{}", scenario.name);
             }
             println!("large-16384\nlarge-whole");
+            WRITES
+                .iter()
+                .map(|(name, _)| name)
+                .chain(PASSES.iter().map(|(name, _)| name))
+                .for_each(|name| println!("{name}"));
         }
         ["serve"] => contenders::child::serve(&mut *contenders::named(contenders::all(), PULL)),
         ["linear", mib, slice] => {
@@ -162,6 +224,11 @@ fn main() {
             run(&mut *contenders::named(contenders::all_large(), PULL), &input, slice, 0);
             println!("{}", input.expected.events);
         }
+        [name] if WRITES.iter().any(|(known, _)| *known == name) => {
+            let (_, protocol) = WRITES.into_iter().find(|(known, _)| *known == name).expect("it was found");
+            println!("{}", write(protocol));
+        }
+        [name] if PASSES.iter().any(|(known, _)| *known == name) => println!("{}", pass(name == "pass-replaced")),
         // The control, which must take more than the table says.
         [name] | [name, "slower"] => {
             let turns = if args.len() == 1 { 0 } else { 40 };

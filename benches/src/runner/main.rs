@@ -8,6 +8,7 @@
 //! - `--meter`: a meter, beside a full reading
 //! - `--adapters`: owned deltas of a `Stream`, beside pull
 //! - `--gateway`: many streams in turn
+//! - `--writing`: deltas that are written, beside serde_json
 //! - `--sdk NAME=COMMAND`: a vendor's SDK, beside this library
 //! - `--go PROGRAM`, `--portable PROGRAM`: contenders that are separate programs
 //! - `--write FOLDER`: writes the document and its pictures
@@ -18,6 +19,7 @@ mod options;
 mod plot;
 mod report;
 mod targets;
+mod writing;
 
 use deltawire_benches::contenders;
 use deltawire_benches::contenders::child::Program;
@@ -157,6 +159,9 @@ fn main() {
     let options = Options::from_args();
     if options.protocols || options.meter || options.adapters || !options.sdks.is_empty() {
         return protocols(&options);
+    }
+    if options.writing {
+        return println!("{}", writing::table(options.rounds));
     }
     let folder = Folder::new();
     if options.gateway {

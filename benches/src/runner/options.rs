@@ -18,6 +18,8 @@ pub struct Options {
     pub adapters: bool,
     /// Many streams at once, in as many turns as there are rounds.
     pub gateway: bool,
+    /// Deltas that are written.
+    pub writing: bool,
     pub go: Option<String>,
     pub go_version: Option<String>,
     pub portable: Option<String>,
@@ -38,6 +40,7 @@ impl Options {
             meter: false,
             adapters: false,
             gateway: false,
+            writing: false,
             go: None,
             go_version: None,
             portable: None,
@@ -51,6 +54,7 @@ impl Options {
                 "--meter" => options.meter = true,
                 "--adapters" => options.adapters = true,
                 "--gateway" => options.gateway = true,
+                "--writing" => options.writing = true,
                 _ => options.take(&name, args.next()),
             }
         }

@@ -14,11 +14,15 @@ pub const DELTAWIRE_PAUSED: i32 = 1;
 /// events, then call again with the bytes from `consumed` on.
 pub const DELTAWIRE_MORE: i32 = 2;
 /// The block is too small. A parser answers this for an event that a read cut (only with
-/// `DELTAWIRE_CFG_GROW`), an assembler for a message. Give it a block of `deltawire_need` or
-/// `deltawire_message_need` bytes: after `realloc` call `deltawire_resize`, or call `deltawire_move`
-/// with another block. Then call again with the bytes from `consumed` on. A batch has written the
-/// events before the cut one: process them first.
+/// `DELTAWIRE_CFG_GROW`), an assembler for a message, a writer (`deltawire_writer_put`) for what it
+/// writes later. Give it a block of `deltawire_need` or `deltawire_message_need` bytes: after
+/// `realloc` call `deltawire_resize`, or call `deltawire_move` with another block. Then call again
+/// with the bytes from `consumed` on. A batch has written the events before the cut one: process
+/// them first.
 pub const DELTAWIRE_NEED_STORAGE: i32 = 3;
+/// A writer: the buffer has no room for the next event, which needs `deltawire_writer_room` bytes.
+/// Send what was written, then call again with the same event.
+pub const DELTAWIRE_NEED_ROOM: i32 = 4;
 /// A getter's answer: there is no such value, or it has another type.
 pub const DELTAWIRE_ABSENT: i32 = 10;
 /// Misuse: a pointer that must not be NULL is NULL.
@@ -42,6 +46,17 @@ pub const DELTAWIRE_E_RANGE: i32 = -7;
 /// block had no room for it, and the caller gave fewer bytes or other bytes. Call again with the
 /// bytes from `consumed` on.
 pub const DELTAWIRE_E_RESUME: i32 = -8;
+/// A writer: the protocol has no place for the event.
+pub const DELTAWIRE_E_NO_PLACE: i32 = -9;
+/// A writer: the event comes too late: its choice finished, its call is over, or the call's ID and
+/// name were written.
+pub const DELTAWIRE_E_LATE: i32 = -10;
+/// A writer: a value is not JSON by RFC 8259, or nests more than 100 levels deep.
+pub const DELTAWIRE_E_JSON: i32 = -11;
+/// A writer: a choice has no finish reason, or no choice began.
+pub const DELTAWIRE_E_UNFINISHED: i32 = -12;
+/// A writer: the stream ended before.
+pub const DELTAWIRE_E_ENDED: i32 = -13;
 /// A callback returned a number below 0, which `deltawire_user_code` returns.
 pub const DELTAWIRE_E_ABORTED: i32 = -100;
 /// A callback returned a number above 0 that no constant names. `deltawire_user_code` returns that
@@ -73,6 +88,9 @@ pub const DELTAWIRE_WORKSPACE_SIZE: usize = 8192;
 /// How many bytes of an assembler's block its state and tables of the default size take, with room
 /// to spare; the log is the rest. This constant grows only with `DELTAWIRE_ABI`.
 pub const DELTAWIRE_MESSAGE_STATE_SIZE: usize = 4096;
+/// How many bytes of a writer's block its state takes, with room to spare; its memory is the rest.
+/// This constant grows only with `DELTAWIRE_ABI`.
+pub const DELTAWIRE_WRITER_STATE_SIZE: usize = 3072;
 /// The smallest scratch that a batch accepts, in bytes.
 pub const DELTAWIRE_SCRATCH_MIN: usize = 64;
 /// How many choices of one stream a parser and an assembler have room for, unless the config sets

@@ -1,7 +1,7 @@
 //! `deltawire::chat`.
 
 use super::{sse::each_event, Hash};
-use deltawire::chat::{ApiError, CallUpdate, Chunk, Index, NamePiece, Usage};
+use deltawire::chat::{ApiError, CallUpdate, Chunk, ChunkMember, Index, NamePiece, Usage};
 use deltawire::json::Value;
 use deltawire::track::Tracker;
 use deltawire::Update;
@@ -26,6 +26,8 @@ pub(super) fn whole(hash: &mut Hash, chunk: &Chunk<'_>) {
     hash.maybe(chunk.provider());
     hash.count(chunk.created());
     hash.raw(chunk.get("obfuscation"));
+    let place = chunk.field(ChunkMember::Model).and_then(|model| chunk.place_in(chunk.payload(), model));
+    hash.count(place.map(|place| place.end as u64));
     hash.number(chunk.choice_count().into());
     hash.number(chunk.wire_range().end);
     hash.bytes(chunk.event_name());
