@@ -34,10 +34,10 @@ impl Blocks {
         self.place(index).is_some_and(|(word, bit)| self.words.get(word).is_some_and(|word| word & bit != 0))
     }
 
-    /// Whether this block is another one that may have an input.
+    /// Whether this block is another one that may have an input, or began too long ago to know.
     pub(super) fn has_other(&self, index: u32) -> bool {
         let other = |(word, bit): (usize, u64)| self.words.get(word).is_some_and(|word| word & bit << WORD != 0);
-        self.place(index).is_some_and(other)
+        self.place(index).map_or(index < self.first, other)
     }
 
     /// Whether any block began.

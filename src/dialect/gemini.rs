@@ -78,7 +78,7 @@ fn call_beside<'a>(words: Option<Value<'a>>, call: Option<Value<'a>>) -> Option<
 
 /// Returns the index of a candidate: its place, if it and all before it have none. `next` counts those.
 fn choice_of(index: Option<Value<'_>>, next: &mut u16) -> u32 {
-    let index = index.map_or(u32::from(*next), |index| number(Some(index)));
+    let index = index.filter(|index| !index.is_null()).map_or(u32::from(*next), |index| number(Some(index)));
     *next = if index == u32::from(*next) { next.saturating_add(1) } else { 0 };
     index
 }

@@ -41,9 +41,11 @@ pub(super) fn read<'a>(
         state.begin_response(own.and_then(|response| members_of(response, ["id"])[0]), seen);
     }
     seen.plan.reported = *state.output.reported();
-    let is_body = !kind.starts_with(b"response.")
-        && status.is_some()
-        && (array(output).is_some() || output.is_none_or(|output| output.is_null()));
+    let is_bare = || {
+        let [object_name] = members_of(event, ["object"]);
+        output.is_none_or(|output| output.is_null()) && is(object_name, "response")
+    };
+    let is_body = !kind.starts_with(b"response.") && status.is_some() && (array(output).is_some() || is_bare());
     if !is_body && !kind.starts_with(b"response.") {
         // An event of another type says nothing of the response, whatever members it has.
         return;

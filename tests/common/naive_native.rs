@@ -632,15 +632,17 @@ impl Naive {
             self.raw(0, Kind::Native, 0, event);
         }
         // A call counts for the finish reasons of its event, wherever that stands.
+        let mut next = 0;
         for candidate in elements(&event["candidates"]) {
-            let index = choice_of(candidate)?;
+            let index = choice_of(candidate, &mut next)?;
             if elements(&candidate["content"]["parts"]).any(is_call) {
                 self.called.insert(index);
             }
         }
         self.finish(0, &event["promptFeedback"]["blockReason"], &|_, _| FinishKind::ContentFilter, true);
+        next = 0;
         for candidate in elements(&event["candidates"]) {
-            let index = choice_of(candidate)?;
+            let index = choice_of(candidate, &mut next)?;
             self.role(index, &candidate["content"]["role"]);
             for (place, part) in (0..).zip(elements(&candidate["content"]["parts"])) {
                 self.part(index, place, part)?;
@@ -1553,8 +1555,12 @@ fn index(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| digits?.parse().ok())
 }
 
-fn choice_of(candidate: &Value) -> Result<u32, GiveUp> {
-    u32::try_from(number(&candidate["index"])).ok().filter(|index| *index < 63).ok_or(GiveUp)
+/// The index of a candidate: without one its place, if those before it have none.
+fn choice_of(candidate: &Value, next: &mut u64) -> Result<u32, GiveUp> {
+    let own = &candidate["index"];
+    let index = if own.is_null() { *next } else { number(own) };
+    *next = if index == *next { index.saturating_add(1) } else { 0 };
+    u32::try_from(index).ok().filter(|index| *index < 63).ok_or(GiveUp)
 }
 
 /// Whether numbers are small integers, which every reader takes for the same.
