@@ -65,7 +65,11 @@ impl Blocks {
         if let Some(word) = self.words.get_mut(word) {
             forgets |= !is_client && *word & bit != 0;
             *word &= !(bit | bit << WORD);
-            *word |= u64::from(is_client) * bit | (u64::from(is_other) * bit) << WORD;
+            if is_client {
+                *word |= bit;
+            } else if is_other {
+                *word |= bit << WORD;
+            }
         }
         forgets
     }
