@@ -62,9 +62,14 @@ wheel() { wheels "$1-$2" "$1==$2"; }
 wheels() {
   wheel=$TARGET/tools/$1
   [ ! -e "$wheel/done" ] && [ "${INSTALL:-1}" != 0 ] && have python3 || return 0
-  python3 -m venv "$wheel" >/dev/null 2>&1 &&
-    timeout 300 "$wheel/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "${@:2}" >/dev/null 2>&1 &&
-    touch "$wheel/done" || true
+  mkdir -p "${wheel%/*}"
+  (
+    # Two steps that run at a time may want the same folder.
+    ! have flock || flock 9
+    [ ! -e "$wheel/done" ] && python3 -m venv "$wheel" &&
+      timeout 300 "$wheel/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "${@:2}" &&
+      touch "$wheel/done"
+  ) >/dev/null 2>&1 9>"$wheel.lock" || true
 }
 
 # need_tool CRATE VERSION: provides the crate's program in exactly this version. Builds it if it is missing, and skips

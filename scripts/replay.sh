@@ -3,6 +3,7 @@
 # streams, and the faults that it makes on purpose.
 . "$(dirname "$0")/lib.sh"
 have python3 || skip "python3 is missing"
+have curl || packages curl
 have curl || skip "curl is missing"
 need_crates
 wheels "writing-$(printf '%s\n' "${SDKS_PYTHON[@]}" | cksum | cut -d ' ' -f 1)" "${SDKS_PYTHON[@]:0:2}"
