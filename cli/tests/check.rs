@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// Codes that a fault has besides the one that its file is named after: it cannot be made without them.
 const BESIDES: &[(&str, &[&str])] = &[
     ("anthropic-delta-type", &["quirk-C40"]),
+    ("anthropic-start-twice", &["quirk-C35"]),
     ("call-open", &["chat-finish"]),
     ("gemini-finish", &["stream-cut"]),
     ("responses-item-open", &["responses-output"]),
