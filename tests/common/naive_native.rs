@@ -911,7 +911,14 @@ impl Naive {
             return Ok(());
         }
         let Some(kind) = kind.strip_prefix("response.") else { return Ok(()) };
-        let Some((about, step)) = kind.rsplit_once('.') else { return Ok(()) };
+        let has_words = has_unknown_text(event, &[])
+            || ["delta", "part", "item"].iter().any(|name| has_unknown_text(&event[*name], &[]));
+        let Some((about, step)) = kind.rsplit_once('.') else {
+            if has_words {
+                self.raw(0, Kind::Native, index << 32, event);
+            }
+            return Ok(());
+        };
         let (part, summary) = (number(&event["content_index"]), number(&event["summary_index"]));
         if index >= 8 || part >= 7 || summary >= 7 {
             return Err(GiveUp);
@@ -991,8 +998,6 @@ impl Naive {
                     ["audio", "output_audio", "audio.transcript", "audio_transcript", "output_audio_transcript"];
                 let is_of_pieces = is_audio.contains(&about)
                     || pieces.iter().any(|piece| piece.rsplit_once('.').is_some_and(|(of, _)| of == about));
-                let has_words = has_unknown_text(event, &[])
-                    || ["delta", "part", "item"].iter().any(|name| has_unknown_text(&event[*name], &[]));
                 if !is_silent && (pieces.contains(&own) || has_words && !is_of_pieces) {
                     self.raw(0, Kind::Native, index << 32, event);
                 }
