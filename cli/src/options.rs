@@ -200,14 +200,21 @@ impl Target {
     }
 }
 
-#[derive(Args, Debug)]
-pub struct Check {
+/// The streams of a command that reads any number of them, and how they are parsed.
+#[derive(Args, Clone, Debug)]
+pub struct Files {
     /// The files to read; standard input if there are none, and for -
     pub files: Vec<PathBuf>,
     #[command(flatten)]
     pub sizes: Sizes,
     #[command(flatten)]
     pub meaning: Meaning,
+}
+
+#[derive(Args, Debug)]
+pub struct Check {
+    #[command(flatten)]
+    pub files: Files,
     /// Print one JSON object for each finding, and one for each file
     #[arg(long)]
     pub json: bool,
@@ -221,12 +228,8 @@ pub struct Check {
 
 #[derive(Args, Clone, Debug)]
 pub struct Stats {
-    /// The files to read; standard input if there are none, and for -
-    pub files: Vec<PathBuf>,
     #[command(flatten)]
-    pub sizes: Sizes,
-    #[command(flatten)]
-    pub meaning: Meaning,
+    pub files: Files,
     /// Print one JSON object for each file
     #[arg(long)]
     pub json: bool,

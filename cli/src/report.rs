@@ -148,3 +148,8 @@ pub fn status_so_far(end: &End) -> u8 {
         0
     }
 }
+
+/// A number of things of this name.
+pub fn count(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

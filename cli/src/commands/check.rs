@@ -1,6 +1,6 @@
 //! `deltawire check`: judges streams by what the references of their protocols demand.
 
-use super::push::Wide;
+use super::files;
 use crate::check::rules::{Rule, Severity, ALL};
 use crate::check::{Checker, Finding};
 use crate::input::Input;
@@ -8,10 +8,9 @@ use crate::interrupt;
 use crate::opening::Opening;
 use crate::options::Check;
 use crate::output::{complain, escape, Output, Style};
-use crate::report::{is_foreign, status, Failure, FOUND, UNREADABLE};
+use crate::report::{count, is_foreign, status, Failure, FOUND};
 use clap::ColorChoice;
-use deltawire::track::Tracker;
-use deltawire::{End, Growing, Parser};
+use deltawire::End;
 use serde_json::{json, Value as Json};
 use std::io::{self, Write};
 use std::path::Path;
@@ -28,43 +27,19 @@ pub fn run(options: &Check, color: ColorChoice) -> Result<u8, Failure> {
         complain("interrupted: these are the findings so far");
         Ok(())
     })?;
-    let (mut found, mut unreadable) = (0, false);
-    let files: Vec<_> = options.files.iter().map(|file| Some(file.as_path())).collect();
-    for file in if files.is_empty() { vec![None] } else { files } {
-        match judge(options, file, &mut out) {
-            Ok(status) if found == 0 => found = status,
-            Ok(_) => {}
-            Err(failure) if failure.is_broken_pipe() => break,
-            Err(failure @ Failure::Write(_)) => return Err(failure),
-            // The other files are read all the same.
-            Err(failure) => {
-                unreadable = true;
-                complain(failure);
-            }
-        }
-    }
-    Ok(if unreadable { UNREADABLE } else { found })
+    files::each(&options.files, |file| judge(options, file, &mut out))
 }
 
 /// Judges one stream. Returns the exit status that it alone would have.
 fn judge(options: &Check, file: Option<&Path>, out: &mut Output) -> Result<u8, Failure> {
-    let mut input = Input::open(file, options.sizes.read_size)?.with_progress();
+    let mut input = Input::open(file, options.files.sizes.read_size)?.with_progress();
     let name = input.name().to_owned();
     let mut checker = Checker::new(options.each);
-    let config = options.meaning.config(options.sizes.limits());
-    let mut parser: Wide = Parser::with_tracker(Growing::new(), config, Tracker::new());
+    let mut parser = files::parser(&options.files);
     let mut opening = Opening::default();
     while let Some(slice) = input.next()? {
         opening.add(slice);
-        let mut rest = slice;
-        loop {
-            let fed = parser.feed(rest, &mut checker);
-            rest = rest.get(fed.consumed..).unwrap_or_default();
-            // The checker never breaks off, and was told of a limit.
-            if fed.stop.is_none() {
-                break;
-            }
-        }
+        files::feed(&mut parser, slice, &mut checker);
         print(options, &name, &mut checker, out)?;
     }
     while parser.finish_into(&mut checker).is_err() {}
@@ -146,10 +121,6 @@ fn summarize(options: &Check, name: &str, checker: &Checker, end: &End, out: &mu
         line
     };
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(Failure::Write)
-}
-
-fn count(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Prints the table of docs/check.md.

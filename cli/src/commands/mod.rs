@@ -4,6 +4,7 @@ pub mod about;
 pub mod check;
 pub mod convert;
 pub mod events;
+mod files;
 pub mod message;
 mod push;
 pub mod record;

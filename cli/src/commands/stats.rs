@@ -1,5 +1,6 @@
 //! `deltawire stats`: what streams have, and how fast they come.
 
+use super::files;
 use super::push::Wide;
 use crate::interrupt;
 use crate::opening::Opening;
@@ -8,8 +9,7 @@ use crate::output::{complain, Output, StatusLine};
 use crate::report::{is_foreign, status, Failure, UNREADABLE};
 use crate::source::{Source, Timed};
 use crate::stats::{as_json, as_text, live_line, Stats};
-use deltawire::track::Tracker;
-use deltawire::{Growing, Parser, Quirk};
+use deltawire::Quirk;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,10 +27,9 @@ struct Reading {
 
 impl Reading {
     fn new(options: &options::Stats, name: &str, is_live: bool) -> Self {
-        let config = options.meaning.config(options.sizes.limits());
         Reading {
             name: name.to_owned(),
-            parser: Parser::with_tracker(Growing::new(), config, Tracker::new()),
+            parser: files::parser(&options.files),
             stats: Stats::new(options.plot.is_some()),
             opening: Opening::default(),
             line: StatusLine::after(Duration::ZERO, is_live),
@@ -39,15 +38,7 @@ impl Reading {
 
     fn feed(&mut self, slice: &[u8]) {
         self.opening.add(slice);
-        let mut rest = slice;
-        loop {
-            let fed = self.parser.feed(rest, &mut self.stats);
-            rest = rest.get(fed.consumed..).unwrap_or_default();
-            // Nothing breaks off. What is over a limit is in the verdict.
-            if fed.stop.is_none() {
-                break;
-            }
-        }
+        files::feed(&mut self.parser, slice, &mut self.stats);
     }
 
     /// Ends the stream, prints its statistics, and returns its exit status.
@@ -91,26 +82,13 @@ pub fn run(options: &options::Stats) -> Result<u8, Failure> {
         complain("interrupted: these are the statistics so far");
         lock(&at_interrupt).conclude(&options_then).map(drop)
     })?;
-    if options.plot.is_some() && options.files.len() > 1 {
+    if options.plot.is_some() && options.files.files.len() > 1 {
         complain("--plot draws one stream");
         return Ok(UNREADABLE);
     }
-    let (mut found, mut unreadable) = (0, false);
-    let files: Vec<_> = options.files.iter().map(|file| Some(file.as_path())).collect();
-    for file in if files.is_empty() { vec![None] } else { files } {
-        match read(options, file, began, &current) {
-            Ok(status) if found == 0 => found = status,
-            Ok(_) => {}
-            Err(failure @ Failure::Write(_)) => return if failure.is_broken_pipe() { Ok(found) } else { Err(failure) },
-            // The other files are read all the same.
-            Err(failure) => {
-                unreadable = true;
-                complain(failure);
-            }
-        }
-    }
+    let status = files::each(&options.files, |file| read(options, file, began, &current))?;
     over.store(true, Ordering::SeqCst);
-    Ok(if unreadable { UNREADABLE } else { found })
+    Ok(status)
 }
 
 fn read(
@@ -119,7 +97,7 @@ fn read(
     began: Instant,
     current: &Mutex<Reading>,
 ) -> Result<u8, Failure> {
-    let mut source = Source::open(file, options.sizes.read_size, began)?;
+    let mut source = Source::open(file, options.files.sizes.read_size, began)?;
     *lock(current) = Reading::new(options, source.name(), source.is_live());
     while let Some(Timed { at, bytes }) = source.next()? {
         let mut reading = lock(current);

@@ -3,6 +3,7 @@
 use super::counts::Stats;
 use super::times::Times;
 use crate::output::escape;
+use crate::report;
 use deltawire::stream::{Amount, Meter};
 use deltawire::{End, Quirk};
 use serde_json::{json, Map, Value};
@@ -51,7 +52,7 @@ fn counted<'a>(counts: impl IntoIterator<Item = (&'a str, u64)>) -> String {
 }
 
 fn plural(count: u64, one: &str) -> Option<String> {
-    (count > 0).then(|| format!("{count} {one}{}", if count == 1 { "" } else { "s" }))
+    (count > 0).then(|| report::count(count, one))
 }
 
 fn amount(name: &str, Amount { bytes, chars, .. }: &Amount) -> Option<String> {
