@@ -54,14 +54,7 @@ func meterLine(word string, at int, m Meter) string {
 // TestRustMeters compares the meter at each cut of the streams in DELTAWIRE_LOGS, before and after the end, with that of
 // the Rust library.
 func TestRustMeters(t *testing.T) {
-	folder := os.Getenv("DELTAWIRE_LOGS")
-	if folder == "" {
-		t.Skip("DELTAWIRE_LOGS is not set")
-	}
-	names, err := filepath.Glob(filepath.Join(folder, "streams", "*"))
-	if err != nil || len(names) < 15 {
-		t.Fatalf("%d streams in %s: %v", len(names), folder, err)
-	}
+	folder, names := rustLogs(t)
 	compared := 0
 	type known struct {
 		word string

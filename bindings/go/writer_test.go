@@ -103,14 +103,7 @@ func convert(t *testing.T, stream []byte, to Protocol) []byte {
 
 // TestRustWriter compares what this package writes of each stream in DELTAWIRE_LOGS with what the command wrote.
 func TestRustWriter(t *testing.T) {
-	folder := os.Getenv("DELTAWIRE_LOGS")
-	if folder == "" {
-		t.Skip("DELTAWIRE_LOGS is not set")
-	}
-	names, err := filepath.Glob(filepath.Join(folder, "streams", "*"))
-	if err != nil || len(names) == 0 {
-		t.Fatalf("no streams in %s: %v", folder, err)
-	}
+	folder, names := rustLogs(t)
 	runs := 0
 	for _, path := range names {
 		stream, err := os.ReadFile(path)
