@@ -82,16 +82,16 @@ pass ffi-c-values
 # Into a buffer that is always too small, and a block that always is: the bytes must be those of the Rust writer. (Arguments that
 # Gemini sends by path are put together by the command, not by the writer.)
 cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
-written=0
+times=0
 for stream in "${samples[@]}" "${streams[@]}" "${protocols[@]}"; do
   ! grep -q partialArgs "$stream" || continue
   for to in chat anthropic responses; do
-    "$TARGET/debug/deltawire" convert --to $to "$stream" >"$out/converted" 2>"$out/convert.err" || true
-    "$out/gcc/write" $to --room 1 "$stream" | cmp - "$out/converted" || fail "$stream is written as another stream of $to"
-    written=$((written + 1))
+    write_as $to "$stream"
+    "$out/gcc/write" $to --room 1 "$stream" | cmp - "$written" || fail "$stream is written as another stream of $to"
+    times=$((times + 1))
   done
 done
-echo "NOTE ffi-c-write: $written streams written"
+echo "NOTE ffi-c-write: $times streams written"
 # The example of docs/writing.md.
 {
   python3 -B scripts/fences.py docs/writing.md c

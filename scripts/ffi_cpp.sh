@@ -108,8 +108,8 @@ cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
 for stream in "${streams[@]}" "${protocols[@]}"; do
   ! grep -q partialArgs "$stream" || continue
   for to in chat anthropic responses; do
-    "$TARGET/debug/deltawire" convert --to $to "$stream" >"$work/converted" 2>"$work/said" || true
-    "$work/write-g++" $to "$stream" | cmp - "$work/converted" || fail "$stream is written as another stream of $to"
+    write_as $to "$stream"
+    "$work/write-g++" $to "$stream" | cmp - "$written" || fail "$stream is written as another stream of $to"
   done
 done
 pass ffi-cpp-write

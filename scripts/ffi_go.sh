@@ -64,7 +64,8 @@ for stream in "${logged[@]}"; do ln -sf "$(realpath "$stream")" "$work/logs/stre
 cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
 for stream in "${logged[@]}"; do
   for to in chat anthropic responses; do
-    "$TARGET/debug/deltawire" convert --to $to "$stream" >"$work/logs/${stream##*/}.$to" 2>"$work/said" || true
+    write_as $to "$stream"
+    ln -sf "$written" "$work/logs/${stream##*/}.$to"
   done
 done
 DELTAWIRE_LOGS=$work/logs run go-logs -run TestRust

@@ -72,6 +72,14 @@ wheels() {
   ) >/dev/null 2>&1 9>"$wheel.lock" || true
 }
 
+# need_clients: sets "$wheel" to a folder with the official Python clients of OpenAI and Anthropic, and skips the step if they cannot
+# be had.
+need_clients() {
+  have python3 || skip "python3 is missing"
+  wheels "writing-$(printf '%s\n' "${SDKS_PYTHON[@]}" | cksum | cut -d ' ' -f 1)" "${SDKS_PYTHON[@]:0:2}"
+  [ -e "$wheel/done" ] || skip "the clients of OpenAI and Anthropic could not be installed from PyPI"
+}
+
 # need_tool CRATE VERSION: provides the crate's program in exactly this version. Builds it if it is missing, and skips
 # the step if that fails.
 need_tool() {
@@ -116,6 +124,17 @@ of_protocols() {
 event_log() {
   cargo build --quiet --locked "${TESTED[@]}" --example event_log
   "$TARGET/debug/examples/event_log" "$@"
+}
+
+# write_as PROTOCOL STREAM: sets "$written" to a file with what `deltawire convert` writes of the stream, which the steps share. The
+# command must be built.
+write_as() {
+  written=$TARGET/written/$1/${2//\//_}
+  [ ! "$written" -nt "$TARGET/debug/deltawire" ] || [ ! "$written" -nt "$2" ] || return 0
+  mkdir -p "${written%/*}"
+  # Another step may want the same file meanwhile. A response that is not complete is written, too.
+  "$TARGET/debug/deltawire" convert --to "$1" "$2" >"$written.$$" 2>/dev/null || true
+  mv "$written.$$" "$written"
 }
 
 # slowly FILE: prints it in pieces of 7 bytes.

@@ -2,10 +2,8 @@
 # writing.sh: what `deltawire convert` writes, read by the official Python clients of OpenAI and Anthropic from a server on this
 # machine. What they put together must be the message that `deltawire message` prints of the source.
 . "$(dirname "$0")/lib.sh"
-have python3 || skip "python3 is missing"
 need_crates
-wheels "writing-$(printf '%s\n' "${SDKS_PYTHON[@]}" | cksum | cut -d ' ' -f 1)" "${SDKS_PYTHON[@]:0:2}"
-[ -e "$wheel/done" ] || skip "the clients of OpenAI and Anthropic could not be installed from PyPI"
+need_clients
 cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
 folders=(samples)
 if [ -n "${DELTAWIRE_CORPUS:-}" ]; then
