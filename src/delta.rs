@@ -330,13 +330,13 @@ impl Part {
     #[inline]
     pub(crate) fn of(payload: &[u8], text: Text<'_>) -> Part {
         let (flags, lead) = text.parts();
-        Part { start: offset_in(payload, text.raw()), len: text.raw().len() as u32, flags, lead }
+        Part { start: offset_in(payload, text.raw()) as u32, len: text.raw().len() as u32, flags, lead }
     }
 
     /// Returns the range of a value borrowed from `payload`.
     #[inline]
     pub(crate) fn raw(payload: &[u8], value: Value<'_>) -> Part {
-        Part { start: offset_in(payload, value.raw()), len: value.raw().len() as u32, ..Part::NONE }
+        Part { start: offset_in(payload, value.raw()) as u32, len: value.raw().len() as u32, ..Part::NONE }
     }
 
     /// Returns the offset one past the last byte.
@@ -386,10 +386,10 @@ impl Part {
     }
 }
 
-/// Returns the offset in `payload` of bytes borrowed from it.
+/// Returns the offset in `whole` of bytes borrowed from it. Of other bytes it returns any number.
 #[inline]
-fn offset_in(payload: &[u8], bytes: &[u8]) -> u32 {
-    (bytes.as_ptr() as usize).wrapping_sub(payload.as_ptr() as usize) as u32
+pub(crate) fn offset_in(whole: &[u8], bytes: &[u8]) -> usize {
+    (bytes.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize)
 }
 
 /// One thing that an event reports, as offsets into the payload. Plain data, 48 bytes.

@@ -1,14 +1,10 @@
 //! Where a value of an event lies on the wire, so that a gateway can replace it and pass on every other byte.
 
 use super::Chunk;
+use crate::delta::offset_in;
 use crate::json::Value;
 use crate::sse::{LineKind, Lines};
 use core::ops::Range;
-
-/// Returns the offset in `whole` of bytes that may be borrowed from it.
-fn offset_in(whole: &[u8], bytes: &[u8]) -> usize {
-    (bytes.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize)
-}
 
 impl Chunk<'_> {
     /// Returns where a value of this chunk lies in the event's bytes on the wire. `value` must be borrowed from the

@@ -50,25 +50,21 @@ pub(super) fn read<'a>(
         choice(0, false);
         let [kind] = block.map_or([None], |block| members_of(block, ["type"]));
         // A block of any other type is reported whole.
-        let own = block.filter(|_| is(kind, "text") || is(kind, "thinking"));
+        let own = block.filter(|_| is_of_text(kind));
         let is_unknown = is_unknown_text(own, "text thinking signature citations");
         seen.note_unknown(is_unknown || block.is_none() && has_unknown_text(event, ""));
     } else if kind == "content_block_delta" {
         let [index, delta] = members_of(event, ["index", "delta"]);
         let is_client = state.is_of_client(number(index));
-        let partial = delta.filter(|_| is_client).and_then(|delta| members_of(delta, ["partial_json"])[0]);
-        seen.flag(partial.is_some_and(has_members), Quirk::ArgumentsNotText);
+        let [kind, partial] = delta.map_or([None; 2], |delta| members_of(delta, ["type", "partial_json"]));
+        seen.flag(is_client && partial.is_some_and(has_members), Quirk::ArgumentsNotText);
         seen.plan.what = if is_client { What::MoreOfCall } else { What::MoreOfBlock };
         choice(0, false);
-        let [kind] = delta.map_or([None], |delta| members_of(delta, ["type"]));
         let known = DELTAS.iter().find(|(word, _)| is(kind, word)).map_or("", |(_, member)| member);
         seen.note_unknown(is_unknown_text(delta, known) || delta.is_none() && has_unknown_text(event, ""));
         // No tool has such an input: its block is text, or never began.
         let is_lost = is(kind, "input_json_delta") && !is_client && !state.may_have_input(number(index));
-        seen.flag(
-            is_lost && delta.is_some_and(|delta| arguments(members_of(delta, ["partial_json"])[0]).is_some()),
-            Quirk::UnknownText,
-        );
+        seen.flag(is_lost && arguments(partial).is_some(), Quirk::UnknownText);
     } else if kind == "content_block_stop" {
         let is_client = state.is_of_client(number(members_of(event, ["index"])[0]));
         seen.plan.what = if is_client { What::EndOfCall } else { What::EndOfText };
@@ -114,9 +110,13 @@ fn is_own(kind: Text<'_>) -> bool {
 fn begin(state: &mut DialectState, block: Value<'_>, index: u32) -> bool {
     let [kind] = members_of(block, ["type"]);
     let is_client = is(kind, "tool_use");
-    let is_text = is(kind, "text") || is(kind, "thinking");
     state.called |= u64::from(is_client);
-    state.output.blocks().begin(index, is_client, !is_client && !is_text)
+    state.output.blocks().begin(index, is_client, !is_client && !is_of_text(kind))
+}
+
+/// Whether a block of this type has a text, which is no input of a tool.
+fn is_of_text(kind: Option<Value<'_>>) -> bool {
+    is(kind, "text") || is(kind, "thinking")
 }
 
 /// Takes one step of [`super::read::next`], which need not have a delta.

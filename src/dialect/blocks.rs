@@ -7,8 +7,8 @@ const BLOCKS: u32 = 256;
 const WORD: u32 = 32;
 const WORDS: usize = (BLOCKS / WORD) as usize;
 
-/// The blocks that are tool calls of the client, and those that are neither that nor text, by index. The set covers at least the block that began last and the
-/// 224 before it.
+/// The blocks that are tool calls of the client, and those that are neither that nor text, by index. The set covers at
+/// least the block that began last and the 224 before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks {
     /// The index of the first tracked block, a multiple of [`WORD`].

@@ -109,7 +109,7 @@ pub(super) fn end_item(
 /// Notes that all of an item was reported, except for the text or the arguments of one that had none so far: they may
 /// still come with the response.
 pub(super) fn end_whole(state: &mut DialectState, number: u32, (class, item): (Class, Value<'_>)) {
-    let reported = *state.output.reported();
+    let reported = state.output.reported();
     let has_none = |of| reported.count(number, of) == 0;
     let is_void = match class {
         Class::Message => has_none(ARGUMENTS) && !has_text(item, "content"),
