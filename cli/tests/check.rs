@@ -13,6 +13,7 @@ const BESIDES: &[(&str, &[&str])] = &[
     ("anthropic-start-twice", &["quirk-C35"]),
     ("call-open", &["chat-finish"]),
     ("gemini-finish", &["stream-cut"]),
+    ("responses-item-not-added", &["quirk-C38"]),
     ("responses-item-open", &["responses-output"]),
     ("responses-item-twice", &["quirk-C37"]),
     ("responses-status", &["stream-cut"]),

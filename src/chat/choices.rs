@@ -7,7 +7,7 @@ use super::key::Key;
 use super::parts::{has_odd_text, part_type};
 use super::scalar::text_of;
 use super::work::{next_key, span, Notes, Work, UNKNOWN};
-use crate::dialect::index_number;
+use crate::dialect::{has_unknown_text, index_number};
 use crate::json::{Before, Steps, ValueKinds};
 use crate::Quirk;
 
@@ -284,7 +284,8 @@ impl Work<'_, '_> {
     #[inline(always)]
     fn members_of_delta(&mut self, into: &mut DeltaIndex) -> Option<()> {
         into.clear();
-        let (mut before, mut has_unknown_text) = (self.enter_object(), false);
+        let start = self.steps.offset();
+        let (mut before, mut may_be_text) = (self.enter_object(), false);
         loop {
             let key = next_key!(self, before,
                 b"role" { b"\":" => Role }
@@ -324,36 +325,29 @@ impl Work<'_, '_> {
                 }
                 Key::Audio => MemberRule::new(delta::AUDIO, Expect::ANY),
                 Key::Annotations => MemberRule::new(delta::ANNOTATIONS, Expect::ANY),
-                // IDs, names and padding are no text of the model.
-                Key::Obfuscation | Key::Id | Key::Name | Key::Type | Key::Model | Key::Object => UNKNOWN,
+                Key::Obfuscation => UNKNOWN,
                 _ => {
-                    has_unknown_text |= self.begins_text();
+                    may_be_text |= matches!(self.steps.peek(), b'"' | b'[');
                     UNKNOWN
                 }
             };
             self.member(&mut into.spans, rule)?;
         }
-        if has_unknown_text {
-            self.aside(|work| work.judge_unknown_text(into));
+        if may_be_text {
+            let span = self.span_from(start);
+            self.aside(|work| work.judge_unknown_text(into, span));
         }
         Some(())
-    }
-
-    /// Whether the next value is a string that is not empty.
-    #[inline(never)]
-    fn begins_text(&self) -> bool {
-        let next = self.steps.bytes().get(self.steps.offset()..);
-        next.is_some_and(|next| next.first() == Some(&b'"') && next.get(1) != Some(&b'"'))
     }
 
     /// Flags a delta whose only text is in an unknown member: its known members, but for the role, are null or empty
     /// strings.
     #[inline(never)]
-    fn judge_unknown_text(&mut self, delta: &DeltaIndex) {
+    fn judge_unknown_text(&mut self, delta: &DeltaIndex, span: ValueSpan) {
         let says_nothing = |span: ValueSpan| matches!(span.bytes(self.steps.bytes()), [b'n', ..] | [b'"', b'"']);
         let others = (0..delta::COUNT).filter(|member| *member != delta::ROLE);
         let nothing = others.filter_map(|member| delta.spans.get(member)).all(says_nothing);
-        self.flag(nothing, Quirk::UnknownText);
+        self.flag(nothing && has_unknown_text(self.value(span), ""), Quirk::UnknownText);
     }
 
     /// Walks an array of content parts, and flags those of an unknown type.
@@ -428,6 +422,7 @@ impl Work<'_, '_> {
     fn members_of_call(&mut self, into: &mut CallIndex) -> Option<()> {
         into.clear();
         let Some((start, mut before)) = self.enter_element() else { return Some(()) };
+        let mut has_unknown_text = false;
         loop {
             let key = next_key!(self, before,
                 b"inde" { b"x\":" => Index }
@@ -458,10 +453,17 @@ impl Work<'_, '_> {
                     }
                     MemberRule::new(member, Expect::OBJECT)
                 }
+                Key::Name | Key::Arguments | Key::Input => {
+                    has_unknown_text |= self.steps.peek() == b'"';
+                    self.other_of_call(into)
+                }
                 _ => self.other_of_call(into),
             };
             self.member(into, rule)?;
         }
+        // A name and arguments beside an object that has none: nobody would run that call.
+        let has_own = into.has(call::NAME) || into.has(call::ARGUMENTS);
+        self.flag(has_unknown_text && !has_own, Quirk::UnknownText);
         let span = self.span_from(start);
         into.set(call::ITSELF, span);
         Some(())

@@ -92,16 +92,33 @@ fn is_word_of(kind: Option<Value<'_>>, words: &str) -> bool {
     kind.and_then(|kind| kind.as_text()).is_none_or(|kind| kind.is_one_of(words))
 }
 
-/// The names under which no event has a text of the response.
-const ABOUT: &str =
-    "type id event event_id item_id call_id response_id message_id object status state name role model \
-    phase part created_at obfuscation";
+/// The names under which no event has a text of the response: names, states, signatures and padding. Neither is an ID.
+const ABOUT: &str = "type id event object status state name role model phase channel part created_at stop_reason \
+    signature thought_signature reasoning_opaque encrypted_content obfuscation";
 
-/// Whether an object has a text that nobody documents: under a name that is neither [`ABOUT`] the event nor `known`.
-pub(super) fn has_unknown_text(value: Value<'_>, known: &str) -> bool {
+/// Whether an object has a text that nobody documents: under a name that is neither [`ABOUT`] the event nor `known`, also
+/// in a list of content parts.
+pub(crate) fn has_unknown_text(value: Value<'_>, known: &str) -> bool {
+    has_unknown(value, known, true)
+}
+
+fn has_unknown(value: Value<'_>, known: &str, may_be_list: bool) -> bool {
     let mut at = 0;
     while let Some((name, value)) = value.member_at(&mut at) {
-        if text(Some(value)).is_some() && !name.is_one_of(ABOUT) && !name.is_one_of(known) {
+        let is_about = name.is_one_of(ABOUT) || name.raw().ends_with(b"_id") || name.is_one_of(known);
+        let in_list = || may_be_list && name.raw().starts_with(b"content") && has_unknown_part(value);
+        if !is_about && (text(Some(value)).is_some() || in_list()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a part in a list has an unknown text.
+fn has_unknown_part(list: Value<'_>) -> bool {
+    let mut parts = Container::of(list.raw(), array(Some(list)));
+    while let Some(part) = parts.next(list.raw()) {
+        if object(Some(part)).is_some_and(|part| has_unknown(part, "", false)) {
             return true;
         }
     }

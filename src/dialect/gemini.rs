@@ -59,7 +59,10 @@ pub(super) fn read<'a>(
         // Its members are reported on request.
         seen.flag(is_unknown_text(Some(candidate), CANDIDATE), Quirk::UnknownText);
         // Such a reason says that the choice failed, as `error` does in chat completions.
-        seen.fails |= text(reason).is_some_and(|reason| Reason::Finish.kind(reason, false) == FinishKind::Error);
+        let kind = text(reason).map(|reason| Reason::Finish.kind(reason, false));
+        seen.fails |= kind == Some(FinishKind::Error);
+        // Nobody sees where arguments by path break off, except that more of them was to come.
+        seen.flag(calls.continues && kind.is_some_and(|kind| !kind.may_cut()), Quirk::BrokenArguments);
         choice(index, text(reason).is_some());
     }
 }

@@ -26,7 +26,7 @@ mod value;
 mod walk;
 
 pub(crate) use event::read_known;
-pub(crate) use expect::{is_piece, is_transcript};
+pub(crate) use expect::{has_unknown_text, is_piece, is_transcript};
 pub use protocol::Protocol;
 pub(crate) use read::{has_choices, is_read, next, read};
 pub(crate) use reported::ItemCounts;

@@ -166,7 +166,10 @@ impl Id {
     /// Returns the hash of the first of these IDs that is present and not empty.
     pub(super) fn of<const N: usize>(ids: [Option<Value<'_>>; N]) -> Self {
         let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
-        let hash = hash(id);
+        Id::of_hash(hash(id))
+    }
+
+    fn of_hash(hash: u32) -> Self {
         Id(((hash >> 18 ^ hash) & Id::MAX).max(2))
     }
 
@@ -367,7 +370,13 @@ impl Reported {
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id, call, ends } = *address;
         let is_there = |item: &OutputItem| item.is_at(index) && item.class().fits(class);
-        let by_id = || self.last(&|item| item.id().is(id)).or_else(|| self.last(&|item| item.call.is(call)));
+        // Some servers send the `call_id` as the ID of an item in its deltas.
+        let has_id =
+            |item: &OutputItem| item.id().is(id) || item.call != CallId::NONE && Id::of_hash(item.call.0).is(id);
+        let by_id = || {
+            let own = self.last(&|item| item.id().is(id));
+            own.or_else(|| self.last(&|item| item.call.is(call))).or_else(|| self.last(&has_id))
+        };
         let found = match self.last(&is_there) {
             // The ID decides only among several items, because some servers give each event another ID.
             Some(there) => {
@@ -628,6 +637,11 @@ impl Reported {
         } else {
             Earlier::New
         }
+    }
+
+    /// Whether arguments came for a tool call that no event has begun.
+    pub(super) fn lacks_call(&self) -> bool {
+        self.items().any(|item| item.class() == Class::Call && !item.has(CALL))
     }
 
     /// Notes that an annotation of an item is reported.

@@ -103,6 +103,8 @@ pub(super) fn read<'a>(
             }
         }
         let is_over = ["completed", "incomplete", "requires_action", "done"].into_iter().any(is_status);
+        // Arguments of a call that never came are not reported, because nobody could answer the call.
+        seen.flag(is_over && !state.ended && state.output.reported().lacks_call(), Quirk::ChangedText);
         state.ended |= is_over;
         choice(0, is_over);
         return;

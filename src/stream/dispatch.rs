@@ -262,6 +262,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 self.dialect.protocol = Some(Protocol::Chat);
             }
             self.facts.own_event |= facts.chat;
+            self.facts.own_named |= facts.chat && !name.is_empty();
             if facts.error {
                 self.note_error();
             }
@@ -427,21 +428,27 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
             return false;
         }
-        // An event that has only usage is a chunk, unless its type, its other members or the stream so far are of another
-        // protocol. At the start of a stream, its name is a type, too: events of chat completions have none.
-        let by_usage = !self.index.top.has(top::CHOICES) && self.index.object(payload).is_empty();
-        let is_named = by_usage && !matches!(name, b"" | b"message") && self.dialect.protocol.is_none();
+        // An event without choices is a chunk only in a stream of chunks, and not if its object, its type or its other
+        // members are of another protocol. Its name is a type, too, unless chunks before it had names: events of chat
+        // completions have none.
+        let object = self.index.object(payload);
+        let by_usage = !self.index.top.has(top::CHOICES)
+            && !object.starts_with(b"chat.completion")
+            && object != b"text_completion";
+        let is_named = by_usage && !matches!(name, b"" | b"message" | b"usage") && !self.facts.own_named;
         let has_kind = is_named
+            || by_usage && !object.is_empty() && !self.block.raw
             || by_usage && self.index.top.has(top::USAGE) && says_more(payload)
             || self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text()).is_some_and(|kind| !kind.is_empty());
-        let is_other = by_usage && (has_kind || self.facts.foreign && !self.facts.own_event);
+        let is_other = by_usage && (has_kind || !self.facts.own_event && (self.facts.foreign || !self.block.raw));
         let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
         if !is_chunk {
             self.note_protocol(known);
         }
-        if has_kind && !is_chunk && !self.is_native() && own == Some(Protocol::Other) {
+        let is_nobodys = is_other && matches!(own, None | Some(Protocol::Other)) && (has_kind || !self.block.raw);
+        if is_nobodys && !is_chunk && !self.is_native() {
             self.index.keep_error();
         }
         let known = known.filter(|known| *known != Protocol::Other);
@@ -500,6 +507,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.failed = self.facts.failed.max(failed);
     }
 
+    /// Whether a payload broke off and has another event behind it.
+    fn has_glued(&self, payload: &[u8], lines: Lines) -> bool {
+        let max_depth = self.config.limits.max_depth;
+        let fault = crate::json::validate(payload, max_depth).err();
+        fault.and_then(|fault| glued::find(payload, fault, max_depth, lines)).is_some()
+    }
+
     /// Decides whether the block in which the stream ended is an event. If not, the block is pending.
     pub(super) fn last_block<S: Storage + ?Sized>(&mut self, storage: &mut S) -> Option<Found> {
         if !self.block.open {
@@ -516,8 +530,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if self.block.raw {
             self.facts.sniff.foreign(payload);
             // A value that broke off inside a text may have an error behind it.
-            let fault = crate::json::validate(payload, self.config.limits.max_depth).err();
-            if fault.and_then(|fault| glued::find(payload, fault, self.config.limits.max_depth, Lines::Raw)).is_some() {
+            if self.has_glued(payload, Lines::Raw) {
                 return Some(self.dispatch(storage, &[], self.offset, true));
             }
             self.facts.pending = Pending::Json;
@@ -533,7 +546,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         visit!(payload.len() - trimmed.len() + 2);
         let is_error = self.block.error_field || self.buffer.name_span().of(&[], storage) == b"error";
         let whole = trimmed == DONE
-            || is_error && !trimmed.is_empty() && !is_cut_json(trimmed)
+            || is_error && !trimmed.is_empty() && (!is_cut_json(trimmed) || self.has_glued(payload, Lines::Error))
             || !is_error && {
                 self.memo.forget_current();
                 let read = read(&mut self.index, payload, Hint::None, self.state.config.limits.max_depth);

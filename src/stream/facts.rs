@@ -54,6 +54,8 @@ pub(crate) struct Facts {
     pub(crate) failed: Failed,
     /// An event came that is read as one of the stream's own protocol.
     pub(crate) own_event: bool,
+    /// Whether a chunk of chat completions came as an event with a name.
+    pub(crate) own_named: bool,
     /// In a stream of another protocol than chat completions: whether the event that ends its response came. Such a
     /// stream does not end with `[DONE]`.
     pub(crate) ended: Option<bool>,
@@ -95,6 +97,7 @@ impl Facts {
         done: false,
         failed: Failed::No,
         own_event: false,
+        own_named: false,
         raw_kind: RawKind::Unknown,
         foreign: false,
         protocol: None,

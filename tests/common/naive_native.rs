@@ -705,6 +705,8 @@ impl Naive {
         let own = if is_item && class == "call" { &event["item"]["call_id"] } else { &event["call_id"] };
         let own = full(own).filter(|_| class == "call" || !is_item).unwrap_or_default().to_string();
         let by_call = |item: &Item| !own.is_empty() && item.call == own;
+        // The `call_id` may come as the ID of an item.
+        let by_other = |item: &Item| !id.is_empty() && item.call == id;
         let ends = !begins && ["id", "item_id", "call_id"].iter().any(|name| event["item"][*name] == "");
         let has = |item: &Item, is_summary: bool| {
             self.reported.range((item.number, is_summary, 0)..=(item.number, is_summary, u64::MAX)).next().is_some()
@@ -740,7 +742,9 @@ impl Naive {
             last(&|item| is_there(item) && by_id(item))
                 .or(elsewhere)
                 .or(there)
-                .or_else(|| if is_nameless { first_open() } else { last(&by_id).or(last(&by_call)) })
+                .or_else(
+                    || if is_nameless { first_open() } else { last(&by_id).or(last(&by_call)).or(last(&by_other)) },
+                )
                 .or(last(&|item| index.is_none() && fits(item) && may_be(item)))
         };
         let next = last(&|_| true).map_or(0, |number| number + 1);
@@ -1329,30 +1333,22 @@ impl Naive {
     }
 }
 
-/// Whether an object has a text that nobody documents.
+/// Whether an object has a text that nobody documents, maybe in a list of content parts.
 fn has_unknown_text(value: &Value, known: &[&str]) -> bool {
-    let about = [
-        "type",
-        "id",
-        "event",
-        "event_id",
-        "item_id",
-        "call_id",
-        "response_id",
-        "message_id",
-        "object",
-        "status",
-        "state",
-        "name",
-        "role",
-        "model",
-        "phase",
-        "part",
-        "created_at",
-        "obfuscation",
-    ];
+    const ABOUT: &str = "type id event object status state name role model phase channel part created_at stop_reason \
+        signature thought_signature reasoning_opaque encrypted_content obfuscation";
+    let says = |name: &str, known: &[&str]| {
+        !ABOUT.split(' ').any(|about| about == name) && !name.ends_with("_id") && !known.contains(&name)
+    };
+    let has = |part: &Value| {
+        let mut members = part.as_object().into_iter().flatten();
+        members.any(|(name, value)| full(value).is_some() && says(name, &[]))
+    };
     let mut members = value.as_object().into_iter().flatten();
-    members.any(|(name, value)| full(value).is_some() && !about.contains(&&**name) && !known.contains(&&**name))
+    members.any(|(name, value)| {
+        let in_list = || name.starts_with("content") && elements(value).any(has);
+        says(name, known) && (full(value).is_some() || in_list())
+    })
 }
 
 /// What of an event of Anthropic is a text that nobody documents, if nothing else of it says anything.

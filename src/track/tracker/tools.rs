@@ -52,11 +52,14 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             let nameless = Element { name: None, is_bare: true, ..fragment };
             let goes_on = match self.selected(&choice, &nameless) {
                 Some((_, call)) => !call.name.is_empty(),
-                // Under an index that no call has, it may go on with the call opened last.
-                None => {
-                    let last = self.opened_last(choice.index);
-                    last.is_some_and(|(_, call)| !call.name.is_empty() && !call.arguments.may_end())
-                }
+                // Under an index that no call has, it may go on with the call opened last, or say nothing.
+                None => match self.opened_last(choice.index) {
+                    Some((_, call)) if !call.name.is_empty() && called.arguments.is_empty() => {
+                        quirks.insert(Quirk::NoneString);
+                        return Taken::Drop;
+                    }
+                    last => last.is_some_and(|(_, call)| !call.name.is_empty() && !call.arguments.may_end()),
+                },
             };
             if goes_on {
                 fragment = nameless;
@@ -351,8 +354,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 }
 
-/// Whether the name of a call is the text `null` in the place of null, as the ID beside it is. A fragment may have such
-/// a name; a call that is opened may be named so.
+/// Whether the name of a call is the text `null` or `None` in the place of null, as the ID beside it is. A fragment may
+/// have such a name; a call that is opened may be named so.
 fn is_null_name(delta: &Delta, name: Part, payload: &[u8]) -> bool {
-    delta.has(FLAG_NULL_ID) && name.text(payload) == "null"
+    delta.has(FLAG_NULL_ID) && name.text(payload).is_one_of("null None")
 }
