@@ -1,6 +1,6 @@
 # `make check` is for after a change. `make test` runs each check once; `make test-full` runs every cut, processor and seed.
 # docs/testing.md says what each step would catch.
-SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate envoy ffi_c ffi_cpp ffi_go ffi_proof ffi_use gateways header misuse nginx package proof readme replay ship size wasm writing
+SCRIPTS = abi apps asan bench capi count coverage cross deny dist emulate envoy ffi_c ffi_cpp ffi_go ffi_proof ffi_use gateways header misuse nginx package proof readme replay ship size translators wasm writing
 .PHONY: test test-full check fmt format clippy doc tests circles fuzz floods mutants clean install uninstall install-envoy install-nginx go-lib go-module go-clients abi-write $(SCRIPTS)
 TARGET = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 TESTED = -p deltawire -p deltawire-cli --all-features

@@ -80,6 +80,21 @@ need_clients() {
   [ -e "$wheel/done" ] || skip "the clients of OpenAI and Anthropic could not be installed from PyPI"
 }
 
+# need_node: sets "$modules" to a folder with the official Node clients of OpenAI and Anthropic, in which a program that uses them must
+# lie, and skips the step if they cannot be had.
+need_node() {
+  have node && have npm || skip "node or npm is missing"
+  modules=$TARGET/tools/node-$(printf '%s\n' "${SDKS_NODE[@]}" | cksum | cut -d ' ' -f 1)
+  mkdir -p "$modules"
+  [ -e "$modules/done" ] || [ "${INSTALL:-1}" = 0 ] || (
+    # Two steps that run at a time may want the same folder.
+    ! have flock || flock 9
+    [ ! -e "$modules/done" ] && timeout 300 npm install --silent --no-audit --no-fund --no-save --prefix "$modules" "${SDKS_NODE[@]:0:2}" &&
+      touch "$modules/done"
+  ) >/dev/null 2>&1 9>"$modules.lock" || true
+  [ -e "$modules/done" ] || skip "the clients of OpenAI and Anthropic could not be installed from npm"
+}
+
 # need_tool CRATE VERSION: provides the crate's program in exactly this version. Builds it if it is missing, and skips
 # the step if that fails.
 need_tool() {

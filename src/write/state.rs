@@ -402,7 +402,9 @@ impl State {
     /// Begins a choice with its role.
     fn begin(&mut self, to: &mut To<'_, '_>, choice: u32, role: Text<'_>) -> Written {
         match self.protocol {
-            Protocol::Chat => self.chat_begin(to, choice, role.as_str().unwrap_or(ASSISTANT)),
+            Protocol::Chat => {
+                self.chat_begin(to, choice, role.as_str().filter(|role| ROLES.contains(role)).unwrap_or(ASSISTANT))
+            }
             _ => self.serial_start(to),
         }
     }
@@ -487,7 +489,10 @@ impl State {
     }
 }
 
-/// The role of a choice that was sent without one.
+/// The roles of chat completions. Gemini's `model` is none of them, and OpenAI's clients take no message of it.
+const ROLES: [&str; 6] = ["assistant", "developer", "function", "system", "tool", "user"];
+
+/// The role of a choice that was sent without one, or with another.
 pub(super) const ASSISTANT: &str = "assistant";
 
 /// Returns the bit of a choice, which was checked.

@@ -77,6 +77,18 @@ fn chat_opens_a_call_with_its_id_and_its_name_once_arguments_come() {
 }
 
 #[test]
+fn chat_has_no_role_of_another_protocol() {
+    let ops = [Op::Role("model".into()), Op::Content("Hi".into())];
+    assert_chat(
+        &ops,
+        &[
+            r#"{"index":0,"delta":{"role":"assistant"},"finish_reason":null}"#,
+            r#"{"index":0,"delta":{"content":"Hi"},"finish_reason":null}"#,
+        ],
+    );
+}
+
+#[test]
 fn chat_writes_raw_json_in_one_line() {
     let ops = [
         Op::Role("tool".into()),
@@ -92,7 +104,7 @@ fn chat_writes_raw_json_in_one_line() {
         &[
             r#"{"index":0,"delta":{"role":"tool"},"finish_reason":null}"#,
             r#"{"index":0,"delta":{},"logprobs":{"content": ["\n"]},"finish_reason":null}"#,
-            r#"{"index":0,"delta":{},"logprobs":{"content":[{"token":"a"}]},"finish_reason":null}"#,
+            r#"{"index":0,"delta":{},"logprobs":{"content":[{"token":"a"}],"refusal":null},"finish_reason":null}"#,
             r#"{"index":0,"delta":{"annotations":[{"index":0,"type":"url_citation"}]},"finish_reason":null}"#,
             r#"{"index":0,"delta":{"annotations":[{"index":1,"a":{}}]},"finish_reason":null}"#,
             r#"{"index":0,"delta":{"annotations":[{"index":7}]},"finish_reason":null}"#,
