@@ -259,11 +259,13 @@ impl Naive {
         let mut value: Value = serde_json::Deserializer::from_str(&halves::hide(data)?).into_iter().next()?.ok()?;
         numbers_as_texts(&mut value, data);
         let Some(object) = value.as_object() else { return Some(()) };
-        // At the start of a stream, an event with a name or a type is a chunk only if it has what only chunks have.
-        let is_chunk = object.contains_key("choices") || filled(&value["object"]).is_some();
-        let has_kind = !matches!(name, "" | "message") || filled(&value["type"]).is_some();
-        let is_error = name == "error" || value["type"] == "error" || object.contains_key("error");
-        if has_kind && !is_chunk && !is_error && self.answer.choices.is_empty() {
+        // At the start of a stream, or with a name, a type or an object, an event is a chunk only if it has what only chunks have.
+        let kind = filled(&value["object"]).unwrap_or_default();
+        let is_of_chat = ["chat.completion", "text_completion"].into_iter().any(|own| kind.starts_with(own));
+        let is_chunk = object.contains_key("choices") || is_of_chat;
+        let has_kind = !matches!(name, "" | "message") || filled(&value["type"]).is_some() || !kind.is_empty();
+        let is_error = name == "error" || value["type"] == "error" || !value["error"].is_null();
+        if !is_chunk && !is_error && (has_kind || self.answer.choices.is_empty()) {
             return None;
         }
         for key in HEAD {
