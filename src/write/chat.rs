@@ -153,7 +153,7 @@ impl State {
         };
         match update {
             Update::Annotations(list) if list.kind() == ValueKind::Array => {
-                raw(self, b"\"annotations\":", *list, b",\"refusal\":null},\"finish_reason\":null")
+                raw(self, b"\"annotations\":", *list, b"},\"finish_reason\":null")
             }
             Update::Annotations(one) => {
                 let (index, around) =
