@@ -76,4 +76,5 @@ echo '{"choices":[{"message":{"content":"Grüße, 世界"}}],"usage":{"prompt_to
 cargo test --quiet --locked --manifest-path examples/apps/Cargo.toml --target-dir "$out" --tests
 python3 -B examples/apps/check.py "$out/debug" \
   samples/{content,multibyte,crlf,usage,openrouter,parallel-tools,weather}.sse "$out/anthropic.sse"
+python3 -B examples/apps/load.py "$out/debug/gateway" 50 20
 pass

@@ -47,7 +47,7 @@
 //! source for more only when all of these were taken, so back-pressure is that of the source. It keeps its state in itself,
 //! so dropping a `next()` that waits loses nothing. Dropping the adapter drops the source, which cancels the request. Each
 //! adapter allocates its parser once, about 8 KB; an event costs no further allocation, except for a text of more than 32
-//! bytes.
+//! bytes. With feature `bytes`, `sliced()` on the deltas of a stream of `Bytes` makes slices of such texts instead.
 //!
 //! Adapters read with the default [`Config`](crate::Config), unless `with_config` gives them another one, and have room for
 //! the choices and tool calls of the default [`Tracker`](crate::track::Tracker).

@@ -56,6 +56,9 @@ pub(super) struct Queue {
     message: Option<Assembler>,
     /// Nobody wants the items, only the message.
     is_silent: bool,
+    /// The read that the parser reads, if long texts are to be slices of it.
+    #[cfg(feature = "bytes")]
+    read: Option<bytes::Bytes>,
 }
 
 impl Queue {
@@ -91,6 +94,11 @@ impl Handler for Queue {
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         if let Some(message) = &mut self.message {
             let _ = message.update(choice, update.clone());
+        }
+        #[cfg(feature = "bytes")]
+        if let (Some(read), false) = (&self.read, self.is_silent) {
+            let update = update.into_sliced(read);
+            return self.push(|| Item::Update { choice, update });
         }
         self.push(|| Item::Update { choice, update: update.into_owned() })
     }
@@ -143,6 +151,12 @@ impl Items {
 
     pub(super) fn parser(&self) -> &Parser<Growing> {
         &self.reader.parser
+    }
+
+    /// Long texts are slices of this read, as long as the parser reads it.
+    #[cfg(feature = "bytes")]
+    pub(super) fn slice(&mut self, read: Option<bytes::Bytes>) {
+        self.reader.handler.read = read;
     }
 
     /// Also assembles the message, from here on.

@@ -35,6 +35,8 @@ pub trait DeltaStreamExt:
             at: 0,
             failure: None,
             is_over: false,
+            #[cfg(feature = "bytes")]
+            slice: None,
         }
     }
 
@@ -77,6 +79,22 @@ pub struct StreamDeltas<S: DeltaStreamExt> {
     at: usize,
     failure: Option<S::Error>,
     is_over: bool,
+    /// What long texts are slices of, instead of copies.
+    #[cfg(feature = "bytes")]
+    slice: Option<fn(&S::Bytes) -> bytes::Bytes>,
+}
+
+#[cfg(feature = "bytes")]
+#[cfg_attr(docsrs, doc(cfg(feature = "bytes")))]
+impl<S: DeltaStreamExt<Bytes = bytes::Bytes>> StreamDeltas<S> {
+    /// Takes texts of more than 32 bytes as slices of the bytes that the stream gave, without a copy or an allocation. A
+    /// slice keeps all bytes of its read in memory, so call it if the items are soon used up. A text that a read cut is
+    /// copied, and so are values such as images.
+    #[must_use]
+    pub fn sliced(mut self) -> Self {
+        self.slice = Some(Clone::clone);
+        self
+    }
 }
 
 impl<S: DeltaStreamExt> StreamDeltas<S> {
@@ -105,12 +123,18 @@ impl<S: DeltaStreamExt + Unpin> Stream for StreamDeltas<S> {
                     return Poll::Ready(Some(Ok(item)));
                 }
                 this.held = None;
+                #[cfg(feature = "bytes")]
+                this.items.slice(None);
             }
             if this.is_over {
                 return Poll::Ready(this.items.rest(&mut this.failure));
             }
             match ready!(Pin::new(&mut this.source).poll_next(cx)) {
-                Some(Ok(bytes)) => (this.held, this.at) = (Some(bytes), 0),
+                Some(Ok(bytes)) => {
+                    #[cfg(feature = "bytes")]
+                    this.items.slice(this.slice.map(|slice| slice(&bytes)));
+                    (this.held, this.at) = (Some(bytes), 0);
+                }
                 Some(Err(failure)) => (this.failure, this.is_over) = (Some(failure), true),
                 None => this.is_over = true,
             }

@@ -49,25 +49,57 @@ const INLINE: usize = 32;
 pub struct OwnedUpdate {
     /// The parts of the delta are offsets into `bytes`.
     delta: Delta,
-    bytes: SmallVec<[u8; INLINE]>,
+    bytes: Held,
+}
+
+/// The texts of an update.
+#[derive(Clone)]
+enum Held {
+    Copied(SmallVec<[u8; INLINE]>),
+    /// The only text, where the source has it.
+    #[cfg(feature = "bytes")]
+    Sliced(bytes::Bytes),
+}
+
+impl Held {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Held::Copied(bytes) => bytes,
+            #[cfg(feature = "bytes")]
+            Held::Sliced(bytes) => bytes,
+        }
+    }
+
+    fn copy(&mut self, more: &[u8]) {
+        match self {
+            Held::Copied(bytes) => bytes.extend_from_slice(more),
+            #[cfg(feature = "bytes")]
+            Held::Sliced(bytes) => *self = Held::Copied(bytes.iter().chain(more).copied().collect()),
+        }
+    }
 }
 
 impl OwnedUpdate {
     /// Returns the update, with its texts borrowed from this one.
     pub fn as_update(&self) -> Update<'_> {
         // `of` never returns `None` here, because the delta was made from an update.
-        Update::of(&self.delta, &self.bytes).unwrap_or(Update::Content(Text::verbatim(b"")))
+        Update::of(&self.delta, self.bytes.as_slice()).unwrap_or(Update::Content(Text::verbatim(b"")))
     }
 
     fn new(kind: Kind) -> Self {
-        OwnedUpdate { delta: Delta::new(kind), bytes: SmallVec::new() }
+        OwnedUpdate { delta: Delta::new(kind), bytes: Held::Copied(SmallVec::new()) }
+    }
+
+    /// The number of bytes so far.
+    fn len(&self) -> u32 {
+        u32::try_from(self.bytes.as_slice().len()).unwrap_or(u32::MAX)
     }
 
     /// Copies bytes. Returns where they lie.
     fn keep(&mut self, bytes: &[u8]) -> Part {
-        let start = u32::try_from(self.bytes.len()).unwrap_or(u32::MAX);
-        self.bytes.extend_from_slice(bytes);
-        Part { start, len: u32::try_from(bytes.len()).unwrap_or(u32::MAX), ..Part::NONE }
+        let start = self.len();
+        self.bytes.copy(bytes);
+        Part { start, len: self.len().saturating_sub(start), ..Part::NONE }
     }
 
     /// Copies a text, still escaped.
@@ -104,11 +136,10 @@ impl OwnedUpdate {
 
     fn of_member(member: OtherMember<'_>) -> Self {
         let mut owned = OwnedUpdate::new(Kind::Meta);
-        owned.bytes.push(b'"');
-        owned.bytes.extend_from_slice(member.name.raw());
-        owned.bytes.extend_from_slice(b"\":");
-        owned.bytes.extend_from_slice(member.value.raw());
-        let len = u32::try_from(owned.bytes.len()).unwrap_or(u32::MAX);
+        for bytes in [b"\"", member.name.raw(), b"\":", member.value.raw()] {
+            owned.bytes.copy(bytes);
+        }
+        let len = owned.len();
         let OtherMember { choice, call, .. } = member;
         owned.delta =
             Delta { code: member.meta() as u32, choice, call, text: Part { len, ..Part::NONE }, ..owned.delta };
@@ -149,6 +180,34 @@ impl fmt::Debug for OwnedUpdate {
 impl From<Update<'_>> for OwnedUpdate {
     fn from(update: Update<'_>) -> Self {
         update.into_owned()
+    }
+}
+
+#[cfg(feature = "bytes")]
+impl Update<'_> {
+    /// Returns the same update. A text of more than 32 bytes that lies in the read is a slice of it; others are copied.
+    pub(crate) fn into_sliced(mut self, read: &bytes::Bytes) -> OwnedUpdate {
+        let text = match &mut self {
+            Update::Content(text)
+            | Update::Reasoning(text)
+            | Update::Refusal(text)
+            | Update::Signature(text)
+            | Update::FunctionArguments(text)
+            | Update::CallArguments { text, .. } => text,
+            _ => return self.into_owned(),
+        };
+        let (raw, (flags, lead)) = (text.raw(), text.parts());
+        let len = raw.len();
+        let start = (raw.as_ptr() as usize).wrapping_sub(read.as_ptr() as usize);
+        let range = start..start.saturating_add(len);
+        if len <= INLINE || read.get(range.clone()).is_none() {
+            return self.into_owned();
+        }
+        *text = Text::verbatim(b"");
+        let mut owned = self.into_owned();
+        owned.bytes = Held::Sliced(read.slice(range));
+        owned.delta.text = Part { flags, lead, len: owned.len(), ..Part::NONE };
+        owned
     }
 }
 
@@ -196,7 +255,7 @@ impl Update<'_> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
-    use super::OwnedUpdate;
+    use super::{Held, OwnedUpdate};
     use crate::chat::{Chunk, Index};
     use std::vec::Vec;
 
@@ -212,7 +271,8 @@ mod tests {
             let chunk = Chunk::read(payload.as_bytes(), &mut index).unwrap();
             let owned: Vec<_> =
                 chunk.index().updates(payload.as_bytes()).into_iter().map(|(_, update)| update.into_owned()).collect();
-            assert_eq!(owned[0].bytes.spilled(), spilled, "{len}");
+            let is_on_heap = matches!(&owned[0].bytes, Held::Copied(bytes) if bytes.spilled());
+            assert_eq!(is_on_heap, spilled, "{len}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //! and leave nothing behind.
 
 mod metered;
+mod sliced;
 mod sources;
 
 use crate::common::corpus::{native, recorded, samples, Stream};

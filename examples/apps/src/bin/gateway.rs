@@ -1,5 +1,6 @@
-//! `gateway UPSTREAM`: forwards each request to `UPSTREAM` and the answer back, unchanged, and prints a line for each
-//! response, with the tokens that it used. With axum and reqwest. Prints its own address first.
+//! `gateway UPSTREAM [plain]`: forwards each request to `UPSTREAM` and the answer back, unchanged, and prints a line for
+//! each response, with the tokens that it used. With axum and reqwest. Prints its own address first. With `plain` it only
+//! forwards: `load.py` measures what the difference costs.
 //!
 //! To keep it short it sends each request as a GET without headers and body. A real request is a POST: forward its
 //! method, its headers (but not `Host` and `Accept-Encoding`) and its body.
@@ -16,6 +17,7 @@ use deltawire::End;
 struct Gateway {
     upstream: String,
     client: reqwest::Client,
+    is_plain: bool,
 }
 
 async fn forward(State(gateway): State<Gateway>, request: Request) -> Response {
@@ -28,6 +30,9 @@ async fn forward(State(gateway): State<Gateway>, request: Request) -> Response {
     let mut response = Response::builder().status(answer.status().as_u16());
     if let Some(kind) = answer.headers().get("content-type") {
         response = response.header("content-type", kind.as_bytes());
+    }
+    if gateway.is_plain {
+        return response.body(Body::from_stream(answer.bytes_stream())).unwrap_or_default();
     }
     // Called when the answer has ended or failed, or when the client has hung up, which also ends the request.
     let report = move |meter: &Meter, end: &End| {
@@ -48,7 +53,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let upstream = std::env::args().nth(1).ok_or("gateway UPSTREAM")?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
-    let gateway = Gateway { upstream, client: reqwest::Client::new() };
+    let is_plain = std::env::args().nth(2).is_some_and(|word| word == "plain");
+    let gateway = Gateway { upstream, client: reqwest::Client::new(), is_plain };
     axum::serve(listener, Router::new().fallback(forward).with_state(gateway)).await?;
     Ok(())
 }
