@@ -14,7 +14,7 @@ impl State {
     pub(super) fn name(&mut self, memory: &mut [u8], [id, model]: [Option<Text<'_>>; 2], created: u64) -> Written {
         let (size, at) = (memory.len().min(u32::MAX as usize), self.log.len());
         let (used, free) = memory.split_at_mut(at.min(size));
-        let (room, members) = (free.len().min(size.saturating_sub(at)), self.members.of(used));
+        let members = self.members.of(used);
         let kept = |span: Span| Text::from_raw(span.of(used), TextFlags::UNKNOWN);
         let (id, model) = (id.unwrap_or(kept(self.id)), model.unwrap_or(kept(self.model)));
         let mut frame = Frame::new(free);
@@ -34,7 +34,7 @@ impl State {
             frame.bytes(FIRST_CONTENT);
         }
         let (len, missing) = (frame.len(), (self.members.len as usize).saturating_sub(members.len()));
-        if len > room || missing > 0 {
+        if at.saturating_add(len) > size || missing > 0 {
             let twice = if self.protocol == Protocol::Chat { missing } else { 0 };
             return Err(WriteError::NeedMemory { need: at.saturating_add(len).saturating_add(twice) });
         }

@@ -114,7 +114,10 @@ impl<M: AsMut<[u8]>> Translator<M> {
         out: &mut Out<'_>,
     ) -> Result<(), WriteError> {
         while self.emit(out, |emitter, sink| parser.emit_end(emitter, sink))? {}
-        self.end(out, parser.end().is_complete())
+        match self.end(out, parser.end().is_complete()) {
+            Err(error) if error.is_need() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Calls the emitter. Returns whether an event that is an error stopped it.
@@ -251,7 +254,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
             let choice = self.seen.trailing_zeros();
             let result = self.finish_choice(out, choice);
             match self.note(result) {
-                Err(error @ (WriteError::NeedRoom { .. } | WriteError::NeedMemory { .. })) => return Err(error),
+                Err(error) if error.is_need() => return Err(error),
                 result => left_out = left_out.and(result),
             }
             self.seen &= !bit(choice);
@@ -285,8 +288,8 @@ impl<M: AsMut<[u8]>> Translator<M> {
         match result {
             Err(WriteError::Ended) => return Ok(()),
             Err(WriteError::NoPlace) => self.without_place = self.without_place.saturating_add(1),
-            Ok(()) | Err(WriteError::NeedRoom { .. } | WriteError::NeedMemory { .. }) => {}
-            Err(_) => self.lost = self.lost.saturating_add(1),
+            Err(error) if !error.is_need() => self.lost = self.lost.saturating_add(1),
+            _ => {}
         }
         result
     }
@@ -346,7 +349,7 @@ impl<M: AsMut<[u8]>> Sink for TranslateSink<'_, '_, M> {
             }
         };
         match result {
-            Err(error @ (WriteError::NeedRoom { .. } | WriteError::NeedMemory { .. })) => {
+            Err(error) if error.is_need() => {
                 self.need = Some(error);
                 Put::Full
             }
