@@ -406,11 +406,15 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
-        let (consumed, outcome) = self.emit(&mut Emitter::new(), input, &mut HandlerSink(handler));
-        fed((consumed, outcome), 0)
+        let mut rest = input;
+        if self.tracked.found.is_nothing() && self.machine.append(&mut self.storage, &mut rest) {
+            return Fed { consumed: input.len(), stop: None };
+        }
+        let appended = input.len().wrapping_sub(rest.len());
+        fed(self.emit(&mut Emitter::new(), rest, &mut HandlerSink(handler)), appended)
     }
 
-    /// Does what [`feed`](Self::feed) does, for a sink. With an emitter that it keeps, a sink may be full.
+    /// Does what [`feed`](Self::feed) does behind its fast path, for a sink. With an emitter that it keeps, a sink may be full.
     #[inline(always)]
     pub(crate) fn emit<K: Sink>(&mut self, emitter: &mut Emitter, input: &[u8], sink: &mut K) -> (usize, Outcome) {
         if !self.tracked.found.is_nothing() {
@@ -419,17 +423,12 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
             }
         }
         let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
-        let mut rest = input;
-        if !emitter.is_pending() && machine.append(storage, &mut rest) {
-            return (input.len(), Outcome::Done);
-        }
-        if machine.is_finished() && !rest.is_empty() {
+        if machine.is_finished() && !input.is_empty() {
             return (0, Outcome::Stopped(machine.nothing_fed()));
         }
-        let appended = input.len().wrapping_sub(rest.len());
-        let (consumed, outcome) = emitter.run(machine, storage, tracker, rest, 0, sink);
+        let run = emitter.run(machine, storage, tracker, input, 0, sink);
         emitter.note_usage_in(usage);
-        (consumed.saturating_add(appended), outcome)
+        run
     }
 
     /// Does what [`finish_into`](Self::finish_into) does, for a sink. With an emitter that it keeps, a sink may be full.
