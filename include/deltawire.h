@@ -2110,7 +2110,8 @@ typedef struct {
     uint64_t created;
     // The sequence number of the first event.
     uint64_t first_sequence;
-    // The ID of the response, UTF-8.
+    // The ID of the response, UTF-8. If ID or model is absent, or `created` 0, a translation
+    // (`deltawire_translate`) takes that of the response that it reads.
     deltawire_str id;
     // The model, UTF-8.
     deltawire_str model;
@@ -2222,6 +2223,51 @@ size_t deltawire_writer_need(const deltawire_writer *w);
 // block (`realloc`, or `memcpy` to another block) and call this with the new address. Answers OK,
 // E_NULL, E_ALIGN, E_STATE, E_SMALL, E_RANGE (beyond any memory).
 deltawire_status deltawire_writer_resize(deltawire_writer *w, size_t mem_len);
+
+// Reads `len` bytes with `p`, and writes what becomes of the response with `w`: bytes of one
+// protocol go in, bytes of another come out. The writer keeps a finish reason for the end,
+// because some servers send more after one. If its config has no ID, no model or no time, they
+// are those of the response. Callbacks and `events` of the parser's config have no meaning here.
+// docs/writing.md tells what becomes of what.
+//
+// `buf` of `cap` bytes collects what is to be sent, as in `deltawire_writer_put`. Set `*written`
+// to 0 before the first call, and whenever you have sent them. `*consumed`, unless `consumed` is
+// NULL, is written on every path.
+//
+// NEED_ROOM: send what `buf` has, and give at least `deltawire_writer_room` bytes. NEED_STORAGE:
+// if `deltawire_writer_need` is more than the writer's block has, give the writer a larger one,
+// else the parser (`deltawire_need`). After both, call again with the bytes from `consumed` on.
+// What cannot be written is counted (`deltawire_translate_left_out`), and the call goes on.
+//
+// Answers OK, NEED_ROOM, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE (also after the end; while an
+// event of a feed or a batch is pending; for a parser with `DELTAWIRE_CFG_SHARED`), E_REENTRANT,
+// E_RANGE (a length), E_RESUME, E_STRICT, E_ABORTED and E_CALLBACK (after a feed that answered
+// so).
+deltawire_status deltawire_translate(deltawire_writer *w,
+                                     deltawire_parser *p,
+                                     const void *data,
+                                     size_t len,
+                                     size_t *consumed,
+                                     char *buf,
+                                     size_t cap,
+                                     size_t *written);
+
+// Ends the stream that `p` reads, as `deltawire_finish` does, and the one that `w` writes: with
+// the finish reasons if the response is complete (`deltawire_end_of`), else with an error. A
+// response of which nothing came leaves nothing. Call again while the answer is above 0. Answers
+// as `deltawire_translate`.
+deltawire_status deltawire_translate_finish(deltawire_writer *w,
+                                            deltawire_parser *p,
+                                            char *buf,
+                                            size_t cap,
+                                            size_t *written);
+
+// What a translation left out. `*without_place`, unless `without_place` is NULL, becomes the number
+// of updates that the protocol has no place for, and `*lost`, unless `lost` is NULL, of those that
+// could not be written for another reason. Answers OK, E_NULL, E_ALIGN, E_STATE.
+deltawire_status deltawire_translate_left_out(const deltawire_writer *w,
+                                              uint64_t *without_place,
+                                              uint64_t *lost);
 
 // -------------------------------------------------------------------------------------------------
 // Quirks

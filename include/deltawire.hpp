@@ -1853,6 +1853,7 @@ public:
 
 private:
     friend class batch_range;
+    friend class writer;
     explicit parser(std::nullptr_t) noexcept {}
 
     char *bytes() noexcept { return reinterpret_cast<char *>(block_.get()); }
@@ -2367,6 +2368,29 @@ public:
         if (kind == event_kind::tool_name || kind == event_kind::function_name) e.flags = DELTAWIRE_EVF_REPLACES;
         return put(e, text);
     }
+    /// Reads `data` with the parser, and writes what becomes of the response. If ID and model are empty and `created` is
+    /// 0, they are those of the response. The parser's block grows as well.
+    status translate(parser &from, std::string_view data) {
+        return translate_by(from, [&](auto... out) {
+            std::size_t consumed = 0;
+            const deltawire_status s =
+                deltawire_translate(native(), from.native(), data.data(), data.size(), &consumed, out...);
+            data.remove_prefix(consumed);
+            return s;
+        });
+    }
+    /// Ends the stream that the parser reads, and this one: with an error if the response is not complete.
+    status translate_finish(parser &from) {
+        return translate_by(
+            from, [&](auto... out) { return deltawire_translate_finish(native(), from.native(), out...); });
+    }
+    /// How many updates a translation left out: those that the protocol has no place for, and those that were lost.
+    std::pair<std::uint64_t, std::uint64_t> left_out() const {
+        std::pair<std::uint64_t, std::uint64_t> counts = {};
+        detail::checked(deltawire_translate_left_out(reinterpret_cast<const deltawire_writer *>(block_.get()), &counts.first,
+                                                     &counts.second));
+        return counts;
+    }
     /// Ends the stream after every choice has a finish reason.
     status finish() {
         return call([&](char *buf, std::size_t cap, std::size_t *len) {
@@ -2408,6 +2432,17 @@ private:
                 return detail::checked(s);
             }
         }
+    }
+
+    template <class Call>
+    status translate_by(parser &from, Call run) {
+        return call([&](char *buf, std::size_t cap, std::size_t *len) {
+            deltawire_status s = DELTAWIRE_OK;
+            while ((s = run(buf, cap, len)) == DELTAWIRE_NEED_STORAGE && deltawire_writer_need(native()) <= len_) {
+                from.move_to(deltawire_need(from.native()));
+            }
+            return s;
+        });
     }
 
     void grow() {

@@ -79,29 +79,47 @@ pass ffi-c-message
 pass ffi-c-values
 
 "$out/gcc/write"
-# Into a buffer that is always too small, and a block that always is: the bytes must be those of the Rust writer. (Arguments that
-# Gemini sends by path are put together by the command, not by the writer.)
+# Into a buffer that is always too small, and a block that always is: the bytes must be those of the Rust writer, by the translator
+# and event by event. (Of arguments by path an event has only the text of the member, which the writer does not take.)
 cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
 times=0
 for stream in "${samples[@]}" "${streams[@]}" "${protocols[@]}"; do
-  ! grep -q partialArgs "$stream" || continue
   for to in chat anthropic responses; do
     write_as $to "$stream"
+    "$out/gcc/write" $to --translate 1 "$stream" | cmp - "$written" || fail "$stream is translated to another stream of $to"
+    ! grep -q partialArgs "$stream" || continue
     "$out/gcc/write" $to --room 1 "$stream" | cmp - "$written" || fail "$stream is written as another stream of $to"
     times=$((times + 1))
   done
 done
 echo "NOTE ffi-c-write: $times streams written"
-# The example of docs/writing.md.
+# The examples of docs/writing.md.
 {
   python3 -B scripts/fences.py docs/writing.md c
-  printf '#include <stdio.h>\nstatic int print(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) != len; }\n'
-  printf 'int main(void) { return answer("Hello", print, stdout); }\n'
+  cat <<'C'
+#include <stdio.h>
+static int print(void *to, const char *bytes, size_t len) { return fwrite(bytes, 1, len, to) != len; }
+int main(int argc, char **argv) {
+    static union { uint64_t align; unsigned char bytes[DELTAWIRE_BLOCK_SIZE(4096)]; } in;
+    static union { uint64_t align; unsigned char bytes[DELTAWIRE_WRITER_SIZE(4096)]; } out;
+    deltawire_writer_config config = DELTAWIRE_WRITER_CONFIG_INIT;
+    deltawire_writer *w;
+    deltawire_parser *p;
+    if (argc < 2) return answer("Hello", print, stdout);
+    config.protocol = DELTAWIRE_PROTOCOL_ANTHROPIC;
+    if (deltawire_writer_init(&out, sizeof out, &config, &w) != DELTAWIRE_OK) return 2;
+    if (deltawire_init(&in, sizeof in, NULL, &p) != DELTAWIRE_OK) return 3;
+    return translate(w, p, argv[1], strlen(argv[1]), print, stdout) || translate(w, p, NULL, 0, print, stdout);
+}
+C
 } >"$out/writing.c"
 gcc -std=c99 -Wall -Wextra -pedantic -Werror -I "$lib/include" "$out/writing.c" "$lib/libdeltawire.a" -o "$out/writing"
-"$out/writing" >"$out/writing.txt" || fail "the example of docs/writing.md"
-grep -q '"text":"Hello"' "$out/writing.txt" && [ "$(tail -n 2 "$out/writing.txt" | head -n 1)" = 'data: {"type":"message_stop"}' ] ||
-  fail "the example of docs/writing.md writes: $(cat "$out/writing.txt")"
+chunk=$'data: {"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\n'
+for arguments in "" "$chunk"; do
+  "$out/writing" ${arguments:+"$arguments"} >"$out/writing.txt" || fail "an example of docs/writing.md"
+  grep -q '"text":"Hello"' "$out/writing.txt" && [ "$(tail -n 2 "$out/writing.txt" | head -n 1)" = 'data: {"type":"message_stop"}' ] ||
+    fail "an example of docs/writing.md writes: $(cat "$out/writing.txt")"
+done
 corpus_or_skip ffi-c-write
 pass ffi-c-write
 

@@ -101,14 +101,16 @@ built use g++ -std=c++20 -O1 -g
 "$work/use-g++" samples
 pass ffi-cpp-use
 
-# What the writer writes: the bytes of the Rust writer. (The command puts together arguments that Gemini sends by path.)
+# What the writer writes, by the translator and event by event: the bytes of the Rust writer. (Of arguments by path an event has
+# only the text of the member, which the writer does not take.)
 built write g++ -std=c++17 -O1 -g
 "$work/write-g++"
 cargo build --quiet --locked "${TESTED[@]}" --bin deltawire
 for stream in "${streams[@]}" "${protocols[@]}"; do
-  ! grep -q partialArgs "$stream" || continue
   for to in chat anthropic responses; do
     write_as $to "$stream"
+    "$work/write-g++" translate $to "$stream" | cmp - "$written" || fail "$stream is translated to another stream of $to"
+    ! grep -q partialArgs "$stream" || continue
     "$work/write-g++" $to "$stream" | cmp - "$written" || fail "$stream is written as another stream of $to"
   done
 done

@@ -75,7 +75,8 @@ pass go-logs
 
 run go-test -bench . -benchtime 1x
 ran go-test TestQuirkCases TestMessageSamples TestHTTP TestNames TestFeed TestTee TestMeter TestMeterTexts TestCopies \
-  TestProxy TestStreamWriter TestPlace Example_reverseProxy ExampleWriter
+  TestProxy TestStreamWriter TestPlace Example_reverseProxy TestTranslator \
+  ExampleWriter ExampleTranslator
 grep -hE '^ +[a-z]+_test.go:[0-9]+: [0-9]+ ' "$work/go-test.log" | sed 's/^ *[^ ]* /NOTE /' || true
 pass go-test
 ran go-test TestSteadyState TestSmallArray

@@ -1,7 +1,7 @@
 //! Memory for what the parser keeps between slices: the last event ID, and an event that a slice cut.
 
-#[cfg(feature = "alloc")]
 use crate::visits::visit;
+use core::cell::Cell;
 
 mod sealed {
     /// Keeps the trait closed, so that methods can be added.
@@ -219,6 +219,20 @@ impl Default for Growing {
 impl core::fmt::Debug for Growing {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Growing").field("len", &self.buffer.len()).finish()
+    }
+}
+
+/// Moves `len` bytes within `storage`; the ranges may overlap. Uses cells instead of `copy_within`, which can panic.
+pub(crate) fn shift(storage: &mut [u8], from: usize, to: usize, len: usize) {
+    visit!(len);
+    let cells = Cell::from_mut(storage).as_slice_of_cells();
+    let source = cells.get(from..from.saturating_add(len)).unwrap_or(&[]);
+    let target = cells.get(to..to.saturating_add(len)).unwrap_or(&[]);
+    let pairs = target.iter().zip(source);
+    if to < from {
+        pairs.for_each(|(to, from)| to.set(from.get()));
+    } else {
+        pairs.rev().for_each(|(to, from)| to.set(from.get()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Streams that are written: their bytes, that they are valid whatever is passed, and that reading them gives what was
-//! passed. `write/naive.rs` checks the order that each protocol wants, `write/run.rs` passes the updates.
+//! passed. `write/naive.rs` checks the order that each protocol wants, `write/run.rs` passes the updates, `write/translate.rs`
+//! translates whole responses.
 #![cfg(all(feature = "alloc", feature = "dialects"))]
 
 mod bytes;
@@ -7,3 +8,4 @@ mod naive;
 mod odd;
 mod row;
 mod run;
+mod translate;

@@ -213,6 +213,16 @@ static inline deltawire_status bridge_writer_fail(void *w, const char *message, 
 static inline deltawire_status bridge_writer_keep_alive(void *w, char *buf, size_t cap, size_t *len) {
     return deltawire_writer_keep_alive((deltawire_writer *)w, buf, cap, len);
 }
+static inline deltawire_status bridge_translate(void *w, void *p, const char *data, size_t len, size_t *consumed, char *buf,
+                                                size_t cap, size_t *written) {
+    return deltawire_translate((deltawire_writer *)w, (deltawire_parser *)p, data, len, consumed, buf, cap, written);
+}
+static inline deltawire_status bridge_translate_finish(void *w, void *p, char *buf, size_t cap, size_t *written) {
+    return deltawire_translate_finish((deltawire_writer *)w, (deltawire_parser *)p, buf, cap, written);
+}
+static inline void bridge_translate_left_out(const void *w, uint64_t *without_place, uint64_t *lost) {
+    deltawire_translate_left_out((const deltawire_writer *)w, without_place, lost);
+}
 static inline size_t bridge_writer_room(const void *w) { return deltawire_writer_room((const deltawire_writer *)w); }
 static inline size_t bridge_writer_need(const void *w) { return deltawire_writer_need((const deltawire_writer *)w); }
 static inline deltawire_status bridge_writer_resize(void *w, size_t len) {

@@ -204,3 +204,26 @@ func ExampleWriter() {
 	//
 	// data: [DONE]
 }
+
+func ExampleTranslator() {
+	body := strings.NewReader(`data: {"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}` + "\n\n")
+	t, err := deltawire.NewTranslator(os.Stdout, deltawire.ProtocolChat, deltawire.Head{ID: "c1", Model: "some-model"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := io.Copy(t, body); err != nil {
+		fmt.Println(err)
+	}
+	if err := t.Close(); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// data: {"id":"c1","object":"chat.completion.chunk","created":0,"model":"some-model","choices":[{"index":0,"delta":{"role":"assistant"},"finish_reason":null}]}
+	//
+	// data: {"id":"c1","object":"chat.completion.chunk","created":0,"model":"some-model","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}
+	//
+	// data: {"id":"c1","object":"chat.completion.chunk","created":0,"model":"some-model","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+	//
+	// data: [DONE]
+}

@@ -29,6 +29,7 @@ mod meter;
 mod names;
 mod parser;
 mod state;
+mod translate;
 pub mod types;
 mod value;
 mod workspace;
@@ -36,8 +37,8 @@ mod writer;
 
 // For programs in Rust, such as the fuzz target; C finds the functions by their names.
 pub use self::{
-    batch::*, chunk::*, direct::*, feed::*, message::*, meter::deltawire_meter_of, parser::*, state::*, value::*,
-    workspace::*, writer::*,
+    batch::*, chunk::*, direct::*, feed::*, message::*, meter::deltawire_meter_of, parser::*, state::*, translate::*,
+    value::*, workspace::*, writer::*,
 };
 
 #[cfg(all(not(test), feature = "panic-handler"))]

@@ -10,12 +10,12 @@ use core::slice;
 use deltawire::chat::ApiError;
 use deltawire::delta::Kind;
 use deltawire::stream::{Protocol, Record};
-use deltawire::write::{Head, Out, WriteError, Writer};
+use deltawire::write::{Head, Out, Translator, WriteError, Writer};
 use deltawire::Update;
 
-/// A writer whose memory is lent for a call. Between calls the memory is empty, so that a block has
-/// no pointers.
-type Written = Writer<&'static mut [u8]>;
+/// A writer, which may translate, whose memory is lent for a call. Between calls the memory is empty,
+/// so that a block has no pointers.
+type Written = Translator<&'static mut [u8]>;
 
 /// What a block begins with; the writer's memory follows.
 #[repr(C)]
@@ -46,7 +46,7 @@ fn size_for(memory: usize) -> Option<usize> {
 }
 
 /// Returns the status of a result, and notes what is needed.
-fn conclude(result: Result<(), WriteError>, (need, room): (&mut usize, &mut usize)) -> deltawire_status {
+pub(crate) fn conclude(result: Result<(), WriteError>, (need, room): (&mut usize, &mut usize)) -> deltawire_status {
     (*need, *room) = (0, 0);
     match result {
         Ok(()) => DELTAWIRE_OK,
@@ -109,7 +109,7 @@ unsafe fn make(
     if config.text_len != 0 {
         head = head.with_text_len(config.text_len);
     }
-    match Writer::new(protocol, &head, memory) {
+    match Translator::new(protocol, &head, memory) {
         Ok(writer) => Ok(Ok(writer)),
         Err(WriteError::NeedMemory { need }) => Ok(Err(need)),
         Err(_) => Err(DELTAWIRE_E_CONFIG),
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn deltawire_writer_init(
         ok!(fits(mem as usize, mem_len, FIXED.saturating_add(least)));
         let memory = slice::from_raw_parts_mut(mem.cast::<u8>().add(FIXED), mem_len.saturating_sub(FIXED));
         let Ok(mut writer) = ok!(make(cfg, memory)) else { return DELTAWIRE_E_SMALL };
-        *writer.memory_mut() = &mut [];
+        *writer.writer_mut().memory_mut() = &mut [];
         let block = mem.cast::<WriterBlock>();
         block.write(WriterBlock { magic: MAGIC, len: mem_len, need: 0, room: 0, writer });
         put_out(out, mem.cast());
@@ -174,14 +174,15 @@ unsafe fn check(w: *const deltawire_writer) -> Result<*mut WriterBlock, deltawir
     }
 }
 
-/// Calls the writer once, with the room behind what `buf` has so far.
+/// Calls the translator once, with the room behind what `buf` has so far. `use_it` also gets where to note what
+/// [`conclude`] finds to be needed.
 ///
 /// # Safety `w` as for [`check`], writable and used by no other thread; `buf` is writable for `cap`
 /// bytes, `len` is NULL or writable.
-unsafe fn call(
+pub(crate) unsafe fn translate(
     w: *mut deltawire_writer,
     (buf, cap, len): (*mut c_char, usize, *mut usize),
-    write: impl FnOnce(&mut Written, &mut Out<'_>) -> Result<(), WriteError>,
+    use_it: impl FnOnce(&mut Written, &mut Out<'_>, (&mut usize, &mut usize)) -> deltawire_status,
 ) -> deltawire_status {
     // SAFETY: as the caller promises. The memory follows the state, and is taken from the writer before this returns.
     unsafe {
@@ -192,13 +193,25 @@ unsafe fn call(
         let used = len.read();
         let Some(room) = ok!(buffer(buf.cast(), cap)).get_mut(used..) else { return DELTAWIRE_E_RANGE };
         let memory = slice::from_raw_parts_mut(w.cast::<u8>().add(FIXED), block.len.saturating_sub(FIXED));
-        *block.writer.memory_mut() = memory;
+        *block.writer.writer_mut().memory_mut() = memory;
         let mut out = Out::new(room);
-        let result = write(&mut block.writer, &mut out);
+        let status = use_it(&mut block.writer, &mut out, (&mut block.need, &mut block.room));
         len.write(used.saturating_add(out.len()));
-        *block.writer.memory_mut() = &mut [];
-        conclude(result, (&mut block.need, &mut block.room))
+        *block.writer.writer_mut().memory_mut() = &mut [];
+        status
     }
+}
+
+/// Calls the writer once.
+///
+/// # Safety As for [`translate`].
+unsafe fn call(
+    w: *mut deltawire_writer,
+    room: (*mut c_char, usize, *mut usize),
+    write: impl FnOnce(&mut Writer<&'static mut [u8]>, &mut Out<'_>) -> Result<(), WriteError>,
+) -> deltawire_status {
+    // SAFETY: as the caller promises.
+    unsafe { translate(w, room, |translator, out, needs| conclude(write(translator.writer_mut(), out), needs)) }
 }
 
 /// Writes an event of a response: what a parser emitted, or what the program says. Of the event
@@ -315,7 +328,7 @@ pub unsafe extern "C" fn deltawire_writer_room(w: *const deltawire_writer) -> us
 pub unsafe extern "C" fn deltawire_writer_need(w: *const deltawire_writer) -> usize {
     // SAFETY: a block that nothing changes during the call, as the caller promises.
     let Ok(block) = (unsafe { check(w).map(|block| &*block) }) else { return 0 };
-    block.need.max(size_for(block.writer.memory_len()).unwrap_or(usize::MAX))
+    block.need.max(size_for(block.writer.writer().memory_len()).unwrap_or(usize::MAX))
 }
 
 /// Tells the writer that its block has `mem_len` bytes now. To move a writer, copy the bytes of its
@@ -326,8 +339,27 @@ pub unsafe extern "C" fn deltawire_writer_resize(w: *mut deltawire_writer, mem_l
     // SAFETY: a block that has both lengths, as the caller promises.
     unsafe {
         let block = &mut *ok!(check(w));
-        ok!(fits(w as usize, mem_len, FIXED.saturating_add(block.writer.memory_len())));
+        ok!(fits(w as usize, mem_len, FIXED.saturating_add(block.writer.writer().memory_len())));
         (block.len, block.need) = (mem_len, 0);
+    }
+    DELTAWIRE_OK
+}
+
+/// What a translation left out. `*without_place`, unless `without_place` is NULL, becomes the number
+/// of updates that the protocol has no place for, and `*lost`, unless `lost` is NULL, of those that
+/// could not be written for another reason. Answers OK, E_NULL, E_ALIGN, E_STATE.
+#[no_mangle]
+pub unsafe extern "C" fn deltawire_translate_left_out(
+    w: *const deltawire_writer,
+    without_place: *mut u64,
+    lost: *mut u64,
+) -> deltawire_status {
+    // SAFETY: a block that nothing changes during the call, as the caller promises.
+    unsafe {
+        let block = &*ok!(check(w));
+        let counts = block.writer.left_out();
+        put_out(without_place, counts.0);
+        put_out(lost, counts.1);
     }
     DELTAWIRE_OK
 }

@@ -1,8 +1,8 @@
 /* Writes streams, and tests the writer and the place of a value, one answer at a time.
  *
- * write chat|anthropic|responses [--room N] FILE: writes the response in FILE as `deltawire convert` does, to a buffer of N
+ * write chat|anthropic|responses [--room N | --translate N] FILE: writes the response in FILE as `deltawire convert` does, to a buffer of N
  * bytes, which becomes larger only for an event that needs more. The writer's block begins as small as it can be, and grows
- * and moves when it must.
+ * and moves when it must. With --translate the translator does it, else the program, event by event.
  * write: the tests. */
 #include "drive.h"
 
@@ -233,6 +233,49 @@ static int convert(uint32_t to, size_t cap, const char *path)
     return 0;
 }
 
+/* Does the same by the translator, from reads of different lengths. The parser's block begins small, too. */
+static int translate(uint32_t to, size_t cap, const char *path)
+{
+    struct converting c;
+    deltawire_config config = DELTAWIRE_CONFIG_INIT;
+    deltawire_parser *parser = NULL;
+    text input = TEXT_INIT;
+    size_t size, end = 0, at = 0, consumed;
+    uint64_t lost = 1;
+    if (!text_of_file(&input, path)) die("the file cannot be read");
+    memset(&c, 0, sizeof c);
+    c.to = to;
+    c.buf = need_memory(c.cap = cap);
+    begin(&c);
+    config.max_event_len = 1u << 24;
+    config.flags = DELTAWIRE_CFG_GROW;
+    size = deltawire_block_size(NULL, 64);
+    if (deltawire_init(need_memory(size), size, &config, &parser) != DELTAWIRE_OK) die("init");
+    for (;;) {
+        deltawire_status status =
+            at == input.len ? deltawire_translate_finish(c.writer, parser, c.buf, c.cap, &c.len)
+                            : deltawire_translate(c.writer, parser, input.ptr + at, end - at, &consumed, c.buf, c.cap, &c.len);
+        if (status < 0) die(deltawire_status_name(status));
+        if (status == DELTAWIRE_NEED_STORAGE && deltawire_writer_need(c.writer) <= c.size) {
+            size = deltawire_need(parser);
+            parser = realloc(parser, size);
+            if (!parser || deltawire_resize(parser, size) != DELTAWIRE_OK) die("resize");
+        } else if (!again(&c, status) && at == input.len) {
+            break;
+        }
+        if (at == input.len) continue;
+        at += consumed;
+        if (at == end) end += 1 + end * 7 % 61;
+        if (end > input.len) end = input.len;
+    }
+    if (deltawire_translate_left_out(c.writer, NULL, &lost) != DELTAWIRE_OK || lost) printf("%lu lost\n", (unsigned long)lost);
+    text_free(&input);
+    free(parser);
+    free(c.buf);
+    free(c.writer);
+    return 0;
+}
+
 /* ---- One answer at a time */
 
 static union { uint64_t align; unsigned char bytes[DELTAWIRE_WRITER_SIZE(4096)]; } block;
@@ -404,6 +447,7 @@ int main(int argc, char **argv)
     static const char *const names[] = {"chat", "anthropic", "responses"};
     static const uint32_t protocols[] = {DELTAWIRE_PROTOCOL_CHAT, DELTAWIRE_PROTOCOL_ANTHROPIC,
                                          DELTAWIRE_PROTOCOL_RESPONSES};
+    int (*how)(uint32_t, size_t, const char *) = convert;
     size_t room = 16384;
     int i;
     count_from_now();
@@ -415,9 +459,10 @@ int main(int argc, char **argv)
         printf("%lu checks, %lu wrong\n", checks, wrong);
         return wrong != 0;
     }
-    if (argc == 5 && strcmp(argv[2], "--room") == 0) room = (size_t)strtoul(argv[3], NULL, 10);
+    if (argc == 5 && strcmp(argv[2], "--translate") == 0) how = translate;
+    if (argc == 5) room = (size_t)strtoul(argv[3], NULL, 10);
     for (i = 0; i < 3 && (argc == 3 || argc == 5); i++)
-        if (strcmp(argv[1], names[i]) == 0) return convert(protocols[i], room, argv[argc - 1]);
-    die("write [chat|anthropic|responses [--room N] FILE]");
+        if (strcmp(argv[1], names[i]) == 0) return how(protocols[i], room, argv[argc - 1]);
+    die("write [chat|anthropic|responses [--room N | --translate N] FILE]");
     return 1;
 }

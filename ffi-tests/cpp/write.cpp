@@ -1,9 +1,11 @@
-// write TO FILE: writes the response in FILE as `deltawire convert --to TO` does. Without arguments: tests what the writer
+// write [translate] TO FILE: writes the response in FILE as `deltawire convert --to TO` does, by the translator or event by
+// event. Without arguments: tests what the writer
 // and `chunk_view::around` answer.
 #include "check.hpp"
 
 #include <deltawire.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -91,9 +93,34 @@ struct converting {
     }
 };
 
-int convert(deltawire::protocol to, const char *path) {
+/// Does the same by the translator, from reads of different lengths.
+void translate(deltawire::protocol to, string_view data) {
+    deltawire::writer_config head;
+    head.protocol = to;
+    head.usage = true;
+    deltawire::config how;
+    how.max_event_len = 1U << 24;
+    deltawire::parser parser(how);
+    deltawire::writer writer(head);
+    status last = status::ok;
+    for (std::size_t len = 1; !data.empty() && last == status::ok; len = 1 + len * 7 % 61) {
+        last = writer.translate(parser, data.substr(0, len));
+        data.remove_prefix(std::min(len, data.size()));
+        std::cout << writer.written();
+        writer.clear();
+    }
+    if (last == status::ok) last = writer.translate_finish(parser);
+    std::cout << writer.written();
+    if (last != status::ok || writer.left_out().second != 0) std::cout << "lost\n";
+}
+
+int convert(deltawire::protocol to, const char *path, bool translates) {
     std::ifstream in(path, std::ios::binary);
     const std::string data{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    if (translates) {
+        translate(to, data);
+        return 0;
+    }
     deltawire::config how;
     how.events = (DELTAWIRE_MESSAGE_EVENTS | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_CALL_END)) & ~DELTAWIRE_MASK(DELTAWIRE_EV_LIMIT);
     how.max_event_len = 1U << 24;
@@ -156,12 +183,12 @@ void answers() {
 }  // namespace
 
 int main(int argc, char **argv) {
-    if (argc == 3) {
-        const string_view to = argv[1];
+    if (argc == 3 || argc == 4) {
+        const string_view to = argv[argc - 2];
         return convert(to == "chat"        ? deltawire::protocol::chat
                        : to == "anthropic" ? deltawire::protocol::anthropic
                                            : deltawire::protocol::responses,
-                       argv[2]);
+                       argv[argc - 1], argc == 4);
     }
     answers();
     return sum.end("write");

@@ -45,6 +45,7 @@ exports! {
     proof_message => drive::message,
     proof_pull => drive::pull,
     proof_push => drive::push,
+    proof_translate => drive::translate,
     proof_write => drive::write,
 }
 

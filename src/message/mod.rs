@@ -40,6 +40,7 @@ pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs,
 pub use error::LogError;
 pub use json::Detail;
 pub use log::{MessageLog, MessageLogOf};
+pub(crate) use native::put_paths;
 #[cfg(feature = "alloc")]
 pub use raw::RawJson;
 pub use read::Field;

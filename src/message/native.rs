@@ -152,17 +152,22 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Puts arguments that came without a text, as an object. Its members came by path; it is empty if none came.
     pub(super) fn put_arguments(&self, buffer: &[u8], key: RecordKey, put: &mut dyn FnMut(&[u8])) {
         let pieces = self.listed(buffer, RecordKey::new(kind::CALL_PARTIALS, key.choice(), key.call()));
-        let mut paths = Paths { last: None, goes_on: false };
-        put(b"{");
-        pieces.for_each(|piece| paths.put(piece, put));
-        paths.end(put);
-        put(b"}");
+        put_paths(pieces, put);
     }
 }
 
 /// Whether a part is a thinking block that only Anthropic can read.
 fn is_redacted(part: Value<'_>) -> bool {
     is_type(part, "redacted_thinking")
+}
+
+/// Puts an object that is made of these values with their paths.
+pub(crate) fn put_paths<'a>(pieces: impl Iterator<Item = Value<'a>>, put: &mut dyn FnMut(&[u8])) {
+    let mut paths = Paths { last: None, goes_on: false };
+    put(b"{");
+    pieces.for_each(|piece| paths.put(piece, put));
+    paths.end(put);
+    put(b"}");
 }
 
 /// Writes an object from values with their paths (`$.a.b[0]`), in the order of the values. If a container of an earlier

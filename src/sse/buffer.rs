@@ -14,9 +14,10 @@
 //! depend on where the input was cut.
 
 use super::Piece;
+use crate::storage::shift;
 use crate::visits::visit;
 use crate::{Limits, Storage};
-use span::{copy, shift};
+use span::copy;
 
 mod layout;
 mod span;

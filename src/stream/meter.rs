@@ -88,7 +88,7 @@ pub struct ShortText<const N: usize> {
 }
 
 impl<const N: usize> ShortText<N> {
-    const EMPTY: Self = ShortText { bytes: [0; N], len: 0, is_cut: false };
+    pub(crate) const EMPTY: Self = ShortText { bytes: [0; N], len: 0, is_cut: false };
 
     /// The text. Empty if none came.
     pub fn as_str(&self) -> &str {
@@ -106,7 +106,7 @@ impl<const N: usize> ShortText<N> {
         self.is_cut
     }
 
-    fn of(text: &Text<'_>) -> Self {
+    pub(crate) fn of(text: &Text<'_>) -> Self {
         let mut short = Self::EMPTY;
         short.append(text);
         short

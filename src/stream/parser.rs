@@ -5,7 +5,7 @@ use super::found::Recognized;
 use super::handler::{Answer, Each, Fed, Handler, Stop};
 use super::handler_sink::HandlerSink;
 use super::pull::Tracked;
-use super::sink::Track;
+use super::sink::{Sink, Track};
 use super::workspace::{Parked, Workspace};
 use super::{Config, End, Event, Found, Machine, Pulled, StreamState};
 use crate::chat::{TokenCounts, Update};
@@ -406,24 +406,41 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// # Ok::<(), deltawire::Stop>(())
     /// ```
     pub fn feed<H: Handler + ?Sized>(&mut self, input: &[u8], handler: &mut H) -> Fed {
+        let mut rest = input;
+        if self.tracked.found.is_nothing() && self.machine.append(&mut self.storage, &mut rest) {
+            return Fed { consumed: input.len(), stop: None };
+        }
+        let appended = input.len().wrapping_sub(rest.len());
+        fed(self.emit(&mut Emitter::new(), rest, &mut HandlerSink(handler)), appended)
+    }
+
+    /// Does what [`feed`](Self::feed) does behind its fast path, for a sink. With an emitter that it keeps, a sink may be full.
+    #[inline(always)]
+    pub(crate) fn emit<K: Sink>(&mut self, emitter: &mut Emitter, input: &[u8], sink: &mut K) -> (usize, Outcome) {
         if !self.tracked.found.is_nothing() {
             if let Err(error) = self.settle(self.machine.index().frame.0) {
-                return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
+                return (0, Outcome::Stopped(Stop::Error(error)));
             }
         }
         let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
-        let mut rest = input;
-        if machine.append(storage, &mut rest) {
-            return Fed { consumed: input.len(), stop: None };
+        if machine.is_finished() && !input.is_empty() {
+            return (0, Outcome::Stopped(machine.nothing_fed()));
         }
-        if machine.is_finished() && !rest.is_empty() {
-            return machine.nothing_fed();
-        }
-        let appended = input.len().wrapping_sub(rest.len());
-        let mut emitter = Emitter::new();
-        let run = emitter.run(machine, storage, tracker, rest, 0, &mut HandlerSink(handler));
+        let run = emitter.run(machine, storage, tracker, input, 0, sink);
         emitter.note_usage_in(usage);
-        fed(run, appended)
+        run
+    }
+
+    /// Does what [`finish_into`](Self::finish_into) does, for a sink. With an emitter that it keeps, a sink may be full.
+    #[inline(always)]
+    pub(crate) fn emit_end<K: Sink>(&mut self, emitter: &mut Emitter, sink: &mut K) -> Outcome {
+        if let Err(error) = self.settle(self.machine.index().frame.0) {
+            return Outcome::Stopped(Stop::Error(error));
+        }
+        let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
+        let outcome = emitter.finish(machine, storage, tracker, sink);
+        emitter.note_usage_in(usage);
+        outcome
     }
 
     /// Reads all of `input` and calls `each` for each delta, with the index of its choice. The closure returns nothing,
@@ -486,11 +503,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     ///
     /// The reason for which it stopped before the end. After a pause, call it again.
     pub fn finish_into<H: Handler + ?Sized>(&mut self, handler: &mut H) -> Result<(), Stop> {
-        self.settle(self.machine.index().frame.0)?;
-        let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
-        let mut emitter = Emitter::new();
-        let outcome = emitter.finish(machine, storage, tracker, &mut HandlerSink(handler));
-        emitter.note_usage_in(usage);
+        let outcome = self.emit_end(&mut Emitter::new(), &mut HandlerSink(handler));
         fed((0, outcome), 0).into_result()
     }
 }
@@ -514,7 +527,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
             return Fed { consumed: input.len(), stop: None };
         }
         if machine.is_finished() && !rest.is_empty() {
-            return machine.nothing_fed();
+            return Fed { consumed: 0, stop: Some(machine.nothing_fed()) };
         }
         let appended = input.len().wrapping_sub(rest.len());
         let loan = workspace.lend(machine, rest);
@@ -544,11 +557,11 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
 }
 
 impl StreamState {
-    /// The result of a call that feeds a handler after the stream was ended.
+    /// Why a call stops that has input after the stream was ended.
     #[cold]
     #[inline(never)]
-    fn nothing_fed(&self) -> Fed {
-        Fed { consumed: 0, stop: Some(Stop::Error(Error::Finished { offset: self.offset() })) }
+    fn nothing_fed(&self) -> Stop {
+        Stop::Error(Error::Finished { offset: self.offset() })
     }
 
     /// Whether the stream may go on with this input.

@@ -32,6 +32,13 @@ pub enum WriteError {
     Ended,
 }
 
+impl WriteError {
+    /// Whether the caller has to make room or give memory, and then to call again.
+    pub fn is_need(&self) -> bool {
+        matches!(self, WriteError::NeedRoom { .. } | WriteError::NeedMemory { .. })
+    }
+}
+
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,9 +1,9 @@
 //! What every event of a stream repeats, and how the stream is written.
 
-use super::log::{Log, Span};
+use super::log::Span;
 use super::out::Frame;
 use super::WriteError;
-use crate::json::{Text, Value, ValueKind};
+use crate::json::{Value, ValueKind};
 use crate::stream::Protocol;
 
 /// What every event of a stream repeats, and how the stream is written.
@@ -17,8 +17,8 @@ use crate::stream::Protocol;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Head<'a> {
-    id: &'a str,
-    model: &'a str,
+    pub(super) id: &'a str,
+    pub(super) model: &'a str,
     members: &'a [u8],
     pub(super) created: u64,
     pub(super) usage: bool,
@@ -77,50 +77,19 @@ impl<'a> Head<'a> {
         Head { text_len: if bytes < 16 { 16 } else { bytes }, ..self }
     }
 
-    /// Writes what every event repeats to the beginning of the memory. Returns where the ID, the model, the members and
-    /// the beginning of each chunk with [`FIRST_CONTENT`] lie, and the log behind them.
-    pub(super) fn keep(&self, protocol: Protocol, memory: &mut [u8]) -> Result<([Span; 4], Log), WriteError> {
+    /// Writes the further members to the beginning of the memory. Returns where they lie, even if there is no room.
+    pub(super) fn keep(&self, protocol: Protocol, memory: &mut [u8]) -> Result<Span, WriteError> {
         let own = match protocol {
             Protocol::Chat => "id object created model choices usage error",
             Protocol::Responses => "id object created_at status error incomplete_details model output usage",
             Protocol::Anthropic => "id type role content model stop_reason stop_sequence usage",
             _ => return Err(WriteError::NoPlace),
         };
-        let size = memory.len().min(u32::MAX as usize);
-        let mut frame = Frame::new(memory.get_mut(..size).unwrap_or_default());
-        let mut spans = [Span::default(); 4];
-        let mut mark = |frame: &Frame<'_>, place: usize, start: usize| {
-            if let Some(span) = spans.get_mut(place) {
-                *span = Span { start: start as u32, len: frame.len().saturating_sub(start) as u32 };
-            }
-            frame.len()
-        };
+        let mut frame = Frame::new(memory);
         // Offset 0 is no record of the log.
         frame.bytes(b" ");
-        let start = frame.len();
-        frame.text(Text::verbatim(self.id.as_bytes()), u32::MAX);
-        let start = mark(&frame, 0, start);
-        frame.text(Text::verbatim(self.model.as_bytes()), u32::MAX);
-        let start = mark(&frame, 1, start);
         self.write_members(&mut frame, protocol, own)?;
-        let start = mark(&frame, 2, start);
-        if protocol == Protocol::Chat {
-            frame.bytes(b"data: {\"id\":\"");
-            frame.text(Text::verbatim(self.id.as_bytes()), u32::MAX);
-            frame.bytes(b"\",\"object\":\"chat.completion.chunk\",\"created\":");
-            frame.number(self.created);
-            frame.bytes(b",\"model\":\"");
-            frame.text(Text::verbatim(self.model.as_bytes()), u32::MAX);
-            frame.bytes(b"\"");
-            self.write_members(&mut frame, protocol, own)?;
-            frame.bytes(b",\"choices\":[");
-            frame.bytes(FIRST_CONTENT);
-        }
-        let len = mark(&frame, 3, start);
-        if len > size {
-            return Err(WriteError::NeedMemory { need: len });
-        }
-        Ok((spans, Log::new(len)))
+        Ok(Span { start: 1, len: frame.len().saturating_sub(1) as u32 })
     }
 
     /// Writes the members that are not the writer's own, each behind a comma.
@@ -151,9 +120,6 @@ impl<'a> Head<'a> {
         Ok(())
     }
 }
-
-/// What follows the beginning of a chunk that has content of the first choice, as nearly every chunk has.
-pub(super) const FIRST_CONTENT: &[u8] = b"{\"index\":0,\"delta\":{\"content\":\"";
 
 /// Members of a response that clients demand, with what the API has for a request that does not set them.
 static DEFAULTS: [(&str, &str); 24] = [

@@ -58,6 +58,8 @@ pub(super) enum Tag {
     Arguments = 4,
     /// Bytes of a text that is whole only once all records are joined.
     Joined = 5,
+    /// A list of arguments with their paths.
+    Paths = 6,
 }
 
 /// Length of a record without its bytes.

@@ -3,7 +3,8 @@
 //!
 //! A [`Writer`] takes the same [`Update`]s that a parser returns, and cannot write an invalid stream: it opens and closes
 //! what the protocol wants opened and closed, numbers it, and ends the stream only once. `docs/writing.md` tells what
-//! each update becomes.
+//! each update becomes. A [`Translator`] is a writer that a parser feeds: bytes of one protocol go in, those of another
+//! come out.
 //!
 //! ```
 //! use deltawire::chat::{FinishKind, FinishReason};
@@ -34,15 +35,18 @@ mod chat;
 mod error;
 mod head;
 mod log;
+mod names;
 mod out;
 mod parts;
 mod responses;
 mod serial;
 mod state;
+mod translate;
 
 pub use error::WriteError;
 pub use head::Head;
 pub use out::Out;
+pub use translate::{TranslateSink, Translator};
 
 use crate::chat::{ApiError, Update};
 use crate::stream::Protocol;

@@ -1,14 +1,15 @@
 //! What a writer knows of its stream, and what the protocols share: choices, calls, long texts, token counts.
 
 use super::calls::{is_custom, Call, Calls, CLOSED, CUSTOM, ENDED, HAS_ARGUMENTS, HAS_ID, NAMED, OPEN, WANTED};
-use super::head::{Head, FIRST_CONTENT};
+use super::head::Head;
 use super::log::{Log, Span, Tag};
 use super::out::{Frame, Out, To, Written};
 use super::parts::{Part, Serial, Source};
 use super::WriteError;
-use crate::chat::{ApiError, CallUpdate, FinishReason, NamePiece, TokenCounts, Update, Usage};
+use crate::chat::{ApiError, CallUpdate, FinishReason, NamePiece, Owner, TokenCounts, Update, Usage};
 use crate::dialect::Counts;
-use crate::json::Text;
+use crate::json::{Text, Value};
+use crate::message::put_paths;
 use crate::stream::Protocol;
 
 /// How far a text came that takes several events.
@@ -41,7 +42,7 @@ pub(super) struct State {
     pub(super) members: Span,
     /// The beginning of each chunk of chat completions, and of one with content of choice 0.
     pub(super) envelope: Span,
-    first_content: Span,
+    pub(super) first_content: Span,
     /// Whether content of choice 0 needs nothing before it, and no lines before its data.
     pub(super) is_quick: bool,
     pub(super) log: Log,
@@ -69,23 +70,22 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(protocol: Protocol, head: &Head<'_>, memory: &mut [u8]) -> Result<Self, WriteError> {
-        let ([id, model, members, first_content], log) = head.keep(protocol, memory)?;
-        let len = first_content.len.saturating_sub(FIRST_CONTENT.len() as u32);
-        Ok(State {
+        let members = head.keep(protocol, memory)?;
+        let mut state = State {
             protocol,
-            created: head.created,
+            created: 0,
             text_len: head.text_len,
             has_usage: head.usage,
             event_ids: head.event_ids,
             retry: head.retry,
             sequence: head.sequence,
-            id,
-            model,
+            id: Span::default(),
+            model: Span::default(),
             members,
-            envelope: Span { len, ..first_content },
-            first_content,
+            envelope: Span::default(),
+            first_content: Span::default(),
             is_quick: false,
-            log,
+            log: Log::new(members.start.saturating_add(members.len) as usize),
             calls: Calls::NONE,
             ended: false,
             progress: Progress::NONE,
@@ -100,7 +100,10 @@ impl State {
             functions: 0,
             annotations: 0,
             details: 0,
-        })
+        };
+        let names = [head.id, head.model].map(|name| Some(Text::verbatim(name.as_bytes())));
+        state.name(memory, names, head.created)?;
+        Ok(state)
     }
 
     /// Does what [`Writer::put`](super::Writer::put) does.
@@ -153,6 +156,9 @@ impl State {
             Update::CallArguments { call, text } => self.arguments(to, (choice, *call), *text),
             Update::CallEnd { call, .. } => self.call_end(to, (choice, *call)),
             Update::Finish(reason) => self.finish_choice(to, choice, reason),
+            Update::Member(member) if member.owner == Owner::Call && member.name == "partialArgs" => {
+                self.paths(to.memory, (choice, member.call), member.value)
+            }
             _ if self.protocol == Protocol::Chat => self.chat_part(to, choice, update),
             _ => self.serial_part(to, update),
         }
@@ -311,6 +317,43 @@ impl State {
         self.write_arguments(to, place, Source::Text(text))
     }
 
+    /// Puts arguments that come by path (Gemini) into the log until their call is over.
+    fn paths(&mut self, memory: &mut [u8], (choice, number): (u32, u32), list: Value<'_>) -> Written {
+        let (place, mut call) = self.calls.find(choice, number)?;
+        if call.has(ENDED | HAS_ARGUMENTS) {
+            return Err(WriteError::Late);
+        }
+        self.log.append(memory, &mut call.waiting, Tag::Paths, |frame, _| frame.json(list))?;
+        self.calls.set(place, call);
+        Ok(())
+    }
+
+    /// Joins the arguments of a call that came by path, before it is over.
+    fn join_paths(&mut self, memory: &mut [u8], place: usize) -> Written {
+        let (mut call, mut has_paths) = (self.calls.get(place), false);
+        call.waiting.each(memory, |tag, _| has_paths |= tag == Tag::Paths as u8);
+        if !has_paths || call.has(ENDED) {
+            return Ok(());
+        }
+        let (mut rest, mut at) = (call.waiting, 0);
+        self.log.append(memory, &mut call.waiting, Tag::Arguments, |frame, used| {
+            let pieces = core::iter::from_fn(|| loop {
+                let (tag, bytes) = rest.first(used)?;
+                let list = if tag == Tag::Paths as u8 { bytes } else { b"[]" };
+                if let Some(piece) = Value::from_raw(list).element_at(&mut at) {
+                    return Some(piece);
+                }
+                rest.pop(used);
+                at = 0;
+            });
+            put_paths(pieces, &mut |bytes| frame.bytes(bytes));
+            Ok(())
+        })?;
+        call.set(HAS_ARGUMENTS);
+        self.calls.set(place, call);
+        Ok(())
+    }
+
     /// Writes arguments of an open call.
     fn write_arguments(&mut self, to: &mut To<'_, '_>, place: usize, source: Source<'_>) -> Written {
         let choice = self.calls.get(place).choice;
@@ -366,17 +409,29 @@ impl State {
 
     /// Notes that a tool call is over, and writes what can be written now.
     fn call_end(&mut self, to: &mut To<'_, '_>, (choice, number): (u32, u32)) -> Written {
-        let is_it = |call: &&mut Call| call.choice == choice && call.call == number;
-        let Some(call) = self.calls.rows_mut().iter_mut().find(is_it) else { return Ok(()) };
-        call.set(ENDED);
-        self.settle(to)
+        self.end_calls(to, |call| call.choice == choice && call.call == number)
+    }
+
+    /// Notes that these calls are over, and writes what can be written now.
+    fn end_calls(&mut self, to: &mut To<'_, '_>, is_over: impl Fn(&Call) -> bool) -> Written {
+        let mut is_any = false;
+        for place in 0..self.calls.len() {
+            let is_it = is_over(&self.calls.get(place));
+            if is_it {
+                self.join_paths(to.memory, place)?;
+                self.calls.rows_mut().get_mut(place).into_iter().for_each(|call| call.set(ENDED));
+            }
+            is_any |= is_it;
+        }
+        if is_any {
+            self.settle(to)?;
+        }
+        Ok(())
     }
 
     /// Ends the calls of a choice, and the choice.
     fn finish_choice(&mut self, to: &mut To<'_, '_>, choice: u32, reason: &FinishReason<'_>) -> Written {
-        let own = self.calls.rows_mut().iter_mut().filter(|call| call.choice == choice);
-        own.for_each(|call| call.set(ENDED));
-        self.settle(to)?;
+        self.end_calls(to, |call| call.choice == choice)?;
         match self.protocol {
             Protocol::Chat => self.chat_finish(to, choice, reason)?,
             _ => self.serial_finish(to, reason)?,

@@ -37,7 +37,8 @@ pub struct deltawire_writer_config {
     pub created: u64,
     /// The sequence number of the first event.
     pub first_sequence: u64,
-    /// The ID of the response, UTF-8.
+    /// The ID of the response, UTF-8. If ID or model is absent, or `created` 0, a translation
+    /// (`deltawire_translate`) takes that of the response that it reads.
     pub id: deltawire_str,
     /// The model, UTF-8.
     pub model: deltawire_str,

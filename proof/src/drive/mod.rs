@@ -8,6 +8,7 @@ mod json;
 mod message;
 mod sse;
 mod stream;
+mod translate;
 mod write;
 
 pub use chat::chat;
@@ -15,6 +16,7 @@ pub use json::json;
 pub use message::message;
 pub use sse::{decoder, lines};
 pub use stream::{pull, push};
+pub use translate::translate;
 pub use write::write;
 
 use deltawire::json::{Text, Value};

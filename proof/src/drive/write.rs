@@ -7,7 +7,7 @@ use deltawire::write::{Head, Out, WriteError, Writer};
 use deltawire::{Parser, Update};
 
 /// What the writer is lent, and the most room for an event. Some streams need more.
-const MEMORY: usize = 3072;
+pub(super) const MEMORY: usize = 3072;
 const ROOM: usize = 2048;
 
 /// Writes with as much room as the slices have, or as much as an event needs.
@@ -46,17 +46,24 @@ pub fn write(bytes: &[u8], cut: usize) -> u64 {
     hash.0
 }
 
-/// Calls the writer until it is done.
-fn all(hash: &mut Hash, cut: usize, mut write: impl FnMut(&mut Out<'_>) -> Result<(), WriteError>) {
+/// Calls the writer until it is done. Returns whether it had enough memory and room.
+pub(super) fn all(hash: &mut Hash, cut: usize, mut write: impl FnMut(&mut Out<'_>) -> Result<(), WriteError>) -> bool {
     let mut buffer = [0; ROOM];
     let mut room = cut.min(ROOM);
     loop {
         let mut out = Out::new(buffer.get_mut(..room).unwrap_or_default());
         let sent = out.send(&mut write, |bytes| bytes.iter().for_each(|byte| hash.byte(*byte)));
         match sent {
+            Ok(()) => return true,
             Err(WriteError::NeedRoom { need }) if room < ROOM && need > room => room = need.min(ROOM),
-            Err(WriteError::NeedRoom { need } | WriteError::NeedMemory { need }) => return hash.number(need as u64),
-            result => return hash.byte(result.is_ok().into()),
+            Err(WriteError::NeedRoom { need } | WriteError::NeedMemory { need }) => {
+                hash.number(need as u64);
+                return false;
+            }
+            Err(_) => {
+                hash.byte(0);
+                return true;
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ pub struct FinishReason<'a> {
 }
 
 impl<'a> FinishReason<'a> {
-    pub(in crate::chat) fn of(text: Text<'a>) -> Self {
+    pub(crate) fn of(text: Text<'a>) -> Self {
         FinishReason { text, native: None, is_of_prompt: false }
     }
 
@@ -29,7 +29,7 @@ impl<'a> FinishReason<'a> {
     }
 
     /// Returns a reason in the words of another protocol. `code` is the number of its [`FinishKind`].
-    pub(in crate::chat) fn native(text: Text<'a>, code: u32, is_of_prompt: bool) -> Self {
+    pub(crate) fn native(text: Text<'a>, code: u32, is_of_prompt: bool) -> Self {
         FinishReason { text, native: Some(FinishKind::from_number(code)), is_of_prompt }
     }
 

@@ -1,7 +1,8 @@
 //! The layout of the block's bytes in the storage: how much room there is, and which bytes move when others grow.
 
-use super::span::{copy, shift, Place, Span};
+use super::span::{copy, Place, Span};
 use super::{EventBuffer, NoRoom};
+use crate::storage::shift;
 use crate::visits::visit;
 use crate::Storage;
 

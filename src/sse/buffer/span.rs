@@ -1,8 +1,7 @@
-//! Spans: bytes by their place in the input or in the storage. Also copies and moves bytes within the storage.
+//! Spans: bytes by their place in the input or in the storage. Also copies bytes to the storage.
 
 use crate::visits::visit;
 use crate::Storage;
-use core::cell::Cell;
 
 /// Where a span's bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,19 +101,5 @@ pub(super) fn copy(storage: &mut [u8], at: usize, bytes: &[u8]) {
         if to.len() == bytes.len() {
             to.copy_from_slice(bytes);
         }
-    }
-}
-
-/// Moves `len` bytes within `storage`; the ranges may overlap. Uses cells instead of `copy_within`, which can panic.
-pub(super) fn shift(storage: &mut [u8], from: usize, to: usize, len: usize) {
-    visit!(len);
-    let cells = Cell::from_mut(storage).as_slice_of_cells();
-    let source = cells.get(from..from.saturating_add(len)).unwrap_or(&[]);
-    let target = cells.get(to..to.saturating_add(len)).unwrap_or(&[]);
-    let pairs = target.iter().zip(source);
-    if to < from {
-        pairs.for_each(|(to, from)| to.set(from.get()));
-    } else {
-        pairs.rev().for_each(|(to, from)| to.set(from.get()));
     }
 }

@@ -1,0 +1,359 @@
+//! Translates a response: what a parser reads of one protocol becomes the stream of another.
+
+use super::head::Head;
+use super::out::Out;
+use super::state::{bit, State};
+use super::{WriteError, Writer};
+use crate::chat::{ApiError, Chunk, FinishReason, Update};
+use crate::delta::{Delta, FinishKind, Kind};
+use crate::json::Text;
+use crate::stream::{Context, Emitter, Outcome, Parser, Protocol, Put, ShortText, Sink, Stop, Track};
+use crate::{Error, Storage};
+
+/// How many choices a stream may have.
+const CHOICES: usize = 64;
+
+/// A finish reason that is no word of chat completions.
+type OwnReason = (u32, FinishKind, ShortText<40>);
+
+/// Translates one response: a [`Writer`] that also knows what only a whole response tells.
+///
+/// - The ID, the model and the time are those of the response, if the head has none (0). If the response has none either,
+///   they are `response`, `unknown` and 0.
+/// - A finish reason waits for the end of the stream, because some servers send more after one. A choice without one
+///   finished with `stop`, or with `tool_calls` if it has a call, if the response [is whole](crate::End::is_complete). Any
+///   other response ends with an error event.
+/// - What has no place is [counted](Self::left_out).
+///
+/// Bytes go in, bytes come out, in the caller's memory. The results do not depend on how either is cut.
+///
+/// ```
+/// use deltawire::stream::Protocol;
+/// use deltawire::write::{Head, Out, Translator, WriteError};
+/// use deltawire::Parser;
+///
+/// let read = b"data: {\"id\":\"c1\",\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+/// let mut parser = Parser::new([0; 4096]); // an event that is longer is skipped: the response is not complete
+/// let mut translator = Translator::new(Protocol::Anthropic, &Head::new("", "", 0), [0; 1024])?;
+/// let mut buffer = [0; 2048];
+/// let mut out = Out::new(&mut buffer);
+/// translator.feed(&mut parser, &mut &read[..], &mut out)?;
+/// translator.finish(&mut parser, &mut out)?;
+/// assert!(out.written().ends_with(b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"));
+/// # Ok::<(), WriteError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Translator<M> {
+    writer: Writer<M>,
+    emitter: Emitter,
+    /// Whether ID, model and time are those of the response.
+    takes: [bool; 3],
+    /// Whether they are settled, because an update followed.
+    is_named: bool,
+    /// The choices that came, as bits.
+    seen: u64,
+    /// The number of the finish reason of each choice, or 0.
+    reasons: [u8; CHOICES],
+    own_reasons: [Option<OwnReason>; 4],
+    without_place: u64,
+    lost: u64,
+}
+
+impl<M: AsMut<[u8]>> Translator<M> {
+    /// Creates a translator to chat completions, Responses or Anthropic Messages. The memory is that of a
+    /// [`Writer`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Writer::new`].
+    pub fn new(protocol: Protocol, head: &Head<'_>, memory: M) -> Result<Self, WriteError> {
+        Ok(Translator {
+            writer: Writer::new(protocol, head, memory)?,
+            emitter: Emitter::new(),
+            takes: [head.id.is_empty(), head.model.is_empty(), head.created == 0],
+            is_named: false,
+            seen: 0,
+            reasons: [0; CHOICES],
+            own_reasons: [None; 4],
+            without_place: 0,
+            lost: 0,
+        })
+    }
+
+    /// Reads the bytes of the response, and writes what becomes of them. `input` becomes what was not read.
+    ///
+    /// # Errors
+    ///
+    /// After [`NeedRoom`](WriteError::NeedRoom) send what `out` has, and after [`NeedMemory`](WriteError::NeedMemory) give
+    /// the writer longer [memory](Self::writer_mut). Then call again with the same input, which more bytes may follow. Input
+    /// after the end, and other input than the call before left, is [`Ended`](WriteError::Ended). There are no other
+    /// errors: what cannot be written is [counted](Self::left_out).
+    pub fn feed<S: Storage, T: Track, const SLOTS: usize>(
+        &mut self,
+        parser: &mut Parser<S, SLOTS, T>,
+        input: &mut &[u8],
+        out: &mut Out<'_>,
+    ) -> Result<(), WriteError> {
+        while self.emit(out, |emitter, sink| {
+            let (consumed, outcome) = parser.emit(emitter, input, sink);
+            let before = core::mem::take(input);
+            *input = before.get(consumed..).unwrap_or_default();
+            outcome
+        })? {}
+        Ok(())
+    }
+
+    /// Ends the stream as the response ended.
+    ///
+    /// # Errors
+    ///
+    /// As [`feed`](Self::feed): call again.
+    pub fn finish<S: Storage, T: Track, const SLOTS: usize>(
+        &mut self,
+        parser: &mut Parser<S, SLOTS, T>,
+        out: &mut Out<'_>,
+    ) -> Result<(), WriteError> {
+        while self.emit(out, |emitter, sink| parser.emit_end(emitter, sink))? {}
+        match self.end(out, parser.end().is_complete()) {
+            Err(error) if error.is_need() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls the emitter. Returns whether an event that is an error stopped it.
+    #[inline(never)]
+    fn emit(
+        &mut self,
+        out: &mut Out<'_>,
+        emit: impl FnOnce(&mut Emitter, &mut TranslateSink<'_, '_, M>) -> Outcome,
+    ) -> Result<bool, WriteError> {
+        let mut emitter = core::mem::take(&mut self.emitter);
+        let mut sink = self.sink(out);
+        let outcome = emit(&mut emitter, &mut sink);
+        let need = sink.need();
+        self.emitter = emitter;
+        match outcome {
+            Outcome::Resume | Outcome::Stopped(Stop::Error(Error::Finished { .. })) => Err(WriteError::Ended),
+            _ => need.map_or(Ok(matches!(outcome, Outcome::Stopped(_))), Err),
+        }
+    }
+
+    /// Returns the sink that writes to `out`, for an [`Emitter`].
+    pub fn sink<'t, 'b>(&'t mut self, out: &'t mut Out<'b>) -> TranslateSink<'t, 'b, M> {
+        TranslateSink { translator: self, out, need: None }
+    }
+
+    /// Takes the names of the response from a chunk. [`feed`](Self::feed) does this; a program that has a
+    /// [handler](crate::Handler) calls it for each chunk, [`put`](Self::put) for each update, and [`end`](Self::end).
+    ///
+    /// # Errors
+    ///
+    /// [`NeedMemory`](WriteError::NeedMemory): call again with longer memory.
+    #[inline(always)]
+    pub fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), WriteError> {
+        if self.is_named {
+            return Ok(());
+        }
+        self.name(chunk)
+    }
+
+    #[inline(never)]
+    fn name(&mut self, chunk: &Chunk<'_>) -> Result<(), WriteError> {
+        let Writer { memory, state } = &mut self.writer;
+        let [id, model, created] = self.takes;
+        let names = [chunk.id().filter(|_| id), chunk.model().filter(|_| model)];
+        let names = names.map(|name| name.filter(|name| !name.is_empty()));
+        let created = chunk.created().filter(|_| created).unwrap_or(state.created);
+        state.name(memory.as_mut(), names, created)
+    }
+
+    /// Writes an update of a choice, or keeps it for the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Writer::put`]. What is left out is also counted.
+    #[inline(always)]
+    pub fn put(&mut self, out: &mut Out<'_>, choice: u32, update: &Update<'_>) -> Result<(), WriteError> {
+        let is_text = matches!(update, Update::Content(_) | Update::Reasoning(_) | Update::CallArguments { .. });
+        if is_text && self.is_named && self.seen & bit(choice) != 0 {
+            let result = self.writer.put(out, choice, update);
+            return if result.is_ok() { result } else { self.note(result) };
+        }
+        self.put_any(out, choice, update)
+    }
+
+    #[inline(never)]
+    fn put_any(&mut self, out: &mut Out<'_>, choice: u32, update: &Update<'_>) -> Result<(), WriteError> {
+        let place = (choice as usize).min(CHOICES);
+        let is_written = choice == 0 || self.state().protocol == Protocol::Chat;
+        match (update, self.reasons.get_mut(place).filter(|_| is_written)) {
+            (Update::Usage(_) | Update::Error(_) | Update::CallEnd { .. }, _) | (_, None) => {}
+            (Update::ChoiceError(_), Some(_)) => self.seen &= !bit(choice),
+            (Update::Finish(reason), Some(_)) => {
+                self.hold(choice, reason);
+                return Ok(());
+            }
+            (_, Some(held)) => {
+                if matches!(update, Update::Call(_)) && *held == 0 {
+                    *held = FinishKind::ToolCalls as u8;
+                }
+                self.seen |= bit(choice);
+            }
+        }
+        let result = self.open().and_then(|()| self.writer.put(out, choice, update));
+        self.note(result)
+    }
+
+    /// Names a response that has no names, before the first event.
+    fn open(&mut self) -> Result<(), WriteError> {
+        if !self.is_named {
+            let Writer { memory, state } = &mut self.writer;
+            let or = |len: u32, name: &'static str| (len == 0).then_some(Text::verbatim(name.as_bytes()));
+            let names = [or(state.id.len, "response"), or(state.model.len, "unknown")];
+            state.name(memory.as_mut(), names, state.created)?;
+            self.is_named = true;
+        }
+        Ok(())
+    }
+
+    /// Keeps the finish reason of a choice for the end of the stream.
+    fn hold(&mut self, choice: u32, reason: &FinishReason<'_>) {
+        let (kind, is_chat) = (reason.kind(), self.state().protocol == Protocol::Chat);
+        let word = if is_chat { reason.in_message() } else { reason.text() };
+        self.seen |= bit(choice);
+        if let Some(held) = self.reasons.get_mut(choice as usize) {
+            *held = kind as u8;
+        }
+        let own = kind.word().is_none_or(|usual| word != usual).then(|| (choice, kind, ShortText::of(&word)));
+        let is_its = |row: &&mut Option<OwnReason>| row.as_ref().is_some_and(|(of, ..)| *of == choice);
+        let rows = &mut self.own_reasons;
+        if let Some(row) = rows.iter_mut().find(is_its) {
+            *row = own;
+        } else if let Some(row) = rows.iter_mut().find(|row| row.is_none()) {
+            *row = own;
+        }
+    }
+
+    /// Ends the stream: with the finish reasons if the response is complete, else with an error event. Writes nothing if
+    /// the response has nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`put`](Self::put).
+    pub fn end(&mut self, out: &mut Out<'_>, is_complete: bool) -> Result<(), WriteError> {
+        if !self.is_named && self.seen == 0 {
+            return Ok(());
+        }
+        self.open()?;
+        if !is_complete {
+            let result = self.writer.fail(out, &ApiError::plain(b"the response is not complete"));
+            return self.note(result);
+        }
+        let mut left_out = Ok(());
+        while self.seen != 0 {
+            let choice = self.seen.trailing_zeros();
+            let result = self.finish_choice(out, choice);
+            match self.note(result) {
+                Err(error) if error.is_need() => return Err(error),
+                result => left_out = left_out.and(result),
+            }
+            self.seen &= !bit(choice);
+        }
+        let result = self.writer.finish(out);
+        left_out.and(self.note(result))
+    }
+
+    fn finish_choice(&mut self, out: &mut Out<'_>, choice: u32) -> Result<(), WriteError> {
+        let own = self.own_reasons.iter().flatten().find(|(of, ..)| *of == choice);
+        let reason = match own {
+            Some((_, kind, word)) => {
+                let text = Text::verbatim(word.as_str().as_bytes());
+                match self.writer.state.protocol {
+                    Protocol::Chat => FinishReason::of(text),
+                    _ => FinishReason::native(text, kind.number(), false),
+                }
+            }
+            // `[DONE]` ends a response whose choices have no finish reason, too.
+            None => FinishReason::new(match self.reasons.get(choice as usize) {
+                None | Some(0) => FinishKind::Stop,
+                Some(kind) => FinishKind::from_number(u32::from(*kind)),
+            }),
+        };
+        self.writer.put(out, choice, &Update::Finish(reason))
+    }
+
+    /// Counts what was left out. What follows an error that ended the stream is none of that.
+    #[inline(never)]
+    fn note(&mut self, result: Result<(), WriteError>) -> Result<(), WriteError> {
+        match result {
+            Err(WriteError::Ended) => return Ok(()),
+            Err(WriteError::NoPlace) => self.without_place = self.without_place.saturating_add(1),
+            Err(error) if !error.is_need() => self.lost = self.lost.saturating_add(1),
+            _ => {}
+        }
+        result
+    }
+
+    fn state(&self) -> &State {
+        &self.writer.state
+    }
+
+    /// Returns how many updates were left out: those that the protocol [has no place](WriteError::NoPlace) for, and those
+    /// that could not be written for another reason, which are lost.
+    pub fn left_out(&self) -> (u64, u64) {
+        (self.without_place, self.lost)
+    }
+
+    /// Returns the writer.
+    pub fn writer(&self) -> &Writer<M> {
+        &self.writer
+    }
+
+    /// Returns the writer, for its [memory](Writer::memory_mut), to [keep the connection alive](Writer::keep_alive), or to
+    /// [end the stream](Writer::fail) with an error of the program's own.
+    pub fn writer_mut(&mut self) -> &mut Writer<M> {
+        &mut self.writer
+    }
+}
+
+/// The sink of a [`Translator`], for the deltas of an [`Emitter`].
+#[derive(Debug)]
+pub struct TranslateSink<'t, 'b, M> {
+    translator: &'t mut Translator<M>,
+    out: &'t mut Out<'b>,
+    need: Option<WriteError>,
+}
+
+impl<M> TranslateSink<'_, '_, M> {
+    /// Returns what the sink needs, if it is full: [`NeedRoom`](WriteError::NeedRoom) or
+    /// [`NeedMemory`](WriteError::NeedMemory).
+    pub fn need(&self) -> Option<WriteError> {
+        self.need
+    }
+}
+
+impl<M: AsMut<[u8]>> Sink for TranslateSink<'_, '_, M> {
+    #[inline(always)]
+    fn wants(&self, kind: Kind) -> bool {
+        !matches!(kind, Kind::Frame | Kind::Payload | Kind::Meta)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, context: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
+        let result = if delta.kind == Kind::Chunk {
+            context.chunk().map_or(Ok(()), |chunk| self.translator.chunk(chunk))
+        } else {
+            match Update::of(delta, context.payload()) {
+                Some(update) => self.translator.put(self.out, delta.choice, &update),
+                None => Ok(()),
+            }
+        };
+        match result {
+            Err(error) if error.is_need() => {
+                self.need = Some(error);
+                Put::Full
+            }
+            _ => Put::Go,
+        }
+    }
+}
