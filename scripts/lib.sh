@@ -95,6 +95,20 @@ need_node() {
   [ -e "$modules/done" ] || skip "the clients of OpenAI and Anthropic could not be installed from npm"
 }
 
+# may_node: sets NODE to a folder with scripts/writing.mjs and the Node clients that it uses. Counts a skip if they cannot be had.
+may_node() {
+  local said
+  said=$(STEP=$STEP-node && need_node)
+  if [ -n "$said" ]; then
+    echo "$said"
+    return
+  fi
+  need_node
+  # Node looks for packages in the program's folder.
+  cp scripts/writing.mjs "$modules/"
+  export NODE=$modules
+}
+
 # need_tool CRATE VERSION: provides the crate's program in exactly this version. Builds it if it is missing, and skips
 # the step if that fails.
 need_tool() {

@@ -1,7 +1,9 @@
 """replay.py COMMAND SAMPLES FAULTS: serves streams by `deltawire replay --serve`, reads them by curl and by the vendors' own clients,
-and compares what they read with what `deltawire message` prints of the file. Fails at the first difference."""
+and compares what they read with what `deltawire message` prints of the file. Fails at the first difference. NODE is a folder with
+writing.mjs and the clients for Node, or is not set."""
 import contextlib
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -61,23 +63,47 @@ def read_anthropic(url):
     return text, [block.name for block in message.content if block.type == "tool_use"], {"tool_use": "tool_calls"}[message.stop_reason]
 
 
+def read_by_node(protocol, url):
+    """What the vendor's helper for Node puts together, or its error."""
+    program = ["node", os.environ["NODE"] + "/writing.mjs", protocol, url]
+    ran = subprocess.run(program, input="\n", capture_output=True, text=True, check=True, timeout=30)
+    answer = json.loads(ran.stdout)
+    if "error" in answer:
+        return answer["error"]
+    message = answer["message"]
+    if protocol == "chat":
+        first = message["choices"][0]
+        calls = first["message"].get("tool_calls") or []
+        return first["message"].get("content") or "", [call["function"]["name"] for call in calls], first["finish_reason"]
+    if protocol == "responses":
+        return message["output_text"], [item["name"] for item in message["output"] if item["type"] == "function_call"], "tool_calls"
+    text = "".join(block["text"] for block in message["content"] if block["type"] == "text")
+    names = [block["name"] for block in message["content"] if block["type"] == "tool_use"]
+    return text, names, {"tool_use": "tool_calls"}[message["stop_reason"]]
+
+
 def curl(url):
     ran = subprocess.run(["curl", "-sN", "--max-time", "10", "-d", "{}", url], capture_output=True)
     return ran.returncode, ran.stdout
 
 
+has_node = "NODE" in os.environ
 read = 0
 streams = [samples / f"{name}.sse" for name in ["content", "logprobs", "reasoning", "weather", "parallel-tools", "refusal"]]
 clean = sorted(faults.glob("clean-chat*.sse"))
-readers = [(path, read_chat) for path in streams + clean]
-readers += [(faults / "clean-responses.sse", read_responses), (faults / "clean-anthropic.sse", read_anthropic)]
-for path, reader in readers:
+readers = [(path, "chat", read_chat) for path in streams + clean]
+readers += [
+    (faults / "clean-responses.sse", "responses", read_responses),
+    (faults / "clean-anthropic.sse", "anthropic", read_anthropic),
+]
+for path, protocol, reader in readers:
     with served(path, "--speed", "0") as url:
         assert curl(url) == (0, path.read_bytes()), path
         got, wanted = reader(url), choice(path)
         assert got == wanted, (path, got, wanted)
+        if has_node:
+            assert read_by_node(protocol, url) == wanted, (path, read_by_node(protocol, url), wanted)
         read += 1
-
 
 
 def fault(url, **options):
@@ -98,4 +124,5 @@ with served(path, "--reset-at", "900") as url:
     assert fault(url) == openai.APIConnectionError
 with served(path, "--stall", "3000", "--stall-at", "900") as url:
     assert fault(url, timeout=0.5) == openai.APITimeoutError
-print(f"NOTE {read} streams equal by curl and by the official clients; a cut, a reset and a stall are seen by both")
+clients = "Python and Node" if has_node else "Python"
+print(f"NOTE {read} streams equal by curl and by the official clients for {clients}; a cut, a reset and a stall are seen by both")

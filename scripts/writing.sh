@@ -14,15 +14,7 @@ else
   echo "SKIP writing-corpus: DELTAWIRE_CORPUS is not set, ../shared/corpus is not there"
 fi
 mapfile -t streams < <(find "${folders[@]}" -maxdepth 1 -name '*.sse' | sort)
-said=$(STEP=writing-node && need_node)
-if [ -n "$said" ]; then
-  echo "$said"
-else
-  need_node
-  # Node looks for packages in the program's folder.
-  cp scripts/writing.mjs "$modules/"
-  export NODE=$modules
-fi
+may_node
 wheels "${COMPLY[0]/==/-}" "${COMPLY[@]}"
 [ -e "$wheel/done" ] || echo "SKIP writing-schemas: ${COMPLY[0]} could not be installed from PyPI"
 for to in chat anthropic responses; do
