@@ -29,7 +29,7 @@ format:
 clippy:
 	@cargo clippy --locked $(TESTED) --all-targets -- -D warnings
 	@cargo clippy --locked -p deltawire --all-targets --no-default-features -- -D warnings
-	@for feature in bytes futures std tokio; do cargo clippy --locked -p deltawire --no-default-features --features $$feature -- -D warnings || exit; done
+	@for feature in bytes futures http-body std tokio; do cargo clippy --locked -p deltawire --no-default-features --features $$feature -- -D warnings || exit; done
 	@cargo clippy --locked --manifest-path proof/Cargo.toml --target-dir $(TARGET) --all-targets --all-features -- -D warnings
 	@cargo clippy --locked --manifest-path capi/Cargo.toml --target-dir $(TARGET) --all-features -- -D warnings
 ifeq ($(DELTAWIRE_FULL),1)

@@ -78,6 +78,7 @@
 //! - `serde`: `Serialize` for JSON values, and so for the assembled message.
 //! - `futures`, `std`, `tokio`: the `adapters`, which make a stream of owned deltas of a `Stream` of bytes, of anything that
 //!   implements `Read`, and of tokio's `AsyncRead`.
+//! - `bytes`: long texts of a stream of `Bytes` as slices of it. `http-body`: HTTP bodies that are metered as they pass.
 #![no_std]
 #![deny(missing_docs)]
 #![deny(missing_debug_implementations)]

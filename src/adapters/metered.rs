@@ -6,8 +6,8 @@ use crate::{Config, End};
 use alloc::boxed::Box;
 use core::fmt;
 
-/// A source whose bytes pass unaltered, and are metered on their way: what a gateway needs. It is a `Stream`, `Read` or
-/// `AsyncRead`, as the source is.
+/// A source whose bytes pass unaltered, and are metered on their way: what a gateway needs. It is a `Stream`, `Read`,
+/// `AsyncRead` or HTTP `Body`, as the source is.
 ///
 /// It calls its function once, with what it metered and how the stream ended: when the source ends, when the source fails,
 /// or when it is dropped before, as a server drops a body whose client hung up. The verdict of a response that was dropped

@@ -6,8 +6,9 @@
 //! | `std` | anything that implements `Read` or `BufRead` | `DeltaReadExt` |
 //! | `tokio` | anything that implements tokio's `AsyncRead` | `DeltaAsyncReadExt` |
 //! | `tokio` | a `Framed` or `FramedRead` of tokio-util | `DeltaDecoder` |
+//! | `http-body` | an HTTP body with bytes as data, as hyper, tower and axum pass it on: only `metered` | `DeltaBodyExt` |
 //!
-//! Each trait has the same three methods:
+//! Each trait of a source that is read has the same three methods:
 //!
 //! - `deltas()` yields [`Item`]s: each delta with the index of its choice, and at last the [`End`](crate::End). Errors of
 //!   the source come as they are, after the deltas of the bytes before them.
@@ -54,6 +55,8 @@
 
 #[cfg(feature = "tokio")]
 mod async_read;
+#[cfg(feature = "http-body")]
+mod body;
 mod item;
 mod message;
 mod metered;
@@ -66,6 +69,9 @@ mod stream;
 #[cfg(feature = "tokio")]
 #[cfg_attr(docsrs, doc(cfg(feature = "tokio")))]
 pub use async_read::{AsyncReadDeltas, AsyncReadMessage, DeltaAsyncReadExt, DeltaDecoder};
+#[cfg(feature = "http-body")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http-body")))]
+pub use body::DeltaBodyExt;
 pub use item::{Head, Item};
 pub use message::{Collected, Incomplete};
 pub use metered::Metered;

@@ -1,6 +1,7 @@
 //! The adapters yield what the parser reports, however the source cuts the bytes; they end as it ends, wait as it waits,
 //! and leave nothing behind.
 
+mod body;
 mod metered;
 mod sliced;
 mod sources;

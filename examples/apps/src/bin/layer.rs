@@ -4,7 +4,7 @@
 use axum::body::{Body, Bytes};
 use axum::response::Response;
 use axum::Router;
-use deltawire::adapters::DeltaStreamExt;
+use deltawire::adapters::DeltaBodyExt;
 use futures_util::stream;
 use std::convert::Infallible;
 use tower::util::MapResponseLayer;
@@ -12,10 +12,9 @@ use tower::util::MapResponseLayer;
 /// The layer's work: the body becomes one that is metered as the client reads it.
 fn metered(response: Response) -> Response {
     response.map(|body| {
-        let metered = body.into_data_stream().metered(|meter, end| {
+        Body::new(body.metered(|meter, end| {
             println!("{:?} {} {:?}", meter.model, end, meter.usage.and_then(|usage| usage.completion_tokens()));
-        });
-        Body::from_stream(metered)
+        }))
     })
 }
 
