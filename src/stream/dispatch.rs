@@ -447,7 +447,9 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if !is_chunk {
             self.note_protocol(known);
         }
-        let is_nobodys = is_other && matches!(own, None | Some(Protocol::Other)) && (has_kind || !self.block.raw);
+        // A gateway may send the ID, the model and the time of the response before its first event.
+        let is_head = self.block.raw || !self.index.top.has(top::USAGE);
+        let is_nobodys = is_other && matches!(own, None | Some(Protocol::Other)) && (has_kind || !is_head);
         if is_nobodys && !is_chunk && !self.is_native() {
             self.index.keep_error();
         }

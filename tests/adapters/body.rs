@@ -1,5 +1,6 @@
 //! HTTP bodies pass unaltered, and are metered once, however they end.
 
+use super::sources::waker;
 use super::{DONE, HELLO};
 use deltawire::adapters::DeltaBodyExt;
 use deltawire::Verdict;
@@ -8,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::pin::{pin, Pin};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 /// A body of these frames, which may know which one is its last.
 struct Frames {
@@ -42,13 +43,11 @@ fn trailers() -> HeaderMap {
     trailers
 }
 
-/// Reads at most `polls` frames, as a server does: not after the end that the body knows of. Returns the bytes, the trailers,
-/// the error, and what was reported.
-fn read(
-    frames: Vec<Result<Frame<bytes::Bytes>, &'static str>>,
-    knows_its_end: bool,
-    polls: usize,
-) -> (Vec<u8>, Option<HeaderMap>, Option<&'static str>, Vec<(u64, Verdict)>) {
+/// The bytes, the trailers, the error, and the characters and the verdict of each report.
+type Read = (Vec<u8>, Option<HeaderMap>, Option<&'static str>, Vec<(u64, Verdict)>);
+
+/// Reads at most `polls` frames, as a server does: not after the end that the body knows of.
+fn read(frames: Vec<Result<Frame<bytes::Bytes>, &'static str>>, knows_its_end: bool, polls: usize) -> Read {
     let reports = RefCell::new(Vec::new());
     let (mut passed, mut trailers, mut error) = (Vec::new(), None, None);
     {
@@ -61,7 +60,7 @@ fn read(
             if body.is_end_stream() {
                 break;
             }
-            match body.as_mut().poll_frame(&mut Context::from_waker(Waker::noop())) {
+            match body.as_mut().poll_frame(&mut Context::from_waker(waker())) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
                     Ok(data) => passed.extend_from_slice(&data),
                     Err(frame) => trailers = frame.into_trailers().ok(),

@@ -135,7 +135,7 @@ impl Wake for Idle {
 }
 
 /// Made once, because to make one allocates.
-fn waker() -> &'static Waker {
+pub fn waker() -> &'static Waker {
     static WAKER: OnceLock<Waker> = OnceLock::new();
     WAKER.get_or_init(|| Waker::from(Arc::new(Idle)))
 }

@@ -76,7 +76,12 @@ impl Handler for Whole {
                         names.iter().find_map(|path| payload.as_ref()?.pointer(path)?.as_str()).unwrap_or_default();
                     text.to_string()
                 };
-                if self.model.is_empty() {
+                // Events that no protocol has are not of the response.
+                let object = member(["/object", "", ""]);
+                let is_own = chunk.protocol() != Protocol::Chat
+                    || payload.as_ref().is_some_and(|payload| payload.get("choices").is_some())
+                    || ["chat.completion", "text_completion"].iter().any(|own| object.starts_with(own));
+                if self.model.is_empty() && is_own {
                     self.model = match chunk.model() {
                         Some(_) => {
                             member(["/model", "/message/model", "/response/model"]) + &member(["/modelVersion", "", ""])
@@ -84,7 +89,7 @@ impl Handler for Whole {
                         None => String::new(),
                     };
                 }
-                if self.id.is_empty() {
+                if self.id.is_empty() && is_own {
                     self.id = chunk.id().map_or(String::new(), |id| id.to_string());
                 }
                 let used = payload.as_ref().and_then(|payload| payload.pointer("/response/tool_usage"));

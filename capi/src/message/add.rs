@@ -138,12 +138,18 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
     }
 }
 
+/// The flag of an event that is not of the response, as a batch has it too.
+const FOREIGN: u32 = 2048;
+
 /// Takes in the members that all chunks have: ID, model and time.
 #[inline(never)]
 unsafe fn head(user: *mut c_void, at: *const deltawire_at) -> i32 {
     // SAFETY: as the caller promises. A chunk lies in no assembler's block.
     unsafe {
         let chunk = ok!(chunk((*at).chunk));
+        if (*at).flags & FOREIGN != 0 {
+            return DELTAWIRE_GO_ON;
+        }
         take(user, |state, buffer| {
             state.log.set_native(chunk.protocol() != Protocol::Chat);
             let added = state.log.head(buffer, chunk.id(), chunk.model(), chunk.created());
