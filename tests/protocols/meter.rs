@@ -76,11 +76,12 @@ impl Handler for Whole {
                         names.iter().find_map(|path| payload.as_ref()?.pointer(path)?.as_str()).unwrap_or_default();
                     text.to_string()
                 };
-                // Events that no protocol has are not of the response.
+                // Events without choices that have an object of their own are not of the response.
                 let object = member(["/object", "", ""]);
                 let is_own = chunk.protocol() != Protocol::Chat
                     || payload.as_ref().is_some_and(|payload| payload.get("choices").is_some())
-                    || ["chat.completion", "text_completion"].iter().any(|own| object.starts_with(own));
+                    || ["chat.completion", "text_completion"].iter().any(|own| object.starts_with(own))
+                    || object.is_empty();
                 if self.model.is_empty() && is_own {
                     self.model = match chunk.model() {
                         Some(_) => {
