@@ -29,9 +29,12 @@ def served(path, *options):
 
 
 def choice(path):
+    return of_chat(json.loads(subprocess.run([command, "message", path], capture_output=True, check=True).stdout))
+
+
+def of_chat(completion):
     """The text and the calls of the first choice, and the finish reason."""
-    message = json.loads(subprocess.run([command, "message", path], capture_output=True, check=True).stdout)
-    first = message["choices"][0]
+    first = completion["choices"][0]
     calls = first["message"].get("tool_calls") or []
     return first["message"].get("content") or "", [call["function"]["name"] for call in calls], first["finish_reason"]
 
@@ -72,9 +75,7 @@ def read_by_node(protocol, url):
         return answer["error"]
     message = answer["message"]
     if protocol == "chat":
-        first = message["choices"][0]
-        calls = first["message"].get("tool_calls") or []
-        return first["message"].get("content") or "", [call["function"]["name"] for call in calls], first["finish_reason"]
+        return of_chat(message)
     if protocol == "responses":
         return message["output_text"], [item["name"] for item in message["output"] if item["type"] == "function_call"], "tool_calls"
     text = "".join(block["text"] for block in message["content"] if block["type"] == "text")

@@ -105,9 +105,9 @@ pub(crate) fn has_unknown_text(value: Value<'_>, known: &str) -> bool {
 fn has_unknown(value: Value<'_>, known: &str, may_be_list: bool) -> bool {
     let mut at = 0;
     while let Some((name, value)) = value.member_at(&mut at) {
-        let is_about = name.is_one_of(ABOUT) || name.raw().ends_with(b"_id") || name.is_one_of(known);
         let in_list = || may_be_list && name.raw().starts_with(b"content") && has_unknown_part(value);
-        if !is_about && (text(Some(value)).is_some() || in_list()) {
+        let is_about = || name.is_one_of(ABOUT) || name.raw().ends_with(b"_id") || name.is_one_of(known);
+        if (text(Some(value)).is_some() || in_list()) && !is_about() {
             return true;
         }
     }

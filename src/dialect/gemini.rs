@@ -63,7 +63,7 @@ pub(super) fn read<'a>(
         seen.fails |= kind == Some(FinishKind::Error);
         // Nobody sees where arguments by path break off, except that more of them was to come.
         seen.flag(calls.continues && kind.is_some_and(|kind| !kind.may_cut()), Quirk::BrokenArguments);
-        choice(index, text(reason).is_some());
+        choice(index, kind.is_some());
     }
 }
 

@@ -370,12 +370,10 @@ impl Reported {
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
         let Address { class, index, id, call, ends } = *address;
         let is_there = |item: &OutputItem| item.is_at(index) && item.class().fits(class);
-        // Some servers send the `call_id` as the ID of an item in its deltas.
-        let has_id =
-            |item: &OutputItem| item.id().is(id) || item.call != CallId::NONE && Id::of_hash(item.call.0).is(id);
         let by_id = || {
-            let own = self.last(&|item| item.id().is(id));
-            own.or_else(|| self.last(&|item| item.call.is(call))).or_else(|| self.last(&has_id))
+            let own = self.last(&|item| item.id().is(id)).or_else(|| self.last(&|item| item.call.is(call)));
+            // Some servers send the `call_id` as the ID of an item in its deltas.
+            own.or_else(|| self.last(&|item| item.call != CallId::NONE && Id::of_hash(item.call.0).is(id)))
         };
         let found = match self.last(&is_there) {
             // The ID decides only among several items, because some servers give each event another ID.

@@ -318,6 +318,19 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         id.and(put(self, buffer, kind::MODEL, model))
     }
 
+    /// Does what [`head`](Self::head) does, with those of a chunk, unless it is not of the response.
+    ///
+    /// # Errors
+    ///
+    /// The same as those of [`head`](Self::head).
+    pub fn head_of(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
+        if chunk.index().facts.is_foreign() {
+            return Ok(());
+        }
+        self.set_native(chunk.protocol() != Protocol::Chat);
+        self.head(buffer, chunk.id(), chunk.model(), chunk.created())
+    }
+
     /// Adds the members of a chunk, but not its deltas: those of [`head`](Self::head), the members of its top level
     /// that other sinks get as updates of kind [`Meta`](crate::delta::Kind::Meta), and its
     /// [`other_members`](Chunk::other_members).

@@ -432,25 +432,24 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // members are of another protocol. Its name is a type, too, unless chunks before it had names: events of chat
         // completions have none.
         let object = self.index.object(payload);
-        let by_usage = !self.index.top.has(top::CHOICES)
+        let is_bare = !self.index.top.has(top::CHOICES)
             && !object.starts_with(b"chat.completion")
             && object != b"text_completion";
-        let is_named = by_usage && !matches!(name, b"" | b"message" | b"usage") && !self.facts.own_named;
-        let has_kind = is_named
-            || by_usage && !object.is_empty() && !self.block.raw
-            || by_usage && self.index.top.has(top::USAGE) && says_more(payload)
+        let has_usage = self.index.top.has(top::USAGE);
+        let is_named = !matches!(name, b"" | b"message" | b"usage") && !self.facts.own_named;
+        let has_kind = is_bare
+            && (is_named || !object.is_empty() && !self.block.raw || has_usage && says_more(payload))
             || self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text()).is_some_and(|kind| !kind.is_empty());
-        let is_other = by_usage && (has_kind || !self.facts.own_event && (self.facts.foreign || !self.block.raw));
+        let is_other = is_bare && (has_kind || !self.facts.own_event && (self.facts.foreign || !self.block.raw));
         let is_chunk = self.index.facts.chat && !is_other && matches!(own, None | Some(Protocol::Other));
         let known = if is_chunk { Some(Protocol::Chat) } else { own };
         self.index.facts.chat = is_chunk;
         if !is_chunk {
             self.note_protocol(known);
         }
-        // A gateway may send the ID, the model and the time of the response before its first event.
-        let is_head = self.block.raw || !self.index.top.has(top::USAGE);
-        let is_nobodys = is_other && matches!(own, None | Some(Protocol::Other)) && (has_kind || !is_head);
-        if is_nobodys && !is_chunk && !self.is_native() {
+        // A gateway may send the ID, the model and the time of the response before its first event, but no usage.
+        let is_nobodys = is_other && (has_kind || has_usage && !self.block.raw);
+        if is_nobodys && !self.is_native() && matches!(own, None | Some(Protocol::Other)) {
             self.index.keep_error();
         }
         let known = known.filter(|known| *known != Protocol::Other);

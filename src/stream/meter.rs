@@ -88,7 +88,7 @@ pub struct ShortText<const N: usize> {
 }
 
 impl<const N: usize> ShortText<N> {
-    pub(crate) const EMPTY: Self = ShortText { bytes: [0; N], len: 0, is_cut: false };
+    const EMPTY: Self = ShortText { bytes: [0; N], len: 0, is_cut: false };
 
     /// The text. Empty if none came.
     pub fn as_str(&self) -> &str {

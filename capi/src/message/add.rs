@@ -12,7 +12,7 @@ use core::slice;
 use deltawire::chat::CallUpdate;
 use deltawire::delta::{Kind, FLAG_EMPTY};
 use deltawire::message::{appends_pieces, LogError};
-use deltawire::stream::{Protocol, Record};
+use deltawire::stream::Record;
 use deltawire::Update;
 
 /// Whether an assembler adds the pieces of a text of this kind one by one. The log appends each
@@ -138,21 +138,14 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
     }
 }
 
-/// The flag of an event that is not of the response, as a batch has it too.
-const FOREIGN: u32 = 2048;
-
 /// Takes in the members that all chunks have: ID, model and time.
 #[inline(never)]
 unsafe fn head(user: *mut c_void, at: *const deltawire_at) -> i32 {
     // SAFETY: as the caller promises. A chunk lies in no assembler's block.
     unsafe {
         let chunk = ok!(chunk((*at).chunk));
-        if (*at).flags & FOREIGN != 0 {
-            return DELTAWIRE_GO_ON;
-        }
         take(user, |state, buffer| {
-            state.log.set_native(chunk.protocol() != Protocol::Chat);
-            let added = state.log.head(buffer, chunk.id(), chunk.model(), chunk.created());
+            let added = state.log.head_of(buffer, &chunk);
             state.conclude(added, 0)
         })
     }
