@@ -263,7 +263,7 @@ impl Texts {
         let Some(told) = self.find(item, of) else { return Whole::Same };
         told.marks |= DONE;
         let Some(text) = text.filter(|_| !told.is(DIFFERS)) else { return Whole::Same };
-        let (len, known) = (text.decoded_len() as u32, told.sum());
+        let known = told.sum();
         let (mut rest, mut sum) = (text, Sum::EMPTY);
         rest.take_first(known.len, |bytes| sum.add_bytes(bytes));
         if sum == known {
@@ -272,10 +272,10 @@ impl Texts {
             rest.take_first(u32::MAX, |bytes| sum.add_bytes(bytes));
             told.set(sum, 0);
             let known = known.len.saturating_add(half);
-            return if len == known { Whole::Same } else { Whole::Longer(known) };
+            return if sum.len == known { Whole::Same } else { Whole::Longer(known) };
         }
         told.marks |= DIFFERS;
-        let (mut rest, mut sum) = (text, Sum::EMPTY);
+        let (mut rest, mut sum, len) = (text, Sum::EMPTY, text.decoded_len() as u32);
         rest.take_first(len.saturating_sub(known.len), |_| {});
         rest.take_first(u32::MAX, |bytes| sum.add_bytes(bytes));
         if len > known.len && sum == known {

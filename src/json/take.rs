@@ -2,7 +2,7 @@
 
 use super::fragments::{Fragment, Fragments};
 use super::text::{copy_fitting, Text};
-use crate::scan::unescape;
+use crate::scan::{unescape, utf8};
 
 /// A buffer smaller than this is filled fragment by fragment.
 const LEAST: usize = 16;
@@ -11,7 +11,7 @@ const LEAST: usize = 16;
 /// the cost of a fragment of a few bytes small, whatever the size of the buffer.
 const NEAR: usize = 64;
 
-impl Text<'_> {
+impl<'a> Text<'a> {
     /// Removes from the front of the text as many code points as fit into `buffer` when decoded, writes them there, and
     /// returns the number of bytes written. What remains is the rest of the text. A buffer of at least four bytes
     /// always makes progress. Linear in the length of the text, whatever the sizes of the buffers.
@@ -39,17 +39,44 @@ impl Text<'_> {
     /// Removes up to `len` decoded bytes from the front of the text, and passes them to `each`. Returns how many: less
     /// than `len` at the end of the text, or where a character does not fit.
     pub(crate) fn take_first(&mut self, len: u32, mut each: impl FnMut(&[u8])) -> u32 {
-        let (mut buffer, mut left) = ([0; 64], len);
+        let (mut buffer, mut left, mut is_well_formed) = ([0; NEAR], len, true);
         while left > 0 && !self.is_empty() {
-            let room = buffer.len().min(left as usize);
-            let took = self.take_to(buffer.get_mut(..room).unwrap_or_default());
+            // A long text is passed without a copy, but for its escapes.
+            let is_long = is_well_formed && self.raw().len() > NEAR;
+            let run = if is_long { self.run(left) } else { None };
+            is_well_formed &= !is_long || run.is_some() || self.half() != 0 || is_escape(self);
+            let took = if let Some(run) = run {
+                each(run);
+                *self = self.behind(run.len());
+                run.len()
+            } else {
+                let room = buffer.get_mut(..NEAR.min(left as usize)).unwrap_or_default();
+                let took = if is_long { piece(self, room) } else { self.take_to(room) };
+                each(buffer.get(..took).unwrap_or_default());
+                took
+            };
             if took == 0 {
                 break;
             }
-            each(buffer.get(..took).unwrap_or_default());
             left = left.saturating_sub(took as u32);
         }
         len.saturating_sub(left)
+    }
+
+    /// Returns the bytes at the front of the text that decode to themselves, up to the first escape and at most `len`.
+    /// Returns `None` if there are none, or if they are not UTF-8.
+    fn run(&self, len: u32) -> Option<&'a [u8]> {
+        if self.half() != 0 || self.is_verbatim() || is_escape(self) {
+            return None;
+        }
+        let mut near = self.raw();
+        if let Some(first) = near.get(..len as usize) {
+            let is_inside = |at: usize| near.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+            // A character has at most three bytes after its first.
+            let end = (0..4).map(|back| first.len().saturating_sub(back)).find(|at| !is_inside(*at))?;
+            near = near.get(..end)?;
+        }
+        utf8::text_run(near).run.ok().map(str::as_bytes).filter(|run| !run.is_empty())
     }
 }
 

@@ -126,6 +126,14 @@ fn check(text: Text<'_>, expected: &str, quirks: QuirkSet) {
         }
         assert_eq!(whole, expected.as_bytes(), "{raw:x?} into {len}");
     }
+    for len in 0..expected.len() + 2 {
+        let (mut rest, mut front) = (text, Vec::new());
+        let took = rest.take_first(len as u32, |bytes| front.extend_from_slice(bytes)) as usize;
+        let fits = (0..=len.min(expected.len())).rev().find(|&at| expected.is_char_boundary(at)).unwrap();
+        assert_eq!((took, front.as_slice()), (fits, &expected.as_bytes()[..fits]), "{raw:x?} to {len}");
+        rest.take_first(u32::MAX, |bytes| front.extend_from_slice(bytes));
+        assert_eq!(front, expected.as_bytes(), "{raw:x?} from {len}");
+    }
     if let Some(text) = text.as_str() {
         assert_eq!((text, text.as_bytes()), (expected, raw));
     }
