@@ -39,12 +39,14 @@ pub(super) fn judge(protocol: Protocol, event: Value<'_>, kind: Text<'_>, is_fir
 /// as [`members_of`] returns them, so that what is inside is judged without another walk.
 #[inline(never)]
 fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>]) -> QuirkSet {
-    let (mut at, mut quirks) = (0, QuirkSet::EMPTY);
+    let mut quirks = QuirkSet::EMPTY;
     if value.kind() != ValueKind::Object {
         quirks.insert(Quirk::OddType);
     }
-    while let Some((name, value)) = value.member_at(&mut at) {
-        let Some(place) = known.iter().position(|(own, _)| name.is_word(own)) else { continue };
+    // What comes before a fault is judged.
+    let _ = value.each_member(|name, member| {
+        let Some(place) = known.iter().position(|(own, _)| name.is_word(own)) else { return };
+        let value = value.inside(member);
         let kind = value.kind();
         if let Some(to) = found.get_mut(place) {
             *to = Some(value).filter(|value| !value.is_null());
@@ -56,12 +58,12 @@ fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>
             Some(Type::Bool) => (kind == ValueKind::Bool, Quirk::OddType),
             Some(Type::Index) => (value.raw().iter().all(u8::is_ascii_digit), Quirk::OddIndex),
             Some(Type::Input) => (matches!(kind, ValueKind::String | ValueKind::Object), Quirk::OddType),
-            None => continue,
+            None => return,
         };
         if !is_right && kind != ValueKind::Null {
             quirks.insert(quirk);
         }
-    }
+    });
     quirks
 }
 

@@ -140,13 +140,14 @@ impl Counts {
     fn read(&mut self, protocol: Protocol, usage: Value<'_>) -> Option<()> {
         let mut steps = Steps::new(usage.raw(), 0, u32::MAX);
         steps.enter(b'{').ok()?;
-        let mut expected = names(protocol).iter();
+        let mut expected = names(protocol);
         let mut more = steps.first(b'}');
         while more {
-            if let Some((name, "", place)) = expected.next() {
+            if let [(name, "", place), rest @ ..] = expected {
                 // The members nearly always come in this order, and comparing a name takes half as long as reading it.
                 if let Some(count) = steps.count_named(name) {
                     self.set(*place, count);
+                    expected = rest;
                     more = steps.more(b'}') == Ok(true);
                     continue;
                 }

@@ -2,8 +2,8 @@
 
 use super::cursor::Cursor;
 use super::error::JsonError;
-use super::steps::{Before, Steps};
-use super::text::{Text, TextFlags};
+use super::steps::{Before, Skipped, Steps};
+use super::text::Text;
 use super::value::Value;
 use core::iter::FusedIterator;
 
@@ -33,24 +33,41 @@ impl<'a> Value<'a> {
     /// # Errors
     /// The first error in any member.
     pub fn get(&self, name: &str) -> Result<Option<Value<'a>>, JsonError> {
-        // A loop of steps is faster than an iterator over the members.
+        let mut found = None;
+        self.each_member(|own, value| {
+            if own.is_word(name) {
+                found = Some(self.inside(value));
+            }
+        })?;
+        Ok(found)
+    }
+
+    /// Passes the name of each member and where its value is, or nothing if this is not an object. It is faster than an
+    /// iterator, which keeps a cursor in memory.
+    ///
+    /// # Errors
+    /// The first error in any member. The members before it were passed.
+    #[inline(always)]
+    pub(crate) fn each_member(&self, mut each: impl FnMut(Text<'a>, Skipped)) -> Result<(), JsonError> {
         let bytes = self.raw();
-        let (mut steps, mut before, mut found) = (Steps::new(bytes, 0, u32::MAX), Before::Bracket, None);
+        let (mut steps, mut before) = (Steps::new(bytes, 0, u32::MAX), Before::Bracket);
         if steps.descend(b'{').is_err() {
-            return Ok(None);
+            return Ok(());
         }
         while steps.more_after(before)? {
             before = Before::Comma;
-            let (raw, flags) = steps.name()?;
+            let (name, flags) = steps.name()?;
             steps.peek();
-            let read = steps.value()?;
-            let is_wanted =
-                if flags == TextFlags::PLAIN { raw == name.as_bytes() } else { Text::from_raw(raw, flags) == name };
-            if is_wanted {
-                found = Some(Value::from_span(bytes.get(read.start..read.end).unwrap_or_default(), read.flags));
-            }
+            let value = steps.value()?;
+            each(Text::from_raw(name, flags), value);
         }
-        Ok(found)
+        Ok(())
+    }
+
+    /// Returns a value inside this one.
+    #[inline(always)]
+    pub(crate) fn inside(&self, value: Skipped) -> Value<'a> {
+        Value::from_span(self.raw().get(value.start..value.end).unwrap_or_default(), value.flags)
     }
 
     /// Returns the next element of an array. `at` must be 0 for the first call and is updated to the offset of the next
@@ -107,13 +124,13 @@ pub(crate) fn members_of<'a, const N: usize>(object: Value<'a>, names: [&str; N]
 /// Does what [`members_of`] does, compiled once for any number of members.
 #[inline(never)]
 fn find_members<'a>(object: Value<'a>, names: &[&str], found: &mut [Option<Value<'a>>]) {
-    let mut at = 0;
-    while let Some((name, value)) = object.member_at(&mut at) {
+    // What comes before a fault was found.
+    let _ = object.each_member(|name, value| {
         let place = names.iter().position(|wanted| name.is_word(wanted)).and_then(|place| found.get_mut(place));
         if let Some(place) = place {
-            *place = Some(value).filter(|value| !value.is_null());
+            *place = Some(object.inside(value)).filter(|value| !value.is_null());
         }
-    }
+    });
 }
 
 /// Iterates over the members of an object. Created by [`Value::members`].

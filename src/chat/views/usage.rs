@@ -291,8 +291,12 @@ impl<'a> Usage<'a> {
     /// replaces them.
     pub(crate) fn counts_after(&self, before: Option<&TokenCounts>) -> TokenCounts {
         let counts = self.counts();
+        let are_details = match self.protocol() {
+            Protocol::Chat => (0..3).all(|place| counts.get(place).is_none()),
+            _ => self.is_of_details(),
+        };
         match before {
-            Some(before) if self.is_of_details() => counts.or(before),
+            Some(before) if are_details => counts.or(before),
             _ => counts,
         }
     }
