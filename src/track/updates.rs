@@ -134,7 +134,12 @@ impl<'a> Walk<'a> {
     /// Returns the way through the deltas of a chunk.
     #[inline(always)]
     pub(crate) fn of(chunk: Chunk<'a>) -> Self {
-        Walk { payload: chunk.payload(), index: Some(chunk.index()), ..Walk::NOTHING }
+        Walk::of_index(chunk.payload(), chunk.index())
+    }
+
+    #[inline(always)]
+    fn of_index(payload: &'a [u8], index: &'a Index) -> Self {
+        Walk { payload, index: Some(index), ..Walk::NOTHING }
     }
 
     /// Whether no update is left. `false` does not mean that there is one.
@@ -200,11 +205,21 @@ impl<'a> Walk<'a> {
 /// Returns the next update of a chunk, of any kind.
 #[inline(never)]
 fn next_of_any<'a, T: Tracking>(
-    (payload, index): (&'a [u8], &Index),
+    (payload, index): (&'a [u8], &'a Index),
     (page, off_page): (&mut PageCursor, &mut OffPage),
     tracker: &mut T,
     found: &mut Findings,
 ) -> Option<(u32, Update<'a>)> {
+    // Gemini sends the role in each event, before its text.
+    if off_page.is_none() {
+        let behind = &mut { *page };
+        if matches!(behind.next_on_page(index), Ok((Kind::Role, choice, _)) if tracker.has_role(choice)) {
+            let mut walk = Walk { page: *behind, ..Walk::of_index(payload, index) };
+            let next = walk.next(tracker, found, off_page);
+            *page = walk.page;
+            return next;
+        }
+    }
     let mut cursor = off_page.take().unwrap_or_else(|| DeltaCursor::of_page(*page));
     let update = loop {
         match tracker.next(&mut cursor, (payload, index), index.frame.0, &mut found.quirks) {
