@@ -102,10 +102,10 @@ impl fmt::Display for Error {
         match self {
             Error::Quirk { quirk, .. } => write!(f, "{} {quirk}", quirk.code())?,
             Error::TooManyChoices { .. } => {
-                f.write_str("more choices than the tracker has room for (Parser::with_tracker)")?
+                f.write_str("more choices than the tracker has room for (Parser::with_tracker, with_room)")?
             }
             Error::TooManyCalls { .. } => {
-                f.write_str("more tool calls than the tracker has room for (Parser::with_tracker)")?
+                f.write_str("more tool calls than the tracker has room for (Parser::with_tracker, with_room)")?
             }
             Error::BadIndex { .. } => f.write_str("an index that is not an unsigned 32-bit integer")?,
             Error::Finished { offset } => {
@@ -136,11 +136,11 @@ mod tests {
             ),
             (
                 Error::TooManyChoices { choice: 5, offset: 8 },
-                "more choices than the tracker has room for (Parser::with_tracker), at choice 5, in the event at byte 8",
+                "more choices than the tracker has room for (Parser::with_tracker, with_room), at choice 5, in the event at byte 8",
             ),
             (
                 Error::TooManyCalls { choice: 0, offset: 9 },
-                "more tool calls than the tracker has room for (Parser::with_tracker), at choice 0, in the event at byte 9",
+                "more tool calls than the tracker has room for (Parser::with_tracker, with_room), at choice 0, in the event at byte 9",
             ),
             (
                 Error::BadIndex { choice: u32::MAX, offset: 10 },

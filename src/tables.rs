@@ -74,7 +74,8 @@ pub struct Lent<'t, A, B> {
 /// Tables on the heap, whose sizes are fixed when they are created.
 #[cfg(feature = "alloc")]
 #[derive(Clone)]
-pub(crate) struct Heap<A, B> {
+#[doc(hidden)]
+pub struct Heap<A, B> {
     choices: Vec<A>,
     calls: Vec<B>,
 }

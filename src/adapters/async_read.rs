@@ -4,10 +4,11 @@ use super::item::Item;
 use super::message::Collected;
 use super::metered::Metered;
 use super::read::BUFFER_LEN;
-use super::reader::{shared_methods, Items};
+use super::reader::{shared_methods, Items, Setup};
 use super::stream::poll_to_end;
 use crate::message::{Completion, LogError};
 use crate::stream::Meter;
+use crate::track::HeapTracker;
 use crate::{Config, End, Growing, Parser};
 use alloc::boxed::Box;
 use alloc::vec;
@@ -40,7 +41,7 @@ pub trait DeltaAsyncReadExt: AsyncRead + Unpin + Sized {
     /// A stream of the deltas, which reads through a buffer of 16 KiB.
     fn deltas(self) -> AsyncReadDeltas<Self> {
         let buffer = vec![0; BUFFER_LEN].into_boxed_slice();
-        let items = Items::new(Config::new());
+        let items = Items::new(Setup::DEFAULT);
         AsyncReadDeltas { source: self, items, buffer, at: 0, len: 0, failure: None, is_over: false }
     }
 
@@ -76,8 +77,8 @@ pub struct AsyncReadDeltas<R> {
 impl<R: AsyncRead + Unpin> AsyncReadDeltas<R> {
     shared_methods!();
 
-    /// A future that reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message has
-    /// only what was not read before.
+    /// A future that reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message lacks
+    /// what was read before, and then it is not complete.
     pub fn into_message(mut self) -> AsyncReadMessage<R> {
         self.items.assemble_only();
         AsyncReadMessage(self)
@@ -96,7 +97,7 @@ impl<R: AsyncRead + Unpin> Stream for AsyncReadDeltas<R> {
             if let Some(item) = item {
                 return Poll::Ready(Some(Ok(item)));
             }
-            if this.is_over {
+            if this.is_over || this.items.is_done() {
                 return Poll::Ready(this.items.rest(&mut this.failure));
             }
             let mut buffer = ReadBuf::new(&mut this.buffer);
@@ -178,11 +179,11 @@ pub struct DeltaDecoder(Items);
 impl DeltaDecoder {
     /// A decoder with this configuration.
     pub fn new(config: Config) -> Self {
-        DeltaDecoder(Items::new(config))
+        DeltaDecoder(Items::new(Setup { config, ..Setup::DEFAULT }))
     }
 
     /// The parser, for the verdict so far, the usage, the quirks and the last event ID.
-    pub fn parser(&self) -> &Parser<Growing> {
+    pub fn parser(&self) -> &Parser<Growing, 2, HeapTracker> {
         self.0.parser()
     }
 }

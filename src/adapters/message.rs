@@ -1,8 +1,10 @@
 //! The whole message, with its end.
 
 use crate::message::{Assembler, Completion, Detail, LogError, RawJson};
+use crate::shown::put_line;
 use crate::stream::End;
 use alloc::boxed::Box;
+use alloc::format;
 use core::fmt;
 
 /// The whole message, and how the stream ended.
@@ -15,13 +17,14 @@ pub struct Collected {
     /// How the stream ended.
     pub end: End,
     assembler: Assembler,
+    lacks_front: bool,
 }
 
 impl Collected {
-    pub(super) fn new(assembler: Assembler, end: End) -> Self {
+    pub(super) fn new(assembler: Assembler, end: End, lacks_front: bool) -> Self {
         let message = assembler.message();
         let message = message.unwrap_or_else(|error| Completion { left_out: Some(error), ..Completion::default() });
-        Collected { message, end, assembler }
+        Collected { message, end, assembler, lacks_front }
     }
 
     /// Returns the message as the JSON of a `chat.completion`, for every protocol: [`Assembler::json`]. With feature
@@ -36,7 +39,7 @@ impl Collected {
 
     /// Whether all of the response arrived and is in the message.
     pub fn is_complete(&self) -> bool {
-        self.end.is_complete() && self.message.left_out.is_none()
+        self.end.is_complete() && self.message.left_out.is_none() && !self.lacks_front
     }
 
     /// Returns the message if it is [complete](Self::is_complete). Complete does not mean that the model finished its
@@ -67,8 +70,21 @@ impl fmt::Debug for Incomplete {
 
 impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0.end, f)?;
-        self.0.message.left_out.map_or(Ok(()), |left_out| write!(f, "; {left_out}"))
+        let Collected { message, end, lacks_front, .. } = &*self.0;
+        let mut written = Ok(());
+        fmt::Display::fmt(end, f)?;
+        let of_choice = || message.choices.iter().find_map(|choice| choice.error.as_ref());
+        if let Some(error) = message.error.as_ref().or_else(of_choice) {
+            f.write_str(": ")?;
+            put_line(format!("{}", error.api_error()).as_bytes(), false, &mut |text| {
+                written = written.and(f.write_str(text))
+            });
+        }
+        written?;
+        if let Some(left_out) = message.left_out {
+            write!(f, "; {left_out}")?;
+        }
+        f.write_str(if *lacks_front { "; it lacks what was read before (assembled)" } else { "" })
     }
 }
 

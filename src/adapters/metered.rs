@@ -1,6 +1,6 @@
 //! A source of bytes that passes on unaltered, and is metered on its way.
 
-use super::reader::Reader;
+use super::reader::{Reader, Setup};
 use crate::stream::Meter;
 use crate::{Config, End};
 use alloc::boxed::Box;
@@ -37,14 +37,25 @@ pub struct Metered<S, F: FnOnce(&Meter, &End)> {
 
 impl<S, F: FnOnce(&Meter, &End)> Metered<S, F> {
     pub(super) fn new(source: S, report: F) -> Self {
-        Metered { source, reader: Reader::new(Config::new(), Meter::new()), report: Some(report) }
+        Metered { source, reader: Reader::new(Setup::DEFAULT, Meter::new()), report: Some(report) }
     }
 
     /// Sets the configuration. Call it before the first byte is read. A body that is not streamed is one event, so for
     /// such bodies raise [`Limits::max_event_len`](crate::Limits::with_max_event_len).
     #[must_use]
-    pub fn with_config(mut self, config: Config) -> Self {
-        self.reader = Reader::new(config, Meter::new());
+    pub fn with_config(self, config: Config) -> Self {
+        self.set_up(|setup| setup.config = config)
+    }
+
+    /// Sets how many choices, and how many tool calls of all choices together, there is room for: 8 and 32 by default.
+    /// What there is no room for is not metered, and the response is not complete. Call it before the first byte is read.
+    #[must_use]
+    pub fn with_room(self, choices: u16, calls: u16) -> Self {
+        self.set_up(|setup| setup.room = (choices, calls))
+    }
+
+    fn set_up(mut self, change: impl FnOnce(&mut Setup)) -> Self {
+        self.reader.set_up(change, Meter::new());
         self
     }
 

@@ -3,9 +3,10 @@
 use super::item::Item;
 use super::message::Collected;
 use super::metered::Metered;
-use super::reader::{shared_methods, Items};
+use super::reader::{shared_methods, Items, Setup};
 use crate::message::{Completion, LogError};
 use crate::stream::Meter;
+use crate::track::HeapTracker;
 use crate::{Config, End, Growing, Parser};
 use core::fmt;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -80,13 +81,13 @@ pub struct ReadDeltas<R> {
 impl<R: BufRead> ReadDeltas<R> {
     /// The deltas of a reader that has a buffer.
     pub fn buffered(source: R) -> Self {
-        ReadDeltas { source, items: Items::new(Config::new()), held: 0, failure: None, is_over: false }
+        ReadDeltas { source, items: Items::new(Setup::DEFAULT), held: 0, failure: None, is_over: false }
     }
 
     shared_methods!();
 
-    /// Reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message has only what was
-    /// not read before.
+    /// Reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message lacks what was read
+    /// before, and then it is not complete.
     ///
     /// # Errors
     ///
@@ -109,7 +110,7 @@ impl<R: BufRead> Iterator for ReadDeltas<R> {
                     return Some(Ok(item));
                 }
             }
-            if self.is_over {
+            if self.is_over || self.items.is_done() {
                 return self.items.rest(&mut self.failure);
             }
             match self.source.fill_buf() {

@@ -5,16 +5,34 @@ use super::message::Collected;
 use crate::chat::{Chunk, Update};
 use crate::message::{Assembler, Completion, LogError};
 use crate::stream::{Flow, Handler, Malformed, Stop, Verdict};
+use crate::track::HeapTracker;
 use crate::{Config, End, Error, Growing, Parser, Quirk};
+use alloc::alloc::{handle_alloc_error, Layout};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::fmt;
 
+/// How an adapter reads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup {
+    pub(super) config: Config,
+    /// How many choices there is room for, and how many tool calls.
+    pub(super) room: (u16, u16),
+    /// Whether it ends where the response does, and does not wait for the end of the source.
+    pub(super) until_done: bool,
+}
+
+impl Setup {
+    /// The room is that of the default [`Tracker`](crate::track::Tracker).
+    pub(super) const DEFAULT: Setup = Setup { config: Config::DEFAULT, room: (8, 32), until_done: false };
+}
+
 /// A parser and the handler that it calls.
 #[derive(Clone)]
 pub(super) struct Reader<H> {
-    pub(super) parser: Parser<Growing>,
+    pub(super) parser: Parser<Growing, 2, HeapTracker>,
     pub(super) handler: H,
+    setup: Setup,
 }
 
 impl<H> fmt::Debug for Reader<H> {
@@ -25,8 +43,19 @@ impl<H> fmt::Debug for Reader<H> {
 
 impl<H: Handler> Reader<H> {
     /// On the heap, so that an adapter is small and may be moved.
-    pub(super) fn new(config: Config, handler: H) -> Box<Self> {
-        Box::new(Reader { parser: Parser::with_config(Growing::new(), config), handler })
+    pub(super) fn new(setup: Setup, handler: H) -> Box<Self> {
+        let Setup { config, room: (choices, calls), .. } = setup;
+        // Out of memory, as when a box cannot be made.
+        let tracker =
+            HeapTracker::with_room(choices, calls).unwrap_or_else(|| handle_alloc_error(Layout::new::<HeapTracker>()));
+        Box::new(Reader { parser: Parser::with_tracker(Growing::new(), config, tracker), handler, setup })
+    }
+
+    /// Begins anew with another setup.
+    pub(super) fn set_up(&mut self, change: impl FnOnce(&mut Setup), handler: H) {
+        let mut setup = self.setup;
+        change(&mut setup);
+        *self = *Reader::new(setup, handler);
     }
 
     /// Reads all of the bytes, on over everything that is over a limit.
@@ -56,6 +85,10 @@ pub(super) struct Queue {
     message: Option<Assembler>,
     /// Nobody wants the items, only the message.
     is_silent: bool,
+    /// The parser must not read on behind `[DONE]`.
+    until_done: bool,
+    /// Bytes were read before the message was asked for.
+    lacks_front: bool,
     /// The read that the parser reads, if long texts are to be slices of it.
     #[cfg(feature = "bytes")]
     read: Option<bytes::Bytes>,
@@ -125,6 +158,14 @@ impl Handler for Queue {
     fn comment_too_long(&mut self, offset: u64) -> Flow {
         self.push(|| Item::TooLong { offset })
     }
+
+    fn done(&mut self) -> Flow {
+        if self.until_done {
+            Flow::Break(Stop::Pause)
+        } else {
+            Flow::Continue(())
+        }
+    }
 }
 
 /// How far an adapter that yields items is.
@@ -145,11 +186,22 @@ pub(super) struct Items {
 }
 
 impl Items {
-    pub(super) fn new(config: Config) -> Self {
-        Items { reader: Reader::new(config, Queue::default()), stage: Stage::Reading }
+    pub(super) fn new(setup: Setup) -> Self {
+        Items { reader: Reader::new(setup, Queue::default()), stage: Stage::Reading }
     }
 
-    pub(super) fn parser(&self) -> &Parser<Growing> {
+    /// Begins anew, with another setup.
+    pub(super) fn set_up(&mut self, change: impl FnOnce(&mut Setup)) {
+        self.reader.set_up(change, Queue::default());
+        self.reader.handler.until_done = self.reader.setup.until_done;
+    }
+
+    /// Whether the response is over, and the source is not to be asked for more.
+    pub(super) fn is_done(&self) -> bool {
+        self.reader.setup.until_done && self.parser().is_done()
+    }
+
+    pub(super) fn parser(&self) -> &Parser<Growing, 2, HeapTracker> {
         &self.reader.parser
     }
 
@@ -161,12 +213,14 @@ impl Items {
 
     /// Also assembles the message, from here on.
     pub(super) fn assemble(&mut self) {
-        let limits = self.parser().config().limits;
-        self.reader.handler.message.get_or_insert_with(|| Assembler::with_limits(limits));
+        let Setup { config, room: (choices, calls), .. } = self.reader.setup;
+        let new = || Assembler::with_limits(config.limits).with_room(choices, calls);
+        self.reader.handler.message.get_or_insert_with(new);
     }
 
     /// Only assembles the message, from here on: the one item that comes is the end.
     pub(super) fn assemble_only(&mut self) {
+        self.reader.handler.lacks_front = self.reader.handler.message.is_none() && self.parser().offset() > 0;
         self.assemble();
         self.reader.handler.items.clear();
         self.reader.handler.is_silent = true;
@@ -183,7 +237,10 @@ impl Items {
         let end = self.parser().end();
         match failure {
             Some(failure) if end.verdict != Verdict::Done || !end.is_complete() => Err(failure),
-            _ => Ok(Collected::new(self.reader.handler.message.take().unwrap_or_default(), end)),
+            _ => {
+                let message = self.reader.handler.message.take().unwrap_or_default();
+                Ok(Collected::new(message, end, self.reader.handler.lacks_front))
+            }
         }
     }
 
@@ -191,9 +248,13 @@ impl Items {
     /// that the bytes are used up.
     pub(super) fn next(&mut self, bytes: &mut &[u8]) -> Option<Item> {
         loop {
-            let Reader { parser, handler } = &mut *self.reader;
+            let Reader { parser, handler, .. } = &mut *self.reader;
             if let Some(item) = handler.items.pop_front() {
                 return Some(item);
+            }
+            if handler.until_done && parser.is_done() {
+                *bytes = &[];
+                return None;
             }
             let fed = parser.feed(bytes, handler);
             *bytes = bytes.get(fed.consumed..).unwrap_or_default();
@@ -212,7 +273,7 @@ impl Items {
     pub(super) fn rest<E>(&mut self, failure: &mut Option<E>) -> Option<Result<Item, E>> {
         if self.stage == Stage::Reading {
             self.stage = Stage::Finished;
-            let Reader { parser, handler } = &mut *self.reader;
+            let Reader { parser, handler, .. } = &mut *self.reader;
             while let Err(stop) = parser.finish_into(handler) {
                 handler.note(stop);
             }
@@ -237,12 +298,29 @@ macro_rules! shared_methods {
         /// Sets the configuration. Call it before the first item is taken.
         #[must_use]
         pub fn with_config(mut self, config: Config) -> Self {
-            self.items = Items::new(config);
+            self.items.set_up(|setup| setup.config = config);
+            self
+        }
+
+        /// Sets how many choices, and how many tool calls of all choices together, there is room for: 8 and 32 by
+        /// default. What there is no room for is left out ([`Item::LeftOut`]). Call it before the first item is taken.
+        #[must_use]
+        pub fn with_room(mut self, choices: u16, calls: u16) -> Self {
+            self.items.set_up(|setup| setup.room = (choices, calls));
+            self
+        }
+
+        /// Ends where the response ends: at `[DONE]`, or at the event with which another protocol ends its response. By
+        /// default the source is read to its end, and a server may keep the connection open. Call it before the first
+        /// item is taken.
+        #[must_use]
+        pub fn until_done(mut self) -> Self {
+            self.items.set_up(|setup| setup.until_done = true);
             self
         }
 
         /// Also assembles the message, from here on: for [`message_so_far`](Self::message_so_far), and for
-        /// [`into_message`](Self::into_message) after deltas were taken. Call it after [`with_config`](Self::with_config).
+        /// [`into_message`](Self::into_message) after deltas were taken. Call it last.
         #[must_use]
         pub fn assembled(mut self) -> Self {
             self.items.assemble();
@@ -259,7 +337,7 @@ macro_rules! shared_methods {
         }
 
         /// The parser, for the verdict so far, the usage, the quirks and the last event ID.
-        pub fn parser(&self) -> &Parser<Growing> {
+        pub fn parser(&self) -> &Parser<Growing, 2, HeapTracker> {
             self.items.parser()
         }
     };

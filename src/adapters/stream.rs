@@ -3,9 +3,10 @@
 use super::item::Item;
 use super::message::{Collected, Incomplete};
 use super::metered::Metered;
-use super::reader::{shared_methods, Items};
+use super::reader::{shared_methods, Items, Setup};
 use crate::message::{Completion, LogError};
 use crate::stream::Meter;
+use crate::track::HeapTracker;
 use crate::{Config, End, Growing, Parser};
 use core::fmt;
 use core::future::Future;
@@ -30,7 +31,7 @@ pub trait DeltaStreamExt:
     {
         StreamDeltas {
             source: self,
-            items: Items::new(Config::new()),
+            items: Items::new(Setup::DEFAULT),
             held: None,
             at: 0,
             failure: None,
@@ -100,8 +101,8 @@ impl<S: DeltaStreamExt<Bytes = bytes::Bytes>> StreamDeltas<S> {
 impl<S: DeltaStreamExt> StreamDeltas<S> {
     shared_methods!();
 
-    /// A future that reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message has
-    /// only what was not read before.
+    /// A future that reads the rest, and returns the whole message. Without [`assembled`](Self::assembled) the message lacks
+    /// what was read before, and then it is not complete.
     pub fn into_message(mut self) -> StreamMessage<S> {
         self.items.assemble_only();
         StreamMessage(self)
@@ -126,7 +127,7 @@ impl<S: DeltaStreamExt + Unpin> Stream for StreamDeltas<S> {
                 #[cfg(feature = "bytes")]
                 this.items.slice(None);
             }
-            if this.is_over {
+            if this.is_over || this.items.is_done() {
                 return Poll::Ready(this.items.rest(&mut this.failure));
             }
             match ready!(Pin::new(&mut this.source).poll_next(cx)) {

@@ -13,7 +13,7 @@ use crate::dialect::Protocol;
 use crate::json::Balance;
 use crate::stream::{Event, Flow, Handler};
 use crate::tables::Heap;
-use crate::track::{CallRow, ChoiceRow, TrackerOf, TrackerState};
+use crate::track::HeapTracker;
 use crate::{Error, Limits, Quirk, QuirkSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -29,7 +29,6 @@ impl Room {
     const DEFAULT: Room = Room { choices: 128, calls: 256 };
 }
 
-type HeapTracker = TrackerOf<Heap<Option<ChoiceRow>, Option<CallRow>>>;
 type HeapLog = MessageLogOf<Heap<table::LoggedChoice, table::LoggedCall>>;
 
 /// Length of the initial buffer in bytes.
@@ -297,8 +296,9 @@ impl Assembler {
         use core::mem::size_of;
         let Growable { log, buffer, room: Room { choices, calls }, .. } = &self.kept;
         let (choices, calls) = (usize::from(*choices), usize::from(*calls));
-        let tracker =
-            size_of::<HeapTracker>() + size_of::<Option<ChoiceRow>>() * choices + size_of::<Option<CallRow>>() * calls;
+        let tracker = size_of::<HeapTracker>()
+            + size_of::<Option<crate::track::ChoiceRow>>() * choices
+            + size_of::<Option<crate::track::CallRow>>() * calls;
         let state =
             size_of::<HeapLog>() + size_of::<table::LoggedChoice>() * choices + size_of::<table::LoggedCall>() * calls;
         tracker * self.tracker.capacity() + state * log.capacity() + buffer.capacity()
@@ -310,8 +310,7 @@ impl Assembler {
     fn track(&mut self) -> Result<(), LogError> {
         let Room { choices, calls } = self.kept.room;
         self.tracker.try_reserve_exact(1).map_err(|_| LogError::OutOfMemory)?;
-        let tables = Heap::new((None, choices), (None, calls)).ok_or(LogError::OutOfMemory)?;
-        self.tracker.push(TrackerOf::from_parts(tables, TrackerState::default()));
+        self.tracker.push(HeapTracker::with_room(choices, calls).ok_or(LogError::OutOfMemory)?);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use super::error::LogError;
 use super::raw::RawJson;
+use crate::chat::ApiError;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -145,8 +146,9 @@ pub struct ToolCall {
     pub members: Vec<Member>,
     /// Members of its `function`, or of its `custom` tool, that have no field.
     pub function_members: Vec<Member>,
-    /// Its number in order of appearance.
-    pub(super) number: u32,
+    /// Its number among the calls of its choice, in order of appearance: the `call` of its deltas
+    /// ([`Update::CallEnd`](crate::Update::CallEnd) and others).
+    pub number: u32,
 }
 
 /// Audio.
@@ -189,4 +191,14 @@ pub enum Failure {
     Json(RawJson),
     /// Plain text.
     Text(String),
+}
+
+impl Failure {
+    /// Returns the error, to read its message and its code. It prints them as sent.
+    pub fn api_error(&self) -> ApiError<'_> {
+        match self {
+            Failure::Json(json) => ApiError::of(json.value()),
+            Failure::Text(text) => ApiError::plain(text.as_bytes()),
+        }
+    }
 }

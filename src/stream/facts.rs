@@ -168,13 +168,14 @@ impl Facts {
         let body = self.is_alone() && self.raw_kind == RawKind::Body;
         // The unknown lines of an event stream are ignored, except for JSON.
         let came = self.own_event || self.foreign || self.failed != Failed::No || self.whole_values > 0;
-        let verdict = if self.sniff == Sniff::Blank || self.done && !came && media.is_none() && between && !lost {
+        let is_blank = self.sniff == Sniff::Blank && !self.aborted;
+        let verdict = if is_blank || self.done && !came && media.is_none() && between && !lost {
             Verdict::Empty
         } else if media.is_some() {
             Verdict::NotAStream
         } else if self.failed != Failed::No {
             Verdict::ApiError
-        } else if self.ended.unwrap_or(self.done && self.own_event) {
+        } else if self.is_done() {
             Verdict::Done
         } else if !self.seen.is_empty() && self.seen == self.finished {
             Verdict::Finished
@@ -212,6 +213,11 @@ impl Facts {
             opaque,
             broke_off: self.broke_off,
         }
+    }
+
+    /// Whether the event came that ends the response.
+    pub(super) fn is_done(&self) -> bool {
+        self.ended.unwrap_or(self.done && self.own_event)
     }
 
     /// Whether one JSON value came, and besides it only comments.
@@ -297,6 +303,8 @@ mod tests {
                 let lost = verdict == Verdict::JsonAnswer && later == Verdict::Lost;
                 let expected = match (verdict, later) {
                     _ if lost => Verdict::OtherProtocol,
+                    // The caller broke off before anything came.
+                    (Verdict::Empty, Verdict::Aborted) => later,
                     _ if excludes => later,
                     _ => verdict,
                 };

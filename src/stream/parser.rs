@@ -363,6 +363,12 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
         self.machine.config()
     }
 
+    /// Whether the event came that ends the response.
+    #[cfg(any(feature = "futures", feature = "std"))]
+    pub(crate) fn is_done(&self) -> bool {
+        self.machine.facts.is_done()
+    }
+
     /// Notes that the caller broke off before the end of the stream.
     #[cfg(any(feature = "futures", feature = "std"))]
     pub(crate) fn note_abort(&mut self) {

@@ -95,7 +95,7 @@ fn a_client_that_leaves_and_a_source_that_fails_are_reported() {
     let reports = Reports::default();
     let whole = [HELLO, DONE].concat();
     for (bytes, chars, verdict, is_complete) in [
-        (&b""[..], 0, Verdict::Empty, false),
+        (&b""[..], 0, Verdict::Aborted, false),
         (&HELLO[..HELLO.len() / 2], 3, Verdict::Aborted, false),
         (HELLO, 5, Verdict::Finished, true),
         (&whole, 5, Verdict::Done, true),

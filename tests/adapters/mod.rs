@@ -441,6 +441,57 @@ fn a_ninth_choice_is_left_out() {
     let collected = DeltaReadExt::message(stream.as_bytes()).unwrap();
     assert!(collected.message.left_out.is_some());
     assert!(collected.finished().unwrap_err().to_string().starts_with("done, incomplete: 1 left out"));
+    // With more room it is there, whatever is set up after it.
+    let roomy = || DeltaReadExt::deltas(stream.as_bytes()).with_room(9, 1).with_config(Config::new());
+    let collected = roomy().into_message().unwrap();
+    assert_eq!(collected.message.choices.len(), 9);
+    assert!(collected.is_complete() && roomy().assembled().all(|item| !matches!(item.unwrap(), Item::LeftOut(_))));
+    let complete = std::cell::Cell::new(None);
+    let metered = DeltaReadExt::metered(stream.as_bytes(), |_, end| complete.set(Some(end.is_complete())));
+    io::copy(&mut metered.with_room(9, 1), &mut io::sink()).unwrap();
+    assert_eq!(complete.get(), Some(true));
+}
+
+/// A server may keep the connection open after the response. Here the source fails if it is asked once more.
+#[test]
+fn with_until_done_the_source_is_not_asked_after_the_response() {
+    let ended: &[u8] = b"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+    let anthropic = [
+        b"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\"}}\n\n",
+        ended,
+    ];
+    let responses = br#"data: {"type":"response.completed","response":{"id":"r","status":"completed","output":[]}}"#;
+    for whole in [[HELLO, DONE].concat(), anthropic.concat(), [&responses[..], b"\n\n"].concat()] {
+        for at in [1, whole.len() / 2, whole.len() - 1, whole.len()] {
+            let (first, second) = whole.split_at(at);
+            // More of it in the last read is not read, either.
+            let second = [second, b": more\n\n"].concat();
+            let source = || {
+                let reads = [first.into(), second.clone()].map(Answer::Bytes);
+                Source::new(reads.into_iter().chain([Answer::Failure(ErrorKind::ConnectionReset)]))
+            };
+            let is_whole = |items: &mut dyn Iterator<Item = io::Result<Item>>| {
+                let last = items.map(Result::unwrap).last().unwrap();
+                assert_eq!(last.as_end().unwrap().verdict, Verdict::Done, "cut at {at}");
+            };
+            is_whole(&mut Blocking(DeltaStreamExt::deltas(source()).until_done()));
+            is_whole(&mut Blocking(DeltaAsyncReadExt::deltas(source()).until_done()));
+            is_whole(&mut DeltaReadExt::deltas(source()).until_done());
+            assert!(block_on(DeltaStreamExt::deltas(source()).until_done().into_message()).is_ok());
+        }
+    }
+}
+
+/// The error of the API is in the text of a response that failed, in one line, and nothing in it moves a terminal.
+#[test]
+fn a_response_that_failed_says_why() {
+    let failed = br#"data: {"error":{"message":"You exceeded\nyour quota\u001b[2J","code":"insufficient_quota"}}"#;
+    let error = DeltaReadExt::message(&failed[..]).unwrap().finished().unwrap_err().to_string();
+    let expected = r"the API reported an error: You exceeded your quota\u{1b}[2J (insufficient_quota)";
+    assert!(error.starts_with(expected), "{error}");
+    let choice = br#"data: {"choices":[{"index":0,"error":{"message":"overloaded"},"finish_reason":"error"}]}"#;
+    let error = DeltaReadExt::message(&choice[..]).unwrap().finished().unwrap_err().to_string();
+    assert!(error.contains(": overloaded"), "{error}");
 }
 
 /// What comes after `into_message` is in the message; what came before only if it was assembled.
@@ -455,6 +506,10 @@ fn the_message_begins_where_it_is_asked_for() {
     assert!(half.0.message_so_far().is_none());
     while !matches!(half.next().unwrap().unwrap().as_update(), Some((_, Update::Content(_)))) {}
     assert_eq!(content(half.0).as_deref(), Some("lo"));
+    let mut half = whole();
+    half.next().unwrap().unwrap();
+    let error = block_on(half.0.into_message()).unwrap().finished().unwrap_err();
+    assert_eq!(error.to_string(), "done; it lacks what was read before (assembled)");
     let mut half = Blocking(whole().0.assembled());
     while !matches!(half.next().unwrap().unwrap().as_update(), Some((_, Update::Content(_)))) {}
     assert_eq!(half.0.message_so_far().unwrap().unwrap().choices[0].content.as_deref(), Some("Hel"));
