@@ -204,8 +204,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     pub fn finish(&mut self) -> Result<Option<Pulled<'_, T>>, Error> {
         self.settle(self.machine.index().frame.0)?;
         let found = self.machine.finish(&mut self.storage);
-        let is_over = found == Found::NeedMore;
-        if is_over && self.tracked.tracker.has_pending() {
+        if found == Found::NeedMore && self.ends_with_pending()? {
             self.machine.index.frame = (self.machine.offset, self.machine.offset);
             return Ok(Some(Pulled::new(Event::Unpaired, &mut self.tracked)));
         }
@@ -296,8 +295,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
     ) -> Result<Option<Pulled<'a, T>>, Error> {
         self.settle(self.machine.frame.0)?;
         let found = workspace.lend(&mut self.machine, &[]).machine.finish(&mut self.storage);
-        let is_over = found == Found::NeedMore;
-        if is_over && self.tracked.tracker.has_pending() {
+        if found == Found::NeedMore && self.ends_with_pending()? {
             self.machine.frame = (self.machine.offset(), self.machine.offset());
             return Ok(Some(Pulled::new(Event::Unpaired, &mut self.tracked)));
         }
@@ -373,6 +371,22 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
     #[cfg(any(feature = "futures", feature = "std"))]
     pub(crate) fn note_abort(&mut self) {
         self.machine.facts.aborted = true;
+    }
+
+    /// Ends the choices at the end of the stream. Returns whether a surrogate is pending.
+    #[cold]
+    #[inline(never)]
+    fn ends_with_pending(&mut self) -> Result<bool, Error>
+    where
+        T: Track,
+    {
+        let Tracked { tracker, found, .. } = &mut self.tracked;
+        found.quirks |= self.machine.finish_choices(tracker);
+        let is_pending = tracker.has_pending();
+        if !is_pending {
+            self.settle(self.machine.offset())?;
+        }
+        Ok(is_pending)
     }
 
     /// Counts what the tracker found in the deltas of the event that was pulled last, which began at `offset`. Returns

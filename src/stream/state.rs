@@ -10,6 +10,7 @@ use crate::json::Balance;
 use crate::shown::shown;
 use crate::sse::buffer::EventBuffer;
 use crate::sse::Lines;
+use crate::track::Tracking;
 use crate::{Quirk, QuirkSet};
 
 /// The block that is being read: the lines of one event, up to its blank line.
@@ -223,6 +224,17 @@ impl StreamState {
         end.replaced = end.replaced.saturating_add(count(Quirk::ReplacedMessage));
         end.broken_calls = count(Quirk::BrokenArguments);
         end
+    }
+
+    /// Finishes the choices of chat completions that have no finish reason, at the end of a stream whose response is over
+    /// (`[DONE]`). Returns the quirks.
+    #[cold]
+    pub(super) fn finish_choices(&self, tracker: &mut (impl Tracking + ?Sized)) -> QuirkSet {
+        let is_over = self.facts.is_done() && !self.is_native();
+        if is_over && tracker.finish_choices() {
+            return Quirk::BrokenArguments.into();
+        }
+        QuirkSet::EMPTY
     }
 
     /// The token counts so far of a stream of another protocol than chat completions, merged where the protocol reports

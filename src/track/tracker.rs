@@ -204,6 +204,9 @@ pub trait Tracking {
     fn has_pending(&self) -> bool;
     /// See [`TrackerOf::flush`].
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
+    /// Finishes the choices that have no finish reason, at the end of a response. Returns whether the arguments of one of
+    /// their calls are not [whole](Arguments::is_whole).
+    fn finish_choices(&mut self) -> bool;
 }
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
@@ -298,6 +301,18 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
 
     fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
         TrackerOf::flush(self, of, quirks)
+    }
+
+    fn finish_choices(&mut self) -> bool {
+        let mut is_broken = false;
+        for place in 0..self.tables.choices().len() {
+            let Some(choice) = self.choice(place) else { continue };
+            if !core::mem::replace(&mut choice.finished, true) {
+                let number = choice.index;
+                is_broken |= self.has_broken_call(number);
+            }
+        }
+        is_broken
     }
 }
 

@@ -52,6 +52,10 @@ pub struct Translator<M> {
     is_named: bool,
     /// The choices that came, as bits.
     seen: u64,
+    /// Whether a choice came that the protocol has a place for.
+    has_choice: bool,
+    /// Whether a text or a part of a call was lost.
+    is_broken: bool,
     /// The number of the finish reason of each choice, or 0.
     reasons: [u8; CHOICES],
     own_reasons: [Option<OwnReason>; 4],
@@ -73,6 +77,8 @@ impl<M: AsMut<[u8]>> Translator<M> {
             takes: [head.id.is_empty(), head.model.is_empty(), head.created == 0],
             is_named: false,
             seen: 0,
+            has_choice: false,
+            is_broken: false,
             reasons: [0; CHOICES],
             own_reasons: [None; 4],
             without_place: 0,
@@ -177,7 +183,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
         let is_text = matches!(update, Update::Content(_) | Update::Reasoning(_) | Update::CallArguments { .. });
         if is_text && self.is_named && self.seen & bit(choice) != 0 {
             let result = self.writer.put(out, choice, update);
-            return if result.is_ok() { result } else { self.note(result) };
+            return if result.is_ok() { result } else { self.note_part(result) };
         }
         self.put_any(out, choice, update)
     }
@@ -188,7 +194,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
         let is_written = choice == 0 || self.state().protocol == Protocol::Chat;
         match (update, self.reasons.get_mut(place).filter(|_| is_written)) {
             (Update::Usage(_) | Update::Error(_) | Update::CallEnd { .. }, _) | (_, None) => {}
-            (Update::ChoiceError(_), Some(_)) => self.seen &= !bit(choice),
+            (Update::ChoiceError(_), Some(_)) => (self.seen, self.has_choice) = (self.seen & !bit(choice), true),
             (Update::Finish(reason), Some(_)) => {
                 self.hold(choice, reason);
                 return Ok(());
@@ -197,11 +203,28 @@ impl<M: AsMut<[u8]>> Translator<M> {
                 if matches!(update, Update::Call(_)) && *held == 0 {
                     *held = FinishKind::ToolCalls as u8;
                 }
-                self.seen |= bit(choice);
+                (self.seen, self.has_choice) = (self.seen | bit(choice), true);
+                // Its first event has the counts of the prompt, which often come with the role.
+                if matches!(update, Update::Role(_)) && self.state().protocol == Protocol::Anthropic {
+                    return Ok(());
+                }
             }
         }
         let result = self.open().and_then(|()| self.writer.put(out, choice, update));
-        self.note(result)
+        match update {
+            Update::Content(_) | Update::Reasoning(_) | Update::Refusal(_) => self.note_part(result),
+            Update::Call(_) | Update::CallName { .. } | Update::CallArguments { .. } => self.note_part(result),
+            _ => self.note(result),
+        }
+    }
+
+    /// Counts a part of the response that was left out. If it is lost, the response cannot end as a whole one.
+    #[inline(never)]
+    fn note_part(&mut self, result: Result<(), WriteError>) -> Result<(), WriteError> {
+        let before = self.lost;
+        let result = self.note(result);
+        self.is_broken |= self.lost > before;
+        result
     }
 
     /// Names a response that has no names, before the first event.
@@ -220,7 +243,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
     fn hold(&mut self, choice: u32, reason: &FinishReason<'_>) {
         let (kind, is_chat) = (reason.kind(), self.state().protocol == Protocol::Chat);
         let word = if is_chat { reason.in_message() } else { reason.text() };
-        self.seen |= bit(choice);
+        (self.seen, self.has_choice) = (self.seen | bit(choice), true);
         if let Some(held) = self.reasons.get_mut(choice as usize) {
             *held = kind as u8;
         }
@@ -234,8 +257,8 @@ impl<M: AsMut<[u8]>> Translator<M> {
         }
     }
 
-    /// Ends the stream: with the finish reasons if the response is complete, else with an error event. Writes nothing if
-    /// the response has nothing.
+    /// Ends the stream: with the finish reasons if the response is complete, and nothing of its texts and calls was lost,
+    /// else with an error event. Writes nothing if the response has nothing.
     ///
     /// # Errors
     ///
@@ -245,8 +268,14 @@ impl<M: AsMut<[u8]>> Translator<M> {
             return Ok(());
         }
         self.open()?;
-        if !is_complete {
-            let result = self.writer.fail(out, &ApiError::plain(b"the response is not complete"));
+        let fault: &[u8] = match (is_complete, self.is_broken, self.has_choice) {
+            (false, ..) => b"the response is not complete",
+            (_, true, _) => b"a part of the response could not be written",
+            (.., false) => b"the response has no choice that could be written",
+            (true, false, true) => b"",
+        };
+        if !fault.is_empty() {
+            let result = self.writer.fail(out, &ApiError::plain(fault));
             return self.note(result);
         }
         let mut left_out = Ok(());

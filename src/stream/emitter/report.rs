@@ -89,6 +89,9 @@ impl Emitter {
         }
         if stage <= Stage::Deltas {
             self.deltas(&context, *tracker, sink)?;
+            if found == Found::NeedMore {
+                self.progress.quirks |= machine.finish_choices(*tracker);
+            }
         }
         let structural = if found == Found::NeedMore { QuirkSet::EMPTY } else { machine.quirks() };
         if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.progress.quirks).is_empty() {
