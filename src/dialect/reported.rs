@@ -35,14 +35,18 @@ impl ItemCounts {
         }
     }
 
+    fn of(&self, class: Class) -> u8 {
+        self.0.get(class as usize).copied().unwrap_or(0)
+    }
+
     /// Whether there is an item of this class, or one whose class is unknown.
     fn has(&self, class: Class) -> bool {
-        [class, Class::Unknown].into_iter().any(|class| self.0.get(class as usize).is_some_and(|count| *count > 0))
+        [class, Class::Unknown].into_iter().any(|class| self.of(class) > 0)
     }
 
     /// Whether there is a tool call of the client.
     pub(super) fn has_call(&self) -> bool {
-        self.0.get(Class::Call as usize).is_some_and(|count| *count > 0)
+        self.of(Class::Call) > 0
     }
 
     /// Whether these are no more items of any class than the others. A count of 255 may stand for more items, so it is
@@ -81,7 +85,7 @@ const DONE_WITHOUT_ARGUMENTS: u8 = !1;
 #[derive(Clone, Copy)]
 #[repr(u8)]
 pub(super) enum Mark {
-    /// An event ended a text of the item's content.
+    /// An event ended a text of the item's content, or the arguments of a tool call.
     TextEnded = 0x20,
     /// An event ended a part of the item's content.
     PartEnded = 0x40,
@@ -220,13 +224,14 @@ pub(super) struct Address {
     pub(super) index: Option<u32>,
     pub(super) id: Id,
     pub(super) call: CallId,
-    /// Whether the event ends an item whose IDs the server left empty.
+    /// Whether the event ends an item whose IDs the server left empty, or a text of such an item.
     pub(super) ends: bool,
+    pub(super) is_text: bool,
 }
 
 impl Address {
     pub(super) fn of(class: Class, index: Option<u32>, id: Id) -> Self {
-        Address { class, index, id, call: CallId::NONE, ends: false }
+        Address { class, index, id, call: CallId::NONE, ends: false, is_text: false }
     }
 }
 
@@ -277,12 +282,12 @@ pub(super) struct Claims {
     places: u8,
     /// The number of items in the response.
     count: u16,
-    /// How many of them are messages with a text that claim no tracked item.
-    texts: u16,
+    /// How many of them claim no tracked item. Messages without a text do not count.
+    unknown: ItemCounts,
 }
 
 impl Claims {
-    pub(super) const NONE: Claims = Claims { places: 0, count: 0, texts: 0 };
+    pub(super) const NONE: Claims = Claims { places: 0, count: 0, unknown: ItemCounts::NONE };
 }
 
 impl OutputItem {
@@ -368,7 +373,7 @@ impl Reported {
 
     /// Returns the number of the item that an event belongs to, or `None` if the item is new.
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
-        let Address { class, index, id, call, ends } = *address;
+        let Address { class, index, id, call, ends, is_text } = *address;
         let is_there = |item: &OutputItem| item.is_at(index) && item.class().fits(class);
         let by_id = || {
             let own = self.last(&|item| item.id().is(id)).or_else(|| self.last(&|item| item.call.is(call)));
@@ -388,9 +393,11 @@ impl Reported {
             None if index.is_none() => {
                 by_id().or_else(|| self.last(&|item| item.class().fits(class) && item.id().may_be(id)))
             }
-            // An event with empty IDs that ends an item ends the first of its type that has not ended.
+            // An event with empty IDs that ends an item or its text ends the first of its type that has not ended.
             None if ends && id == Id::NONE && call == CallId::NONE => {
-                let is_open = |item: &&OutputItem| item.class() == class && !item.is_done();
+                let is_open = |item: &&OutputItem| {
+                    item.class() == class && !item.is_done() && !(is_text && item.is_marked(Mark::TextEnded))
+                };
                 self.items().filter(is_open).min_by_key(|item| item.number)
             }
             None => by_id(),
@@ -427,12 +434,14 @@ impl Reported {
         by_id.or_else(|| self.last(&|item| item.call.is(call)))
     }
 
-    /// Notes an item of a whole response in the claims. `has_text` returns whether it is a message with a text.
+    /// Notes an item of a whole response in the claims. `has_text` returns whether a message has a text.
     pub(super) fn claim(&self, identity: Identity, has_text: &dyn Fn() -> bool, claims: &mut Claims) {
         let known = self.known(identity);
         claims.places |= known.map_or(0, OutputItem::place_bit);
         claims.count = claims.count.saturating_add(1);
-        claims.texts = claims.texts.saturating_add((known.is_none() && has_text()).into());
+        if known.is_none() && (identity.0 != Class::Message || has_text()) {
+            claims.unknown.add(identity.0);
+        }
     }
 
     /// Returns the number of the item with this class and ID at this position of a whole response. `is_empty` returns
@@ -459,23 +468,28 @@ impl Reported {
             // Many servers use other IDs here than in the events, or leave items out. So the order decides: the first
             // message here is the first message of the events, and so on. The order does not decide if some items of
             // the events never came or are no longer tracked, or if an item of this class has the ID that it had in the
-            // events: then a message with another ID is new. LocalAI counts the items from 1, so the highest number is
-            // one too high there.
+            // events: then a message with another ID is new. It decides all the same if as many items of the class are
+            // left in the response as in the events. LocalAI counts the items from 1, so the highest number is one too
+            // high there.
             let (next, count) = (self.new_number(None), u32::from(claims.count));
             let lowest = self.items().map(|item| u32::from(item.number)).min().unwrap_or(0);
             let is_shifted = lowest == 1 && next > count;
             let are_all = next.saturating_sub(is_shifted.into()) as usize == self.items().count();
             let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
-            let candidates = || self.items().filter(|item| are_all && !has_ids && fits(item));
             let is_told = |item: &OutputItem| !is_claimed(item) && item.class() == class && !item.is_void();
+            let (told, unknown) = (self.items().filter(|item| is_told(item)).count(), claims.unknown.of(class));
+            let are_equal = told == usize::from(unknown);
+            let candidates = || self.items().filter(|item| (are_all && !has_ids || are_equal) && fits(item));
             // A message of which nothing was reported takes no other's place: it is left out if the response has no more
             // messages than were reported.
-            let told = self.items().filter(|item| is_told(item)).count();
-            let only_told = class == Class::Message && usize::from(claims.texts) <= told;
+            let only_told = class == Class::Message && usize::from(unknown) <= told;
             let first = candidates().filter(|item| !only_told || !item.is_void()).min_by_key(|item| item.number);
             let first = first.or_else(|| candidates().min_by_key(|item| item.number));
+            // Items that are no longer tracked were all reported, and so were as many here that nobody knows.
+            let gone = self.items().find_map(|item| item.number.checked_sub(ITEMS as u16));
             match first {
                 Some(item) if item.is_void() || !is_empty() => u32::from(item.number),
+                None if (1..=self.replaced.of(class)).contains(&unknown) && gone.is_some() => gone.unwrap_or(0).into(),
                 None if there.is_none_or(fits) => position,
                 // The item is new, and gets a number that no other item has.
                 _ => position.saturating_add(next.saturating_add(count).saturating_sub(1)),
@@ -640,6 +654,13 @@ impl Reported {
     /// Whether arguments came for a tool call that no event has begun.
     pub(super) fn lacks_call(&self) -> bool {
         self.items().any(|item| item.class() == Class::Call && !item.has(CALL))
+    }
+
+    /// Notes that an event ended the arguments of a tool call.
+    pub(super) fn end_arguments(&mut self, number: u32) {
+        if let Some(item) = self.track(number) {
+            item.mark(Mark::TextEnded);
+        }
     }
 
     /// Notes that an annotation of an item is reported.

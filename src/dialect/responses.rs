@@ -116,7 +116,12 @@ pub(super) fn read<'a>(
     if let Some(event_text) = event_text(seen.plan.row, event) {
         let [index, id, call] = members_of(event, ["output_index", "item_id", "call_id"]);
         let class = Class::of_text(event_text.kind);
-        let mut address = Address { call: CallId::of(call), ..Address::of(class, index_of(index), Id::of([id])) };
+        let mut address = Address {
+            call: CallId::of(call),
+            ends: event_text.name != "delta",
+            is_text: true,
+            ..Address::of(class, index_of(index), Id::of([id]))
+        };
         if event_text.name != "delta" && state.output.reported().is_gone(&address) {
             // Its deltas were reported, and what differs is not known.
             seen.quirks.insert(Quirk::OddItemIndex);
@@ -169,6 +174,9 @@ pub(super) fn read<'a>(
         }
         if event_text.name != "delta" {
             state.texts.end(item, event_text.of, None);
+            if is_call {
+                state.output.items().end_arguments(item);
+            }
             if ends_text(seen.plan.row) && seen.plan.what == What::Nothing {
                 seen.plan.what = What::EndOfText;
             }
