@@ -418,7 +418,7 @@ mod tests {
         ];
         let (mut by_one_walk, mut only_texts) = (0, 0);
         for (protocol, events) in events {
-            let (mut state, mut slow) = (DialectState::new(Some(protocol)), DialectState::new(Some(protocol)));
+            let (mut state, mut slow) = (DialectState::new(Some(protocol), false), DialectState::new(Some(protocol), false));
             for event in events {
                 let (expected, _) = read_by(&mut slow, event, true).unwrap();
                 if let Some((found, has_only_text)) = read_by(&mut state, event, false) {
@@ -464,7 +464,7 @@ mod tests {
             ),
             (Protocol::Gemini, r#"{"candidates":[{"content":{"parts":[{"text":"a"}],"parts":[{"text":"b"}]}}]}"#),
         ] {
-            assert!(read_by(&mut DialectState::new(Some(protocol)), event, false).is_none(), "{event}");
+            assert!(read_by(&mut DialectState::new(Some(protocol), false), event, false).is_none(), "{event}");
         }
     }
 }

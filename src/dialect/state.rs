@@ -30,6 +30,8 @@ pub(crate) struct DialectState {
     pub(super) is_later: bool,
     /// Responses: an event had no index, or not that of its item. From then on, no template may recognize an event.
     pub(crate) is_odd: bool,
+    /// See [`Config::snapshots`](crate::Config::snapshots). Then deltas do not add up to their texts.
+    pub(super) snapshots: bool,
     pub(super) output: Output,
     /// Responses: the texts and arguments so far.
     pub(super) texts: Texts,
@@ -98,7 +100,7 @@ impl Output {
 
 impl DialectState {
     /// Creates the state at the start of a stream of this protocol. A protocol that is not read counts as unknown.
-    pub(crate) const fn new(protocol: Option<Protocol>) -> Self {
+    pub(crate) const fn new(protocol: Option<Protocol>, snapshots: bool) -> Self {
         let protocol = match protocol {
             Some(protocol) if protocol.is_read() => Some(protocol),
             _ => None,
@@ -113,6 +115,7 @@ impl DialectState {
             response: 0,
             is_later: false,
             is_odd: false,
+            snapshots,
             output: Output::NOTHING,
             texts: Texts::NOTHING,
         }
@@ -370,7 +373,7 @@ mod tests {
     /// counts as reported.
     #[test]
     fn a_reported_text_is_noted_by_item_and_part() {
-        let mut state = DialectState::new(Some(Protocol::Responses));
+        let mut state = DialectState::new(Some(Protocol::Responses), false);
         let follow = |state: &mut DialectState, kind, slot, is_summary| {
             state.follow(&OnlyText { kind, slot, is_summary, text: Text::verbatim(b"a"), role: None }, true)
         };

@@ -24,8 +24,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             let next = parts.clone().next();
             let of_block = |row: &&(&str, &str, &str, &str)| {
                 let (piece, _, name, kind) = **row;
-                let is_block =
-                    if kind.is_empty() { matches!(block.get(name), Ok(Some(_))) } else { is_type(block, kind) };
+                // Some gateways leave the empty input of a tool out.
+                let is_block = match kind.is_empty() {
+                    true => matches!(block.get(name), Ok(Some(_))) || is_tool(block),
+                    false => is_type(block, kind),
+                };
                 is_block && next.is_some_and(|next| is_type(next, piece))
             };
             let Some((piece, from, name, _)) = JOINED.iter().find(of_block) else {
@@ -40,6 +43,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
     }
+}
+
+/// Whether a block calls a tool, by its type.
+fn is_tool(block: Value<'_>) -> bool {
+    member_of(block, "type").and_then(|kind| kind.as_text()).is_some_and(|kind| kind.raw().ends_with(b"tool_use"))
 }
 
 /// Puts a block whose member `name` is made of `texts`: their JSON value if they join to one, otherwise their text. If
@@ -66,19 +74,23 @@ fn put_joined<'b>(
     let is_json = name == "input" && checker.is_whole();
     let (mut open, mut at): (&[u8], usize) = (b"{\"", 0);
     while let Some((own, value)) = block.member_at(&mut at) {
-        put(open);
-        open = b",\"";
-        json::escape_text(own, &mut *put);
-        put(b"\":");
         if own != *name {
+            put(open);
+            open = b",\"";
+            json::escape_text(own, &mut *put);
+            put(b"\":");
             json::rewrite(value.raw(), put);
-        } else if is_json {
-            decoded(put);
-        } else {
-            put(b"\"");
-            decoded(&mut |bytes| json::escape(bytes, &mut *put));
-            put(b"\"");
         }
+    }
+    for bytes in [open, name.as_bytes(), b"\":"] {
+        put(bytes);
+    }
+    if is_json {
+        decoded(put);
+    } else {
+        put(b"\"");
+        decoded(&mut |bytes| json::escape(bytes, &mut *put));
+        put(b"\"");
     }
     put(b"}");
 }

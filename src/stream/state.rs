@@ -187,7 +187,7 @@ impl StreamState {
             ending: Ending::Open,
             facts: Facts::NEW,
             counts: [0; Quirk::ALL.len()],
-            dialect: DialectState::new(config.protocol),
+            dialect: DialectState::new(config.protocol, config.snapshots),
             between_events: false,
             unknown_at: u64::MAX,
             appendable: 0,
