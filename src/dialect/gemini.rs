@@ -47,7 +47,10 @@ pub(super) fn read<'a>(
                 let [words, call] = members_of(part, ["text", "functionCall"]);
                 seen.flag(is_unknown_text(Some(part), PART), Quirk::UnknownText);
                 if let Some(call) = call_beside(words, call) {
-                    calls.opened = calls.opened.saturating_add(u32::from(opens(call, calls.continues)));
+                    let is_new = opens(call, calls.continues);
+                    // More of the call before was to come.
+                    seen.flag(is_new && calls.continues, Quirk::BrokenArguments);
+                    calls.opened = calls.opened.saturating_add(u32::from(is_new));
                     calls.continues = continues(call);
                     state.output = Output::Calls(calls);
                     state.called |= bit(index);
