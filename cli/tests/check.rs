@@ -7,10 +7,14 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Codes that a fault has besides the one that its file is named after: it cannot be made without them.
+/// Codes that a fault has besides the one that its file is named after (up to the first dot): it cannot be made without
+/// them.
 const BESIDES: &[(&str, &[&str])] = &[
+    ("anthropic-after-stop.too-long", &["too-long"]),
     ("anthropic-delta-type", &["quirk-C40"]),
     ("anthropic-start-twice", &["quirk-C35"]),
+    ("api-error.finish", &["chat-finish-unknown"]),
+    ("api-error.foreign", &["quirk-F29"]),
     ("call-open", &["chat-finish"]),
     ("gemini-finish", &["stream-cut"]),
     ("responses-item-not-added", &["quirk-C38"]),
@@ -18,6 +22,7 @@ const BESIDES: &[(&str, &[&str])] = &[
     ("responses-item-twice", &["quirk-C37"]),
     ("responses-status", &["stream-cut"]),
     ("stream-cut", &["chat-finish"]),
+    ("stream-cut.gemini", &["gemini-finish"]),
 ];
 
 /// Recordings that do not do what the reference demands, with what it is. All others are clean.
@@ -123,25 +128,33 @@ fn each_fault_has_its_code_and_its_place() {
         for size in ["1", "7"] {
             assert_eq!(run("check", &[&["--read-size", size], &arguments[..]].concat()), ran, "{name} at {size}");
         }
-        let code = name.strip_suffix(".sse").expect("a stream");
+        let fault = name.strip_suffix(".sse").expect("a stream");
+        let code = fault.split('.').next().expect("a code");
         if code.starts_with("clean-") {
             assert_eq!((codes(&ran).as_str(), ran.status), ("", 0), "{name}");
             continue;
         }
-        let besides = BESIDES.iter().find(|(of, _)| *of == code).map_or(&[][..], |(_, besides)| besides);
+        let besides = BESIDES.iter().find(|(of, _)| *of == fault).map_or(&[][..], |(_, besides)| besides);
         let expected: BTreeSet<&str> = besides.iter().copied().chain([code]).collect();
         assert_eq!(codes(&ran), expected.into_iter().collect::<Vec<_>>().join(" "), "{name}");
         assert_ne!(ran.status, 0, "{name}");
         let bytes = std::fs::read(&path).expect("the stream");
-        for finding in lines(&ran).iter().filter(|line| line["summary"].is_null()) {
+        let found = lines(&ran);
+        let protocol = found.last().expect("a summary")["protocol"].as_str().unwrap_or("OpenAI").to_owned();
+        let vendor =
+            if protocol.contains("completions") { "OpenAI" } else { protocol.split(' ').next().expect("a word") };
+        for finding in found.iter().filter(|line| line["summary"].is_null()) {
             // A finding is at an event, or at the end of the stream.
             let offset = finding["offset"].as_u64().expect("an offset") as usize;
             let is_event = offset == 0 || bytes[..offset].ends_with(b"\n\n");
             assert!(is_event || offset == bytes.len(), "{name}: {finding}");
             assert_eq!(finding["event"].as_u64(), Some(event_at(&bytes, offset)), "{name}: {finding}");
-            for text in ["found", "demand", "reference"] {
+            for text in ["found", "demand"] {
                 assert!(!finding[text].as_str().expect("a text").is_empty(), "{name}: {finding}");
             }
+            let reference = finding["reference"].as_str().expect("a text");
+            let is_general = ["WHATWG", "RFC", "docs/"].iter().any(|begin| reference.starts_with(begin));
+            assert!(is_general || reference.starts_with(vendor), "{name}: {finding}");
         }
         faults_seen.insert(code.to_owned());
     }
@@ -210,6 +223,26 @@ fn recordings_are_clean_except_for_what_is_listed() {
         seen += 1;
     }
     assert!(seen > 100, "{seen} recordings");
+}
+
+#[test]
+fn whatever_the_verdict_reproaches_is_a_finding() {
+    // The finish reason alone tells of the error.
+    let malformed = std::fs::read_to_string(faults().join("api-error.gemini.sse")).expect("the stream");
+    for reason in ["MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE", "TOO_MANY_TOOL_CALLS", "UNEXPECTED_TOOL_CALL"] {
+        let stream = malformed.replace("MALFORMED_FUNCTION_CALL", reason);
+        assert_ne!(stream, malformed);
+        let ran = run_with("check", &["--json"], &stream);
+        assert_eq!((codes(&ran).as_str(), ran.status), ("api-error", 2), "{reason}");
+    }
+    // The error, not the reason that comes with it, is what is shown.
+    let failed = r#"data: {"type":"response.created","response":{"id":"r","created_at":1,"model":"m","status":"in_progress","output":[]},"sequence_number":0}
+
+data: {"type":"response.failed","response":{"id":"r","created_at":1,"model":"m","status":"failed","output":[],"error":{"code":"server_error","message":"It broke."}},"sequence_number":1}
+
+"#;
+    let ran = run_with("check", &[], failed);
+    assert!(ran.out.matches("api-error").count() == 1 && ran.out.contains("api-error: It broke."), "{}", ran.out);
 }
 
 #[test]

@@ -32,7 +32,8 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    pub(super) fn update(&mut self, choice: u32, update: &Update<'_>, protocol: Protocol, findings: &mut Findings) {
+    pub(super) fn update(&mut self, choice: u32, update: &Update<'_>, findings: &mut Findings) {
+        let protocol = findings.protocol;
         match update {
             Update::Call(CallUpdate { call, index, opens, id, kind, custom, .. }) => {
                 if protocol == Protocol::Chat && *opens && *index != Some(*call) {
@@ -68,27 +69,22 @@ impl Calls {
                 // What such a reason cut may be no JSON.
                 let may_cut = [FinishKind::Length, FinishKind::ContentFilter, FinishKind::Error];
                 let is_whole = !may_cut.contains(&reason.kind());
-                self.judge(|(of, _)| *of == choice, is_whole, protocol, findings);
+                self.judge(|(of, _)| *of == choice, is_whole, findings);
             }
             _ => {}
         }
     }
 
-    pub(super) fn finish(&mut self, is_whole: bool, protocol: Protocol, findings: &mut Findings) {
+    pub(super) fn finish(&mut self, is_whole: bool, findings: &mut Findings) {
         for (choice, number) in self.open.iter().filter(|(_, call)| !call.is_over).map(|(key, _)| key) {
             findings.add(&rules::CALL_OPEN, format_args!("call {number} of choice {choice} is open"));
         }
-        self.judge(|_| true, is_whole, protocol, findings);
+        self.judge(|_| true, is_whole, findings);
     }
 
     /// Judges these calls, and forgets them.
-    fn judge(
-        &mut self,
-        is_judged: impl Fn(&(u32, u32)) -> bool,
-        is_whole: bool,
-        protocol: Protocol,
-        findings: &mut Findings,
-    ) {
+    fn judge(&mut self, is_judged: impl Fn(&(u32, u32)) -> bool, is_whole: bool, findings: &mut Findings) {
+        let protocol = findings.protocol;
         let kept = &mut self.kept;
         self.open.retain(|key, call| {
             if !is_judged(key) {

@@ -1,5 +1,7 @@
 //! The rules: what each reference demands of a stream. A rule is one row here and one check in the file of its protocol.
 
+use deltawire::stream::Protocol;
+
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
@@ -24,28 +26,53 @@ pub struct Rule {
     pub code: &'static str,
     pub severity: Severity,
     pub demand: &'static str,
-    pub reference: &'static str,
+    /// Where the demand stands: one place for every protocol, or one each for chat completions, Responses, Anthropic and
+    /// Gemini.
+    pub references: &'static [&'static str],
 }
 
-const SSE: &str = "WHATWG HTML, 9.2 Server-sent events";
-const JSON: &str = "RFC 8259";
-const LIMITS: &str = "docs/command.md";
-const QUIRKS: &str = "docs/quirks.md";
-const CHUNK: &str = "OpenAI API reference, Chat Completions, The chat completion chunk object";
-const CHAT: &str = "OpenAI API reference, Chat Completions, Streaming";
-const CREATE: &str = "OpenAI API reference, Chat Completions, Create (stream, stream_options)";
-const USAGE: &str = "OpenAI API reference, Chat Completions, usage";
-const EVENTS: &str = "OpenAI API reference, Responses, Streaming events";
-const RESPONSE: &str = "OpenAI API reference, Responses, The response object";
-const MESSAGES: &str = "Anthropic API documentation, Streaming messages, Event types";
-const STREAMED: &str = "Anthropic API documentation, Streaming messages";
-const MESSAGE: &str = "Anthropic API reference, Messages, The message object";
-const GENERATE: &str = "Gemini API reference, GenerateContentResponse";
+impl Rule {
+    /// Where the demand stands for a stream of this protocol.
+    pub fn reference(&self, protocol: Protocol) -> &'static str {
+        let at = match protocol {
+            Protocol::Responses => 1,
+            Protocol::Anthropic => 2,
+            Protocol::Gemini => 3,
+            _ => 0,
+        };
+        self.references.get(at).or(self.references.first()).copied().unwrap_or_default()
+    }
+}
+
+const SSE: &[&str] = &["WHATWG HTML, 9.2 Server-sent events"];
+const JSON: &[&str] = &["RFC 8259"];
+const LIMITS: &[&str] = &["docs/command.md"];
+const QUIRKS: &[&str] = &["docs/quirks.md"];
+const CHUNK: &[&str] = &["OpenAI API reference, Chat Completions, The chat completion chunk object"];
+const CHAT: &[&str] = &["OpenAI API reference, Chat Completions, Streaming"];
+const CREATE: &[&str] = &["OpenAI API reference, Chat Completions, Create (stream, stream_options)"];
+const USAGE: &[&str] = &["OpenAI API reference, Chat Completions, usage"];
+const EVENTS: &[&str] = &["OpenAI API reference, Responses, Streaming events"];
+const RESPONSE: &[&str] = &["OpenAI API reference, Responses, The response object"];
+const MESSAGES: &[&str] = &["Anthropic API documentation, Streaming messages, Event types"];
+const STREAMED: &[&str] = &["Anthropic API documentation, Streaming messages"];
+const MESSAGE: &[&str] = &["Anthropic API reference, Messages, The message object"];
+const GENERATE: &[&str] = &["Gemini API reference, GenerateContentResponse"];
+
+// Of every protocol.
+const ENDS: &[&str] = &[CHAT[0], EVENTS[0], MESSAGES[0], GENERATE[0]];
+const ERRORS: &[&str] = &[
+    "OpenAI API reference, Errors",
+    EVENTS[0],
+    "Anthropic API documentation, Streaming messages, Error events",
+    "Gemini API documentation, Troubleshooting",
+];
+const CALLS: &[&str] = &[CHUNK[0], RESPONSE[0], MESSAGE[0], "Gemini API reference, Content, FunctionCall"];
 
 macro_rules! rules {
     ($($name:ident = $code:literal, $severity:ident, $reference:ident, $demand:literal;)*) => {
         $(pub static $name: Rule =
-            Rule { code: $code, severity: Severity::$severity, demand: $demand, reference: $reference };)*
+            Rule { code: $code, severity: Severity::$severity, demand: $demand, references: $reference };)*
 
         /// Every rule, in the order of the documentation.
         pub static ALL: &[&Rule] = &[$(&$name),*];
@@ -56,17 +83,17 @@ rules! {
     // Every protocol.
     NO_STREAM = "no-stream", Error, SSE, "the response is an event stream of a response";
     NOT_JUDGED = "not-judged", Error, LIMITS, "the stream is of a protocol that this command judges";
-    STREAM_CUT = "stream-cut", Error, CHAT, "the stream comes to the end that its protocol has";
+    STREAM_CUT = "stream-cut", Error, ENDS, "the stream comes to the end that its protocol has";
     EVENT_CUT = "event-cut", Error, SSE, "a blank line ends each event";
-    API_ERROR = "api-error", Error, CHAT, "the API reports no error";
+    API_ERROR = "api-error", Error, ERRORS, "the API reports no error, and no choice ends because of one";
     PAYLOAD_MALFORMED = "payload-malformed", Error, JSON, "each payload is one JSON object, or [DONE]";
     TOO_LONG = "too-long", Error, LIMITS, "no event and no comment is longer than --max-event-len";
     TOO_MANY = "too-many", Error, LIMITS, "there are at most 128 choices and 256 tool calls, under indexes of 32 bits";
     QUIRK = "quirk", Warning, QUIRKS, "no deviation of this name occurs";
-    CALL_OPEN = "call-open", Error, CHAT, "each tool call is over before the stream ends";
+    CALL_OPEN = "call-open", Error, ENDS, "each tool call is over before the stream ends";
     CALL_NOT_JSON = "call-not-json", Error, JSON, "the arguments of a function are one JSON value, unless the answer was cut by a limit";
-    CALL_NAME = "call-name", Error, CHUNK, "each tool call has a name";
-    CALL_ID = "call-id", Error, CHUNK, "each tool call has an ID (not those of Gemini)";
+    CALL_NAME = "call-name", Error, CALLS, "each tool call has a name";
+    CALL_ID = "call-id", Error, CALLS, "each tool call has an ID (not those of Gemini)";
 
     // Chat completions.
     CHAT_ID = "chat-id", Warning, CHUNK, "each chunk has an ID";
