@@ -5,6 +5,7 @@ mod calls;
 mod chat;
 mod findings;
 mod gemini;
+mod items;
 mod members;
 mod responses;
 pub mod rules;
@@ -14,7 +15,7 @@ use deltawire::chat::{ApiError, Chunk};
 use deltawire::delta::FinishKind;
 use deltawire::json::Value;
 use deltawire::stream::{Malformed, Pending, Protocol};
-use deltawire::{End, Error, Event, Flow, Handler, Quirk, Stop, Update, Verdict};
+use deltawire::{End, Error, Event, Flow, Handler, Limits, Quirk, Stop, Update, Verdict};
 pub use findings::Finding;
 use findings::Findings;
 
@@ -42,14 +43,14 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// A checker that lists `each` findings of each code.
-    pub fn new(each: u64) -> Self {
+    /// A checker that lists `each` findings of each code, for a parser with these limits.
+    pub fn new(each: u64, limits: &Limits) -> Self {
         Checker {
             findings: Findings::new(each),
             calls: calls::Calls::default(),
             chat: chat::Chat::default(),
             anthropic: anthropic::Anthropic::default(),
-            responses: responses::Responses::default(),
+            responses: responses::Responses::new(limits.max_event_len()),
             gemini: gemini::Gemini::default(),
             pings: Vec::new(),
             is_early_ping: false,
@@ -158,7 +159,7 @@ impl Handler for Checker {
         // What is wrong with a whole answer is that it is no stream, which its quirk says.
         let is_body = chunk.quirks().contains(Quirk::JsonBody);
         match protocol {
-            Protocol::Anthropic | Protocol::Responses if is_body => {}
+            Protocol::Anthropic | Protocol::Responses | Protocol::Gemini if is_body => {}
             Protocol::Chat => self.chat.chunk(chunk, findings),
             Protocol::Anthropic => self.anthropic.event(chunk, findings),
             Protocol::Responses => self.responses.event(chunk, findings),

@@ -35,7 +35,7 @@ pub fn run(options: &Check, color: ColorChoice) -> Result<u8, Failure> {
 fn judge(options: &Check, file: Option<&Path>, out: &mut Output) -> Result<u8, Failure> {
     let mut input = Input::open(file, options.files.sizes.read_size)?.with_progress();
     let name = input.name().to_owned();
-    let mut checker = Checker::new(options.each);
+    let mut checker = Checker::new(options.each, &options.files.sizes.limits());
     let mut parser = files::parser(&options.files);
     let mut opening = Opening::default();
     while let Some(slice) = input.next()? {
