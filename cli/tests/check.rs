@@ -7,27 +7,36 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Codes that a fault has besides the one that its file is named after: it cannot be made without them.
+/// Codes that a fault has besides the one that its file is named after (up to the first dot): it cannot be made without
+/// them.
 const BESIDES: &[(&str, &[&str])] = &[
+    ("anthropic-after-stop.too-long", &["too-long"]),
     ("anthropic-delta-type", &["quirk-C40"]),
     ("anthropic-start-twice", &["quirk-C35"]),
+    ("api-error.finish", &["chat-finish-unknown"]),
+    ("api-error.foreign", &["quirk-F29"]),
     ("call-open", &["chat-finish"]),
     ("gemini-finish", &["stream-cut"]),
     ("responses-item-not-added", &["quirk-C38"]),
     ("responses-item-open", &["responses-output"]),
-    ("responses-item-twice", &["quirk-C37"]),
+    ("responses-item-twice", &["quirk-C37", "responses-output"]),
+    ("responses-member.output-index", &["quirk-C37"]),
+    ("responses-member.part-type", &["quirk-C40"]),
     ("responses-status", &["stream-cut"]),
     ("stream-cut", &["chat-finish"]),
+    ("stream-cut.gemini", &["gemini-finish"]),
 ];
 
 /// Recordings that do not do what the reference demands, with what it is. All others are clean.
 const FOUND: &[(&str, &str)] = &[
-    // OpenAI itself: no finish reason, and chunks after the usage, where it sends audio.
-    ("openai-audio-1.sse", "chat-finish chat-role-repeated chat-usage-last"),
-    // Other servers. Many send the usage beside choices, the role with each delta, or a time for each chunk.
+    // OpenAI itself, where it sends audio: chunks without choices, no finish reason, and chunks after the usage.
+    ("openai-audio-1.sse", "chat-finish chat-finish-missing chat-member chat-role-repeated chat-usage-last"),
+    // Other servers. Many send the usage beside choices, the role with each delta, a time for each chunk, or no finish
+    // reason instead of null.
+    ("alibaba-tool-empty-id-1.sse", "chat-finish-missing"),
     ("avian-multi-id-1.sse", "chat-id-changed chat-role-repeated chat-usage-place quirk-C23"),
-    ("cerebras-reasoning-tool-1.sse", "chat-done chat-usage-place"),
-    ("copilot-noobject-1.sse", "chat-object chat-usage-place"),
+    ("cerebras-reasoning-tool-1.sse", "chat-done chat-finish-missing chat-usage-place"),
+    ("copilot-noobject-1.sse", "chat-finish-missing chat-object chat-usage-place"),
     ("deepseek-reasoning-1.sse", "chat-usage-place"),
     ("deepseek-reasoning-huge-1.sse", "chat-usage-place"),
     ("deepseek-tools-1.sse", "chat-usage-place"),
@@ -43,36 +52,38 @@ const FOUND: &[(&str, &str)] = &[
     ("ollama-reasoning-1.sse", "chat-created-changed chat-role-repeated"),
     ("openai-invalid-json-1.sse", "chat-finish chat-role payload-malformed quirk-F12"),
     ("openai-tool-args-null-1.sse", "chat-role-repeated chat-usage-place"), // OpenRouter's, says its source
-    ("openaiphp-single-lf-1.sse", "chat-finish quirk-F28 quirk-F8"),
+    ("openaiphp-single-lf-1.sse", "chat-finish chat-finish-missing quirk-F28 quirk-F8"),
     ("openrouter-comments-1.sse", "chat-role-repeated"),
     ("openrouter-error-1.sse", "api-error chat-role-repeated chat-usage-place quirk-C23"),
     ("openrouter-name-repeat-1.sse", "call-open chat-finish chat-role-repeated chat-usage-place"),
     ("openrouter-reasoning-details-1.sse", "chat-role-repeated chat-usage-place quirk-C23"),
     ("openrouter-reasoning-tools-1.sse", "chat-role-repeated chat-usage-place quirk-C23"),
-    ("perplexity-crlf-1.sse", "chat-done chat-object chat-role-repeated chat-usage-place"),
+    ("perplexity-crlf-1.sse", "chat-done chat-finish-missing chat-object chat-role-repeated chat-usage-place"),
     ("perplexity-crlf-large-1.sse", "chat-created-changed chat-done chat-object chat-role-repeated chat-usage-place"),
     (
         "proxy-event-after-done-1.sse",
         "chat-created chat-id chat-model chat-object chat-role-repeated chat-usage-place quirk-F25",
     ),
-    ("snowflake-nofinish-1.sse", "chat-finish chat-id chat-role-repeated"),
+    ("snowflake-nofinish-1.sse", "chat-finish chat-finish-missing chat-id chat-role-repeated"),
     ("together-plain-1.sse", "chat-role-repeated chat-usage-place"),
     ("together-tool-1.sse", "chat-role-repeated chat-usage-place quirk-C23"),
     ("writer-nulls-1.sse", "chat-done chat-role-repeated"),
-    ("xai-tools-1.sse", "chat-created-changed chat-usage-total"),
+    ("xai-tools-1.sse", "chat-created-changed chat-finish-missing chat-usage-total"),
     ("anthropic-gateway-done.sse", "anthropic-after-stop"),
     // Of the client's own tests: its last block has no stop, and its last event no blank line.
     ("anthropic-max-tokens-partial-json.sse", "anthropic-block-nested quirk-F12"),
     ("anthropic-overloaded-mid-text.sse", "api-error"),
-    ("gemini-error-mid-stream.sse", "api-error quirk-F23"),
+    // Of the client's own tests: an older Gemini, which sent a finish reason in each chunk and no ID; shortened there.
+    ("gemini-error-mid-stream.sse", "api-error gemini-after-finish gemini-id quirk-F23"),
+    ("gemini-prompt-blocked.sse", "gemini-id gemini-usage quirk-F12"),
+    ("gemini-recitation.sse", "gemini-after-finish gemini-id gemini-usage"),
+    ("gemini-safety.sse", "gemini-id"),
     ("gemini-partial-args-noargs.sse", "quirk-C36"),
-    // Of the client's own tests, shortened there.
-    ("gemini-prompt-blocked.sse", "gemini-usage quirk-F12"),
-    ("gemini-recitation.sse", "gemini-usage"),
-    ("responses-copilot-id-rotation.sse", "responses-id-changed responses-item-id"),
+    ("responses-copilot-id-rotation.sse", "responses-id-changed responses-item-id responses-output"),
     ("responses-error-failed.sse", "api-error"),
     ("responses-openrouter-comments.sse", "responses-after-end responses-name"),
-    ("responses-reasoning-text-bedrock-noevent.sse", "responses-name responses-part-not-added"),
+    // Its parts of a reasoning are `reasoning_part`, and that of the next item is number 1.
+    ("responses-reasoning-text-bedrock-noevent.sse", "responses-name responses-part-index responses-part-not-added"),
     ("responses-tool-empty-final-output.sse", "responses-output"),
     // Whole answers.
     ("anthropic-error-body.json", "api-error quirk-F20"),
@@ -123,25 +134,33 @@ fn each_fault_has_its_code_and_its_place() {
         for size in ["1", "7"] {
             assert_eq!(run("check", &[&["--read-size", size], &arguments[..]].concat()), ran, "{name} at {size}");
         }
-        let code = name.strip_suffix(".sse").expect("a stream");
+        let fault = name.strip_suffix(".sse").expect("a stream");
+        let code = fault.split('.').next().expect("a code");
         if code.starts_with("clean-") {
             assert_eq!((codes(&ran).as_str(), ran.status), ("", 0), "{name}");
             continue;
         }
-        let besides = BESIDES.iter().find(|(of, _)| *of == code).map_or(&[][..], |(_, besides)| besides);
+        let besides = BESIDES.iter().find(|(of, _)| *of == fault).map_or(&[][..], |(_, besides)| besides);
         let expected: BTreeSet<&str> = besides.iter().copied().chain([code]).collect();
         assert_eq!(codes(&ran), expected.into_iter().collect::<Vec<_>>().join(" "), "{name}");
         assert_ne!(ran.status, 0, "{name}");
         let bytes = std::fs::read(&path).expect("the stream");
-        for finding in lines(&ran).iter().filter(|line| line["summary"].is_null()) {
+        let found = lines(&ran);
+        let protocol = found.last().expect("a summary")["protocol"].as_str().unwrap_or("OpenAI").to_owned();
+        let vendor =
+            if protocol.contains("completions") { "OpenAI" } else { protocol.split(' ').next().expect("a word") };
+        for finding in found.iter().filter(|line| line["summary"].is_null()) {
             // A finding is at an event, or at the end of the stream.
             let offset = finding["offset"].as_u64().expect("an offset") as usize;
             let is_event = offset == 0 || bytes[..offset].ends_with(b"\n\n");
             assert!(is_event || offset == bytes.len(), "{name}: {finding}");
             assert_eq!(finding["event"].as_u64(), Some(event_at(&bytes, offset)), "{name}: {finding}");
-            for text in ["found", "demand", "reference"] {
+            for text in ["found", "demand"] {
                 assert!(!finding[text].as_str().expect("a text").is_empty(), "{name}: {finding}");
             }
+            let reference = finding["reference"].as_str().expect("a text");
+            let is_general = ["WHATWG", "RFC", "docs/"].iter().any(|begin| reference.starts_with(begin));
+            assert!(is_general || reference.starts_with(vendor), "{name}: {finding}");
         }
         faults_seen.insert(code.to_owned());
     }
@@ -210,6 +229,36 @@ fn recordings_are_clean_except_for_what_is_listed() {
         seen += 1;
     }
     assert!(seen > 100, "{seen} recordings");
+}
+
+#[test]
+fn whatever_the_verdict_reproaches_is_a_finding() {
+    // The finish reason alone tells of the error.
+    let malformed = std::fs::read_to_string(faults().join("api-error.gemini.sse")).expect("the stream");
+    for reason in ["MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE", "TOO_MANY_TOOL_CALLS", "UNEXPECTED_TOOL_CALL"] {
+        let stream = malformed.replace("MALFORMED_FUNCTION_CALL", reason);
+        assert_ne!(stream, malformed);
+        let ran = run_with("check", &["--json"], &stream);
+        assert_eq!((codes(&ran).as_str(), ran.status), ("api-error", 2), "{reason}");
+    }
+    // The error, not the reason that comes with it, is what is shown.
+    let failed = r#"data: {"type":"response.created","response":{"id":"r","created_at":1,"model":"m","status":"in_progress","output":[]},"sequence_number":0}
+
+data: {"type":"response.failed","response":{"id":"r","created_at":1,"model":"m","status":"failed","output":[],"error":{"code":"server_error","message":"It broke."}},"sequence_number":1}
+
+"#;
+    let ran = run_with("check", &[], failed);
+    assert!(ran.out.matches("api-error").count() == 1 && ran.out.contains("api-error: It broke."), "{}", ran.out);
+}
+
+#[test]
+fn what_the_parser_leaves_out_of_an_event_over_the_limit_is_not_missed() {
+    let clean = std::fs::read_to_string(faults().join("clean-responses.sse")).expect("the stream");
+    let long = format!(r#""status":"completed","instructions":"{}","model""#, "a".repeat(3000));
+    let long = clean.replacen(r#""status":"completed","model""#, &long, 1);
+    assert_ne!(clean, long);
+    let ran = run_with("check", &["--json", "--max-event-len", "1000"], &long);
+    assert_eq!((codes(&ran).as_str(), ran.status), ("", 0));
 }
 
 #[test]

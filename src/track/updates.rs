@@ -186,7 +186,9 @@ impl<'a> Walk<'a> {
                     }
                 }
                 Ahead::Slot(delta) => {
-                    if tracker.take_unchanged(delta.kind, delta.choice, delta.text, payload) {
+                    // Here the tracker checks reasoning like content: only chat completions have several members for
+                    // reasoning.
+                    if tracker.take_unchanged(Kind::Content, delta.choice, delta.text, payload) {
                         self.page.pass(delta.kind);
                         return Update::of(&delta, payload).map(|update| (delta.choice, update));
                     }

@@ -1,7 +1,7 @@
 //! Anthropic Messages: `message_start`, the blocks one after the other, `message_delta`, `message_stop`.
 
 use super::findings::Findings;
-use super::members::{elements, member, name, number, text};
+use super::members::{demand, elements, growing, member, name, number, row, same, text};
 use super::rules;
 use deltawire::chat::Chunk;
 use deltawire::json::Value;
@@ -17,14 +17,27 @@ const REASONS: &[&str] = &[
     "compaction",
 ];
 
-/// The types of block that a type of delta belongs to. A type that is not here is newer than this table.
-const DELTAS: &[(&str, &[&str])] = &[
-    ("text_delta", &["text"]),
-    ("citations_delta", &["text"]),
-    ("thinking_delta", &["thinking"]),
-    ("signature_delta", &["thinking"]),
-    ("input_json_delta", &["tool_use", "server_tool_use", "mcp_tool_use"]),
-    ("compaction_delta", &["compaction"]),
+type Names = &'static [&'static str];
+
+/// The members of types of block, besides those of every tool call. A type that is not here is newer than this table.
+const BLOCKS: &[(&str, Names)] = &[
+    ("text", &["text"]),
+    ("thinking", &["thinking", "signature"]),
+    ("redacted_thinking", &["data"]),
+    ("tool_use", &["input"]),
+    ("server_tool_use", &["id", "name", "input"]),
+    ("mcp_tool_use", &["id", "name", "input"]),
+];
+
+/// What a type of delta has, and the types of block that it belongs to. A type that is not here is newer than this
+/// table.
+const DELTAS: &[(&str, [Names; 2])] = &[
+    ("text_delta", [&["text"], &["text"]]),
+    ("citations_delta", [&["citation"], &["text"]]),
+    ("thinking_delta", [&["thinking"], &["thinking"]]),
+    ("signature_delta", [&["signature"], &["thinking"]]),
+    ("input_json_delta", [&["partial_json"], &["tool_use", "server_tool_use", "mcp_tool_use"]]),
+    ("compaction_delta", [&[], &["compaction"]]),
 ];
 
 #[derive(Default)]
@@ -35,11 +48,16 @@ pub(super) struct Anthropic {
     is_seen: bool,
     /// The index and the type of the block that is open.
     open: Option<(u64, String)>,
+    /// Whether that block has a signature.
+    is_signed: bool,
     /// The index that the next block has.
     next: u64,
     has_delta: bool,
-    has_reason: bool,
-    output_tokens: u64,
+    /// Whether a block is a call that the client runs.
+    has_tool: bool,
+    reason: Option<String>,
+    /// The last `output_tokens` of `message_delta`. The other counts may fall when a compaction ends.
+    output_tokens: [u64; 1],
 }
 
 impl Anthropic {
@@ -63,12 +81,16 @@ impl Anthropic {
             "content_block_start" => self.block(&event, findings),
             "content_block_delta" => self.delta(&event, findings),
             "content_block_stop" if !self.is_open(&event, &kind, findings) => {}
-            "content_block_stop" => self.open = None,
+            "content_block_stop" => {
+                if let Some((index, _)) = self.open.take().filter(|(_, kind)| kind == "thinking" && !self.is_signed) {
+                    findings.add(&rules::ANTHROPIC_SIGNATURE, format_args!("block {index} ended without one"));
+                }
+            }
             "message_delta" => self.message_delta(&event, findings),
             "message_stop" => {
                 self.is_stopped = true;
                 self.close("message_stop", findings);
-                if !self.has_reason {
+                if self.reason.is_none() {
                     findings.add(&rules::ANTHROPIC_STOP_REASON, "no stop reason came");
                 }
             }
@@ -83,20 +105,25 @@ impl Anthropic {
         let Some(message) = member(event, "message") else {
             return findings.add(&rules::ANTHROPIC_HEAD, "there is no message");
         };
-        for part in ["id", "model"] {
-            if text(&message, part).is_none() {
-                findings.add(&rules::ANTHROPIC_HEAD, format_args!("the message has no `{part}`"));
+        demand(&message, "the message", &["id", "model", "content"], &rules::ANTHROPIC_HEAD, findings);
+        for (part, expected) in [("type", "message"), ("role", "assistant")] {
+            let found = text(&message, part);
+            if found.as_deref() != Some(expected) {
+                findings.add(&rules::ANTHROPIC_HEAD, format_args!("the {part} is {found:?}"));
             }
-        }
-        match text(&message, "role").as_deref() {
-            Some("assistant") => {}
-            role => findings.add(&rules::ANTHROPIC_HEAD, format_args!("the role is {role:?}")),
         }
         if elements(member(&message, "content")).next().is_some() {
             findings.add(&rules::ANTHROPIC_HEAD, "the message has content");
         }
-        if member(&message, "usage").is_none() {
-            findings.add(&rules::ANTHROPIC_USAGE, "`message_start` has none");
+        if let Some(reason) = text(&message, "stop_reason") {
+            findings.add(&rules::ANTHROPIC_HEAD, format_args!("the message has the stop reason {reason:?}"));
+        }
+        match member(&message, "usage") {
+            None => findings.add(&rules::ANTHROPIC_USAGE, "`message_start` has none"),
+            Some(usage) => {
+                let counts = ["input_tokens", "output_tokens"];
+                demand(&usage, "the usage of `message_start`", &counts, &rules::ANTHROPIC_USAGE, findings);
+            }
         }
     }
 
@@ -112,7 +139,17 @@ impl Anthropic {
             findings.add(&rules::ANTHROPIC_BLOCK_INDEX, format_args!("the index of block {expected} is {found}"));
         }
         self.next = index.saturating_add(1);
-        let kind = member(event, "content_block").and_then(|block| text(&block, "type")).unwrap_or_default();
+        demand(event, "`content_block_start`", &["content_block"], &rules::ANTHROPIC_MEMBER, findings);
+        let mut kind = String::new();
+        self.is_signed = false;
+        if let Some(block) = member(event, "content_block") {
+            let what = format!("the start of block {index}");
+            demand(&block, &what, &["type"], &rules::ANTHROPIC_MEMBER, findings);
+            kind = text(&block, "type").unwrap_or_default();
+            self.is_signed = text(&block, "signature").is_some();
+            demand(&block, &what, row(BLOCKS, &kind).copied().unwrap_or_default(), &rules::ANTHROPIC_MEMBER, findings);
+        }
+        self.has_tool |= kind == "tool_use";
         self.open = Some((index, kind));
     }
 
@@ -120,36 +157,46 @@ impl Anthropic {
         if !self.is_open(event, "content_block_delta", findings) {
             return;
         }
-        let kind = member(event, "delta").and_then(|delta| text(&delta, "type")).unwrap_or_default();
-        let Some((index, block)) = &self.open else { return };
-        let fits = |(_, blocks): &(&str, &[&str])| blocks.contains(&&**block);
-        let is_known = DELTAS.iter().any(|(_, blocks)| blocks.contains(&&**block));
-        match DELTAS.iter().find(|(delta, _)| *delta == kind) {
-            Some(row) if is_known && !fits(row) => {
-                let found = format_args!("{kind:?} came for block {index}, of type {block:?}");
-                findings.add(&rules::ANTHROPIC_DELTA_TYPE, found);
-            }
-            _ => {}
+        demand(event, "`content_block_delta`", &["delta"], &rules::ANTHROPIC_MEMBER, findings);
+        let (Some(delta), Some((index, block))) = (member(event, "delta"), &self.open) else { return };
+        let what = format!("a delta of block {index}");
+        demand(&delta, &what, &["type"], &rules::ANTHROPIC_MEMBER, findings);
+        let kind = text(&delta, "type").unwrap_or_default();
+        self.is_signed |= text(&delta, "signature").is_some();
+        let Some([members, blocks]) = row(DELTAS, &kind) else { return };
+        demand(&delta, &what, members, &rules::ANTHROPIC_MEMBER, findings);
+        let is_known = DELTAS.iter().any(|(_, [_, blocks])| blocks.contains(&&**block));
+        if is_known && !blocks.contains(&&**block) {
+            let found = format_args!("{kind:?} came for block {index}, of type {block:?}");
+            findings.add(&rules::ANTHROPIC_DELTA_TYPE, found);
         }
     }
 
     fn message_delta(&mut self, event: &Value<'_>, findings: &mut Findings) {
         self.close("message_delta", findings);
         self.has_delta = true;
-        let reason = member(event, "delta").and_then(|delta| text(&delta, "stop_reason"));
-        self.has_reason |= reason.is_some();
-        if let Some(reason) = reason.filter(|reason| !REASONS.contains(&&**reason)) {
-            findings.add(&rules::ANTHROPIC_STOP_UNKNOWN, format_args!("the stop reason is {reason:?}"));
+        demand(event, "`message_delta`", &["delta"], &rules::ANTHROPIC_MEMBER, findings);
+        if let Some(reason) = member(event, "delta").and_then(|delta| text(&delta, "stop_reason")) {
+            self.stop(reason, findings);
         }
         let Some(usage) = member(event, "usage") else {
             return findings.add(&rules::ANTHROPIC_USAGE, "`message_delta` has none");
         };
-        let tokens = number(&usage, "output_tokens").unwrap_or(self.output_tokens);
-        if tokens < self.output_tokens {
-            let before = self.output_tokens;
-            findings.add(&rules::ANTHROPIC_USAGE_FALLS, format_args!("`output_tokens` is {tokens}, and was {before}"));
+        let counts = ["output_tokens"];
+        demand(&usage, "the usage of `message_delta`", &counts, &rules::ANTHROPIC_USAGE, findings);
+        growing(&usage, &counts, &mut self.output_tokens, &rules::ANTHROPIC_USAGE_FALLS, findings);
+    }
+
+    fn stop(&mut self, reason: String, findings: &mut Findings) {
+        if !REASONS.contains(&&*reason) {
+            findings.add(&rules::ANTHROPIC_STOP_UNKNOWN, format_args!("the stop reason is {reason:?}"));
         }
-        self.output_tokens = tokens;
+        let misfit = if self.has_tool { "end_turn" } else { "tool_use" };
+        if self.reason.is_none() && reason == misfit {
+            let tool = if self.has_tool { "a" } else { "no" };
+            findings.add(&rules::ANTHROPIC_STOP_TOOL, format_args!("{reason:?} came, and {tool} `tool_use` block"));
+        }
+        same(&mut self.reason, reason, "the stop reason", &rules::ANTHROPIC_STOP_CHANGED, findings);
     }
 
     /// Whether the block of this event is open.

@@ -9,6 +9,9 @@ use deltawire::{Limits, Update};
 use serde::de::IgnoredAny;
 use std::collections::BTreeMap;
 
+/// How many IDs are known. Those of later calls are not compared.
+const IDS: usize = 1024;
+
 /// A call whose choice has not finished.
 #[derive(Default)]
 struct Call {
@@ -27,12 +30,15 @@ struct Call {
 #[derive(Default)]
 pub(super) struct Calls {
     open: BTreeMap<(u32, u32), Call>,
+    /// The number of the call that first had an ID, by choice and ID.
+    ids: BTreeMap<(u32, String), u32>,
     /// How many bytes of arguments are kept.
     kept: usize,
 }
 
 impl Calls {
-    pub(super) fn update(&mut self, choice: u32, update: &Update<'_>, protocol: Protocol, findings: &mut Findings) {
+    pub(super) fn update(&mut self, choice: u32, update: &Update<'_>, findings: &mut Findings) {
+        let protocol = findings.protocol;
         match update {
             Update::Call(CallUpdate { call, index, opens, id, kind, custom, .. }) => {
                 if protocol == Protocol::Chat && *opens && *index != Some(*call) {
@@ -40,14 +46,23 @@ impl Calls {
                     let found = format_args!("call {call} of choice {choice} has the index {index}");
                     findings.add(&rules::CHAT_CALL_INDEX, found);
                 }
+                if let Some(id) = id.filter(|_| self.ids.len() < IDS) {
+                    let first = *self.ids.entry((choice, id.to_string())).or_insert(*call);
+                    if first != *call {
+                        let found = format_args!("call {call} of choice {choice} has {id:?}, as call {first} has");
+                        findings.add(&rules::CALL_ID_TWICE, found);
+                    }
+                }
                 let call = self.open.entry((choice, *call)).or_default();
                 call.has_id |= id.is_some();
                 call.has_kind |= kind.is_some();
                 call.is_custom |= custom;
             }
-            Update::CallName { call, .. } => {
-                if let Some(call) = self.open.get_mut(&(choice, *call)) {
-                    call.has_name = true;
+            Update::CallName { call, text, .. } => {
+                let Some(known) = self.open.get_mut(&(choice, *call)) else { return };
+                if std::mem::replace(&mut known.has_name, true) {
+                    let found = format_args!("call {call} of choice {choice} has a name, and then {text:?}");
+                    findings.add(&rules::CALL_NAME_PIECES, found);
                 }
             }
             Update::CallArguments { call, text } => {
@@ -68,27 +83,22 @@ impl Calls {
                 // What such a reason cut may be no JSON.
                 let may_cut = [FinishKind::Length, FinishKind::ContentFilter, FinishKind::Error];
                 let is_whole = !may_cut.contains(&reason.kind());
-                self.judge(|(of, _)| *of == choice, is_whole, protocol, findings);
+                self.judge(|(of, _)| *of == choice, is_whole, findings);
             }
             _ => {}
         }
     }
 
-    pub(super) fn finish(&mut self, is_whole: bool, protocol: Protocol, findings: &mut Findings) {
+    pub(super) fn finish(&mut self, is_whole: bool, findings: &mut Findings) {
         for (choice, number) in self.open.iter().filter(|(_, call)| !call.is_over).map(|(key, _)| key) {
             findings.add(&rules::CALL_OPEN, format_args!("call {number} of choice {choice} is open"));
         }
-        self.judge(|_| true, is_whole, protocol, findings);
+        self.judge(|_| true, is_whole, findings);
     }
 
     /// Judges these calls, and forgets them.
-    fn judge(
-        &mut self,
-        is_judged: impl Fn(&(u32, u32)) -> bool,
-        is_whole: bool,
-        protocol: Protocol,
-        findings: &mut Findings,
-    ) {
+    fn judge(&mut self, is_judged: impl Fn(&(u32, u32)) -> bool, is_whole: bool, findings: &mut Findings) {
+        let protocol = findings.protocol;
         let kept = &mut self.kept;
         self.open.retain(|key, call| {
             if !is_judged(key) {

@@ -1,7 +1,7 @@
 //! Chat completions and legacy completions: what each chunk repeats, the order of a choice, usage and end.
 
 use super::findings::Findings;
-use super::members::{elements, member, number, same, text};
+use super::members::{demand, elements, member, number, same, text};
 use super::rules;
 use deltawire::chat::{Chunk, FinishReason, Usage};
 use deltawire::delta::FinishKind;
@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 
 /// How many choices are known. A parser has room for no more.
 const CHOICES: usize = 128;
+
+/// The counts of a usage.
+const COUNTS: [&str; 3] = ["prompt_tokens", "completion_tokens", "total_tokens"];
 
 #[derive(Default)]
 struct Choice {
@@ -26,6 +29,7 @@ pub(super) struct Chat {
     id: Option<String>,
     created: Option<u64>,
     model: Option<String>,
+    object: Option<String>,
     choices: BTreeMap<u32, Choice>,
     /// The number of the event with the usage that came without choices.
     usage: Option<u64>,
@@ -47,10 +51,22 @@ impl Chat {
             return;
         }
         self.head(chunk, findings);
-        if self.usage.is_some() && self.has_choices {
-            findings.add(&rules::CHAT_USAGE_LAST, "a chunk with choices came after the one with the usage");
+        let payload = Value::from_raw(chunk.payload());
+        demand(&payload, "the chunk", &["choices"], &rules::CHAT_MEMBER, findings);
+        let usage = member(&payload, "usage");
+        if self.usage.is_some() && (self.has_choices || usage.is_some()) {
+            let what = if self.has_choices { "choices" } else { "usage" };
+            findings
+                .add(&rules::CHAT_USAGE_LAST, format_args!("a chunk with {what} came after the one with the usage"));
+        }
+        if let Some(usage) = usage {
+            for count in COUNTS.iter().filter(|count| number(&usage, count).is_none()) {
+                let found = member(&usage, count).map_or("none".into(), |value| format!("{value:?}"));
+                findings.add(&rules::CHAT_USAGE, format_args!("`{count}` is {found}"));
+            }
         }
         let is_legacy = chunk.object().is_some_and(|object| object == "text_completion");
+        let content = if is_legacy { "text" } else { "delta" };
         for choice in elements(chunk.get("choices")) {
             let index = number(&choice, "index").and_then(|index| u32::try_from(index).ok()).unwrap_or_default();
             let is_new = !self.choices.contains_key(&index);
@@ -58,8 +74,16 @@ impl Chat {
                 continue;
             }
             let known = self.choices.entry(index).or_default();
+            demand(&choice, &format!("choice {index}"), &[content], &rules::CHAT_MEMBER, findings);
+            if !matches!(choice.get("finish_reason"), Ok(Some(_))) {
+                findings.add(&rules::CHAT_FINISH_MISSING, format_args!("choice {index} does not have it"));
+            }
             let Some(delta) = member(&choice, "delta").filter(|_| !is_legacy) else { continue };
-            let has_role = text(&delta, "role").is_some();
+            let role = text(&delta, "role");
+            let has_role = role.is_some();
+            if let Some(role) = role.filter(|role| role != "assistant") {
+                findings.add(&rules::CHAT_ROLE_OTHER, format_args!("the role of choice {index} is {role:?}"));
+            }
             if is_new && !has_role {
                 findings.add(&rules::CHAT_ROLE, format_args!("the first delta of choice {index} has no role"));
             } else if has_role && known.has_role && !known.repeats_role {
@@ -89,7 +113,9 @@ impl Chat {
             Some(model) => same(&mut self.model, model.to_string(), "the model", &rules::CHAT_MODEL_CHANGED, findings),
         }
         match chunk.object() {
-            Some(object) if object == "chat.completion.chunk" || object == "text_completion" => {}
+            Some(object) if object == "chat.completion.chunk" || object == "text_completion" => {
+                same(&mut self.object, object.to_string(), "`object`", &rules::CHAT_OBJECT, findings);
+            }
             Some(object) => findings.add(&rules::CHAT_OBJECT, format_args!("`object` is {object:?}")),
             None => findings.add(&rules::CHAT_OBJECT, "the chunk has no `object`"),
         }

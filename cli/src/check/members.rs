@@ -26,12 +26,41 @@ pub(super) fn elements<'a>(array: Option<Value<'a>>) -> impl Iterator<Item = Val
     array.into_iter().flat_map(|array| array.elements().map_while(Result::ok))
 }
 
+/// Adds a finding for each of these members that an object does not have.
+pub(super) fn demand(object: &Value<'_>, what: &str, names: &[&str], rule: &'static Rule, findings: &mut Findings) {
+    for name in names.iter().filter(|name| member(object, name).is_none()) {
+        findings.add(rule, format_args!("{what} has no `{name}`"));
+    }
+}
+
+/// Returns the row of a table with this name.
+pub(super) fn row<'t, T>(table: &'t [(&str, T)], name: &str) -> Option<&'t T> {
+    table.iter().find(|(of, _)| *of == name).map(|(_, row)| row)
+}
+
 /// Adds a finding if the text is another one than the first time. Keeps the first one.
 pub(super) fn same(first: &mut Option<String>, now: String, what: &str, rule: &'static Rule, findings: &mut Findings) {
     match first {
         None => *first = Some(now),
         Some(first) if *first == now => {}
         Some(first) => findings.add(rule, format_args!("{what} is {now:?}, and was {first:?}")),
+    }
+}
+
+/// Adds a finding for each of these counts that is less than before. Keeps the last of each.
+pub(super) fn growing(
+    usage: &Value<'_>,
+    names: &[&str],
+    before: &mut [u64],
+    rule: &'static Rule,
+    findings: &mut Findings,
+) {
+    for (name, before) in names.iter().zip(before) {
+        let Some(now) = number(usage, name) else { continue };
+        if now < *before {
+            findings.add(rule, format_args!("`{name}` is {now}, and was {before}"));
+        }
+        *before = now;
     }
 }
 

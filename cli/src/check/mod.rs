@@ -5,17 +5,22 @@ mod calls;
 mod chat;
 mod findings;
 mod gemini;
+mod items;
 mod members;
 mod responses;
 pub mod rules;
 
 use crate::report::is_foreign;
 use deltawire::chat::{ApiError, Chunk};
+use deltawire::delta::FinishKind;
 use deltawire::json::Value;
 use deltawire::stream::{Malformed, Pending, Protocol};
-use deltawire::{End, Error, Event, Flow, Handler, Quirk, Update, Verdict};
+use deltawire::{End, Error, Event, Flow, Handler, Limits, Quirk, Stop, Update, Verdict};
 pub use findings::Finding;
 use findings::Findings;
+
+/// How many early pings are known. Those beyond are quirks in any stream.
+const PINGS: usize = 1024;
 
 /// Reads a stream as a handler, and keeps what its rules need to know of the events so far.
 pub struct Checker {
@@ -25,24 +30,33 @@ pub struct Checker {
     anthropic: anthropic::Anthropic,
     responses: responses::Responses,
     gemini: gemini::Gemini,
-    /// The protocol of the last chunk.
-    protocol: Protocol,
-    /// Where the last event ended whose end is known.
-    ended: u64,
+    /// Where `ping` came before the first chunk, and as which event: no quirk in a stream of Anthropic's.
+    pings: Vec<(u64, u64)>,
+    /// Whether the event is such a `ping`.
+    is_early_ping: bool,
+    /// Whether a chunk came that is no error.
+    has_chunk: bool,
+    /// That a choice finished because of an error, unless the event has the error, too.
+    failed: Option<String>,
+    /// Whether the event has an error.
+    has_error: bool,
 }
 
 impl Checker {
-    /// A checker that lists `each` findings of each code.
-    pub fn new(each: u64) -> Self {
+    /// A checker that lists `each` findings of each code, for a parser with these limits.
+    pub fn new(each: u64, limits: &Limits) -> Self {
         Checker {
             findings: Findings::new(each),
             calls: calls::Calls::default(),
             chat: chat::Chat::default(),
             anthropic: anthropic::Anthropic::default(),
-            responses: responses::Responses::default(),
+            responses: responses::Responses::new(limits.max_event_len()),
             gemini: gemini::Gemini::default(),
-            protocol: Protocol::Chat,
-            ended: 0,
+            pings: Vec::new(),
+            is_early_ping: false,
+            has_chunk: false,
+            failed: None,
+            has_error: false,
         }
     }
 
@@ -51,10 +65,38 @@ impl Checker {
         self.findings.event
     }
 
+    /// Tells where the last event began. A checker pauses after an event that does not say so itself.
+    pub fn place(&mut self, offset: u64) {
+        self.findings.place(offset);
+    }
+
+    /// Ends the event before.
+    fn end_event(&mut self) {
+        let has_error = std::mem::take(&mut self.has_error);
+        if let Some(failed) = self.failed.take().filter(|_| !has_error) {
+            self.findings.add(&rules::API_ERROR, failed);
+        }
+    }
+
+    /// Reports the early pings if it is known that they are not of the protocol.
+    fn judge_pings(&mut self, protocol: Option<Protocol>) {
+        let event = self.findings.event;
+        for (offset, at) in std::mem::take(&mut self.pings) {
+            if protocol.is_some_and(|protocol| protocol != Protocol::Anthropic) {
+                self.findings.event = at;
+                self.findings.add_quirk(Quirk::KeepAliveData, offset);
+            }
+        }
+        self.findings.event = event;
+    }
+
     /// Adds what only the end of the stream shows.
     pub fn finish(&mut self, end: &End) {
+        self.end_event();
+        self.judge_pings(end.protocol);
+        let protocol = end.protocol.unwrap_or(Protocol::Chat);
         let Checker { findings, calls, .. } = self;
-        findings.offset = end.offset;
+        (findings.offset, findings.protocol) = (end.offset, protocol);
         if is_foreign(end) {
             let is_other = end.verdict == Verdict::OtherProtocol;
             return findings.add(if is_other { &rules::NOT_JUDGED } else { &rules::NO_STREAM }, end);
@@ -64,16 +106,22 @@ impl Checker {
             Pending::Line => findings.add(&rules::EVENT_CUT, "the stream ended inside a line"),
             _ => findings.add(&rules::EVENT_CUT, "the stream ended inside an event"),
         }
+        // An event of another protocol can be an error without a delta.
+        if end.api_error && !findings.counts.contains_key(rules::API_ERROR.code) {
+            findings.add(&rules::API_ERROR, end);
+        }
         // A stream that the API broke off by an error is not cut as well.
         let is_over = !end.api_error;
-        if is_over && matches!(end.verdict, Verdict::Truncated | Verdict::Lost) {
+        let is_cut = is_over && matches!(end.verdict, Verdict::Truncated | Verdict::Lost);
+        if is_cut {
             findings.add(&rules::STREAM_CUT, format_args!("the stream ended without it ({})", end.verdict));
         }
-        let protocol = end.protocol.unwrap_or(Protocol::Chat);
-        calls.finish(is_over && !end.body, protocol, findings);
+        calls.finish(is_over && !end.body, findings);
         match protocol {
             _ if !is_over || end.body => {}
             Protocol::Chat => self.chat.finish(end, findings),
+            // Its end and that of the stream are one thing.
+            Protocol::Anthropic if is_cut => {}
             Protocol::Anthropic => self.anthropic.finish(findings),
             Protocol::Gemini => self.gemini.finish(findings),
             _ => {}
@@ -83,27 +131,35 @@ impl Checker {
 
 impl Handler for Checker {
     fn event(&mut self, event: &Event<'_>) -> Flow {
-        let range = match event {
-            Event::Chunk(chunk) => chunk.wire_range(),
-            Event::Malformed(malformed) => malformed.wire_range(),
-            Event::TooLong { offset } => *offset..*offset,
-            // These do not say where they are. They come after the event before.
-            Event::Sse(_) | Event::Done | Event::KeepAlive(_) => self.ended..self.ended,
+        self.end_event();
+        let start = match event {
+            Event::Chunk(chunk) => chunk.wire_range().start,
+            Event::Malformed(malformed) => malformed.wire_range().start,
+            Event::TooLong { offset } => *offset,
+            Event::Sse(_) | Event::Done | Event::KeepAlive(_) => {
+                self.findings.event += 1;
+                self.findings.begin_unplaced();
+                return Flow::Break(Stop::Pause);
+            }
             _ => return Flow::Continue(()),
         };
         self.findings.event += 1;
-        self.findings.offset = range.start;
-        self.ended = range.end;
+        self.findings.offset = start;
         Flow::Continue(())
     }
 
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+        let protocol = chunk.protocol();
+        if chunk.error().is_none() {
+            self.has_chunk = true;
+            self.judge_pings(Some(protocol));
+        }
         let Checker { findings, .. } = self;
-        self.protocol = chunk.protocol();
+        findings.protocol = protocol;
         // What is wrong with a whole answer is that it is no stream, which its quirk says.
         let is_body = chunk.quirks().contains(Quirk::JsonBody);
-        match self.protocol {
-            Protocol::Anthropic | Protocol::Responses if is_body => {}
+        match protocol {
+            Protocol::Anthropic | Protocol::Responses | Protocol::Gemini if is_body => {}
             Protocol::Chat => self.chat.chunk(chunk, findings),
             Protocol::Anthropic => self.anthropic.event(chunk, findings),
             Protocol::Responses => self.responses.event(chunk, findings),
@@ -115,24 +171,38 @@ impl Handler for Checker {
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         let Checker { findings, .. } = self;
-        self.calls.update(choice, &update, self.protocol, findings);
+        self.calls.update(choice, &update, findings);
         match &update {
-            Update::Finish(reason) => self.chat.finished(choice, reason, findings),
+            Update::Finish(reason) => {
+                self.chat.finished(choice, reason, findings);
+                if reason.kind() == FinishKind::Error {
+                    self.failed = Some(format!("choice {choice} finishes with {:?}", reason.text()));
+                }
+            }
             Update::Usage(usage) => self.chat.used(usage, findings),
             Update::FunctionName { .. } | Update::Call(_) => self.chat.called(choice),
-            Update::Error(error) | Update::ChoiceError(error) => findings.add(&rules::API_ERROR, shown(error)),
+            Update::Error(error) | Update::ChoiceError(error) => {
+                self.has_error = true;
+                findings.add(&rules::API_ERROR, shown(error));
+            }
             _ => {}
         }
         Flow::Continue(())
     }
 
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
-        self.findings.add_at(offset, &rules::QUIRK, Some(quirk), format_args!("{}: {quirk}", quirk.name()));
+        if quirk == Quirk::KeepAliveData && std::mem::take(&mut self.is_early_ping) && self.pings.len() < PINGS {
+            self.pings.push((offset, self.findings.event));
+        } else {
+            self.findings.add_quirk(quirk, offset);
+        }
         Flow::Continue(())
     }
 
     fn keep_alive(&mut self, payload: &[u8]) -> Flow {
-        self.responses.keep_alive(&Value::from_raw(payload), &mut self.findings);
+        let event = Value::from_raw(payload);
+        self.is_early_ping = !self.has_chunk && members::text(&event, "type").is_some_and(|kind| kind == "ping");
+        self.responses.keep_alive(&event, &mut self.findings);
         Flow::Continue(())
     }
 

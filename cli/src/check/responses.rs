@@ -1,65 +1,56 @@
-//! OpenAI Responses: lifecycle, sequence numbers, output items and their parts.
+//! OpenAI Responses: lifecycle, sequence numbers, and what the whole output repeats.
 
 use super::findings::Findings;
-use super::members::{elements, member, name, number, same, text};
+use super::items::{self, Item, OPEN};
+use super::members::{demand, elements, member, name, number, same, text};
 use super::rules;
 use deltawire::chat::Chunk;
 use deltawire::json::Value;
 use std::collections::BTreeMap;
 
-/// How many items are known at a time, and how many parts of each. Those beyond are not judged.
-const OPEN: usize = 1024;
+/// The events that have the response.
+const LIFECYCLE: &[&str] = &[
+    "response.created",
+    "response.queued",
+    "response.in_progress",
+    "response.completed",
+    "response.incomplete",
+    "response.failed",
+];
 
-/// An item that was added and is not done.
-#[derive(Default)]
-struct Item {
-    id: Option<String>,
-    /// The parts by their list and index: whether the part is open.
-    parts: BTreeMap<(&'static str, u64), bool>,
-}
+/// What the response has.
+const HEAD: &[&str] = &["id", "model", "created_at", "output"];
 
 #[derive(Default)]
 pub(super) struct Responses {
+    /// How long an event may be that is whole.
+    max_event_len: u64,
+    /// Whether the parser left out of the event what other events report.
+    is_reduced: bool,
     is_started: bool,
+    is_created: bool,
     /// The type of the event that ended the response.
     ended: Option<String>,
     sequence: Option<u64>,
     id: Option<String>,
+    model: Option<String>,
+    created_at: Option<String>,
     open: BTreeMap<u64, Item>,
     /// The index that the next item has.
     next: u64,
     done: u64,
-}
-
-/// What an event does to a part.
-enum Step {
-    Add,
-    Go,
-    End,
-}
-
-/// The list of parts that an event is about, with the member that has the index there.
-fn part_of(kind: &str) -> Option<(&'static str, &'static str, Step)> {
-    const TEXTS: [&str; 3] = ["output_text", "refusal", "reasoning_text"];
-    let (list, step) = kind.strip_prefix("response.")?.rsplit_once('.')?;
-    let step = match step {
-        "added" => Step::Add,
-        "delta" => Step::Go,
-        "done" => Step::End,
-        _ => return None,
-    };
-    match (list, step) {
-        ("content_part", step @ (Step::Add | Step::End)) => Some(("content", "content_index", step)),
-        ("reasoning_summary_part", step @ (Step::Add | Step::End)) => Some(("summary", "summary_index", step)),
-        // The end of a text comes before that of its part.
-        (list, Step::Go | Step::End) if TEXTS.contains(&list) => Some(("content", "content_index", Step::Go)),
-        ("reasoning_summary_text", Step::Go | Step::End) => Some(("summary", "summary_index", Step::Go)),
-        _ => None,
-    }
+    /// The IDs of items that are done, by index.
+    ids: BTreeMap<u64, String>,
 }
 
 impl Responses {
+    pub(super) fn new(max_event_len: u32) -> Self {
+        Responses { max_event_len: max_event_len.into(), ..Responses::default() }
+    }
+
     pub(super) fn event(&mut self, chunk: &Chunk<'_>, findings: &mut Findings) {
+        let wire = chunk.wire_range();
+        self.is_reduced = wire.end.saturating_sub(wire.start) > self.max_event_len;
         let event = Value::from_raw(chunk.payload());
         let Some(kind) = text(&event, "type") else { return };
         name(chunk, &kind, [&rules::RESPONSES_NAME, &rules::RESPONSES_NAME_DIFFERS], findings);
@@ -73,7 +64,14 @@ impl Responses {
         if !self.is_started && !matches!(&*kind, "response.created" | "response.queued") {
             findings.add(&rules::RESPONSES_START, format_args!("{kind:?} came before it"));
         }
+        if kind == "response.created" && std::mem::replace(&mut self.is_created, true) {
+            findings.add(&rules::RESPONSES_START_TWICE, "it came once more");
+        }
         self.is_started = true;
+        if LIFECYCLE.contains(&&*kind) {
+            demand(&event, &format!("{kind:?}"), &["response"], &rules::RESPONSES_MEMBER, findings);
+        }
+        items::demand_members(&kind, &event, findings);
         if let Some(response) = member(&event, "response") {
             self.response(&kind, &response, findings);
         } else if kind == "response.output_item.added" {
@@ -107,6 +105,17 @@ impl Responses {
         if let Some(id) = text(response, "id") {
             same(&mut self.id, id, "the ID", &rules::RESPONSES_ID_CHANGED, findings);
         }
+        if !self.is_reduced {
+            demand(response, "the response", HEAD, &rules::RESPONSES_MEMBER, findings);
+        }
+        let time = member(response, "created_at").map(|time| String::from_utf8_lossy(time.raw()).into_owned());
+        for (first, now, what) in
+            [(&mut self.model, text(response, "model"), "`model`"), (&mut self.created_at, time, "`created_at`")]
+        {
+            if let Some(now) = now {
+                same(first, now, what, &rules::RESPONSES_CHANGED, findings);
+            }
+        }
         let (status, named) = (text(response, "status"), kind.trim_start_matches("response."));
         let expected: &[&str] = match named {
             "created" => &["in_progress", "queued"],
@@ -126,13 +135,35 @@ impl Responses {
         for index in self.open.keys() {
             findings.add(&rules::RESPONSES_ITEM_OPEN, format_args!("item {index} is open"));
         }
-        let output = elements(member(response, "output")).count() as u64;
-        if output != self.done {
-            let done = self.done;
-            findings.add(&rules::RESPONSES_OUTPUT, format_args!("it has {output} items, and {done} were done"));
+        if let Some(output) = member(response, "output").filter(|_| !self.is_reduced) {
+            self.output(output, findings);
         }
-        if member(response, "usage").is_none() {
-            findings.add(&rules::RESPONSES_USAGE, "it has none");
+        let Some(usage) = member(response, "usage") else {
+            return findings.add(&rules::RESPONSES_USAGE, "it has none");
+        };
+        let [input, output, total] = ["input_tokens", "output_tokens", "total_tokens"].map(|name| number(&usage, name));
+        if let (Some(input), Some(output), Some(total)) = (input, output, total) {
+            if input.checked_add(output) != Some(total) {
+                let found = format_args!("{input} and {output} tokens are {total} in total");
+                findings.add(&rules::RESPONSES_USAGE_TOTAL, found);
+            }
+        }
+    }
+
+    /// Compares the whole output with the items that were done.
+    fn output(&self, output: Value<'_>, findings: &mut Findings) {
+        let mut items = 0;
+        for item in elements(Some(output)) {
+            if let (Some(id), Some(done)) = (text(&item, "id"), self.ids.get(&items)) {
+                if id != *done {
+                    findings.add(&rules::RESPONSES_OUTPUT, format_args!("item {items} is {id:?}, and was {done:?}"));
+                }
+            }
+            items += 1;
+        }
+        if items != self.done {
+            let done = self.done;
+            findings.add(&rules::RESPONSES_OUTPUT, format_args!("it has {items} items, and {done} were done"));
         }
     }
 
@@ -145,9 +176,9 @@ impl Responses {
             findings.add(&rules::RESPONSES_ITEM_INDEX, format_args!("the item after {expected} others has {index}"));
         }
         self.next = expected.max(index.saturating_add(1));
+        let item = Item::added(index, event, findings);
         if self.open.len() < OPEN {
-            let id = member(event, "item").and_then(|item| text(&item, "id"));
-            self.open.insert(index, Item { id, ..Item::default() });
+            self.open.insert(index, item);
         }
     }
 
@@ -156,40 +187,16 @@ impl Responses {
         let Some(item) = self.open.get_mut(&index) else {
             return findings.add(&rules::RESPONSES_ITEM_NOT_ADDED, format_args!("{kind:?} came for item {index}"));
         };
-        let is_done = kind == "response.output_item.done";
-        let id =
-            if is_done { member(event, "item").and_then(|item| text(&item, "id")) } else { text(event, "item_id") };
-        if let Some(id) = id.filter(|id| item.id.as_ref().is_some_and(|known| known != id)) {
-            let known = item.id.as_deref().unwrap_or_default();
-            findings
-                .add(&rules::RESPONSES_ITEM_ID, format_args!("it is {id:?}, and that of item {index} is {known:?}"));
+        if kind != "response.output_item.done" {
+            return item.event(kind, event, findings);
         }
-        if is_done {
-            for ((list, part), _) in item.parts.iter().filter(|(_, is_open)| **is_open) {
-                findings.add(
-                    &rules::RESPONSES_PART_OPEN,
-                    format_args!("part {part} of the {list} of item {index} is open"),
-                );
+        item.done(event, findings);
+        self.open.remove(&index);
+        self.done += 1;
+        if let Some(id) = member(event, "item").and_then(|item| text(&item, "id")) {
+            if self.ids.len() < OPEN {
+                self.ids.insert(index, id);
             }
-            self.open.remove(&index);
-            self.done += 1;
-            return;
-        }
-        let Some((list, place, step)) = part_of(kind) else { return };
-        let part = number(event, place).unwrap_or_default();
-        let known = item.parts.get(&(list, part)).copied();
-        match step {
-            Step::Add if known.is_some() => {
-                findings.add(&rules::RESPONSES_PART_TWICE, format_args!("part {part} of the {list} came once more"));
-            }
-            Step::Add if item.parts.len() < OPEN => drop(item.parts.insert((list, part), true)),
-            Step::Add => {}
-            Step::Go | Step::End if known != Some(true) && item.parts.len() < OPEN => {
-                let found = format_args!("{kind:?} came for part {part} of the {list} of item {index}");
-                findings.add(&rules::RESPONSES_PART_NOT_ADDED, found);
-            }
-            Step::Go => {}
-            Step::End => drop(item.parts.insert((list, part), false)),
         }
     }
 

@@ -1,6 +1,7 @@
 //! `deltawire check`: judges streams by what the references of their protocols demand.
 
 use super::files;
+use super::push::Wide;
 use crate::check::rules::{Rule, Severity, ALL};
 use crate::check::{Checker, Finding};
 use crate::input::Input;
@@ -34,15 +35,17 @@ pub fn run(options: &Check, color: ColorChoice) -> Result<u8, Failure> {
 fn judge(options: &Check, file: Option<&Path>, out: &mut Output) -> Result<u8, Failure> {
     let mut input = Input::open(file, options.files.sizes.read_size)?.with_progress();
     let name = input.name().to_owned();
-    let mut checker = Checker::new(options.each);
+    let mut checker = Checker::new(options.each, &options.files.sizes.limits());
     let mut parser = files::parser(&options.files);
     let mut opening = Opening::default();
     while let Some(slice) = input.next()? {
         opening.add(slice);
-        files::feed(&mut parser, slice, &mut checker);
+        feed(&mut parser, slice, &mut checker);
         print(options, &name, &mut checker, out)?;
     }
-    while parser.finish_into(&mut checker).is_err() {}
+    while parser.finish_into(&mut checker).is_err() {
+        checker.place(parser.wire_range().start);
+    }
     let end = parser.end();
     checker.finish(&end);
     print(options, &name, &mut checker, out)?;
@@ -58,6 +61,19 @@ fn judge(options: &Check, file: Option<&Path>, out: &mut Output) -> Result<u8, F
     })
 }
 
+/// Feeds all of a slice. The parser stops after an event that has to be placed, and goes on after a limit.
+fn feed(parser: &mut Wide, slice: &[u8], checker: &mut Checker) {
+    let mut rest = slice;
+    loop {
+        let fed = parser.feed(rest, checker);
+        rest = rest.get(fed.consumed..).unwrap_or_default();
+        checker.place(parser.wire_range().start);
+        if fed.stop.is_none() {
+            return;
+        }
+    }
+}
+
 /// Prints the findings that were not printed yet.
 fn print(options: &Check, name: &str, checker: &mut Checker, out: &mut Output) -> Result<(), Failure> {
     for finding in checker.findings.list.drain(..) {
@@ -69,16 +85,16 @@ fn print(options: &Check, name: &str, checker: &mut Checker, out: &mut Output) -
 }
 
 fn as_json(name: &str, finding: &Finding) -> Json {
-    let Finding { rule, quirk, offset, event, found } = finding;
+    let Finding { rule, quirk, offset, event, found, reference } = finding;
     json!({
         "file": name, "offset": offset, "event": event, "severity": rule.severity.word(), "code": finding.code(),
-        "found": found, "demand": rule.demand, "reference": rule.reference, "quirk": quirk.map(|quirk| quirk.name()),
+        "found": found, "demand": rule.demand, "reference": reference, "quirk": quirk.map(|quirk| quirk.name()),
     })
 }
 
 /// Prints a finding in two lines. Texts of the stream are escaped in a file, too, because each finding must stay two lines.
 fn print_text(name: &str, finding: &Finding, out: &mut Output) -> io::Result<()> {
-    let Finding { rule, offset, event, found, .. } = finding;
+    let Finding { rule, offset, event, found, reference, .. } = finding;
     let style = match rule.severity {
         Severity::Error => Style::Error,
         Severity::Warning => Style::Warning,
@@ -88,7 +104,7 @@ fn print_text(name: &str, finding: &Finding, out: &mut Output) -> io::Result<()>
     out.write_all(b" ")?;
     out.paint(Style::Strong, &finding.code())?;
     writeln!(out, ": {}", escape(found, &[]))?;
-    out.paint(Style::Faint, &format!("  demanded: {} ({})", rule.demand, rule.reference))?;
+    out.paint(Style::Faint, &format!("  demanded: {} ({})", rule.demand, reference))?;
     out.write_all(b"\n")
 }
 
@@ -128,8 +144,8 @@ fn print_rules(out: &mut Output) -> Result<(), Failure> {
     let mut print = || {
         writeln!(out, "| Code | Severity | The reference demands | Reference |\n| --- | --- | --- | --- |")?;
         for rule in ALL {
-            let Rule { code, severity, demand, reference } = rule;
-            writeln!(out, "| `{code}` | {} | {demand} | {reference} |", severity.word())?;
+            let Rule { code, severity, demand, references } = rule;
+            writeln!(out, "| `{code}` | {} | {demand} | {} |", severity.word(), references.join("; "))?;
         }
         out.flush()
     };
