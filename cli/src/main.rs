@@ -11,7 +11,6 @@ mod playback;
 mod recording;
 mod report;
 mod serve;
-mod source;
 mod stats;
 
 use clap::Parser;

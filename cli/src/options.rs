@@ -99,7 +99,8 @@ pub enum Command {
     Stats(Stats),
     /// Pass standard input on, and keep it with the times at which it came
     ///
-    /// A recording is a plain file of JSON lines. stats reads it with its times, and replay plays it.
+    /// A recording is a plain file of JSON lines. Every command reads the bytes in it, stats also their times, and replay
+    /// plays it.
     #[command(after_help = RECORD_EXIT)]
     Record(Record),
     /// Play a recording at its pace, to standard output or as an HTTP server for tests

@@ -1,14 +1,14 @@
 //! A small HTTP/1.1 server for tests: it answers each request with the stream that is played, chunk by chunk.
 
+use crate::input::Input;
 use crate::options::Replay;
 use crate::output::complain;
 use crate::playback::{play, Ending, Played};
 use crate::report::Failure;
-use crate::source::Source;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How many bytes the head of a request may have.
 const HEAD: u64 = 64 * 1024;
@@ -44,8 +44,8 @@ pub fn serve(options: &Replay, address: &str) -> Result<u8, Failure> {
 
 /// The type that a server would send with these bytes.
 fn content_type(options: &Replay) -> Result<&'static str, Failure> {
-    let mut source = Source::open(Some(&options.file), None, Instant::now())?;
-    let first = source.next()?.map_or(&[][..], |first| first.bytes);
+    let mut input = Input::open(Some(&options.file), None)?;
+    let first = input.next()?.unwrap_or_default();
     let is_json = matches!(first.trim_ascii_start().first(), Some(b'{' | b'['));
     Ok(if is_json { "application/json" } else { "text/event-stream" })
 }

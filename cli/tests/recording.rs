@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{file, run, sample, spawn};
+use command::{file, run, run_with, sample, spawn, Ran};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -87,6 +87,72 @@ fn statistics_of_a_recording_have_its_times() {
     for (part, gap) in [("p50", 10.0), ("p99", 100.0), ("longest", 100.0)] {
         assert!((gaps[part].as_f64().expect("a gap") - gap).abs() < 0.001 * gap, "{part}: {gaps}");
     }
+}
+
+/// Every command reads the bytes of a recording, also from a pipe, in whatever pieces its first line comes.
+#[test]
+fn every_command_reads_the_bytes_of_a_recording() {
+    let (plain, recorded) = (file("plain.sse", &String::from_utf8(bytes()).expect("UTF-8")), recording("any.jsonl"));
+    let lines = std::fs::read_to_string(&recorded).expect("the recording");
+    for command in ["text", "message", "events", "convert", "check", "sse"] {
+        let named = |name: &str, ran: Ran| Ran { out: ran.out.replace(name, "NAME"), ..ran };
+        for options in [&["--read-size", "1000000"][..], &["--read-size", "7"], &[]] {
+            let options = if command == "convert" { &[options, &["--to", "chat"]].concat() } else { options };
+            let expected = named(&plain, run(command, &[options, &[&plain]].concat()));
+            assert!(
+                expected.out.contains(if command == "check" { "4 events, 229 bytes" } else { "\u{fc}" }),
+                "{expected:?}"
+            );
+            assert_eq!(named(&recorded, run(command, &[options, &[&recorded]].concat())), expected, "{command}");
+            let piped = named("standard input", run_with(command, options, &lines));
+            assert_eq!(piped, expected, "{command}");
+        }
+    }
+    let stats = |ran: Ran| ran.out.replace(&recorded, "standard input");
+    assert_eq!(run_with("stats", &[], &lines).out, stats(run("stats", &[&recorded])));
+    assert_eq!(run_with("replay", &["--speed", "0", "-"], &lines).out.into_bytes(), bytes());
+    let mut child = spawn(&["stats"], Stdio::piped());
+    let mut stdin = child.stdin.take().expect("a pipe");
+    for piece in [&lines[..1], &lines[1..20], &lines[20..]] {
+        stdin.write_all(piece.as_bytes()).expect("it reads");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(stdin);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), stats(run("stats", &[&recorded])));
+    // A stream that only begins like one is no recording.
+    assert_eq!(run_with("replay", &["-"], "{\"deltawire_rec").out, "{\"deltawire_rec");
+    // What passes `record` stays as it is.
+    let again = path("again.jsonl");
+    let _ = std::fs::remove_file(&again);
+    assert_eq!(run_with("record", &["-o", &again], &lines).out, lines);
+}
+
+/// What is whole of a recording is read.
+#[test]
+fn a_recording_that_was_cut_is_read_up_to_there() {
+    let lines = std::fs::read_to_string(recording("whole.jsonl")).expect("the recording");
+    let lines: Vec<&str> = lines.split_inclusive('\n').collect();
+    for cut in [1, 9, lines[3].len() - 1] {
+        let name = file("cut.jsonl", &(lines[..3].concat() + &lines[3][..cut]));
+        // A last line without its line end is whole.
+        let (reads, said) = if cut == lines[3].len() - 1 {
+            (3, String::new())
+        } else {
+            (2, format!("deltawire: {name}: the recording was cut inside line 4; what came before is read\n"))
+        };
+        let played = Command::new(command::BINARY).args(["replay", "--speed", "0", &name]).output().expect("it runs");
+        assert_eq!(played.stdout, READS[..reads].iter().flat_map(|(_, bytes)| bytes.to_vec()).collect::<Vec<_>>());
+        assert_eq!(
+            (String::from_utf8_lossy(&played.stderr).into_owned(), played.status.code()),
+            (said.clone(), Some(0))
+        );
+        let ran = run("message", &[&name]);
+        assert!(ran.status == 3 && ran.out.contains("\"Gr\u{fc}") && ran.err.starts_with(&said), "{ran:?}");
+    }
+    // What is wrong before the last line is a fault.
+    let ran = run("message", &[&file("wrong.jsonl", &(lines[..2].concat() + "{\n" + lines[2]))]);
+    assert!(ran.status == 1 && ran.err.contains(": line 3 of the recording: "), "{ran:?}");
 }
 
 #[test]

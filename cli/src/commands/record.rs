@@ -30,7 +30,7 @@ pub fn run(options: &Record) -> Result<u8, Failure> {
         complain("interrupted: the recording has what came so far");
         Ok(())
     })?;
-    let mut input = Input::open(None, None)?;
+    let mut input = Input::unchanged()?;
     let mut out = Output::new();
     while let Some(bytes) = input.next()? {
         let at = began.elapsed();
