@@ -99,13 +99,12 @@ pub fn pending(end: &End) {
 }
 
 /// Reports how often the stream had each quirk.
-pub fn quirks(count: impl Fn(Quirk) -> u64) {
+pub fn quirks(counted: impl Fn(Quirk) -> u64) {
     for &quirk in Quirk::ALL {
-        let times = count(quirk);
+        let times = counted(quirk);
         if times > 0 {
-            let unit = if times == 1 { "time" } else { "times" };
             let raise = if quirk == Quirk::LongId { "; --max-id-len raises the limit" } else { "" };
-            complain(format_args!("quirk {}: {quirk} ({times} {unit}{raise})", quirk.code()));
+            complain(format_args!("quirk {}: {quirk} ({}{raise})", quirk.code(), count(times, "time")));
         }
     }
 }
