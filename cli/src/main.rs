@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Command::Message(options) => commands::message::run(options),
         Command::Events(options) => commands::events::run(options),
         Command::Convert(options) => commands::convert::run(options),
-        Command::Check(options) => commands::check::run(options, cli.color),
+        Command::Check(options) => commands::check::run(options, options.color),
         Command::Stats(options) => commands::stats::run(options),
         Command::Record(options) => commands::record::run(options),
         Command::Replay(options) => commands::replay::run(options),

@@ -142,8 +142,13 @@ fn an_interruption_is_named_and_keeps_what_came() {
     assert!(played.stdout == clean);
 }
 
-const COMMANDS: [&str; 10] =
-    ["text", "message", "events", "convert", "check", "stats", "record", "replay", "sse", "completions"];
+const COMMANDS: [&str; 11] =
+    ["text", "message", "events", "convert", "check", "stats", "record", "replay", "sse", "completions", "man"];
+
+/// A line of a manual page without its fonts.
+fn plain(line: &str) -> String {
+    line.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-")
+}
 
 #[test]
 fn shells_and_man_know_every_command() {
@@ -157,11 +162,20 @@ fn shells_and_man_know_every_command() {
     let pages = folder().join("man");
     std::fs::create_dir_all(&pages).expect("a folder");
     assert_eq!(run("man", &[pages.to_str().expect("UTF-8")]).status, 0);
+    let page = |name: String| std::fs::read_to_string(pages.join(name + ".1")).expect("the page");
+    let help = any(&["--help"], "").out;
     for command in COMMANDS {
-        let page = std::fs::read_to_string(pages.join(format!("deltawire-{command}.1"))).expect("the page");
-        assert!(page.contains(".SH SYNOPSIS"), "{command}: {page}");
+        let page = page(format!("deltawire-{command}"));
+        let (_, synopsis) = page.split_once(".SH SYNOPSIS\n").expect("a synopsis");
+        let usage = any(&[command, "--help"], "").out;
+        let (_, usage) = usage.split_once("Usage: ").expect("a usage");
+        assert_eq!(synopsis.lines().next().map(plain), usage.lines().next().map(str::to_owned));
+        assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
+        assert_eq!(page.contains("color"), command == "check", "{command}: {page}");
+        let has_status = page.contains(".SH EXIT STATUS\n");
+        assert!(has_status == usage.contains("Exit status") && !page.contains("EXTRA"), "{command}: {page}");
     }
-    assert!(std::fs::read_to_string(pages.join("deltawire.1")).expect("the page").contains("Exit status:"));
+    assert!(page("deltawire".into()).contains("deltawire\\-man(1)"));
     assert_eq!(run("man", &["/nonexistent"]).status, 1);
 }
 
@@ -174,7 +188,7 @@ fn findings_have_colors_where_they_are_wanted() {
     let Some(screen) = on_terminal(&["check", &stream]) else { return };
     assert!(colored(&screen), "{screen:?}");
     let plain = |screen: Option<String>| !screen.expect("a terminal").contains('\u{1b}');
-    assert!(plain(on_terminal(&["--color", "never", "check", &stream])));
+    assert!(plain(on_terminal(&["check", "--color", "never", &stream])));
     assert!(plain(on_terminal_with(&[("NO_COLOR", "1")], &["check", &stream])));
     assert!(plain(on_terminal_with(&[("TERM", "dumb")], &["check", &stream])));
 }
