@@ -240,7 +240,7 @@ pub struct Stats {
 
 #[derive(Args, Debug)]
 pub struct Record {
-    /// The recording to write [default: recording.jsonl, which is not written over]
+    /// The recording to write, which must not be there yet (unless it is no plain file) [default: recording.jsonl]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

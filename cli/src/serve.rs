@@ -25,7 +25,13 @@ struct Request {
 
 /// Serves until the process is ended. Prints the address on standard error.
 pub fn serve(options: &Replay, address: &str) -> Result<u8, Failure> {
-    let failed = |error| Failure::Read(address.to_owned(), error);
+    let failed = |error: io::Error| {
+        let error = match error.kind() {
+            io::ErrorKind::InvalidInput => io::Error::other("it must be HOST:PORT, as in 127.0.0.1:8080"),
+            _ => error,
+        };
+        Failure::Read(format!("--serve {address}"), error)
+    };
     let listener = TcpListener::bind(address).map_err(failed)?;
     let kind = content_type(options)?;
     complain(format_args!("serving {} at http://{}/", options.file.display(), listener.local_addr().map_err(failed)?));

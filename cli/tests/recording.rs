@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{file, run, run_with, sample, spawn, Ran};
+use command::{file, fresh, run, run_with, sample, spawn, Ran};
 use serde_json::{json, Value};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -38,13 +38,9 @@ fn recording(name: &str) -> String {
     file(name, &lines.map(|line| format!("{line}\n")).collect::<String>())
 }
 
-fn path(name: &str) -> String {
-    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name).to_str().expect("UTF-8").to_owned()
-}
-
 #[test]
 fn what_is_recorded_passes_through_and_is_played_again() {
-    let recorded = path("passed.jsonl");
+    let recorded = fresh("passed.jsonl");
     let mut child = spawn(&["record", "-o", &recorded], Stdio::piped());
     let mut stdin = child.stdin.take().expect("a pipe");
     let mut out = child.stdout.take().expect("a pipe");
@@ -123,8 +119,7 @@ fn every_command_reads_the_bytes_of_a_recording() {
     // A stream that only begins like one is no recording.
     assert_eq!(run_with("replay", &["-"], "{\"deltawire_rec").out, "{\"deltawire_rec");
     // What passes `record` stays as it is.
-    let again = path("again.jsonl");
-    let _ = std::fs::remove_file(&again);
+    let again = fresh("again.jsonl");
     assert_eq!(run_with("record", &["-o", &again], &lines).out, lines);
 }
 
@@ -189,7 +184,11 @@ struct Server {
 
 impl Server {
     fn start(arguments: &[&str]) -> Server {
-        let mut child = spawn(&[&["replay", "--serve", "127.0.0.1:0"], arguments].concat(), Stdio::null());
+        Server::at("127.0.0.1:0", arguments)
+    }
+
+    fn at(address: &str, arguments: &[&str]) -> Server {
+        let mut child = spawn(&[&["replay", "--serve", address], arguments].concat(), Stdio::null());
         let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
         err.read_line(&mut line).expect("UTF-8");
@@ -263,6 +262,9 @@ fn a_server_sends_the_chunks_that_were_recorded() {
         assert_eq!(chunks.expect("it is whole"), READS.map(|(_, bytes)| bytes.to_vec()));
     }
     assert_eq!(server.line(), format!("deltawire: GET /: {} bytes\n", bytes().len()));
+    // By a name, too.
+    let named = Server::at("localhost:0", &["--speed", "0", &sample("weather.sse")]);
+    assert!(named.ask(GET).1.is_ok());
     let (head, body) = server.ask("GET /old HTTP/1.0\r\n\r\n");
     assert!(!head.contains("chunked"), "{head}");
     assert_eq!(body.expect("it is whole").concat(), bytes());
@@ -303,8 +305,13 @@ fn wrong_recordings_and_addresses_are_named() {
     assert_eq!(ran.status, 1);
     assert_eq!(ran.err, format!("deltawire: {later}: line 1 of the recording: the recording is of a later version\n"));
     assert_eq!(run("stats", &[&later]).status, 1);
-    let ran = run("replay", &["--serve", "nowhere", &later]);
-    assert!(ran.status == 1 && ran.err.starts_with("deltawire: nowhere: "), "{}", ran.err);
+    for address in ["localhost", "8080", "127.0.0.1", "localhost:99999"] {
+        let ran = run("replay", &["--serve", address, &later]);
+        let said = format!("deltawire: --serve {address}: it must be HOST:PORT, as in 127.0.0.1:8080\n");
+        assert_eq!((ran.status, ran.err), (1, said));
+    }
+    let ran = run("replay", &["--serve", "nowhere.invalid:80", &later]);
+    assert!(ran.status == 1 && ran.err.starts_with("deltawire: --serve nowhere.invalid:80: "), "{}", ran.err);
     assert_eq!(run("replay", &["--speed", "-1", &later]).status, 1);
     assert_eq!(run("replay", &["--reset-at", "1", &later]).status, 1);
     let ran = run("record", &["-o", "/nonexistent/a"]);
@@ -312,16 +319,24 @@ fn wrong_recordings_and_addresses_are_named() {
 }
 
 #[test]
-fn a_recording_is_not_written_over_by_default() {
+fn a_recording_is_not_written_over() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("default");
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir(&folder).expect("a folder");
-    let record = || {
+    let record = |arguments: &[&str]| {
         let mut command = Command::new(command::BINARY);
-        command.arg("record").current_dir(&folder).stdin(Stdio::null()).output().expect("it runs")
+        let ran =
+            command.arg("record").args(arguments).current_dir(&folder).stdin(Stdio::null()).output().expect("it runs");
+        (ran.status.code(), String::from_utf8(ran.stderr).expect("UTF-8"))
     };
-    assert!(record().status.success());
-    let again = record();
-    assert_eq!(again.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&again.stderr).starts_with("deltawire: recording.jsonl: "));
+    for (arguments, name) in [(&[][..], "recording.jsonl"), (&["-o", "own"], "own")] {
+        assert_eq!(record(arguments), (Some(0), String::new()));
+        let said = format!("deltawire: {name}: it is there already, and is not written over (-o names another file)\n");
+        assert_eq!(record(arguments), (Some(1), said));
+    }
+    // Nothing is lost in what is no plain file.
+    assert_eq!(record(&["-o", "/dev/null"]), (Some(0), String::new()));
+    let said = "deltawire: -o -: standard output has the stream, so the recording needs a file\n";
+    assert_eq!(record(&["-o", "-"]), (Some(1), said.into()));
+    assert!(!folder.join("-").exists());
 }

@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{any, on_terminal, on_terminal_with, run, spawn, BINARY};
+use command::{any, fresh, on_terminal, on_terminal_with, run, spawn, BINARY};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -90,7 +90,7 @@ fn a_reader_that_goes_away_is_no_error() {
     for (arguments, status) in [
         (&["check", "--each", "100000", "-"][..], 5),
         (&["stats"], 0),
-        (&["record", "-o", folder().join("gone.jsonl").to_str().expect("UTF-8")], 0),
+        (&["record", "-o", &fresh("gone.jsonl")], 0),
         (&["check", "--rules"], 0),
         (&["completions", "bash"], 0),
     ] {
@@ -111,8 +111,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[cfg(unix)]
 #[test]
 fn an_interruption_is_named_and_keeps_what_came() {
-    let recorded = folder().join("interrupted.jsonl");
-    let recorded = recorded.to_str().expect("UTF-8");
+    let recorded = &*fresh("interrupted.jsonl");
     let clean = std::fs::read(fault("chat-id-changed")).expect("the stream");
     for (arguments, wanted) in [
         (&["check"][..], "chat-id-changed"),
