@@ -225,12 +225,12 @@ fn text_reports_what_else_the_answer_is() {
 }
 
 #[test]
-fn text_prints_the_code_and_type_of_an_error() {
+fn text_prints_an_error_as_the_library_does() {
     for (error, line) in [
-        ("{\"message\":\"no\",\"code\":429}", "error: no (code 429)"),
-        ("{\"message\":\"no\",\"type\":\"t\",\"code\":\"c\"}", "error: no (code c, type t)"),
-        ("{\"message\":\"no\",\"type\":\"t\",\"code\":null}", "error: no (type t)"),
-        ("{\"code\":429}", "error: code 429"),
+        ("{\"message\":\"no\",\"code\":429}", "error: no (429)"),
+        ("{\"message\":\"no\",\"type\":\"t\",\"code\":\"c\"}", "error: no (c)"),
+        ("{\"message\":\"no\",\"type\":\"t\",\"code\":null}", "error: no (t)"),
+        ("{\"code\":429}", "error: an error without a message (429)"),
         ("\"no\"", "error: no"),
     ] {
         let ran = run_with("text", &[], &format!("data: {{\"error\":{error}}}\n\n"));
