@@ -88,6 +88,17 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
     status(&end)
 }
 
+/// The end in words, with the escapes of this command in what came: the library has `\u{7f}` for `\u007f`.
+pub fn verdict(end: &End) -> String {
+    let words = end.to_string();
+    let mut parts = words.split("\\u{");
+    let mut verdict = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        verdict += &part.split_once('}').map_or(format!("\\u{{{part}"), |(code, rest)| format!("\\u{code:0>4}{rest}"));
+    }
+    verdict
+}
+
 /// Reports what the stream ended inside of.
 pub fn pending(end: &End) {
     match end.pending {

@@ -47,6 +47,9 @@ fn binary_and_empty_input_is_named() {
             let ran = run(command, &[path.to_str().expect("UTF-8")]);
             assert_eq!(ran.status, 4, "{command} {what}");
             assert!(ran.out.contains(what), "{command} {what}: {}", ran.out);
+            // One form of escapes, in the verdict and behind it.
+            let escaped = ran.out.contains("\\u001b[2J") && ran.err.contains("\\u001b[2J");
+            assert!(escaped == bytes.contains(&0x1b) && !ran.out.contains("\\u{"), "{command} {what}: {}", ran.out);
             assert!(!(ran.out + &ran.err).contains('\u{1b}'), "{command} {what}");
         }
     }

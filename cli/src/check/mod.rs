@@ -9,7 +9,7 @@ mod members;
 mod responses;
 pub mod rules;
 
-use crate::report::is_foreign;
+use crate::report::{is_foreign, verdict};
 use deltawire::chat::{ApiError, Chunk};
 use deltawire::json::Value;
 use deltawire::stream::{Malformed, Pending, Protocol};
@@ -57,7 +57,7 @@ impl Checker {
         findings.offset = end.offset;
         if is_foreign(end) {
             let is_other = end.verdict == Verdict::OtherProtocol;
-            return findings.add(if is_other { &rules::NOT_JUDGED } else { &rules::NO_STREAM }, end);
+            return findings.add(if is_other { &rules::NOT_JUDGED } else { &rules::NO_STREAM }, verdict(end));
         }
         match end.pending {
             Pending::Nothing => {}

@@ -66,7 +66,7 @@ pub fn as_text(name: &str, stats: &Stats, end: &End, quirks: &Quirks) -> String 
     let protocol = end.protocol.map_or("no protocol", |protocol| protocol.text());
     let model = Some(meter.model.as_str()).filter(|model| !model.is_empty()).map(|model| format!("model {model}"));
     row(&mut text, "stream", &joined([Some(name.into()), Some(protocol.into()), model]));
-    row(&mut text, "verdict", &end.to_string());
+    row(&mut text, "verdict", &report::verdict(end));
     let kinds = counted([("with a token", meter.token_events), ("to keep alive", *keep_alives)]);
     let kinds = if kinds.is_empty() { kinds } else { format!(" ({kinds})") };
     let events = Some(format!("{}{kinds}", meter.events));
@@ -148,7 +148,7 @@ pub fn as_json(name: &str, stats: &Stats, end: &End, quirks: &Quirks) -> Value {
     });
     json!({
         "file": name, "protocol": end.protocol.map(|protocol| protocol.text()), "model": word(meter.model.as_str()),
-        "verdict": end.to_string(), "complete": end.is_complete(), "finish_reason": word(meter.finish_reason.as_str()),
+        "verdict": report::verdict(end), "complete": end.is_complete(), "finish_reason": word(meter.finish_reason.as_str()),
         "events": meter.events, "token_events": meter.token_events, "comments": comments, "keep_alives": keep_alives,
         "reads": reads, "bytes": end.offset, "text_bytes": stats.text(), "bytes_per_text_byte": stats.bytes_per_text(end),
         "content": amount(&meter.content), "reasoning": amount(&meter.reasoning), "refusal": amount(&meter.refusal),
