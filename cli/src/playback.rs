@@ -72,8 +72,8 @@ struct Pace {
 impl Pace {
     /// Waits for the time that was recorded. Without a time, or at speed 0, it does not wait.
     fn wait(&self, at: Option<Duration>) {
-        let scaled = at.filter(|_| self.speed > 0.0).map(|at| at.as_secs_f64() / self.speed);
-        let Some(due) = scaled.and_then(|due| Duration::try_from_secs_f64(due).ok()) else { return };
+        let Some(at) = at.filter(|_| self.speed > 0.0) else { return };
+        let due = Duration::try_from_secs_f64(at.as_secs_f64() / self.speed).unwrap_or(Duration::MAX);
         std::thread::sleep(due.saturating_add(self.stalled).saturating_sub(self.began.elapsed()));
     }
 
