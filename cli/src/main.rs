@@ -12,6 +12,7 @@ mod recording;
 mod report;
 mod serve;
 mod stats;
+mod unsent;
 
 use clap::Parser;
 use options::{Cli, Command};

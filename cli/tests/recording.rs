@@ -194,7 +194,10 @@ impl Server {
     }
 
     fn at(address: &str, arguments: &[&str]) -> Server {
-        let mut child = spawn(&[&["replay", "--serve", address], arguments].concat(), Stdio::null());
+        Server::of(spawn(&[&["replay", "--serve", address], arguments].concat(), Stdio::null()))
+    }
+
+    fn of(mut child: Child) -> Server {
         let mut err = BufReader::new(child.stderr.take().expect("a pipe"));
         let mut line = String::new();
         err.read_line(&mut line).expect("UTF-8");
@@ -206,6 +209,7 @@ impl Server {
     /// Sends a request. Returns the head and the chunks of the answer, or how the connection broke.
     fn ask(&self, request: &str) -> (String, Result<Vec<Vec<u8>>, ErrorKind>) {
         let mut client = TcpStream::connect(&self.address).expect("it listens");
+        client.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
         client.write_all(request.as_bytes()).expect("it reads");
         client.shutdown(Shutdown::Write).expect("it is open");
         let mut reader = BufReader::new(client);
@@ -290,18 +294,88 @@ fn a_server_makes_faults() {
     let mut reset = Server::start(&["--speed", "0", "--reset-at", "20", &recorded]);
     assert_eq!(reset.ask(GET).1, Err(ErrorKind::ConnectionReset));
     assert_eq!(reset.line(), "deltawire: GET /: 20 bytes, reset\n");
+    // Before the reset, a client gets all that comes before it, however slowly it reads.
+    let long = file("long.sse", &"x".repeat(12 << 20));
+    let mut reset = Server::start(&["--reset-at", "10000000", &long]);
+    let mut client = TcpStream::connect(&reset.address).expect("it listens");
+    client.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("it reads");
+    let (mut room, mut got) = (vec![0; 1 << 20], Vec::new());
+    let broke = loop {
+        match client.read(&mut room) {
+            Ok(len) => got.extend_from_slice(&room[..len]),
+            Err(error) => break error.kind(),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let body = got.windows(4).position(|end| end == b"\r\n\r\n").expect("a head") + 4;
+    if cfg!(target_os = "linux") {
+        assert_eq!((broke, got.len() - body), (ErrorKind::ConnectionReset, 10_000_000));
+        assert_eq!(reset.line(), "deltawire: GET /: 10000000 bytes, reset\n");
+    }
     let stall = Server::start(&["--speed", "0", "--stall", "150", "--stall-at", "20", &recorded]);
     let began = Instant::now();
     let chunks = stall.ask(GET).1.expect("it is whole");
     assert!(began.elapsed().as_millis() >= 150);
     assert_eq!((chunks[0].len(), chunks.concat()), (20, bytes()));
-    let mut wrong = Server::start(&[&recorded]);
-    let mut client = TcpStream::connect(&wrong.address).expect("it listens");
-    client.write_all(b"\x1b[2J").expect("it reads");
-    drop(client);
-    assert!(wrong.line().starts_with("deltawire: a request: "));
     let json = Server::start(&["--speed", "0", &sample("body.json")]);
     assert!(json.ask(GET).0.contains("Content-Type: application/json\r\n"));
+}
+
+#[test]
+fn a_server_answers_what_is_no_request_for_the_stream() {
+    let mut server = Server::start(&["--speed", "0", &recording("requests.jsonl")]);
+    for request in [
+        "\u{1b}[2J",
+        "GET /\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+    ] {
+        let (head, body) = server.ask(request);
+        assert!(head.starts_with("HTTP/1.1 400 Bad Request\r\n"), "{request:?}: {head}");
+        assert_eq!(body.expect("it is whole").concat(), b"");
+        let line = server.line();
+        assert!(line.starts_with("deltawire: a request: "), "{line}");
+    }
+    let (head, body) = server.ask("HEAD / HTTP/1.0\r\n\r\n");
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\n") && body == Ok(vec![Vec::new()]), "{head}");
+    assert_eq!(server.line(), "deltawire: HEAD /: 0 bytes\n");
+    // Each client reads the stream from its beginning, so it must be a file.
+    for (file, name) in [("-", "standard input"), ("/dev/null", "/dev/null")] {
+        let ran = run("replay", &["--serve", "127.0.0.1:0", file]);
+        assert_eq!(
+            (ran.status, ran.err),
+            (1, format!("deltawire: {name}: --serve reads it for each client, so it must be a plain file\n"))
+        );
+    }
+}
+
+/// Standard input can be read only once, also if it is a file.
+#[test]
+fn a_server_reads_no_standard_input() {
+    let stdin = std::fs::File::open(recording("stdin.jsonl")).expect("the recording");
+    let served = spawn(&["replay", "--serve", "127.0.0.1:0", "-"], stdin.into());
+    assert_eq!(served.wait_with_output().expect("it ends").status.code(), Some(1));
+}
+
+/// A server without descriptors waits for better times, and goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_server_waits_while_it_has_no_room() {
+    let few = "ulimit -n 16; exec \"$0\" replay --serve 127.0.0.1:0 --speed 0 \"$1\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", few, command::BINARY, &recording("few.jsonl")]).stdin(Stdio::null()).stderr(Stdio::piped());
+    let mut server = Server::of(command.spawn().expect("sh runs"));
+    let clients: Vec<_> = (0..24).map(|_| TcpStream::connect(&server.address).expect("it listens")).collect();
+    let line = server.line();
+    assert!(line.starts_with("deltawire: a client could not be answered: "), "{line}");
+    std::thread::sleep(Duration::from_millis(1_000));
+    // The times of the process, in ticks of 10 ms.
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.child.id())).expect("it runs");
+    let ticks = stat.rsplit(") ").next().expect("cells").split(' ').skip(11).take(2);
+    let ticks: u32 = ticks.map(|ticks| ticks.parse::<u32>().expect("a number")).sum();
+    assert!(ticks < 50, "{ticks}");
+    drop(clients);
+    assert_eq!(server.ask(GET).1.expect("it is whole").concat(), bytes());
 }
 
 #[test]
