@@ -247,7 +247,7 @@ pub struct Record {
 
 #[derive(Args, Clone, Debug)]
 pub struct Replay {
-    /// The recording to play
+    /// The recording to play; standard input if it is - (not with --serve)
     pub file: PathBuf,
     /// Play N times as fast as it was recorded; 0 does not wait at all
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed)]
