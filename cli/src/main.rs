@@ -11,8 +11,8 @@ mod playback;
 mod recording;
 mod report;
 mod serve;
-mod source;
 mod stats;
+mod unsent;
 
 use clap::Parser;
 use options::{Cli, Command};
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
         Command::Message(options) => commands::message::run(options),
         Command::Events(options) => commands::events::run(options),
         Command::Convert(options) => commands::convert::run(options),
-        Command::Check(options) => commands::check::run(options, cli.color),
+        Command::Check(options) => commands::check::run(options, options.color),
         Command::Stats(options) => commands::stats::run(options),
         Command::Record(options) => commands::record::run(options),
         Command::Replay(options) => commands::replay::run(options),

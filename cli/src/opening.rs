@@ -1,6 +1,6 @@
 //! Keeps the beginning of the input, to report what came instead of an event stream, or which parts of HTTP are in it.
 
-use crate::output::complain;
+use crate::output::{complain, cut};
 
 /// How many bytes of the input are kept: more than the heads of HTTP responses have.
 const KEPT: usize = 16 * 1024;
@@ -22,9 +22,7 @@ impl Opening {
     fn first_line(&self) -> Option<String> {
         let body = self.body().trim_ascii_start();
         let line = body.split(|byte| matches!(byte, b'\n' | b'\r')).next().filter(|line| !line.is_empty())?;
-        let line = String::from_utf8_lossy(line);
-        let cut = line.char_indices().nth(PRINTED).map(|(at, _)| at);
-        Some(cut.and_then(|at| line.get(..at)).map_or_else(|| line.to_string(), |start| format!("{start}\u{2026}")))
+        Some(cut(&String::from_utf8_lossy(line), PRINTED).into_owned())
     }
 
     /// Returns the input without the heads of HTTP responses at its beginning.

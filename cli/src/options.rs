@@ -7,9 +7,6 @@ use deltawire::{Config, Framing, Limits, Validate};
 use std::path::PathBuf;
 
 const EXIT: &str = "\
-Standard error has the verdict on the stream and its quirks. It also names what was lost, with the option that raises a
-limit.
-
 Exit status:
   0  the response is complete: the stream came to its end, or a whole answer came as one JSON body
   1  wrong usage, or the input cannot be read
@@ -19,7 +16,10 @@ Exit status:
   4  the input is empty, not an event stream, or of another protocol
   130  Ctrl-C; `message` prints the response so far
 
-If the reader of the output goes away early, the status is that of the first error so far, or 0.";
+If the reader of the output goes away early, the status is that of the first error so far, or 0.
+
+Standard error has the verdict on the stream and its quirks. It also names what was lost, with the option that raises a
+limit.";
 
 const SSE_EXIT: &str = "\
 Exit status:
@@ -63,9 +63,6 @@ Exit status:
 #[derive(Debug, Parser)]
 #[command(name = "deltawire", version, after_help = EXIT, subcommand_required = true)]
 pub struct Cli {
-    /// Whether check prints in color; auto: on a terminal, unless NO_COLOR is set
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: ColorChoice,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -99,7 +96,8 @@ pub enum Command {
     Stats(Stats),
     /// Pass standard input on, and keep it with the times at which it came
     ///
-    /// A recording is a plain file of JSON lines. stats reads it with its times, and replay plays it.
+    /// A recording is a plain file of JSON lines. Every command reads the bytes in it, stats also their times, and replay
+    /// plays it.
     #[command(after_help = RECORD_EXIT)]
     Record(Record),
     /// Play a recording at its pace, to standard output or as an HTTP server for tests
@@ -121,7 +119,6 @@ pub enum Command {
         shell: Shell,
     },
     /// Write the manual pages, one for each command, to a folder
-    #[command(hide = true)]
     Man {
         /// The folder
         folder: PathBuf,
@@ -221,6 +218,9 @@ pub struct Check {
     /// How many findings of each code to print of a file; all of them are counted
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub each: u64,
+    /// Whether to print in color; auto: on a terminal, unless NO_COLOR is set
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
     /// Print the table of rules, and read nothing
     #[arg(long, conflicts_with = "files")]
     pub rules: bool,
@@ -240,14 +240,14 @@ pub struct Stats {
 
 #[derive(Args, Debug)]
 pub struct Record {
-    /// The recording to write [default: recording.jsonl, which is not written over]
+    /// The recording to write, which must not be there yet (unless it is no plain file) [default: recording.jsonl]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Debug)]
 pub struct Replay {
-    /// The recording to play
+    /// The recording to play; standard input if it is - (not with --serve)
     pub file: PathBuf,
     /// Play N times as fast as it was recorded; 0 does not wait at all
     #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed)]

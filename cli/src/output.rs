@@ -35,6 +35,12 @@ pub fn escape<'t>(text: &'t str, kept: &[char]) -> Cow<'t, str> {
     Cow::Owned(safe)
 }
 
+/// Returns the line, cut after so many characters, with `…` for the rest.
+pub fn cut(line: &str, most: usize) -> Cow<'_, str> {
+    let end = line.char_indices().nth(most).and_then(|(end, _)| line.get(..end));
+    end.map_or(Cow::Borrowed(line), |start| Cow::Owned(format!("{start}\u{2026}")))
+}
+
 /// Writes one line to standard error, with control characters escaped. Ignores errors, because standard error may be
 /// closed.
 pub fn complain(line: impl Display) {
@@ -151,6 +157,8 @@ pub struct StatusLine {
 impl StatusLine {
     /// How long a line stays at least.
     const STAYS: Duration = Duration::from_millis(100);
+    /// How many characters of a line are shown. With `…` it fits into 80 columns, because a longer one would leave rows behind.
+    const SHOWN: usize = 78;
 
     /// A line that is shown only after this time.
     pub fn after(wait: Duration, is_wanted: bool) -> Self {
@@ -162,7 +170,7 @@ impl StatusLine {
         if self.is_wanted && Instant::now() >= self.next {
             self.next = Instant::now() + Self::STAYS;
             IS_SHOWN.store(true, Ordering::Relaxed);
-            let _ = write!(io::stderr(), "\r\u{1b}[K{}", escape(&line(), &[]));
+            let _ = write!(io::stderr(), "\r\u{1b}[K{}", cut(&escape(&line(), &[]), Self::SHOWN));
         }
     }
 

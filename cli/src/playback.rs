@@ -1,8 +1,8 @@
 //! Plays a recording, or a plain file, at its pace and with the faults that are wanted.
 
+use crate::input::{Input, Timed};
 use crate::options::Replay;
 use crate::report::Failure;
-use crate::source::{Source, Timed};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -26,12 +26,12 @@ pub struct Played {
 /// Plays a stream: gives `send` the bytes of each read when they are due.
 pub fn play(options: &Replay, mut send: impl FnMut(&[u8]) -> io::Result<()>) -> Result<Played, Failure> {
     let began = Instant::now();
-    let mut source = Source::open(Some(&options.file), None, began)?;
+    let mut input = Input::open(Some(&options.file), None)?;
     let mut pace = Pace { began, speed: options.speed, stalled: Duration::ZERO };
     let (mut sent, mut stall) = (0, options.stall.map(Duration::from_millis));
     let limit = options.cut.unwrap_or(u64::MAX).min(options.reset_at.unwrap_or(u64::MAX));
     loop {
-        let next = source.next()?;
+        let next = input.next_timed()?;
         // Before the wait for what comes next, which is later by as much.
         if let Some(wait) = stall.filter(|_| sent >= options.stall_at) {
             pace.stall(wait);
@@ -57,7 +57,7 @@ pub fn play(options: &Replay, mut send: impl FnMut(&[u8]) -> io::Result<()>) -> 
             return Ok(Played { ending: if is_reset { Ending::Reset } else { Ending::Cut }, bytes: sent });
         }
     }
-    pace.wait(source.ended());
+    pace.wait(input.at());
     Ok(Played { ending: Ending::Whole, bytes: sent })
 }
 
@@ -72,8 +72,8 @@ struct Pace {
 impl Pace {
     /// Waits for the time that was recorded. Without a time, or at speed 0, it does not wait.
     fn wait(&self, at: Option<Duration>) {
-        let scaled = at.filter(|_| self.speed > 0.0).map(|at| at.as_secs_f64() / self.speed);
-        let Some(due) = scaled.and_then(|due| Duration::try_from_secs_f64(due).ok()) else { return };
+        let Some(at) = at.filter(|_| self.speed > 0.0) else { return };
+        let due = Duration::try_from_secs_f64(at.as_secs_f64() / self.speed).unwrap_or(Duration::MAX);
         std::thread::sleep(due.saturating_add(self.stalled).saturating_sub(self.began.elapsed()));
     }
 

@@ -10,7 +10,7 @@
 //! Each line but the first and the last is a read: the microseconds since the recording began, and the bytes, as text if they
 //! are UTF-8. A recording that was broken off has no last line.
 
-use crate::report::Failure;
+use crate::output::complain;
 use serde_json::{json, Value};
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Read, Write};
@@ -49,23 +49,24 @@ impl<W: Write> Recorder<W> {
     }
 }
 
-/// Reads a recording.
+/// Reads the bytes of a recording. A call of `read` never takes more than was one read when it was recorded.
 pub struct Recording {
     name: String,
     lines: Box<dyn BufRead>,
+    /// How many lines were read, and how many bytes they have.
     line: u64,
+    consumed: u64,
+    is_over: bool,
     bytes: Vec<u8>,
-    /// When the last line came.
+    /// How many of these bytes were taken.
+    taken: usize,
     at: Duration,
 }
 
 impl Recording {
     pub fn new(name: String, lines: Box<dyn BufRead>) -> Recording {
-        Recording { name, lines, line: 0, bytes: Vec::new(), at: Duration::ZERO }
-    }
-
-    pub fn name(&self) -> &str {
-        &self.name
+        let (bytes, at) = (Vec::new(), Duration::ZERO);
+        Recording { name, lines, line: 0, consumed: 0, is_over: false, bytes, taken: 0, at }
     }
 
     /// When the last read came; after the last one, when the end came.
@@ -73,20 +74,31 @@ impl Recording {
         self.at
     }
 
-    /// The bytes of the last read.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// How many bytes of the recording itself were read.
+    pub fn consumed(&self) -> u64 {
+        self.consumed
     }
 
-    /// Returns the bytes of the next read, or `None` at the end.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, Failure> {
-        loop {
-            let line = self.read_line()?;
+    /// Goes on to the next line with bytes. Returns whether there is one.
+    fn advance(&mut self) -> io::Result<bool> {
+        while !self.is_over {
+            let mut line = Vec::new();
+            self.consumed += (&mut self.lines).take(LINE).read_until(b'\n', &mut line)? as u64;
             if line.is_empty() {
-                return Ok(None);
+                break;
             }
             self.line += 1;
-            let line: Value = serde_json::from_slice(&line).map_err(|error| self.fault(error))?;
+            let is_last = !line.ends_with(b"\n") && (line.len() as u64) < LINE;
+            let line: Value = match serde_json::from_slice(&line) {
+                Err(error) if error.is_eof() && is_last => {
+                    let Recording { name, line, .. } = self;
+                    complain(format_args!(
+                        "{name}: the recording was cut inside line {line}; what came before is read"
+                    ));
+                    break;
+                }
+                line => line.map_err(|error| self.fault(error))?,
+            };
             if self.line == 1 {
                 match line["deltawire_recording"].as_u64() {
                     Some(1) => continue,
@@ -97,7 +109,7 @@ impl Recording {
             // A clock that was set back would be a fault of the recording, not of the stream.
             self.at = self.at.max(Duration::from_micros(us));
             if line["end"] == true {
-                return Ok(None);
+                break;
             }
             let bytes = match (line["text"].as_str(), line["hex"].as_str()) {
                 (Some(text), None) => Some(text.as_bytes().to_vec()),
@@ -105,20 +117,27 @@ impl Recording {
                 _ => None,
             };
             self.bytes = bytes.ok_or_else(|| self.fault("there are no bytes (`text` or `hex`)"))?;
-            return Ok(Some(&self.bytes));
+            self.taken = 0;
+            return Ok(true);
         }
+        self.is_over = true;
+        Ok(false)
     }
 
-    fn read_line(&mut self) -> Result<Vec<u8>, Failure> {
-        let mut line = Vec::new();
-        let read = (&mut self.lines).take(LINE).read_until(b'\n', &mut line);
-        read.map_err(|error| Failure::Read(self.name.clone(), error))?;
-        Ok(line)
+    fn fault(&self, what: impl std::fmt::Display) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, format!("line {} of the recording: {what}", self.line))
     }
+}
 
-    fn fault(&self, what: impl std::fmt::Display) -> Failure {
-        let what = io::Error::new(io::ErrorKind::InvalidData, format!("line {} of the recording: {what}", self.line));
-        Failure::Read(self.name.clone(), what)
+impl Read for Recording {
+    fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let len = self.bytes.get(self.taken..).unwrap_or_default().read(room)?;
+            self.taken += len;
+            if len > 0 || room.is_empty() || !self.advance()? {
+                return Ok(len);
+            }
+        }
     }
 }
 
@@ -135,15 +154,18 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let pairs = digits.as_bytes().chunks(2);
-    pairs
-        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|pair| pair.len() == 2)?, 16).ok())
-        .collect()
+    let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = |pair: &[u8]| match *pair {
+        [high, low] => Some(digit(high)? << 4 | digit(low)?),
+        _ => None,
+    };
+    digits.as_bytes().chunks(2).map(byte).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{from_hex, hex, Recorder, Recording, MAGIC};
+    use std::io::Read;
     use std::time::Duration;
 
     #[test]
@@ -156,31 +178,37 @@ mod tests {
         }
         recorder.end(Duration::from_micros(100)).unwrap();
         assert!(written.starts_with(MAGIC));
+        let len = written.len() as u64;
+        written.extend_from_slice(b"{}\n");
         let mut recording = Recording::new("r".into(), Box::new(std::io::Cursor::new(written)));
+        let mut room = [0; 64];
         for (us, bytes) in reads {
-            assert_eq!(recording.next().unwrap(), Some(bytes));
-            assert_eq!(recording.at(), Duration::from_micros(us));
+            let read = recording.read(&mut room).unwrap();
+            assert_eq!((&room[..read], recording.at()), (bytes, Duration::from_micros(us)));
         }
-        assert_eq!(recording.next().unwrap(), None);
-        assert_eq!(recording.at(), Duration::from_micros(100));
+        // What follows the end is not read.
+        for _ in 0..2 {
+            assert_eq!(recording.read(&mut room).unwrap(), 0);
+            assert_eq!((recording.at(), recording.consumed()), (Duration::from_micros(100), len));
+        }
     }
 
     #[test]
     fn a_fault_names_its_line() {
         for (lines, fault) in [
-            ("{\"deltawire_recording\":2}\n", "r: line 1 of the recording: the recording is of a later version"),
-            ("{\"deltawire_recording\":1}\n{}\n", "r: line 2 of the recording: there is no time (`us`)"),
+            ("{\"deltawire_recording\":2}\n", "line 1 of the recording: the recording is of a later version"),
+            ("{\"deltawire_recording\":1}\n{}\n", "line 2 of the recording: there is no time (`us`)"),
             (
                 "{\"deltawire_recording\":1}\n{\"us\":1}",
-                "r: line 2 of the recording: there are no bytes (`text` or `hex`)",
+                "line 2 of the recording: there are no bytes (`text` or `hex`)",
             ),
             (
                 "{\"deltawire_recording\":1}\n{\"us\":1,\"hex\":\"abc\"}",
-                "r: line 2 of the recording: there are no bytes (`text` or `hex`)",
+                "line 2 of the recording: there are no bytes (`text` or `hex`)",
             ),
         ] {
             let mut recording = Recording::new("r".into(), Box::new(lines.as_bytes()));
-            assert_eq!(recording.next().unwrap_err().to_string(), fault);
+            assert_eq!(recording.read(&mut [0]).unwrap_err().to_string(), fault);
         }
     }
 
@@ -188,5 +216,6 @@ mod tests {
     fn hex_has_two_digits_for_a_byte() {
         assert_eq!((hex(&[0, 255, 16]).as_str(), from_hex("00ff10").unwrap()), ("00ff10", vec![0, 255, 16]));
         assert_eq!((from_hex("0"), from_hex("zz"), from_hex("\u{e9}0")), (None, None, None));
+        assert_eq!(from_hex("+1+2"), None);
     }
 }

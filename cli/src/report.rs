@@ -88,6 +88,17 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
     status(&end)
 }
 
+/// The end in words, with the escapes of this command in what came: the library has `\u{7f}` for `\u007f`.
+pub fn verdict(end: &End) -> String {
+    let words = end.to_string();
+    let mut parts = words.split("\\u{");
+    let mut verdict = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        verdict += &part.split_once('}').map_or(format!("\\u{{{part}"), |(code, rest)| format!("\\u{code:0>4}{rest}"));
+    }
+    verdict
+}
+
 /// Reports what the stream ended inside of.
 pub fn pending(end: &End) {
     match end.pending {
@@ -99,13 +110,12 @@ pub fn pending(end: &End) {
 }
 
 /// Reports how often the stream had each quirk.
-pub fn quirks(count: impl Fn(Quirk) -> u64) {
+pub fn quirks(counted: impl Fn(Quirk) -> u64) {
     for &quirk in Quirk::ALL {
-        let times = count(quirk);
+        let times = counted(quirk);
         if times > 0 {
-            let unit = if times == 1 { "time" } else { "times" };
             let raise = if quirk == Quirk::LongId { "; --max-id-len raises the limit" } else { "" };
-            complain(format_args!("quirk {}: {quirk} ({times} {unit}{raise})", quirk.code()));
+            complain(format_args!("quirk {}: {quirk} ({}{raise})", quirk.code(), count(times, "time")));
         }
     }
 }

@@ -1,19 +1,23 @@
 //! A small HTTP/1.1 server for tests: it answers each request with the stream that is played, chunk by chunk.
 
+use crate::input::Input;
 use crate::options::Replay;
 use crate::output::complain;
 use crate::playback::{play, Ending, Played};
 use crate::report::Failure;
-use crate::source::Source;
+use crate::unsent::wait_until_taken;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How many bytes the head of a request may have.
 const HEAD: u64 = 64 * 1024;
 /// How long a client may take for each piece of its request.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long no client is answered after one could not be.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// The parts of a request that matter.
 struct Request {
@@ -25,27 +29,43 @@ struct Request {
 
 /// Serves until the process is ended. Prints the address on standard error.
 pub fn serve(options: &Replay, address: &str) -> Result<u8, Failure> {
-    let failed = |error| Failure::Read(address.to_owned(), error);
+    let failed = |error: io::Error| {
+        let error = match error.kind() {
+            io::ErrorKind::InvalidInput => io::Error::other("it must be HOST:PORT, as in 127.0.0.1:8080"),
+            _ => error,
+        };
+        Failure::Read(format!("--serve {address}"), error)
+    };
     let listener = TcpListener::bind(address).map_err(failed)?;
     let kind = content_type(options)?;
     complain(format_args!("serving {} at http://{}/", options.file.display(), listener.local_addr().map_err(failed)?));
     let options = Arc::new(options.clone());
     for client in listener.incoming() {
-        let Ok(client) = client else { continue };
         let options = options.clone();
-        std::thread::spawn(move || match answer(&options, &client, kind) {
-            Ok(line) => complain(line),
-            Err(failure) if failure.is_broken_pipe() => complain("the client left"),
-            Err(failure) => complain(failure),
+        let answered = client.and_then(|client| {
+            std::thread::Builder::new().spawn(move || match answer(&options, &client, kind) {
+                Ok(line) => complain(line),
+                Err(failure) if failure.is_broken_pipe() => complain("the client left"),
+                Err(failure) => complain(failure),
+            })
         });
+        if let Err(error) = answered {
+            // Too many clients, for example.
+            complain(format_args!("a client could not be answered: {error}"));
+            std::thread::sleep(PAUSE);
+        }
     }
     Ok(0)
 }
 
 /// The type that a server would send with these bytes.
 fn content_type(options: &Replay) -> Result<&'static str, Failure> {
-    let mut source = Source::open(Some(&options.file), None, Instant::now())?;
-    let first = source.next()?.map_or(&[][..], |first| first.bytes);
+    let mut input = Input::open(Some(&options.file), None)?;
+    if !input.is_file() || options.file == Path::new("-") {
+        let why = io::Error::other("--serve reads it for each client, so it must be a plain file");
+        return Err(Failure::Read(input.name().to_owned(), why));
+    }
+    let first = input.next()?.unwrap_or_default();
     let is_json = matches!(first.trim_ascii_start().first(), Some(b'{' | b'['));
     Ok(if is_json { "application/json" } else { "text/event-stream" })
 }
@@ -54,13 +74,22 @@ fn content_type(options: &Replay) -> Result<&'static str, Failure> {
 fn answer(options: &Replay, client: &TcpStream, kind: &str) -> Result<String, Failure> {
     let _ = client.set_nodelay(true);
     let _ = client.set_read_timeout(Some(PATIENCE));
-    let request = read_request(client).map_err(|error| Failure::Read("a request".into(), error))?;
     let mut out = client;
+    let request = read_request(client).map_err(|error| {
+        if error.kind() == io::ErrorKind::InvalidData {
+            let _ = out.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+        let is_late = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+        Failure::Read("a request".into(), if is_late { io::Error::other("it timed out") } else { error })
+    })?;
     let framing = if request.is_chunked { "Transfer-Encoding: chunked\r\n" } else { "" };
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nCache-Control: no-cache\r\n{framing}Connection: close\r\n\r\n"
     );
     out.write_all(head.as_bytes()).map_err(Failure::Write)?;
+    if request.line.starts_with("HEAD ") {
+        return Ok(format!("{}: 0 bytes", request.line));
+    }
     let Played { ending, bytes } = play(options, |bytes| {
         if !request.is_chunked {
             return out.write_all(bytes);
@@ -74,14 +103,18 @@ fn answer(options: &Replay, client: &TcpStream, kind: &str) -> Result<String, Fa
     let how = match ending {
         Ending::Whole if request.is_chunked => {
             out.write_all(b"0\r\n\r\n").map_err(Failure::Write)?;
-            ""
+            String::new()
         }
-        Ending::Whole => "",
-        Ending::Cut => ", cut",
+        Ending::Whole => String::new(),
+        Ending::Cut => ", cut".into(),
         Ending::Reset => {
+            let lost = wait_until_taken(client);
             // A connection that closes at once, whatever was not sent, is reset.
             let _ = socket2::SockRef::from(client).set_linger(Some(Duration::ZERO));
-            ", reset"
+            match lost {
+                0 => ", reset".into(),
+                lost => format!(", reset; the client did not take the last {lost} of them"),
+            }
         }
     };
     Ok(format!("{}: {bytes} bytes{how}", request.line))
@@ -91,16 +124,18 @@ fn answer(options: &Replay, client: &TcpStream, kind: &str) -> Result<String, Fa
 fn read_request(mut client: &TcpStream) -> io::Result<Request> {
     let mut reader = BufReader::new(client);
     let mut head = (&mut reader).take(HEAD);
+    let wrong = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let mut line = || {
         let mut line = Vec::new();
         head.read_until(b'\n', &mut line)?;
         if line.pop() != Some(b'\n') {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the head of the request is cut, or too long"));
+            return Err(wrong("the head of the request is cut, or too long"));
         }
         Ok(String::from_utf8_lossy(line.trim_ascii_end()).into_owned())
     };
     let first = line()?;
-    let (request, version) = first.rsplit_once(' ').unwrap_or((&first, ""));
+    let version = first.rsplit_once(' ').filter(|(_, version)| version.starts_with("HTTP/1."));
+    let (request, version) = version.ok_or_else(|| wrong("it is not of HTTP/1"))?;
     let request = Request { line: request.to_owned(), is_chunked: version == "HTTP/1.1" };
     let (mut len, mut is_chunked, mut expects) = (0, false, false);
     loop {

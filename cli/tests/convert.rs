@@ -107,5 +107,19 @@ data: [DONE]
     let expected = "deltawire: 1 update left out, for which Anthropic Messages has no place\n";
     assert!(converted.err.ends_with(expected), "{}", converted.err);
     assert_eq!(run_with("convert", &["--to", "chat"], "").out, "");
+    // What is lost is said once, with how often.
+    let call = |at: u32| format!(r#"{{"index":{at},"id":"c{at}","function":{{"name":"f","arguments":"{{}}"}}}}"#);
+    let calls = (0..40).map(call).collect::<Vec<_>>().join(",");
+    let choice = |index: u32, delta: &str| format!(r#"{{"index":{index},"delta":{{{delta}}},"finish_reason":"stop"}}"#);
+    let choices = (0..70).map(|at| choice(at, r#""content":"a""#)).collect::<Vec<_>>().join(",");
+    let calls = choice(0, &format!(r#""tool_calls":[{calls}]"#));
+    for (choices, said) in
+        [(calls, "more tool calls than 32 (24 times)"), (choices, "the index of the choice is 64 or more (12 times)")]
+    {
+        let converted =
+            run_with("convert", &["--to", "chat"], &format!("data: {{\"choices\":[{choices}]}}\n\ndata: [DONE]\n\n"));
+        let lines: Vec<_> = converted.err.lines().filter(|line| !line.contains(": verdict: ")).collect();
+        assert_eq!((lines, converted.status), (vec![&*format!("deltawire: left out: {said}")], 3));
+    }
     assert_eq!(run_with("convert", &["--to", "gemini"], "").status, 1);
 }

@@ -126,6 +126,22 @@ fn a_limit_is_named_with_its_option() {
             }
         }
     }
+    for command in ALL {
+        let lines = |input: &str| run_with(command, &[], input).err.matches("than there is room for").count();
+        assert!(lines(&[&choices, &*choices, DONE].concat()) <= 1, "{command}");
+    }
+    let ran = run_with("text", &[], &[&*choices, &choices, &calls].concat());
+    let first = |index: usize| choices.match_indices("data").nth(index).expect("a chunk").0;
+    let (choice, call) = (first(128), 2 * choices.len());
+    let room =
+        |what: &str, of: String| format!("more {what} than there is room for ({of}; no option raises that limit)");
+    assert_eq!(
+        reports(&ran.err)[..2],
+        [
+            room("choices", format!("2 times, first at choice 128, in the event at byte {choice}")),
+            room("tool calls", format!("1 time, first at choice 0, in the event at byte {call}")),
+        ]
+    );
     let ran = run_with("sse", &["--max-event-len=200"], &long);
     assert_eq!(
         (ran.status, reports(&ran.err)),
@@ -209,12 +225,12 @@ fn text_reports_what_else_the_answer_is() {
 }
 
 #[test]
-fn text_prints_the_code_and_type_of_an_error() {
+fn text_prints_an_error_as_the_library_does() {
     for (error, line) in [
-        ("{\"message\":\"no\",\"code\":429}", "error: no (code 429)"),
-        ("{\"message\":\"no\",\"type\":\"t\",\"code\":\"c\"}", "error: no (code c, type t)"),
-        ("{\"message\":\"no\",\"type\":\"t\",\"code\":null}", "error: no (type t)"),
-        ("{\"code\":429}", "error: code 429"),
+        ("{\"message\":\"no\",\"code\":429}", "error: no (429)"),
+        ("{\"message\":\"no\",\"type\":\"t\",\"code\":\"c\"}", "error: no (c)"),
+        ("{\"message\":\"no\",\"type\":\"t\",\"code\":null}", "error: no (t)"),
+        ("{\"code\":429}", "error: an error without a message (429)"),
         ("\"no\"", "error: no"),
     ] {
         let ran = run_with("text", &[], &format!("data: {{\"error\":{error}}}\n\n"));

@@ -2,7 +2,7 @@
 
 mod command;
 
-use command::{any, on_terminal, on_terminal_with, run, spawn, BINARY};
+use command::{any, fresh, on_terminal, on_terminal_with, run, spawn, BINARY};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -47,6 +47,9 @@ fn binary_and_empty_input_is_named() {
             let ran = run(command, &[path.to_str().expect("UTF-8")]);
             assert_eq!(ran.status, 4, "{command} {what}");
             assert!(ran.out.contains(what), "{command} {what}: {}", ran.out);
+            // One form of escapes, in the verdict and behind it.
+            let escaped = ran.out.contains("\\u001b[2J") && ran.err.contains("\\u001b[2J");
+            assert!(escaped == bytes.contains(&0x1b) && !ran.out.contains("\\u{"), "{command} {what}: {}", ran.out);
             assert!(!(ran.out + &ran.err).contains('\u{1b}'), "{command} {what}");
         }
     }
@@ -90,7 +93,7 @@ fn a_reader_that_goes_away_is_no_error() {
     for (arguments, status) in [
         (&["check", "--each", "100000", "-"][..], 5),
         (&["stats"], 0),
-        (&["record", "-o", folder().join("gone.jsonl").to_str().expect("UTF-8")], 0),
+        (&["record", "-o", &fresh("gone.jsonl")], 0),
         (&["check", "--rules"], 0),
         (&["completions", "bash"], 0),
     ] {
@@ -111,8 +114,7 @@ fn a_reader_that_goes_away_is_no_error() {
 #[cfg(unix)]
 #[test]
 fn an_interruption_is_named_and_keeps_what_came() {
-    let recorded = folder().join("interrupted.jsonl");
-    let recorded = recorded.to_str().expect("UTF-8");
+    let recorded = &*fresh("interrupted.jsonl");
     let clean = std::fs::read(fault("chat-id-changed")).expect("the stream");
     for (arguments, wanted) in [
         (&["check"][..], "chat-id-changed"),
@@ -142,8 +144,13 @@ fn an_interruption_is_named_and_keeps_what_came() {
     assert!(played.stdout == clean);
 }
 
-const COMMANDS: [&str; 10] =
-    ["text", "message", "events", "convert", "check", "stats", "record", "replay", "sse", "completions"];
+const COMMANDS: [&str; 11] =
+    ["text", "message", "events", "convert", "check", "stats", "record", "replay", "sse", "completions", "man"];
+
+/// A line of a manual page without its fonts.
+fn plain(line: &str) -> String {
+    line.replace("\\fB", "").replace("\\fR", "").replace("\\-", "-")
+}
 
 #[test]
 fn shells_and_man_know_every_command() {
@@ -157,11 +164,20 @@ fn shells_and_man_know_every_command() {
     let pages = folder().join("man");
     std::fs::create_dir_all(&pages).expect("a folder");
     assert_eq!(run("man", &[pages.to_str().expect("UTF-8")]).status, 0);
+    let page = |name: String| std::fs::read_to_string(pages.join(name + ".1")).expect("the page");
+    let help = any(&["--help"], "").out;
     for command in COMMANDS {
-        let page = std::fs::read_to_string(pages.join(format!("deltawire-{command}.1"))).expect("the page");
-        assert!(page.contains(".SH SYNOPSIS"), "{command}: {page}");
+        let page = page(format!("deltawire-{command}"));
+        let (_, synopsis) = page.split_once(".SH SYNOPSIS\n").expect("a synopsis");
+        let usage = any(&[command, "--help"], "").out;
+        let (_, usage) = usage.split_once("Usage: ").expect("a usage");
+        assert_eq!(synopsis.lines().next().map(plain), usage.lines().next().map(str::to_owned));
+        assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
+        assert_eq!(page.contains("color"), command == "check", "{command}: {page}");
+        let has_status = page.contains(".SH EXIT STATUS\n");
+        assert!(has_status == usage.contains("Exit status") && !page.contains("EXTRA"), "{command}: {page}");
     }
-    assert!(std::fs::read_to_string(pages.join("deltawire.1")).expect("the page").contains("Exit status:"));
+    assert!(page("deltawire".into()).contains("deltawire\\-man(1)"));
     assert_eq!(run("man", &["/nonexistent"]).status, 1);
 }
 
@@ -174,7 +190,7 @@ fn findings_have_colors_where_they_are_wanted() {
     let Some(screen) = on_terminal(&["check", &stream]) else { return };
     assert!(colored(&screen), "{screen:?}");
     let plain = |screen: Option<String>| !screen.expect("a terminal").contains('\u{1b}');
-    assert!(plain(on_terminal(&["--color", "never", "check", &stream])));
+    assert!(plain(on_terminal(&["check", "--color", "never", &stream])));
     assert!(plain(on_terminal_with(&[("NO_COLOR", "1")], &["check", &stream])));
     assert!(plain(on_terminal_with(&[("TERM", "dumb")], &["check", &stream])));
 }

@@ -2,11 +2,11 @@
 
 mod command;
 
-use command::{on_terminal, run, run_with, sample, samples, spawn};
+use command::{fresh, on_terminal, run, run_with, sample, samples, spawn};
 use serde_json::{json, Value};
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 fn stats(name: &str) -> Value {
@@ -86,6 +86,19 @@ fn a_pipe_has_times() {
 }
 
 #[test]
+fn each_choice_has_its_finish_reason() {
+    let finish = |index: u32, reason: &str| {
+        format!("data: {{\"choices\":[{{\"index\":{index},\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\n")
+    };
+    let stream = [finish(1, "length"), finish(0, "stop"), finish(2, "own")].concat();
+    let ran = run_with("stats", &[], &stream);
+    assert!(ran.out.contains("finish  stop, length (choice 1), own (choice 2)\n"), "{}", ran.out);
+    let stats: Value = serde_json::from_str(&run_with("stats", &["--json"], &stream).out).expect("JSON");
+    assert_eq!(stats["finish_reasons"], json!({"0": "stop", "1": "length", "2": "own"}));
+    assert_eq!(stats["finish_reason"], json!("stop"));
+}
+
+#[test]
 fn a_plain_file_has_no_plot() {
     let ran = run("stats", &["--plot", "/nonexistent/a.svg", &sample("usage.sse")]);
     assert!(ran.status == 0 && ran.err.starts_with("deltawire: no plot: "), "{}", ran.err);
@@ -99,6 +112,33 @@ fn a_terminal_gets_statistics_without_what_it_would_obey() {
     let Some(screen) = on_terminal(&["stats", &evil]) else { return };
     assert!(screen.contains("model m\\u001b[2J\n"), "{screen:?}");
     assert!(!screen.contains('\u{1b}'), "{screen:?}");
+}
+
+/// A longer line would leave a row behind each time it changes.
+#[cfg(unix)]
+#[test]
+fn the_line_of_a_live_stream_fits_into_80_columns() {
+    let fifo = fresh("live");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo runs").success());
+    let events = content(&"a".repeat(100_000)).repeat(100);
+    let writer = std::thread::spawn({
+        let fifo = fifo.clone();
+        move || {
+            let mut pipe = std::fs::OpenOptions::new().write(true).open(fifo).expect("the pipe");
+            for _ in 0..4 {
+                pipe.write_all(events.as_bytes()).expect("it reads");
+                std::thread::sleep(Duration::from_millis(120));
+            }
+        }
+    });
+    // Without a terminal nobody would read the pipe.
+    let screen = on_terminal(&["stats", &fifo]).unwrap_or_else(|| run("stats", &[&fifo]).out);
+    writer.join().expect("it wrote");
+    let lines: Vec<_> = screen.split("\r\u{1b}[K").skip(1).filter(|line| line.contains("bytes of text, ")).collect();
+    assert!(lines.len() > 2 || !screen.contains('\u{1b}'), "{screen:?}");
+    for line in lines {
+        assert!(line.lines().next().expect("a line").chars().count() < 80, "{line:?}");
+    }
 }
 
 #[test]

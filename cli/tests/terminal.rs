@@ -67,7 +67,7 @@ fn a_line_of_the_command_is_not_glued_to_the_text() {
     };
     let error = "data: {\"error\":{\"message\":\"no\",\"code\":429}}\n\n";
     let all = [&chunk(0, "one"), error, &chunk(0, "two\\n"), error, &chunk(0, "three")].concat();
-    let report = "deltawire: error: no (code 429)\n";
+    let report = "deltawire: error: no (429)\n";
     let Some(screen) = on_terminal(&["text", &file("glued.sse", &all)]) else { return };
     let shown = format!("one\n{report}two\n{report}three\n");
     assert!(screen.starts_with(&shown), "{screen}");

@@ -418,7 +418,8 @@ mod tests {
         ];
         let (mut by_one_walk, mut only_texts) = (0, 0);
         for (protocol, events) in events {
-            let (mut state, mut slow) = (DialectState::new(Some(protocol), false), DialectState::new(Some(protocol), false));
+            let (mut state, mut slow) =
+                (DialectState::new(Some(protocol), false), DialectState::new(Some(protocol), false));
             for event in events {
                 let (expected, _) = read_by(&mut slow, event, true).unwrap();
                 if let Some((found, has_only_text)) = read_by(&mut state, event, false) {

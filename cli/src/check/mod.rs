@@ -10,7 +10,7 @@ mod members;
 mod responses;
 pub mod rules;
 
-use crate::report::is_foreign;
+use crate::report::{is_foreign, verdict};
 use deltawire::chat::{ApiError, Chunk};
 use deltawire::delta::FinishKind;
 use deltawire::json::Value;
@@ -99,7 +99,7 @@ impl Checker {
         (findings.offset, findings.protocol) = (end.offset, protocol);
         if is_foreign(end) {
             let is_other = end.verdict == Verdict::OtherProtocol;
-            return findings.add(if is_other { &rules::NOT_JUDGED } else { &rules::NO_STREAM }, end);
+            return findings.add(if is_other { &rules::NOT_JUDGED } else { &rules::NO_STREAM }, verdict(end));
         }
         match end.pending {
             Pending::Nothing => {}

@@ -47,6 +47,7 @@ impl Rule {
 const SSE: &[&str] = &["WHATWG HTML, 9.2 Server-sent events"];
 const JSON: &[&str] = &["RFC 8259"];
 const LIMITS: &[&str] = &["docs/command.md"];
+const JUDGED: &[&str] = &["docs/check.md"];
 const QUIRKS: &[&str] = &["docs/quirks.md"];
 const CHUNK: &[&str] = &["OpenAI API reference, Chat Completions, The chat completion chunk object"];
 const CHAT: &[&str] = &["OpenAI API reference, Chat Completions, Streaming"];
@@ -86,7 +87,7 @@ macro_rules! rules {
 rules! {
     // Every protocol.
     NO_STREAM = "no-stream", Error, SSE, "the response is an event stream of a response";
-    NOT_JUDGED = "not-judged", Error, LIMITS, "the stream is of a protocol that this command judges";
+    NOT_JUDGED = "not-judged", Error, JUDGED, "the stream is of a protocol that this command judges";
     STREAM_CUT = "stream-cut", Error, ENDS, "the stream comes to the end that its protocol has";
     EVENT_CUT = "event-cut", Error, SSE, "a blank line ends each event";
     API_ERROR = "api-error", Error, ERRORS, "the API reports no error, and no choice ends because of one";

@@ -3,8 +3,9 @@
 use crate::options::Cli;
 use crate::output::Output;
 use crate::report::Failure;
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
+use clap_mangen::Man;
 use std::io::Write;
 use std::path::Path;
 
@@ -22,6 +23,19 @@ pub fn completions(shell: Shell) -> Result<u8, Failure> {
 
 /// Writes a manual page for the command and for each of its commands.
 pub fn man(folder: &Path) -> Result<u8, Failure> {
-    let written = clap_mangen::generate_to(Cli::command(), folder);
+    let mut whole = Cli::command().disable_help_subcommand(true);
+    whole.build();
+    let write = |command: &Command| {
+        // The generator's own synopsis has the options without their values.
+        let usage = command.clone().render_usage().to_string();
+        let command = command.clone().override_usage(usage.trim_start_matches("Usage: ").to_owned());
+        let man = Man::new(command).source(concat!("deltawire ", env!("CARGO_PKG_VERSION")));
+        let mut page = Vec::new();
+        man.render(&mut page)?;
+        // What follows the options has another name there.
+        let page = String::from_utf8_lossy(&page).replace(".SH EXTRA\nExit status:\n", ".SH EXTRA\n");
+        std::fs::write(folder.join(man.get_filename()), page.replace(".SH EXTRA\n", ".SH EXIT STATUS\n"))
+    };
+    let written = std::iter::once(&whole).chain(whole.get_subcommands()).try_for_each(write);
     written.map(|()| 0).map_err(|error| Failure::Read(folder.display().to_string(), error))
 }

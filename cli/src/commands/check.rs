@@ -9,7 +9,7 @@ use crate::interrupt;
 use crate::opening::Opening;
 use crate::options::Check;
 use crate::output::{complain, escape, Output, Style};
-use crate::report::{count, is_foreign, status, Failure, FOUND};
+use crate::report::{count, is_foreign, status, verdict, Failure, FOUND};
 use clap::ColorChoice;
 use deltawire::End;
 use serde_json::{json, Value as Json};
@@ -113,7 +113,7 @@ fn summarize(options: &Check, name: &str, checker: &Checker, end: &End, out: &mu
     let protocol = end.protocol.map(|protocol| protocol.text());
     let line = if options.json {
         let summary = json!({
-            "file": name, "summary": true, "protocol": protocol, "verdict": end.to_string(),
+            "file": name, "summary": true, "protocol": protocol, "verdict": verdict(end),
             "complete": end.is_complete(), "events": checker.events(), "bytes": end.offset,
             "errors": findings.errors, "warnings": findings.warnings, "codes": findings.counts,
         });
@@ -129,7 +129,7 @@ fn summarize(options: &Check, name: &str, checker: &Checker, end: &End, out: &mu
             protocol.unwrap_or("no protocol"),
             count(checker.events(), "event"),
             count(end.offset, "byte"),
-            escape(&end.to_string(), &[]),
+            escape(&verdict(end), &[]),
         );
         for (code, times) in findings.counts.iter().filter(|(_, times)| **times > options.each) {
             line += &format!("\n  {} more of {code}", times - options.each);

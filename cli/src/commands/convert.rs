@@ -3,7 +3,7 @@
 use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::output::complain;
-use crate::report::{Failure, TRUNCATED};
+use crate::report::{count, Failure, TRUNCATED};
 use deltawire::chat::Chunk;
 use deltawire::stream::Malformed;
 use deltawire::write::{Head, Out, Translator, WriteError};
@@ -27,10 +27,10 @@ pub fn run(options: &options::Convert) -> Result<u8, Failure> {
     let _ = converting.write(|translator, out| translator.end(out, status == 0));
     let _ = converting.out.flush();
     converting.out.check()?;
+    converting.out.report_lost();
     let (without_place, lost) = converting.translator.left_out();
     if without_place > 0 {
-        let updates = if without_place == 1 { "update" } else { "updates" };
-        complain(format_args!("{without_place} {updates} left out, for which {to} has no place"));
+        complain(format_args!("{} left out, for which {to} has no place", count(without_place, "update")));
     }
     Ok(if status == 0 && lost > 0 { TRUNCATED } else { status })
 }
@@ -51,7 +51,7 @@ impl Converting {
                 }
                 Ok(()) | Err(WriteError::NoPlace) => return Flow::Continue(()),
                 Err(error) => {
-                    complain(format_args!("left out: {error}"));
+                    self.out.lose(format_args!("left out: {error}"), "");
                     return Flow::Continue(());
                 }
             }

@@ -4,25 +4,29 @@ use crate::input::Input;
 use crate::opening::Opening;
 use crate::options::{Meaning, Reading};
 use crate::output::{complain, Output};
-use crate::report::{conclude, status_so_far, Failure, Met, TRUNCATED};
+use crate::report::{conclude, count, status_so_far, Failure, Met, TRUNCATED};
 use deltawire::json::{JsonError, JsonErrorKind};
 use deltawire::track::Tracker;
 use deltawire::{Error, Flow, Growing, Handler, Parser, Stop};
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// A parser with room for as many choices and tool calls as an assembler.
 pub type Wide = Parser<Growing, 2, Tracker<128, 256>>;
 
-/// Standard output and its first error. It also counts payloads that nest too deep, because only a handler sees these.
+/// Standard output and its first error. It also counts payloads that nest too deep, because only a handler sees these, and
+/// what was lost.
 pub struct Checked {
     out: Output,
     error: Option<io::Error>,
     too_deep: u64,
+    /// What was lost: how often, and what else is to be said of it.
+    lost: Vec<(String, u64, String)>,
 }
 
 impl Checked {
     pub fn new() -> Self {
-        Checked { out: Output::new(), error: None, too_deep: 0 }
+        Checked { out: Output::new(), error: None, too_deep: 0, lost: Vec::new() }
     }
 
     pub fn is_terminal(&self) -> bool {
@@ -43,6 +47,22 @@ impl Checked {
     /// Notes the fault of a payload that could not be read.
     pub fn note(&mut self, fault: JsonError) {
         self.too_deep += u64::from(fault.kind == JsonErrorKind::TooDeep);
+    }
+
+    /// Notes that something was lost. Of each such text, `more` is what the first one says beside how often it was lost.
+    pub fn lose(&mut self, text: impl Display, more: impl Display) {
+        let text = text.to_string();
+        match self.lost.iter_mut().find(|(known, ..)| *known == text) {
+            Some((_, times, _)) => *times += 1,
+            None => self.lost.push((text, 1, more.to_string())),
+        }
+    }
+
+    /// Reports what was lost since the last report, each text once.
+    pub fn report_lost(&mut self) {
+        for (text, times, more) in self.lost.drain(..) {
+            complain(format_args!("{text} ({}{more})", count(times, "time")));
+        }
     }
 
     pub fn flush(&mut self) -> Flow {
@@ -74,7 +94,9 @@ pub fn print(reading: &Reading, meaning: &Meaning, printer: &mut impl Printer) -
         Ok(()) => {
             let too_deep = printer.output().too_deep;
             let met = Met { count: |quirk| u64::from(parser.quirk_count(quirk)), too_deep };
-            conclude(&parser.end(), &met, &opening)
+            let status = conclude(&parser.end(), &met, &opening);
+            printer.output().report_lost();
+            status
         }
         Err(failure) if failure.is_broken_pipe() => status_so_far(&parser.end()),
         Err(failure) => return Err(failure),
@@ -113,23 +135,18 @@ fn read(
     printer.output().check()
 }
 
-/// Reports why the parser stopped. Returns whether something was left out, or an error if the output cannot be written.
+/// Notes why the parser stopped. Returns whether something was left out, or an error if the output cannot be written.
 fn has_lost(stop: Stop, printer: &mut impl Printer) -> Result<bool, Failure> {
     // The only errors here are limits, because the config makes no quirk an error.
     if let Stop::Error(error) = stop {
-        printer.end_line();
-        let what = match error {
-            Error::TooManyChoices { .. } => "choices",
-            Error::TooManyCalls { .. } => "tool calls",
-            error => {
-                complain(error);
-                return Ok(true);
-            }
+        let (what, raise) = match error {
+            Error::TooManyChoices { .. } => ("more choices than there is room for", "; no option raises that limit"),
+            Error::TooManyCalls { .. } => ("more tool calls than there is room for", "; no option raises that limit"),
+            _ => ("an index that is not an unsigned 32-bit integer", ""),
         };
-        let (choice, offset) = (error.choice().unwrap_or_default(), error.offset());
-        complain(format_args!(
-            "more {what} than there is room for, at choice {choice}, in the event at byte {offset}; no option raises that limit"
-        ));
+        let choice = error.choice().map(|choice| format!(" at choice {choice},")).unwrap_or_default();
+        let offset = error.offset();
+        printer.output().lose(what, format_args!(", first{choice} in the event at byte {offset}{raise}"));
         return Ok(true);
     }
     printer.output().check()?;

@@ -7,21 +7,20 @@ use crate::output::{complain, Output};
 use crate::recording::Recorder;
 use crate::report::Failure;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Error, ErrorKind, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The file that is written without an option. It is not written over.
+/// The file that is written without an option.
 const NAME: &str = "recording.jsonl";
 
 pub fn run(options: &Record) -> Result<u8, Failure> {
     let began = Instant::now();
     let path = options.output.as_deref().unwrap_or(Path::new(NAME));
     let failed = |error| Failure::Read(path.display().to_string(), error);
-    let file = if options.output.is_some() { File::create(path) } else { File::create_new(path) };
-    let recorder = Arc::new(Mutex::new(Recorder::begin(file.map_err(failed)?).map_err(failed)?));
+    let recorder = Arc::new(Mutex::new(Recorder::begin(create(path)?).map_err(failed)?));
     let over = Arc::new(AtomicBool::new(false));
     let at_interrupt = recorder.clone();
     interrupt::conclude_by(&over, move || {
@@ -30,7 +29,7 @@ pub fn run(options: &Record) -> Result<u8, Failure> {
         complain("interrupted: the recording has what came so far");
         Ok(())
     })?;
-    let mut input = Input::open(None, None)?;
+    let mut input = Input::unchanged()?;
     let mut out = Output::new();
     while let Some(bytes) = input.next()? {
         let at = began.elapsed();
@@ -47,4 +46,23 @@ pub fn run(options: &Record) -> Result<u8, Failure> {
     let ended = began.elapsed();
     recorder.lock().unwrap_or_else(PoisonError::into_inner).end(ended).map_err(failed)?;
     Ok(0)
+}
+
+/// Creates the file. A plain file is never written over, because a recording cannot be had again.
+fn create(path: &Path) -> Result<File, Failure> {
+    let refused = |name: &str, why: &str| Err(Failure::Read(name.into(), Error::other(why)));
+    if path == Path::new("-") {
+        return refused("-o -", "standard output has the stream, so the recording needs a file");
+    }
+    let name = path.display().to_string();
+    match File::create_new(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_file() => {
+            refused(&name, "it is there already, and is not written over (-o names another file)")
+        }
+        // Nothing is lost in a pipe or a device.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            File::create(path).map_err(|error| Failure::Read(name, error))
+        }
+        created => created.map_err(|error| Failure::Read(name, error)),
+    }
 }

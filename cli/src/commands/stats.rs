@@ -2,12 +2,12 @@
 
 use super::files;
 use super::push::Wide;
+use crate::input::{Input, Timed};
 use crate::interrupt;
 use crate::opening::Opening;
 use crate::options;
 use crate::output::{complain, Output, StatusLine};
 use crate::report::{is_foreign, status, Failure, UNREADABLE};
-use crate::source::{Source, Timed};
 use crate::stats::{as_json, as_text, live_line, Stats};
 use deltawire::Quirk;
 use std::io::Write;
@@ -97,9 +97,9 @@ fn read(
     began: Instant,
     current: &Mutex<Reading>,
 ) -> Result<u8, Failure> {
-    let mut source = Source::open(file, options.files.sizes.read_size, began)?;
-    *lock(current) = Reading::new(options, source.name(), source.is_live());
-    while let Some(Timed { at, bytes }) = source.next()? {
+    let mut input = Input::open(file, options.files.sizes.read_size)?.with_progress().since(began);
+    *lock(current) = Reading::new(options, input.name(), !input.is_file());
+    while let Some(Timed { at, bytes }) = input.next_timed()? {
         let mut reading = lock(current);
         let tokens = reading.stats.meter.token_events;
         reading.feed(bytes);
@@ -109,7 +109,7 @@ fn read(
             line.show(|| live_line(stats, at));
         }
     }
-    let ended = source.ended();
+    let ended = input.at();
     let mut reading = lock(current);
     reading.stats.end(ended);
     reading.conclude(options)

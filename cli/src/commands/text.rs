@@ -160,16 +160,8 @@ impl Handler for Printing<'_> {
     }
 
     fn error(&mut self, error: ApiError<'_>) -> Flow {
-        let parts = [("code", error.code()), ("type", error.kind())];
-        let parts = parts.into_iter().filter_map(|(name, text)| Some(format!("{name} {}", text?)));
-        let parts = parts.collect::<Vec<_>>().join(", ");
         self.end_line();
-        match (error.message(), &*parts) {
-            (None, "") => {}
-            (None, parts) => complain(format_args!("error: {parts}")),
-            (Some(message), "") => complain(format_args!("error: {message}")),
-            (Some(message), parts) => complain(format_args!("error: {message} ({parts})")),
-        }
+        complain(format_args!("error: {error}"));
         Flow::Continue(())
     }
 

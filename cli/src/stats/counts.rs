@@ -12,6 +12,8 @@ pub struct Stats {
     pub meter: Meter,
     /// How many deltas came, by the name of their kind.
     pub(super) deltas: BTreeMap<&'static str, u64>,
+    /// The finish reasons of the choices, in the words of chat completions if there are any for them.
+    pub(super) finish_reasons: BTreeMap<u32, String>,
     pub(super) comments: u64,
     pub(super) keep_alives: u64,
     /// How many reads brought bytes.
@@ -27,6 +29,7 @@ impl Stats {
         Stats {
             meter: Meter::new(),
             deltas: BTreeMap::new(),
+            finish_reasons: BTreeMap::new(),
             comments: 0,
             keep_alives: 0,
             reads: 0,
@@ -103,6 +106,10 @@ impl Handler for Stats {
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         *self.deltas.entry(kind(&update)).or_default() += 1;
+        if let Update::Finish(reason) = &update {
+            let word = reason.kind().word().map_or_else(|| reason.text().to_string(), str::to_owned);
+            self.finish_reasons.insert(choice, word);
+        }
         self.meter.update(choice, update)
     }
 }

@@ -61,12 +61,12 @@ fn amount(name: &str, Amount { bytes, chars, .. }: &Amount) -> Option<String> {
 
 /// The statistics in lines.
 pub fn as_text(name: &str, stats: &Stats, end: &End, quirks: &Quirks) -> String {
-    let Stats { meter, deltas, comments, keep_alives, reads, times, .. } = stats;
+    let Stats { meter, deltas, finish_reasons, comments, keep_alives, reads, times, .. } = stats;
     let mut text = String::new();
     let protocol = end.protocol.map_or("no protocol", |protocol| protocol.text());
     let model = Some(meter.model.as_str()).filter(|model| !model.is_empty()).map(|model| format!("model {model}"));
     row(&mut text, "stream", &joined([Some(name.into()), Some(protocol.into()), model]));
-    row(&mut text, "verdict", &end.to_string());
+    row(&mut text, "verdict", &report::verdict(end));
     let kinds = counted([("with a token", meter.token_events), ("to keep alive", *keep_alives)]);
     let kinds = if kinds.is_empty() { kinds } else { format!(" ({kinds})") };
     let events = Some(format!("{}{kinds}", meter.events));
@@ -82,7 +82,14 @@ pub fn as_text(name: &str, stats: &Stats, end: &End, quirks: &Quirks) -> String 
     row(&mut text, "text", &joined(amounts));
     row(&mut text, "deltas", &counted(deltas.iter().map(|(name, count)| (*name, *count))));
     row(&mut text, "usage", &usage_cells(meter));
-    row(&mut text, "finish", meter.finish_reason.as_str());
+    row(
+        &mut text,
+        "finish",
+        &joined(finish_reasons.iter().map(|(choice, reason)| match choice {
+            0 => Some(reason.clone()),
+            _ => Some(format!("{reason} (choice {choice})")),
+        })),
+    );
     for (quirk, times) in quirks {
         row(&mut text, "quirk", &format!("{} {}: {quirk} ({times})", quirk.code(), quirk.name()));
     }
@@ -124,7 +131,7 @@ fn time_rows(text: &mut String, stats: &Stats, times: &Times) {
 
 /// The statistics as one JSON object. Times are in seconds, gaps in milliseconds.
 pub fn as_json(name: &str, stats: &Stats, end: &End, quirks: &Quirks) -> Value {
-    let Stats { meter, deltas, comments, keep_alives, reads, times, .. } = stats;
+    let Stats { meter, deltas, finish_reasons, comments, keep_alives, reads, times, .. } = stats;
     let amount = |amount: &Amount| json!({"bytes": amount.bytes, "chars": amount.chars});
     let word = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let quirks: Map<String, Value> = quirks.iter().map(|(quirk, times)| (quirk.name().into(), json!(times))).collect();
@@ -148,7 +155,8 @@ pub fn as_json(name: &str, stats: &Stats, end: &End, quirks: &Quirks) -> Value {
     });
     json!({
         "file": name, "protocol": end.protocol.map(|protocol| protocol.text()), "model": word(meter.model.as_str()),
-        "verdict": end.to_string(), "complete": end.is_complete(), "finish_reason": word(meter.finish_reason.as_str()),
+        "verdict": report::verdict(end), "complete": end.is_complete(), "finish_reason": word(meter.finish_reason.as_str()),
+        "finish_reasons": finish_reasons,
         "events": meter.events, "token_events": meter.token_events, "comments": comments, "keep_alives": keep_alives,
         "reads": reads, "bytes": end.offset, "text_bytes": stats.text(), "bytes_per_text_byte": stats.bytes_per_text(end),
         "content": amount(&meter.content), "reasoning": amount(&meter.reasoning), "refusal": amount(&meter.refusal),
@@ -162,7 +170,7 @@ pub fn live_line(stats: &Stats, at: Duration) -> String {
     let first = stats.times.as_ref().and_then(|times| times.first_token);
     let first = first.map_or("no token yet".into(), |first| format!("first token {}", seconds(first)));
     let streaming = stats.times.as_ref().and_then(|times| times.streaming());
-    let rate = streaming.map(|time| format!("{:.0} bytes of text/s", stats.text() as f64 / time.as_secs_f64()));
+    let rate = streaming.map(|time| format!("{:.0} bytes/s", stats.text() as f64 / time.as_secs_f64()));
     let counts = format!("{:.1} s, {} events, {} bytes of text", at.as_secs_f64(), stats.meter.events, stats.text());
     joined([Some(counts), Some(first), rate])
 }

@@ -13,12 +13,14 @@ pub struct Times {
     pub ended: Duration,
     /// The times between two reads with tokens, in microseconds, to three digits. Without memory for it there are none.
     gaps: Option<Histogram<u64>>,
+    /// The longest of them, to the microsecond.
+    longest: u64,
 }
 
 impl Times {
     pub fn new(first_byte: Duration) -> Self {
         let gaps = Histogram::new(3).ok();
-        Times { first_byte, first_token: None, last_token: None, ended: first_byte, gaps }
+        Times { first_byte, first_token: None, last_token: None, ended: first_byte, gaps, longest: 0 }
     }
 
     pub fn read(&mut self, at: Duration, has_token: bool) {
@@ -28,7 +30,9 @@ impl Times {
         }
         if let (Some(last), Some(gaps)) = (self.last_token, &mut self.gaps) {
             // It grows as it must, so only a time beyond all of them, or no memory, is an error.
-            let _ = gaps.record(micros(at.saturating_sub(last)));
+            let gap = micros(at.saturating_sub(last));
+            let _ = gaps.record(gap);
+            self.longest = self.longest.max(gap);
         }
         self.first_token.get_or_insert(at);
         self.last_token = Some(at);
@@ -41,7 +45,8 @@ impl Times {
 
     /// The gap that this part of them is not longer than.
     pub fn gap(&self, part: f64) -> Duration {
-        let gap = self.gaps.as_ref().map_or(0, |gaps| gaps.value_at_quantile(part).min(gaps.max()));
+        // The histogram rounds up.
+        let gap = self.gaps.as_ref().map_or(0, |gaps| gaps.value_at_quantile(part).min(self.longest));
         Duration::from_micros(gap)
     }
 

@@ -100,6 +100,13 @@ pub fn file(name: &str, input: &str) -> String {
     path.to_str().expect("the path is UTF-8").to_owned()
 }
 
+/// The path of a file that is not there yet.
+pub fn fresh(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
+    path.to_str().expect("the path is UTF-8").to_owned()
+}
+
 /// Returns the folder of the corpus. Without one the test is skipped.
 pub fn corpus() -> Option<PathBuf> {
     let corpus = std::env::var_os("DELTAWIRE_CORPUS").filter(|path| !path.is_empty());
