@@ -113,7 +113,7 @@ quirks! {
     /// [`Native`](crate::Update::Native) updates have it.
     UnknownText = 34, "C40", "a text came in members or events that nobody documents";
     GuessedCall = 35, "C41", "a fragment without ID and name, under another index, continued the call opened last";
-    NamelessCall = 36, "C41", "a tool call has no name";
+    NamelessCall = 36, "C41", "a fragment without ID and name opened a tool call";
     /// The texts are joined as they came.
     RepeatedText = 37, "C42", "deltas repeated the text before them: each has all of it so far, or it came once more";
     BrokenArguments = 38, "C43", "a choice finished while the arguments of a tool call were cut or no JSON";

@@ -47,7 +47,7 @@ const (
 	QuirkDeltaAfterDone     Quirk = 33 // C39: a delta of Responses came after its text was done
 	QuirkUnknownText        Quirk = 34 // C40: a text came in members or events that nobody documents
 	QuirkGuessedCall        Quirk = 35 // C41: a fragment without ID and name, under another index, continued the call opened last
-	QuirkNamelessCall       Quirk = 36 // C41: a tool call has no name
+	QuirkNamelessCall       Quirk = 36 // C41: a fragment without ID and name opened a tool call
 	QuirkRepeatedText       Quirk = 37 // C42: deltas repeated the text before them: each has all of it so far, or it came once more
 	QuirkBrokenArguments    Quirk = 38 // C43: a choice finished while the arguments of a tool call were cut or no JSON
 	QuirkNotANumber         Quirk = 39 // C44: a log probability was NaN or Infinity, which JSON does not have

@@ -224,14 +224,15 @@ pub(super) struct Address {
     pub(super) index: Option<u32>,
     pub(super) id: Id,
     pub(super) call: CallId,
-    /// Whether the event ends an item whose IDs the server left empty, or a text of such an item.
+    /// Whether the event ends an item whose IDs the server left empty, or a text.
     pub(super) ends: bool,
-    pub(super) is_text: bool,
+    /// What an event that ends a text notes of the item.
+    pub(super) text: Option<Mark>,
 }
 
 impl Address {
     pub(super) fn of(class: Class, index: Option<u32>, id: Id) -> Self {
-        Address { class, index, id, call: CallId::NONE, ends: false, is_text: false }
+        Address { class, index, id, call: CallId::NONE, ends: false, text: None }
     }
 }
 
@@ -373,7 +374,7 @@ impl Reported {
 
     /// Returns the number of the item that an event belongs to, or `None` if the item is new.
     pub(super) fn find(&self, address: &Address) -> Option<u32> {
-        let Address { class, index, id, call, ends, is_text } = *address;
+        let Address { class, index, id, call, ends, text } = *address;
         let is_there = |item: &OutputItem| item.is_at(index) && item.class().fits(class);
         let by_id = || {
             let own = self.last(&|item| item.id().is(id)).or_else(|| self.last(&|item| item.call.is(call)));
@@ -395,9 +396,8 @@ impl Reported {
             }
             // An event with empty IDs that ends an item or its text ends the first of its type that has not ended.
             None if ends && id == Id::NONE && call == CallId::NONE => {
-                let is_open = |item: &&OutputItem| {
-                    item.class() == class && !item.is_done() && !(is_text && item.is_marked(Mark::TextEnded))
-                };
+                let has_ended = |item: &OutputItem| text.is_some_and(|mark| item.is_marked(mark));
+                let is_open = |item: &&OutputItem| item.class() == class && !item.is_done() && !has_ended(item);
                 self.items().filter(is_open).min_by_key(|item| item.number)
             }
             None => by_id(),
@@ -478,7 +478,7 @@ impl Reported {
             let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
             let is_told = |item: &OutputItem| !is_claimed(item) && item.class() == class && !item.is_void();
             let (told, unknown) = (self.items().filter(|item| is_told(item)).count(), claims.unknown.of(class));
-            let are_equal = told == usize::from(unknown);
+            let are_equal = class != Class::Other && told == usize::from(unknown);
             let candidates = || self.items().filter(|item| (are_all && !has_ids || are_equal) && fits(item));
             // A message of which nothing was reported takes no other's place: it is left out if the response has no more
             // messages than were reported.
@@ -658,7 +658,8 @@ impl Reported {
 
     /// Notes that an event ended the arguments of a tool call.
     pub(super) fn end_arguments(&mut self, number: u32) {
-        if let Some(item) = self.track(number) {
+        let (place, number) = Reported::place(number);
+        if let Some(item) = self.tracked.get_mut(place).filter(|item| item.number == number) {
             item.mark(Mark::TextEnded);
         }
     }

@@ -119,7 +119,7 @@ pub(super) fn read<'a>(
         let mut address = Address {
             call: CallId::of(call),
             ends: event_text.name != "delta",
-            is_text: true,
+            text: Some(event_text.ends),
             ..Address::of(class, index_of(index), Id::of([id]))
         };
         if event_text.name != "delta" && state.output.reported().is_gone(&address) {

@@ -164,6 +164,8 @@ pub struct Naive {
     items: Vec<Item>,
     /// Of Responses: the items of which a text, or (`true`) a part, ended; and those of which annotations were reported.
     ends: BTreeSet<(u64, bool)>,
+    /// While an event that ends a text is read: whether it ends a part.
+    ending: Option<bool>,
     annotated: BTreeSet<u64>,
     /// Reasoning that is done, and had no text so far.
     voids: BTreeSet<u64>,
@@ -734,11 +736,14 @@ impl Naive {
                 Some(item.number) == there && !own.is_empty() && !item.call.is_empty() && item.call != own
             };
             let elsewhere = self.items.iter().any(is_another).then(|| last(&by_call)).flatten();
+            // An event that ends a text, not an item.
+            let ended = self.ending;
+            let has_ended = |item: &Item| ended.is_some_and(|is_part| self.ends.contains(&(item.number, is_part)));
             let first_open = || {
                 let open = self.items.iter().filter(|item| item.class == class && !self.is_over(item));
-                open.map(|item| item.number).min()
+                open.filter(|item| !has_ended(item)).map(|item| item.number).min()
             };
-            let is_nameless = ends && index.is_some() && id.is_empty() && own.is_empty();
+            let is_nameless = (ends || ended.is_some()) && index.is_some() && id.is_empty() && own.is_empty();
             last(&|item| is_there(item) && by_id(item))
                 .or(elsewhere)
                 .or(there)
@@ -802,10 +807,19 @@ impl Naive {
             let has_text = elements(parts).any(|part| full(&part["text"]).or(full(&part["refusal"])).is_some());
             class(&item["type"]) == "message" && has_text
         };
-        let texts = elements(output).filter(|item| by_id(item).is_none() && is_text(item)).count();
-        let is_told = |own: &&Item| !claimed.contains(&own.number) && own.class == "message" && was_reported(own);
-        let only_told = is_message && texts <= self.items.iter().filter(is_told).count();
-        let free = || self.items.iter().filter(|own| are_all && is_free(own));
+        let own_class = class(&item["type"]);
+        let is_unknown = |item: &&Value| by_id(item).is_none() && class(&item["type"]) == own_class;
+        let unknown = elements(output).filter(is_unknown).filter(|item| !is_message || is_text(item)).count();
+        let has_told = |own: &Item| match own_class.as_str() {
+            "call" => self.reported.contains(&(own.number, false, 0)) || self.is_over(own),
+            _ => was_reported(own),
+        };
+        let is_told = |own: &&Item| !claimed.contains(&own.number) && own.class == own_class && has_told(own);
+        let told = self.items.iter().filter(is_told).count();
+        let only_told = is_message && unknown <= told;
+        // As many are left there as here.
+        let are_equal = told == unknown && ["message", "reasoning", "call"].contains(&own_class.as_str());
+        let free = || self.items.iter().filter(|own| (are_all || are_equal) && is_free(own));
         let first = free().filter(|own| !only_told || was_reported(own)).min_by_key(|own| own.number);
         let first = first.or(free().min_by_key(|own| own.number));
         let beside = position + next.max(1) + elements(output).count() as u64 - 1;
@@ -996,8 +1010,8 @@ impl Naive {
                     "apply_patch_call_operation_diff.delta",
                     "image_generation_call.partial_image",
                 ];
-                let is_silent =
-                    ["output_item", "content_part", "reasoning_part", "reasoning_summary_part"].contains(&about);
+                let is_silent = ["added", "done"].contains(&step)
+                    && ["output_item", "content_part", "reasoning_part", "reasoning_summary_part"].contains(&about);
                 let is_audio =
                     ["audio", "output_audio", "audio.transcript", "audio_transcript", "output_audio_transcript"];
                 let is_of_pieces = is_audio.contains(&about)
@@ -1025,7 +1039,10 @@ impl Naive {
         };
         let known: BTreeSet<u64> =
             self.items.iter().filter(|item| item.class == "reasoning").map(|item| item.number).collect();
-        let index = self.item_of(event, class, event["item_id"].as_str().unwrap_or(""), false)?;
+        self.ending = (!is_delta).then_some(about == "content_part" || about == "reasoning_part");
+        let index = self.item_of(event, class, event["item_id"].as_str().unwrap_or(""), false);
+        self.ending = None;
+        let index = index?;
         if kind == Kind::Content && known.contains(&index) {
             kind = Kind::Reasoning;
         }
@@ -1041,6 +1058,9 @@ impl Naive {
             },
         );
         self.text_event(event, (about, name), (kind, own), (part_of, is_unknown.then_some(sent)))?;
+        if !is_delta && is_call {
+            self.ends.insert((index, false));
+        }
         let logprobs = Some(&event["logprobs"]).filter(|list| !list.is_null()).unwrap_or(&event["part"]["logprobs"]);
         if kind == Kind::Content && elements(logprobs).next().is_some() {
             // The second summary of a message stands for them.

@@ -231,13 +231,7 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         let call = self.tables.calls_mut().get_mut(place)?.as_mut()?;
         match call.take_surrogate() {
             Some((delta, lead)) => Some(self.flushed(delta, lead, quirks)),
-            None => {
-                // A call without a name and an ID was flagged when it opened.
-                if call.name.is_empty() && call.id().is_some() {
-                    quirks.insert(Quirk::NamelessCall);
-                }
-                Some(call.end())
-            }
+            None => Some(call.end()),
         }
     }
 
