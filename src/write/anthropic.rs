@@ -33,7 +33,7 @@ impl State {
     }
 
     /// Writes what is before and behind a text of the open block.
-    pub(super) fn anthropic_envelope(&self, before: &mut Frame<'_>, after: &mut Frame<'_>) -> usize {
+    pub(super) fn anthropic_envelope(&self, before: &mut Frame<'_>, after: &mut Frame<'_>) {
         put!(
             before,
             "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":",
@@ -46,7 +46,6 @@ impl State {
         };
         put!(before, ",\"delta\":{\"type\":\"", kind);
         put!(after, "\"}}\n\n");
-        0
     }
 
     /// Writes the next event of a task. Returns whether it was the last one.

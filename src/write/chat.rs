@@ -32,7 +32,7 @@ impl State {
     }
 
     /// Writes what is before and behind a text, from the choice on.
-    pub(super) fn chat_envelope(&self, before: &mut Frame<'_>, after: &mut Frame<'_>, of: (u32, Part)) -> usize {
+    pub(super) fn chat_envelope(&self, before: &mut Frame<'_>, after: &mut Frame<'_>, of: (u32, Part)) {
         put!(before, "{\"index\":", of.0, ",\"delta\":{\"");
         let end = match of.1 {
             Part::FunctionName | Part::FunctionArguments => "\"}",
@@ -52,7 +52,6 @@ impl State {
             _ => put!(before, "content\":\""),
         }
         put!(after, end, NEXT, self.chunk_end());
-        0
     }
 
     /// Begins the choice, if it did not begin.

@@ -194,11 +194,12 @@ impl State {
         let (used, free) = memory.split_at_mut(start.min(memory.len()));
         let mut after = [0; AFTER];
         let (mut head, mut tail) = (Frame::new(free, used), Frame::new(&mut after, used));
-        let number = match self.protocol {
+        let mut number = 0;
+        match self.protocol {
             Protocol::Chat => self.chat_envelope(&mut head, &mut tail, (choice, part)),
-            Protocol::Responses => start.saturating_add(self.responses_envelope(&mut head, &mut tail)),
+            Protocol::Responses => number = start.saturating_add(self.responses_envelope(&mut head, &mut tail)),
             _ => self.anthropic_envelope(&mut head, &mut tail),
-        };
+        }
         let (len, after_len) = ((self.chunk.len as usize).saturating_add(head.len()), tail.len());
         let start = self.chunk.start as usize;
         self.envelope = Envelope { choice, part, is_current: true, run: 0, start, len, number, after, after_len };

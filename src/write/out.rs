@@ -8,7 +8,7 @@ use crate::scan::string;
 macro_rules! put {
     ($frame:expr, $($part:expr),+) => {{
         let frame: &mut $crate::write::out::Frame<'_> = $frame;
-        $($crate::write::out::Part::put($part, frame);)+
+        $($crate::write::out::Put::put($part, frame);)+
     }};
 }
 pub(super) use put;
@@ -245,12 +245,12 @@ impl<'f> Frame<'f> {
 }
 
 /// A part of a frame.
-pub(super) trait Part {
+pub(super) trait Put {
     fn put(self, frame: &mut Frame<'_>);
 }
 
 /// Bytes as they are.
-impl Part for &str {
+impl Put for &str {
     #[inline(always)]
     fn put(self, frame: &mut Frame<'_>) {
         frame.bytes(self.as_bytes());
@@ -258,14 +258,14 @@ impl Part for &str {
 }
 
 /// Bytes of the lent memory.
-impl Part for Span {
+impl Put for Span {
     fn put(self, frame: &mut Frame<'_>) {
         frame.bytes(self.of(frame.memory));
     }
 }
 
 /// A decimal number.
-impl Part for u64 {
+impl Put for u64 {
     fn put(self, frame: &mut Frame<'_>) {
         let (mut digits, mut rest) = ([0; 20], self);
         let mut start = digits.len();
@@ -279,14 +279,14 @@ impl Part for u64 {
     }
 }
 
-impl Part for u32 {
+impl Put for u32 {
     fn put(self, frame: &mut Frame<'_>) {
         u64::from(self).put(frame);
     }
 }
 
 /// A JSON string with its quotes.
-impl Part for Text<'_> {
+impl Put for Text<'_> {
     fn put(self, frame: &mut Frame<'_>) {
         put!(frame, "\"", Inner(self), "\"");
     }
@@ -295,14 +295,14 @@ impl Part for Text<'_> {
 /// The contents of a JSON string.
 pub(super) struct Inner<'a>(pub(super) Text<'a>);
 
-impl Part for Inner<'_> {
+impl Put for Inner<'_> {
     fn put(self, frame: &mut Frame<'_>) {
         frame.piece(self.0, u32::MAX, false);
     }
 }
 
 /// Raw JSON in one line.
-impl Part for Value<'_> {
+impl Put for Value<'_> {
     fn put(self, frame: &mut Frame<'_>) {
         if !is_json(self) {
             frame.has_other_than_json = true;

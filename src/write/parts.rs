@@ -29,8 +29,9 @@ pub(super) type Progress = (u32, Part, usize, usize);
 pub(super) struct Envelope {
     pub(super) choice: u32,
     pub(super) part: Part,
-    /// Whether the next event has these bytes, and, during a run of texts, the [key](key) of the texts.
+    /// Whether the next event has these bytes.
     pub(super) is_current: bool,
+    /// Which texts make the present run, or 0.
     pub(super) run: u64,
     /// Where the bytes before the text begin in the lent memory, how many they are, and where the number of the event ends,
     /// or 0.
@@ -84,13 +85,6 @@ pub(super) struct Serial {
     pub(super) reason: Option<FinishKind>,
     pub(super) stop: &'static str,
     pub(super) items: Items,
-}
-
-impl Serial {
-    /// Whether something that an earlier call began is not written to its end.
-    pub(super) fn is_busy(&self) -> bool {
-        self.task.is_some() || self.items.body.is_some()
-    }
 }
 
 /// A range of the output: where it begins, and its length in bytes.

@@ -231,9 +231,7 @@ impl State {
         if self.ended {
             return Err(WriteError::Ended);
         }
-        if self.serial.is_busy() {
-            self.run(to)?;
-        }
+        self.run(to)?;
         if self.settles {
             self.settle(to)?;
         }
