@@ -16,7 +16,7 @@ const MAX_DEPTH: u32 = crate::Limits::MAX_DEPTH;
 pub(crate) fn escape(text: &[u8], mut put: impl FnMut(&[u8])) {
     let mut rest = text;
     loop {
-        let run = rest.iter().take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\').count();
+        let run = string::strict_run(rest, 0).at;
         let Some((before, after)) = rest.split_at_checked(run) else { return };
         if !before.is_empty() {
             put(before);

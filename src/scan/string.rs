@@ -259,6 +259,19 @@ pub(super) fn short(bytes: &[u8]) -> [u8; 16] {
     word.to_le_bytes()
 }
 
+/// Returns the bytes followed by zeros, if they are from 1 to 15, and printable ASCII without a quote or a backslash.
+#[inline(always)]
+pub(crate) fn short_plain(bytes: &[u8]) -> Option<[u8; 16]> {
+    if !matches!(bytes.len(), 1..=15) {
+        return None;
+    }
+    visit!(bytes.len());
+    let block = short(bytes);
+    // The zeros are control characters.
+    let stops = <Target as Kernel>::Narrow::load(&block).stops() | 1 << 16;
+    (stops.trailing_zeros() as usize == bytes.len()).then_some(block)
+}
+
 /// The task of [`run_with`], for long runs.
 struct WideRun<'b, const STRICT: bool> {
     bytes: &'b [u8],

@@ -232,6 +232,22 @@ fn searches_by_bytes() {
 }
 
 #[test]
+fn short_plain_texts() {
+    for len in 0..18 {
+        for (at, byte) in (0..len).flat_map(|at| (0..=u8::MAX).map(move |byte| (at, byte))).chain([(len, 0)]) {
+            let (mut text, mut block) = ([b'a'; 19], [0; 16]);
+            text[at] = byte;
+            let is_plain = at == len || matches!(byte, 0x20..0x80) && byte != b'"' && byte != b'\\';
+            let expected = (is_plain && (1..16).contains(&len)).then(|| {
+                block[..len].copy_from_slice(&text[..len]);
+                block
+            });
+            assert_eq!(string::short_plain(&text[..len]), expected, "{len} {at} {byte}");
+        }
+    }
+}
+
+#[test]
 fn line_ends_far_away() {
     assert_eq!(find::line_end(b"data: x\r\n"), Some(7));
     // After the first bytes the search looks at pairs of blocks.

@@ -1,11 +1,11 @@
 //! Writes Anthropic Messages.
 
-use super::calls::{CUSTOM, OPEN};
-use super::out::{Frame, Out, To, Written};
-use super::parts::{error_message, Open, Part, Source, Task};
-use super::state::State;
-use crate::chat::{ApiError, FinishKind, FinishReason, TokenCounts};
-use crate::json::{Text, Value};
+use super::calls::OPEN;
+use super::out::{put, Frame, To, Written};
+use super::parts::{Part, Task};
+use super::state::{error_message, State, Write};
+use crate::chat::{ApiError, FinishKind, FinishReason};
+use crate::json::Text;
 
 impl State {
     /// Returns the word for a finish reason. What was sent decides between the end of a turn, a tool call and a refusal.
@@ -23,221 +23,125 @@ impl State {
         }
     }
 
-    /// Writes an event. `write` writes the members behind its type.
-    #[inline(always)]
-    fn event<R>(
-        &mut self,
-        out: &mut Out<'_>,
-        name: &str,
-        write: impl FnOnce(&mut Frame<'_>) -> Written<R>,
-    ) -> Written<R> {
-        self.frame(out, |frame| {
-            frame.begin_typed(name);
-            let result = write(frame)?;
-            frame.bytes(b"}\n\n");
-            Ok(result)
+    /// Writes an event of the open block. `write` writes the value of its delta.
+    pub(super) fn block_delta(&mut self, to: &mut To<'_, '_>, kind: &str, write: Write<'_>) -> Written {
+        self.event(to, ["content_block_delta", "", ""], &mut |state, frame| {
+            put!(frame, ",\"index\":", state.serial.index, ",\"delta\":{\"type\":\"", kind);
+            write(state, frame);
+            put!(frame, "}}\n\n");
         })
     }
 
-    /// Writes an event of the open block. `write` writes its delta.
-    #[inline(always)]
-    fn block_delta<R>(&mut self, out: &mut Out<'_>, write: impl FnOnce(&mut Frame<'_>) -> Written<R>) -> Written<R> {
-        let index = self.serial.index;
-        self.event(out, "content_block_delta", |frame| {
-            frame.bytes(b",\"index\":");
-            frame.number(index.into());
-            frame.bytes(b",\"delta\":{\"type\":\"");
-            let result = write(frame)?;
-            frame.bytes(b"}");
-            Ok(result)
-        })
-    }
-
-    #[inline(always)]
-    pub(super) fn anthropic_piece(
-        &mut self,
-        to: &mut To<'_, '_>,
-        part: Part,
-        source: Source<'_>,
-        taken: usize,
-    ) -> Written<usize> {
-        let (text, limit) = (source.rest(to.memory, &self.calls, taken), self.text_len);
-        let is_custom = matches!(part, Part::Arguments(place) if self.calls.get(place).has(CUSTOM));
-        let before: &[u8] = match part {
-            Part::Arguments(_) => b"input_json_delta\",\"partial_json\":\"",
-            Part::Reasoning => b"thinking_delta\",\"thinking\":\"",
-            _ => b"text_delta\",\"text\":\"",
+    /// Writes what is before and behind a text of the open block.
+    pub(super) fn anthropic_envelope(&self, before: &mut Frame<'_>, after: &mut Frame<'_>) {
+        put!(
+            before,
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":",
+            self.serial.index
+        );
+        let kind = match self.serial.open {
+            Part::Call(_) => INPUT,
+            Part::Reasoning => "thinking_delta\",\"thinking\":\"",
+            _ => "text_delta\",\"text\":\"",
         };
-        self.block_delta(to.out, |frame| {
-            frame.bytes(before);
-            let rest = if is_custom { frame.text_twice(text, limit) } else { frame.text(text, limit) };
-            frame.bytes(b"\"");
-            Ok(rest.raw().len())
-        })
+        put!(before, ",\"delta\":{\"type\":\"", kind);
+        put!(after, "\"}}\n\n");
     }
 
     /// Writes the next event of a task. Returns whether it was the last one.
     pub(super) fn anthropic_step(&mut self, to: &mut To<'_, '_>, task: Task) -> Written<bool> {
-        let is_custom = |state: &State, open| matches!(open, Open::Call(place) if state.calls.get(place).has(CUSTOM));
+        let is_custom = self.is_custom(self.serial.open);
         match (task, self.step) {
-            (Task::Begin, _) => self.message_start(to)?,
+            (Task::Begin, _) => self.event(to, ["message_start", "", ""], &mut |state, frame| {
+                put!(frame, ",\"message\":{\"id\":\"", state.id, "\",\"type\":\"message\",\"role\":\"assistant\"");
+                put!(frame, ",\"model\":\"", state.model, "\",\"content\":[],\"stop_reason\":null");
+                put!(frame, ",\"stop_sequence\":null", state.members, ",\"usage\":");
+                state.anthropic_usage(frame, true);
+                put!(frame, "}}\n\n");
+            })?,
+            (Task::Open, 0) => {
+                self.block_start(to)?;
+                return Ok(!is_custom);
+            }
             // The input of a custom tool is a text, and that of a tool here is an object: its member `input` is the text.
-            (Task::Open(open), 0) => {
-                self.block_start(to, open)?;
-                return Ok(!is_custom(self, open));
-            }
-            (Task::Open(_), _) => self.input(to.out, "{\\\"input\\\":\\\"")?,
-            (Task::Close, 0) if is_custom(self, self.serial.open) => {
-                self.input(to.out, "\\\"}")?;
+            (Task::Open, _) => self.block_delta(to, INPUT, &mut |_, frame| put!(frame, "{\\\"input\\\":\\\"\""))?,
+            (Task::Close, 0) if is_custom => {
+                self.block_delta(to, INPUT, &mut |_, frame| put!(frame, "\\\"}\""))?;
                 return Ok(false);
             }
-            (Task::Close, _) => {
-                let index = self.serial.index;
-                self.event(to.out, "content_block_stop", |frame| {
-                    frame.bytes(b",\"index\":");
-                    frame.number(index.into());
-                    Ok(())
-                })?;
-            }
+            (Task::Close, _) => self.event(to, ["content_block_stop", "", ""], &mut |state, frame| {
+                put!(frame, ",\"index\":", state.serial.index, "}\n\n");
+            })?,
             (Task::End, 0) => {
-                self.message_delta(to.out)?;
+                self.event(to, ["message_delta", "", ""], &mut |state, frame| {
+                    put!(frame, ",\"delta\":{\"stop_reason\":\"", state.serial.stop);
+                    put!(frame, "\",\"stop_sequence\":null},\"usage\":");
+                    state.anthropic_usage(frame, false);
+                    put!(frame, "}\n\n");
+                })?;
                 return Ok(false);
             }
-            (Task::End, _) => self.event(to.out, "message_stop", |_| Ok(()))?,
-            (Task::Nothing, _) => {}
+            (Task::End, _) => self.event(to, ["message_stop", "", ""], &mut |_, frame| put!(frame, "}\n\n"))?,
         }
         Ok(true)
     }
 
-    /// Writes a piece of a call's input, which is escaped.
-    fn input(&mut self, out: &mut Out<'_>, escaped: &str) -> Written {
-        self.block_delta(out, |frame| {
-            frame.bytes(b"input_json_delta\",\"partial_json\":\"");
-            frame.bytes(escaped.as_bytes());
-            frame.bytes(b"\"");
-            Ok(())
-        })
-    }
-
-    fn message_start(&mut self, to: &mut To<'_, '_>) -> Written {
-        let (id, model, members) = (self.id, self.model, self.members);
-        let counts = self.counts().unwrap_or_default();
-        self.event(to.out, "message_start", |frame| {
-            frame.bytes(b",\"message\":{\"id\":\"");
-            frame.bytes(id.of(to.memory));
-            frame.bytes(b"\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"");
-            frame.bytes(model.of(to.memory));
-            frame.bytes(b"\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null");
-            frame.bytes(members.of(to.memory));
-            frame.bytes(b",\"usage\":");
-            usage(frame, &counts, true);
-            frame.bytes(b"}");
-            Ok(())
-        })
-    }
-
-    fn block_start(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
-        let (index, response) = (self.serial.index, self.id);
-        let call = match open {
-            Open::Call(place) => Some((self.calls.get(place), place)),
-            _ => None,
-        };
-        self.event(to.out, "content_block_start", |frame| {
-            frame.bytes(b",\"index\":");
-            frame.number(index.into());
-            frame.bytes(b",\"content_block\":{\"type\":\"");
-            match (call, open) {
-                (Some((call, place)), _) => {
-                    frame.bytes(b"tool_use\",\"id\":\"");
-                    call.id(frame, to.memory, ("toolu_", response.of(to.memory), place));
-                    frame.bytes(b"\",\"name\":\"");
-                    call.name(frame, to.memory);
-                    frame.bytes(b"\",\"input\":{}}");
+    fn block_start(&mut self, to: &mut To<'_, '_>) -> Written {
+        self.event(to, ["content_block_start", "", ""], &mut |state, frame| {
+            put!(frame, ",\"index\":", state.serial.index, ",\"content_block\":{\"type\":\"");
+            match state.serial.open {
+                Part::Call(place) => {
+                    put!(frame, "tool_use\",\"id\":\"");
+                    state.call_id(frame, "toolu_", place);
+                    put!(frame, "\",\"name\":\"");
+                    state.calls.get(place).name(frame);
+                    put!(frame, "\",\"input\":{}}}\n\n");
                 }
-                (None, Open::Thinking) => frame.bytes(b"thinking\",\"thinking\":\"\",\"signature\":\"\"}"),
-                (None, _) => frame.bytes(b"text\",\"text\":\"\"}"),
+                Part::Reasoning => put!(frame, "thinking\",\"thinking\":\"\",\"signature\":\"\"}}\n\n"),
+                _ => put!(frame, "text\",\"text\":\"\"}}\n\n"),
             }
-            Ok(())
-        })
-    }
-
-    /// Clients take the last signature of a block for the whole one, so it is one event.
-    pub(super) fn anthropic_signature(&mut self, out: &mut Out<'_>, text: Text<'_>) -> Written {
-        self.block_delta(out, |frame| {
-            frame.bytes(b"signature_delta\",\"signature\":");
-            frame.string(text);
-            Ok(())
-        })
-    }
-
-    pub(super) fn anthropic_annotation(&mut self, out: &mut Out<'_>, one: Value<'_>) -> Written {
-        self.block_delta(out, |frame| {
-            frame.bytes(b"citations_delta\",\"citation\":");
-            frame.json(one)
-        })
-    }
-
-    fn message_delta(&mut self, out: &mut Out<'_>) -> Written {
-        let (stop, counts) = (self.serial.stop, self.counts().unwrap_or_default());
-        self.event(out, "message_delta", |frame| {
-            frame.bytes(b",\"delta\":{\"stop_reason\":\"");
-            frame.bytes(stop.as_bytes());
-            frame.bytes(b"\",\"stop_sequence\":null},\"usage\":");
-            usage(frame, &counts, false);
-            Ok(())
         })
     }
 
     /// Ends the stream with an error: no `message_stop`.
-    pub(super) fn anthropic_error(&mut self, out: &mut Out<'_>, error: &ApiError<'_>) -> Written {
-        let known = error.kind().filter(|kind| kind.is_one_of(ERRORS));
-        let by_code = || match error.code() {
+    pub(super) fn anthropic_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
+        let by_code = match error.code() {
             Some(code) if code == "429" => "rate_limit_error",
             Some(code) if code == "529" || code == "503" => "overloaded_error",
             _ => "api_error",
         };
-        self.event(out, "error", |frame| {
-            frame.bytes(b",\"error\":{\"type\":");
-            frame.string(known.unwrap_or_else(|| Text::verbatim(by_code().as_bytes())));
-            frame.bytes(b",\"message\":");
-            frame.string(error_message(error));
-            frame.bytes(b"}");
-            Ok(())
+        let known = error.kind().filter(|kind| kind.is_one_of(ERRORS));
+        let kind = known.unwrap_or(Text::verbatim(by_code.as_bytes()));
+        self.event(to, ["error", "", ""], &mut |_, frame| {
+            put!(frame, ",\"error\":{\"type\":", kind, ",\"message\":", error_message(error), "}}\n\n");
         })?;
         self.ended = true;
         Ok(())
     }
+
+    /// Writes the token counts, those of the cache apart from the input. At the start, the counts that the protocol demands
+    /// are 0 if nobody knows them; at the end, unknown counts are left out, because each count replaces the one before.
+    fn anthropic_usage(&self, frame: &mut Frame<'_>, is_start: bool) {
+        let counts = self.usage.unwrap_or_default();
+        let [read, written] = [counts.cached_tokens(), counts.cache_write_tokens()];
+        let cached = read.unwrap_or(0).saturating_add(written.unwrap_or(0));
+        let input = counts.prompt_tokens().map(|prompt| prompt.saturating_sub(cached)).or(is_start.then_some(0));
+        let all = [
+            ("input_tokens", input),
+            ("cache_creation_input_tokens", written),
+            ("cache_read_input_tokens", read),
+            ("output_tokens", Some(counts.completion_tokens().unwrap_or(0))),
+        ];
+        frame.counts(("{", ""), &all);
+        let thinking = [("thinking_tokens", counts.reasoning_tokens().filter(|_| !is_start))];
+        frame.counts((",\"output_tokens_details\":{", "}"), &thinking);
+        put!(frame, "}");
+    }
 }
+
+/// What precedes a piece of a call's input.
+const INPUT: &str = "input_json_delta\",\"partial_json\":\"";
 
 /// The types of errors.
 const ERRORS: &str = "invalid_request_error authentication_error billing_error permission_error not_found_error \
     request_too_large rate_limit_error timeout_error api_error overloaded_error";
-
-/// Writes token counts, those of the cache apart from the input. At the start, the counts that the protocol demands are 0
-/// if nobody knows them; at the end, unknown counts are left out, because each count replaces the one before.
-fn usage(frame: &mut Frame<'_>, counts: &TokenCounts, is_start: bool) {
-    let cache = [counts.cached_tokens(), counts.cache_write_tokens()];
-    let cached = cache.iter().flatten().fold(0u64, |sum, count| sum.saturating_add(*count));
-    let input = counts.prompt_tokens().map(|prompt| prompt.saturating_sub(cached)).or(is_start.then_some(0));
-    frame.bytes(b"{");
-    let [read, written] = cache;
-    for (name, count) in [
-        ("\"input_tokens\":", input),
-        ("\"cache_creation_input_tokens\":", written),
-        ("\"cache_read_input_tokens\":", read),
-    ] {
-        if let Some(count) = count {
-            frame.bytes(name.as_bytes());
-            frame.number(count);
-            frame.bytes(b",");
-        }
-    }
-    frame.bytes(b"\"output_tokens\":");
-    frame.number(counts.completion_tokens().unwrap_or(0));
-    if let Some(reasoning) = counts.reasoning_tokens().filter(|_| !is_start) {
-        frame.bytes(b",\"output_tokens_details\":{\"thinking_tokens\":");
-        frame.number(reasoning);
-        frame.bytes(b"}");
-    }
-    frame.bytes(b"}");
-}

@@ -1,12 +1,12 @@
 //! The tool calls of a stream that is written.
 
 use super::log::{Chain, Tag};
-use super::out::Frame;
+use super::out::{put, Frame, Inner, Written};
 use super::WriteError;
 use crate::json::Text;
 
 /// How many tool calls a stream may have.
-pub(super) const CALLS: usize = 32;
+const CALLS: usize = 32;
 
 /// A tool call.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,7 +19,9 @@ pub(super) struct Call {
     pub(super) index: u32,
     /// ID, name and arguments that wait.
     pub(super) waiting: Chain,
-    flags: u8,
+    /// How many bytes of the first record that waits were written.
+    pub(super) taken: u32,
+    pub(super) flags: u8,
 }
 
 /// The call has a name, or a piece of one.
@@ -44,41 +46,26 @@ impl Call {
         self.flags & flag != 0
     }
 
-    pub(super) fn set(&mut self, flag: u8) {
-        self.flags |= flag;
-    }
-
     /// Whether the call can be opened: its name is known, and arguments follow, or it is over.
     pub(super) fn is_ready(&self) -> bool {
         !self.has(OPEN) && (self.has(NAMED) && self.has(WANTED) || self.has(ENDED))
     }
 
-    /// Writes the name.
-    pub(super) fn name(&self, frame: &mut Frame<'_>, memory: &[u8]) {
-        let mut before = 0u32;
-        self.waiting.each(memory, |tag, _| before = before.saturating_add((tag == Tag::NewName as u8).into()));
-        self.waiting.each(memory, |tag, bytes| {
-            before = before.saturating_sub((tag == Tag::NewName as u8).into());
-            if before == 0 && (tag == Tag::Name as u8 || tag == Tag::NewName as u8) {
-                frame.text(Text::verbatim(bytes), u32::MAX);
-            }
-        });
+    /// Whether something has to be written before more arguments.
+    pub(super) fn is_behind(&self) -> bool {
+        !self.has(OPEN) || !self.waiting.is_empty()
     }
 
-    /// Writes the ID. An ID that never came is made of `word`, the ID of the response and the call's place in
-    /// the table.
-    pub(super) fn id(&self, frame: &mut Frame<'_>, memory: &[u8], (word, response, place): (&str, &[u8], usize)) {
-        if self.has(HAS_ID) {
-            return self.waiting.each(memory, |tag, bytes| {
-                if tag == Tag::Id as u8 {
-                    frame.text(Text::verbatim(bytes), u32::MAX);
-                }
-            });
+    /// Writes the name.
+    pub(super) fn name(&self, frame: &mut Frame<'_>) {
+        let is_new = |tag: u8| tag == Tag::NewName as u8;
+        let mut before = self.waiting.records(frame.memory).filter(|(tag, _)| is_new(*tag)).count();
+        for (tag, bytes) in self.waiting.records(frame.memory) {
+            before = before.saturating_sub(is_new(tag).into());
+            if before == 0 && (is_new(tag) || tag == Tag::Name as u8) {
+                put!(frame, Inner(Text::verbatim(bytes)));
+            }
         }
-        frame.bytes(word.as_bytes());
-        frame.bytes(response);
-        frame.bytes(b"_");
-        frame.number(place as u64);
     }
 }
 
@@ -86,40 +73,31 @@ impl Call {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calls {
     rows: [Call; CALLS],
-    len: usize,
+    pub(super) len: usize,
     /// The place that was asked for last.
     last: usize,
 }
 
 impl Calls {
-    pub(super) const NONE: Calls =
-        Calls { rows: [Call { choice: 0, call: 0, index: 0, waiting: Chain::NONE, flags: 0 }; CALLS], len: 0, last: 0 };
-
-    /// Returns the call and its place. A new call is added by [`set`](Self::set).
-    pub(super) fn find(&mut self, choice: u32, call: u32) -> Result<(usize, Call), WriteError> {
-        let is_it = |row: &Call| row.choice == choice && row.call == call;
-        if let Some(row) = self.rows().get(self.last).filter(|row| is_it(row)) {
-            return Ok((self.last, *row));
-        }
-        let Some(place) = self.rows().iter().position(is_it) else {
-            let is_full = self.len >= CALLS;
-            let new = Call { choice, call, ..Call::default() };
-            return if is_full { Err(WriteError::TooManyCalls) } else { Ok((self.len, new)) };
-        };
-        self.last = place;
-        Ok((place, self.get(place)))
+    pub(super) fn none() -> Calls {
+        Calls { rows: [Call::default(); CALLS], len: 0, last: 0 }
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.len
+    /// Returns the call and its place. A new call is added by [`set`](Self::set).
+    pub(super) fn find(&mut self, (choice, call): (u32, u32)) -> Written<(usize, Call)> {
+        let is_it = |row: &Call| row.choice == choice && row.call == call;
+        if !self.rows().get(self.last).is_some_and(is_it) {
+            self.last = self.rows().iter().position(is_it).unwrap_or(self.len);
+        }
+        match self.rows().get(self.last) {
+            Some(row) => Ok((self.last, *row)),
+            None if self.len < CALLS => Ok((self.len, Call { choice, call, ..Call::default() })),
+            None => Err(WriteError::TooManyCalls),
+        }
     }
 
     pub(super) fn rows(&self) -> &[Call] {
         self.rows.get(..self.len).unwrap_or_default()
-    }
-
-    pub(super) fn rows_mut(&mut self) -> &mut [Call] {
-        self.rows.get_mut(..self.len).unwrap_or_default()
     }
 
     /// Returns the call at this place, or an empty one if there is none.
@@ -134,18 +112,15 @@ impl Calls {
         }
     }
 
-    /// Whether a record of a call waits.
-    pub(super) fn wait(&self) -> bool {
-        self.rows().iter().any(|call| !call.waiting.is_empty())
+    /// Sets flags of the call at this place.
+    pub(super) fn flag(&mut self, place: usize, flags: u8) {
+        self.rows.get_mut(place).into_iter().for_each(|call| call.flags |= flags);
     }
 
-    /// Returns how many calls of the choice were opened.
-    pub(super) fn opened(&self, choice: u32) -> u32 {
-        self.rows().iter().filter(|call| call.choice == choice && call.has(OPEN)).count() as u32
+    /// Gives the call the next number among those of its choice.
+    pub(super) fn number(&mut self, place: usize) {
+        let choice = self.get(place).choice;
+        let opened = self.rows().iter().filter(|call| call.choice == choice && call.has(OPEN)).count() as u32;
+        self.rows.get_mut(place).into_iter().for_each(|call| call.index = opened);
     }
-}
-
-/// Whether a type of a call is that of a custom tool.
-pub(super) fn is_custom(kind: Option<Text<'_>>) -> bool {
-    kind.is_some_and(|kind| kind == "custom" || kind == "custom_tool_call")
 }

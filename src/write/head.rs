@@ -1,7 +1,6 @@
 //! What every event of a stream repeats, and how the stream is written.
 
-use super::log::Span;
-use super::out::Frame;
+use super::out::{put, Frame, Span, Written};
 use super::WriteError;
 use crate::json::{Value, ValueKind};
 use crate::stream::Protocol;
@@ -78,46 +77,27 @@ impl<'a> Head<'a> {
     }
 
     /// Writes the further members to the beginning of the memory. Returns where they lie, even if there is no room.
-    pub(super) fn keep(&self, protocol: Protocol, memory: &mut [u8]) -> Result<Span, WriteError> {
+    pub(super) fn keep(&self, protocol: Protocol, memory: &mut [u8]) -> Written<Span> {
         let own = match protocol {
             Protocol::Chat => "id object created model choices usage error",
             Protocol::Responses => "id object created_at status error incomplete_details model output usage",
             Protocol::Anthropic => "id type role content model stop_reason stop_sequence usage",
             _ => return Err(WriteError::NoPlace),
         };
-        let mut frame = Frame::new(memory);
-        // Offset 0 is no record of the log.
-        frame.bytes(b" ");
-        self.write_members(&mut frame, protocol, own)?;
-        Ok(Span { start: 1, len: frame.len().saturating_sub(1) as u32 })
-    }
-
-    /// Writes the members that are not the writer's own, each behind a comma.
-    fn write_members(&self, frame: &mut Frame<'_>, protocol: Protocol, own: &str) -> Result<(), WriteError> {
         let object = Value::from_raw(self.members.trim_ascii());
         if object.kind() != ValueKind::Object {
             return Err(WriteError::Json);
         }
-        // Checks all of it before its members are taken apart.
-        Frame::new(&mut []).json(object)?;
-        let mut at = 0;
-        while let Some((name, value)) = object.member_at(&mut at) {
-            if !name.is_one_of(own) {
-                frame.bytes(b",");
-                frame.string(name);
-                frame.bytes(b":");
-                frame.json(value)?;
-            }
-        }
-        let defaults: &[(&str, &str)] = if protocol == Protocol::Responses { &DEFAULTS } else { &[] };
-        for (name, value) in defaults {
+        let mut frame = Frame::new(memory, &[]);
+        // Offset 0 is no record of the log.
+        put!(&mut frame, " ");
+        frame.members(object, own);
+        for (name, value) in DEFAULTS.iter().filter(|_| protocol == Protocol::Responses) {
             if object.get(name).ok().flatten().is_none() {
-                for part in [",\"", name, "\":", value] {
-                    frame.bytes(part.as_bytes());
-                }
+                put!(&mut frame, ",\"", *name, "\":", *value);
             }
         }
-        Ok(())
+        Ok(Span { start: 1, len: frame.end()?.saturating_sub(1) as u32 })
     }
 }
 

@@ -32,14 +32,15 @@
 mod anthropic;
 mod calls;
 mod chat;
+mod envelope;
 mod error;
 mod head;
 mod log;
-mod names;
 mod out;
 mod parts;
 mod responses;
 mod serial;
+mod settle;
 mod state;
 mod translate;
 
@@ -90,7 +91,7 @@ impl<M: AsMut<[u8]>> Writer<M> {
     /// [`finish`](Self::finish) or [`fail`](Self::fail).
     #[inline]
     pub fn put(&mut self, out: &mut Out<'_>, choice: u32, update: &Update<'_>) -> Result<(), WriteError> {
-        self.state.put(&mut To { memory: self.memory.as_mut(), out }, choice, update)
+        self.state.put(self.memory.as_mut(), out, choice, update)
     }
 
     /// Ends the stream after every choice has a finish reason: closes what is open, and writes the usage and the end.

@@ -4,6 +4,15 @@ use super::WriteError;
 use crate::json::{self, Text, Value};
 use crate::scan::string;
 
+/// Writes parts to a frame, one behind the other.
+macro_rules! put {
+    ($frame:expr, $($part:expr),+) => {{
+        let frame: &mut $crate::write::out::Frame<'_> = $frame;
+        $($crate::write::out::Put::put($part, frame);)+
+    }};
+}
+pub(super) use put;
+
 /// The part of a buffer that has been written, and the room behind it.
 ///
 /// A [`Writer`](super::Writer) appends whole events. Whoever sends the bytes takes [`written`](Self::written), and then
@@ -65,41 +74,41 @@ impl<'b> Out<'b> {
         }
     }
 
-    /// Appends what `write` writes, or nothing if it does not fit or fails.
-    #[inline(always)]
-    pub(super) fn frame<R>(
-        &mut self,
-        write: impl FnOnce(&mut Frame<'_>) -> Result<R, WriteError>,
-    ) -> Result<R, WriteError> {
+    /// Appends what `write` writes, or nothing if it does not fit or has a value that is not JSON.
+    pub(super) fn frame(&mut self, memory: &[u8], write: impl FnOnce(&mut Frame<'_>)) -> Written {
         let room = self.buffer.get_mut(self.len..).unwrap_or_default();
         let size = room.len();
-        let mut frame = Frame { to: room, at: 0 };
-        let result = write(&mut frame)?;
-        let len = frame.at;
-        if len > size {
-            return Err(WriteError::NeedRoom { need: len });
+        let mut frame = Frame::new(room, memory);
+        write(&mut frame);
+        let need = frame.end()?;
+        if need > size {
+            return Err(WriteError::NeedRoom { need });
         }
-        self.len = self.len.wrapping_add(len);
-        Ok(result)
+        self.len = self.len.wrapping_add(need);
+        Ok(())
     }
 
-    /// Appends a text between these bytes, if it needs no escape and all of it fits. Otherwise returns `false`, with no
-    /// effect.
+    /// Appends a text between these bytes: the first `len` of `text`, and the first `after_len` of `after`. Returns `None`,
+    /// with no effect, if there is room for these, but not for all bytes.
     #[inline(always)]
-    pub(super) fn quick<const TAIL: usize>(&mut self, head: &[u8], text: Text<'_>, tail: &[u8; TAIL]) -> bool {
-        let raw = text.raw();
-        let Some(room) = self.buffer.get_mut(self.len..) else { return false };
-        let Some((before, room)) = room.split_at_mut_checked(head.len()) else { return false };
-        let Some((between, room)) = room.split_at_mut_checked(raw.len()) else { return false };
-        let Some(after) = room.first_chunk_mut::<TAIL>() else { return false };
-        if !stands(text) {
-            return false;
-        }
-        before.copy_from_slice(head);
-        between.copy_from_slice(raw);
-        *after = *tail;
-        self.len = self.len.wrapping_add(head.len()).wrapping_add(raw.len()).wrapping_add(TAIL);
-        true
+    pub(super) fn quick(
+        &mut self,
+        before: &[u8],
+        (text, len): (&[u8; 16], usize),
+        (after, after_len): (&[u8; AFTER], usize),
+    ) -> Option<Written> {
+        let room = self.buffer.get_mut(self.len..)?;
+        let (need, size) = (before.len().wrapping_add(len).wrapping_add(after_len), room.len());
+        let Some(room) = room.get_mut(..before.len().checked_add(16 + AFTER)?) else {
+            return (size < need).then_some(Err(WriteError::NeedRoom { need }));
+        };
+        let (head, room) = room.split_at_mut_checked(before.len())?;
+        let room = room.first_chunk_mut::<{ 16 + AFTER }>()?;
+        *room.first_chunk_mut()? = *text;
+        *room.get_mut(len..)?.first_chunk_mut()? = *after;
+        head.copy_from_slice(before);
+        self.len = self.len.wrapping_add(need);
+        Some(Ok(()))
     }
 
     /// Takes back everything behind the first `len` bytes.
@@ -119,6 +128,21 @@ impl<'b> Out<'b> {
     }
 }
 
+/// A range of the lent memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Span {
+    pub(super) start: u32,
+    pub(super) len: u32,
+}
+
+impl Span {
+    #[inline(always)]
+    pub(super) fn of(self, memory: &[u8]) -> &[u8] {
+        let start = self.start as usize;
+        memory.get(start..start.saturating_add(self.len as usize)).unwrap_or_default()
+    }
+}
+
 /// What a writer writes to: the lent memory, and the caller's buffer.
 pub(super) struct To<'t, 'b> {
     pub(super) memory: &'t mut [u8],
@@ -132,22 +156,32 @@ pub(super) type Written<T = ()> = Result<T, WriteError>;
 pub(super) struct Frame<'f> {
     to: &'f mut [u8],
     at: usize,
+    /// The lent memory in use.
+    pub(super) memory: &'f [u8],
+    has_other_than_json: bool,
 }
 
 impl<'f> Frame<'f> {
     /// Writes to these bytes.
-    pub(super) fn new(to: &'f mut [u8]) -> Self {
-        Frame { to, at: 0 }
+    pub(super) fn new(to: &'f mut [u8], memory: &'f [u8]) -> Self {
+        Frame { to, at: 0, memory, has_other_than_json: false }
     }
 
     /// Returns how many bytes the frame has, even if there is no room for them.
-    #[inline(always)]
     pub(super) fn len(&self) -> usize {
         self.at
     }
 
+    /// Returns the length, or fails if a value was not JSON.
+    pub(super) fn end(&self) -> Written<usize> {
+        if self.has_other_than_json {
+            return Err(WriteError::Json);
+        }
+        Ok(self.at)
+    }
+
     /// Writes bytes as they are.
-    #[inline(always)]
+    #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         let rest = self.to.get_mut(self.at..).unwrap_or_default();
         if let Some(to) = rest.get_mut(..bytes.len()) {
@@ -156,64 +190,26 @@ impl<'f> Frame<'f> {
         self.at = self.at.saturating_add(bytes.len());
     }
 
-    /// Begins an event whose name is also its type, up to that member of its object.
-    #[inline(always)]
-    pub(super) fn begin_typed(&mut self, name: &str) {
-        for part in ["event: ", name, "\ndata: {\"type\":\"", name, "\""] {
-            self.bytes(part.as_bytes());
+    /// Writes at most `limit` bytes of a text, counted decoded, as the contents of a JSON string without the quotes, or of
+    /// one in the JSON of another one. Returns how many raw bytes are left.
+    pub(super) fn piece(&mut self, mut text: Text<'_>, limit: u32, is_twice: bool) -> usize {
+        let (raw, run) = (text.raw(), string::strict_run(text.raw(), 0));
+        if text.parts().1 == 0 && raw.len() <= limit as usize && run.ascii && run.at == raw.len() {
+            self.bytes(raw);
+            return 0;
         }
-    }
-
-    /// Writes a decimal number.
-    #[inline]
-    pub(super) fn number(&mut self, number: u64) {
-        if let (true, Ok(digit)) = (number < 10, u8::try_from(number)) {
-            return self.bytes(&[digit | b'0']);
+        let mut put = |decoded: &[u8]| {
+            json::escape(decoded, |bytes| match is_twice {
+                true => json::escape(bytes, |bytes| self.bytes(bytes)),
+                false => self.bytes(bytes),
+            });
+        };
+        if let Some(whole) = text.as_str().filter(|whole| whole.len() <= limit as usize) {
+            put(whole.as_bytes());
+            return 0;
         }
-        let (mut digits, mut rest) = ([0; 20], number);
-        let mut start = digits.len();
-        for (at, place) in digits.iter_mut().enumerate().rev() {
-            (*place, start, rest) = ((rest % 10) as u8 | b'0', at, rest / 10);
-            if rest == 0 {
-                break;
-            }
-        }
-        self.bytes(digits.get(start..).unwrap_or_default());
-    }
-
-    /// Writes at most `limit` bytes of a text, counted decoded, as the contents of a JSON string without the quotes.
-    /// Returns the rest of the text.
-    #[inline(always)]
-    pub(super) fn text<'a>(&mut self, text: Text<'a>, limit: u32) -> Text<'a> {
-        let is_short = text.raw().len() <= limit as usize;
-        if is_short && stands(text) {
-            self.bytes(text.raw());
-            return text.behind(text.raw().len());
-        }
-        match text.as_str().filter(|_| is_short) {
-            Some(whole) => {
-                json::escape(whole.as_bytes(), |bytes| self.bytes(bytes));
-                text.behind(text.raw().len())
-            }
-            None => self.part_of(text, limit),
-        }
-    }
-
-    /// Does what [`text`](Self::text) does, for a text that is long, escaped or ill-formed.
-    #[inline(never)]
-    fn part_of<'a>(&mut self, text: Text<'a>, limit: u32) -> Text<'a> {
-        let mut rest = text;
-        rest.take_first(limit, |decoded| json::escape(decoded, |bytes| self.bytes(bytes)));
-        rest
-    }
-
-    /// Does what [`text`](Self::text) does, for a text in the JSON of a JSON string.
-    pub(super) fn text_twice<'a>(&mut self, text: Text<'a>, limit: u32) -> Text<'a> {
-        let mut rest = text;
-        rest.take_first(limit, |decoded| {
-            json::escape(decoded, |bytes| json::escape(bytes, |bytes| self.bytes(bytes)));
-        });
-        rest
+        text.take_first(limit, put);
+        text.raw().len()
     }
 
     /// Writes a text decoded, without escapes.
@@ -222,33 +218,109 @@ impl<'f> Frame<'f> {
         rest.take_first(u32::MAX, |decoded| self.bytes(decoded));
     }
 
-    /// Writes a text as a JSON string with its quotes.
-    pub(super) fn string(&mut self, text: Text<'_>) {
-        self.bytes(b"\"");
-        self.text(text, u32::MAX);
-        self.bytes(b"\"");
+    /// Writes each member of an object behind a comma, except those with these names.
+    pub(super) fn members(&mut self, object: Value<'_>, except: &str) {
+        // Checks all of it before its members are taken apart.
+        self.has_other_than_json |= !is_json(object);
+        let mut at = 0;
+        while let Some((name, value)) = object.member_at(&mut at).filter(|_| !self.has_other_than_json) {
+            if !name.is_one_of(except) {
+                put!(self, ",", name, ":", value);
+            }
+        }
     }
 
-    /// Writes raw JSON in one line, or fails if it is not JSON.
-    pub(super) fn json(&mut self, value: Value<'_>) -> Result<(), WriteError> {
-        if json::validate(value.raw(), MAX_DEPTH).is_err() {
-            return Err(WriteError::Json);
+    /// Writes those of these counts that are known, between `before` and `after`, or nothing if none is.
+    pub(super) fn counts(&mut self, (before, after): (&str, &str), counts: &[(&str, Option<u64>)]) {
+        let mut start = before;
+        for (name, count) in counts {
+            let Some(count) = *count else { continue };
+            put!(self, start, "\"", *name, "\":", count);
+            start = ",";
+        }
+        if counts.iter().any(|(_, count)| count.is_some()) {
+            put!(self, after);
+        }
+    }
+}
+
+/// A part of a frame.
+pub(super) trait Put {
+    fn put(self, frame: &mut Frame<'_>);
+}
+
+/// Bytes as they are.
+impl Put for &str {
+    #[inline(always)]
+    fn put(self, frame: &mut Frame<'_>) {
+        frame.bytes(self.as_bytes());
+    }
+}
+
+/// Bytes of the lent memory.
+impl Put for Span {
+    fn put(self, frame: &mut Frame<'_>) {
+        frame.bytes(self.of(frame.memory));
+    }
+}
+
+/// A decimal number.
+impl Put for u64 {
+    fn put(self, frame: &mut Frame<'_>) {
+        let (mut digits, mut rest) = ([0; 20], self);
+        let mut start = digits.len();
+        for (at, place) in digits.iter_mut().enumerate().rev() {
+            (*place, start, rest) = ((rest % 10) as u8 | b'0', at, rest / 10);
+            if rest == 0 {
+                break;
+            }
+        }
+        frame.bytes(digits.get(start..).unwrap_or_default());
+    }
+}
+
+impl Put for u32 {
+    fn put(self, frame: &mut Frame<'_>) {
+        u64::from(self).put(frame);
+    }
+}
+
+/// A JSON string with its quotes.
+impl Put for Text<'_> {
+    fn put(self, frame: &mut Frame<'_>) {
+        put!(frame, "\"", Inner(self), "\"");
+    }
+}
+
+/// The contents of a JSON string.
+pub(super) struct Inner<'a>(pub(super) Text<'a>);
+
+impl Put for Inner<'_> {
+    fn put(self, frame: &mut Frame<'_>) {
+        frame.piece(self.0, u32::MAX, false);
+    }
+}
+
+/// Raw JSON in one line.
+impl Put for Value<'_> {
+    fn put(self, frame: &mut Frame<'_>) {
+        if !is_json(self) {
+            frame.has_other_than_json = true;
+            return;
         }
         // Line ends outside of strings are whitespace, and strict JSON has none inside. Halves of surrogate pairs, which
         // the grammar allows and many readers reject, are replaced.
-        json::rewrite(value.raw().trim_ascii(), &mut |bytes| {
-            bytes.split(|byte| matches!(byte, b'\r' | b'\n')).for_each(|line| self.bytes(line));
+        json::rewrite(self.raw().trim_ascii(), &mut |bytes| {
+            bytes.split(|byte| matches!(byte, b'\r' | b'\n')).for_each(|line| frame.bytes(line));
         });
-        Ok(())
     }
 }
 
-/// Whether the text is printable ASCII without a quote or a backslash: it decodes to itself, and needs no escape.
-#[inline(always)]
-fn stands(text: Text<'_>) -> bool {
-    let is_whole = |run: string::RunEnd| run.ascii && run.at == text.raw().len();
-    text.is_plain() || text.parts().1 == 0 && is_whole(string::strict_run(text.raw(), 0))
+/// Whether the value is JSON by RFC 8259. The deepest nesting is the default of what the parser reads, less the levels
+/// around it.
+pub(super) fn is_json(value: Value<'_>) -> bool {
+    json::validate(value.raw(), 100).is_ok()
 }
 
-/// The deepest nesting of raw JSON that is written: the default of what the parser reads, less the levels around it.
-const MAX_DEPTH: u32 = 100;
+/// The most bytes that follow a text.
+pub(super) const AFTER: usize = 48;

@@ -1,72 +1,69 @@
-//! The parts of a response: what a text belongs to, and the row of parts of the protocols that have one open at a time.
+//! The parts of a response: what a text belongs to, the bytes around it, and the row of parts of the protocols that have one
+//! open at a time.
 
-use super::calls::Calls;
 use super::log::{Chain, Mark};
-use crate::chat::{ApiError, FinishKind};
-use crate::json::Text;
+use super::out::AFTER;
+use crate::chat::FinishKind;
 
 /// What a text is a part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Part {
+    #[default]
+    Nothing,
     Content,
     Reasoning,
     Refusal,
-    /// The arguments of the call at this place of the table.
-    Arguments(usize),
+    /// The call at this place of the table, and its arguments.
+    Call(usize),
     FunctionName,
     FunctionArguments,
     Annotations,
 }
 
-/// Where a text that is written comes from.
-#[derive(Clone, Copy)]
-pub(super) enum Source<'t> {
-    /// From the caller.
-    Text(Text<'t>),
-    /// From the log: the first record of the call at this place of the table.
-    Waiting(usize),
+/// How far a text, or a list of annotations, of the caller came that takes several events: its choice and its part, its
+/// length in raw bytes, and how many of these were written.
+pub(super) type Progress = (u32, Part, usize, usize);
+
+/// The bytes around a text, which are written once for all events of a part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Envelope {
+    pub(super) choice: u32,
+    pub(super) part: Part,
+    /// Whether the next event has these bytes.
+    pub(super) is_current: bool,
+    /// Which texts make the present run, or 0.
+    pub(super) run: u64,
+    /// Where the bytes before the text begin in the lent memory, how many they are, and where the number of the event ends,
+    /// or 0.
+    pub(super) start: usize,
+    pub(super) len: usize,
+    pub(super) number: usize,
+    /// The bytes behind the text, and how many they are.
+    pub(super) after: [u8; AFTER],
+    pub(super) after_len: usize,
 }
 
-impl<'t> Source<'t> {
-    /// Returns the text behind its first `taken` raw bytes.
-    #[inline(always)]
-    pub(super) fn rest<'a>(self, memory: &'a [u8], calls: &Calls, taken: usize) -> Text<'a>
-    where
-        't: 'a,
-    {
-        let text = match self {
-            Source::Text(text) => text,
-            Source::Waiting(place) => {
-                Text::verbatim(calls.get(place).waiting.first(memory).map_or(&b""[..], |(_, bytes)| bytes))
-            }
-        };
-        if taken > 0 {
-            text.behind(taken)
-        } else {
-            text
-        }
-    }
-}
-
-/// The part that is open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Open {
-    Nothing,
-    Text,
-    Refusal,
-    Thinking,
-    /// The call at this place of the table.
-    Call(usize),
+impl Envelope {
+    pub(super) const NONE: Envelope = Envelope {
+        choice: 0,
+        part: Part::Nothing,
+        is_current: false,
+        run: 0,
+        start: 0,
+        len: 0,
+        number: 0,
+        after: [0; AFTER],
+        after_len: 0,
+    };
 }
 
 /// What is being written, in one event or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Task {
-    Nothing,
     /// The beginning of the stream.
     Begin,
-    /// The beginning of a part.
-    Open(Open),
+    /// The beginning of the part that is open.
+    Open,
     /// The end of the part that is open.
     Close,
     /// The end of the stream.
@@ -74,39 +71,20 @@ pub(super) enum Task {
 }
 
 /// The state of the row of parts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Serial {
-    pub(super) open: Open,
+    pub(super) open: Part,
     /// Whether the signature of the open reasoning was written, so that no more of it can follow.
     pub(super) is_signed: bool,
     /// Whether a refusal was written.
     pub(super) refused: bool,
     /// The number of the open part, or of the next one.
     pub(super) index: u32,
-    pub(super) task: Task,
+    pub(super) task: Option<Task>,
     /// Why the response finished, and the word for it in Anthropic Messages.
-    pub(super) reason: FinishKind,
+    pub(super) reason: Option<FinishKind>,
     pub(super) stop: &'static str,
     pub(super) items: Items,
-}
-
-impl Serial {
-    pub(super) const NEW: Serial = Serial {
-        open: Open::Nothing,
-        is_signed: false,
-        refused: false,
-        index: 0,
-        task: Task::Nothing,
-        reason: FinishKind::Stop,
-        stop: "end_turn",
-        items: Items::NONE,
-    };
-
-    /// Whether something that an earlier call began is not written to its end.
-    #[inline(always)]
-    pub(super) fn is_busy(&self) -> bool {
-        self.task != Task::Nothing || self.items.is_busy()
-    }
 }
 
 /// A range of the output: where it begins, and its length in bytes.
@@ -116,8 +94,15 @@ pub(super) struct Range {
     pub(super) len: u64,
 }
 
+impl Range {
+    /// Ends a range whose length is, until then, where it begins.
+    pub(super) fn end(&mut self, at: u64) {
+        self.len = at.saturating_sub(self.len);
+    }
+}
+
 /// The items in the log.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Items {
     pub(super) output: Chain,
     /// Length of the output in bytes, with the item that is open, and without it.
@@ -132,28 +117,4 @@ pub(super) struct Items {
     pub(super) note_count: u64,
     /// What is left of an event that repeats a range of the output, and the bytes behind that range.
     pub(super) body: Option<(Range, &'static str)>,
-}
-
-impl Items {
-    pub(super) const NONE: Items = Items {
-        output: Chain::NONE,
-        len: 0,
-        closed: 0,
-        item: Range { from: Mark::START, len: 0 },
-        part: Range { from: Mark::START, len: 0 },
-        text: Range { from: Mark::START, len: 0 },
-        notes: Chain::NONE,
-        note_count: 0,
-        body: None,
-    };
-
-    #[inline(always)]
-    pub(super) fn is_busy(&self) -> bool {
-        self.body.is_some()
-    }
-}
-
-/// Returns the text that an error has in a protocol that demands one.
-pub(super) fn error_message<'a>(error: &ApiError<'a>) -> Text<'a> {
-    error.message().unwrap_or(Text::verbatim(b"the response broke off"))
 }

@@ -6,430 +6,295 @@
 
 use super::calls::{CUSTOM, HAS_ARGUMENTS};
 use super::log::{Chain, Mark, Tag};
-use super::out::{Frame, Out, To, Written};
-use super::parts::{error_message, Open, Part, Range, Source, Task};
-use super::state::State;
+use super::out::{put, Frame, Inner, To, Written};
+use super::parts::{Items, Part, Range, Task};
+use super::state::{error_message, State, Write};
 use super::WriteError;
-use crate::chat::{ApiError, FinishKind, TokenCounts};
+use crate::chat::{ApiError, FinishKind};
 use crate::json::{Text, Value};
+
+/// The words for an item: how its ID begins, its type, its list of parts, how the events of its text and of its part are
+/// called, the type of the part, and the member with the text.
+struct Words {
+    id: &'static str,
+    item: &'static str,
+    list: &'static str,
+    event: &'static str,
+    part_event: &'static str,
+    part: &'static str,
+    text: &'static str,
+}
 
 /// The tail of the last event, which has the usage.
 const LAST: &str = "";
 
 impl State {
-    /// Writes an event. `write` writes the members behind its type and number.
-    #[inline(always)]
-    fn response_event<R>(
-        &mut self,
-        out: &mut Out<'_>,
-        name: &str,
-        write: impl FnOnce(&mut Frame<'_>) -> Written<R>,
-    ) -> Written<R> {
-        let number = self.sequence;
-        self.frame(out, |frame| {
-            frame.begin_typed(name);
-            frame.bytes(b",\"sequence_number\":");
-            frame.number(number);
-            write(frame)
-        })
+    /// Returns the words for the item that is open.
+    fn words(&self) -> Words {
+        const MESSAGE: &str = "message\",\"role\":\"assistant";
+        let (id, item, list, event, text) = match self.serial.open {
+            Part::Reasoning => ("rs_", "reasoning", "summary", "reasoning_summary_text", "text"),
+            Part::Refusal => ("msg_", MESSAGE, "content", "refusal", "refusal"),
+            open if self.is_custom(open) => ("ctc_", "custom_tool_call", "", "custom_tool_call_input", "input"),
+            Part::Call(_) => ("fc_", "function_call", "", "function_call_arguments", "arguments"),
+            _ => ("msg_", MESSAGE, "content", "output_text", "text"),
+        };
+        match list {
+            "summary" => {
+                Words { id, item, list, event, part_event: "reasoning_summary_part", part: "summary_text", text }
+            }
+            _ => Words { id, item, list, event, part_event: "content_part", part: event, text },
+        }
     }
 
     /// Writes the members that tell where an event of the open item belongs.
-    #[inline(always)]
-    fn address(&self, frame: &mut Frame<'_>, memory: &[u8]) {
-        frame.bytes(b",\"item_id\":\"");
-        self.item_id(frame, memory, self.serial.open);
-        frame.bytes(b"\",\"output_index\":");
-        frame.number(self.serial.index.into());
-        frame.bytes(match self.serial.open {
-            Open::Thinking => b",\"summary_index\":0",
-            Open::Text | Open::Refusal => b",\"content_index\":0",
-            _ => b"",
-        });
+    fn address(&self, frame: &mut Frame<'_>) {
+        let (words, index) = (self.words(), self.serial.index);
+        put!(frame, ",\"item_id\":\"", words.id, self.id, "_", index, "\",\"output_index\":", index);
+        if !words.list.is_empty() {
+            put!(frame, ",\"", words.list, "_index\":0");
+        }
     }
 
-    #[inline(always)]
-    fn item_id(&self, frame: &mut Frame<'_>, memory: &[u8], open: Open) {
-        frame.bytes(match open {
-            Open::Thinking => b"rs_",
-            Open::Call(place) if self.calls.get(place).has(CUSTOM) => b"ctc_",
-            Open::Call(_) => b"fc_",
-            _ => b"msg_",
-        });
-        frame.bytes(self.id.of(memory));
-        frame.bytes(b"_");
-        frame.number(self.serial.index.into());
+    /// Writes what is before and behind a text of the open item. Returns where the number of the event ends.
+    pub(super) fn responses_envelope(&self, before: &mut Frame<'_>, after: &mut Frame<'_>) -> usize {
+        let event = self.words().event;
+        put!(before, "event: response.", event, ".delta\ndata: {\"type\":\"response.", event, ".delta\"");
+        put!(before, ",\"sequence_number\":", self.sequence);
+        let number = before.len();
+        self.address(before);
+        put!(before, ",\"delta\":\"");
+        put!(after, self.text_end());
+        number
     }
 
-    /// Writes the members of an item that are known when it begins, without the closing brace.
-    fn item(&self, frame: &mut Frame<'_>, memory: &[u8], open: Open) {
-        frame.bytes(b"{\"id\":\"");
-        self.item_id(frame, memory, open);
-        let Open::Call(place) = open else {
-            return frame.bytes(match open {
-                Open::Thinking => b"\",\"type\":\"reasoning\"",
-                _ => b"\",\"type\":\"message\",\"role\":\"assistant\"",
-            });
-        };
-        let call = self.calls.get(place);
-        let is_custom = call.has(CUSTOM);
-        frame.bytes(if is_custom { b"\",\"type\":\"custom_tool_call\"" } else { b"\",\"type\":\"function_call\"" });
-        frame.bytes(b",\"call_id\":\"");
-        call.id(frame, memory, ("call_", self.id.of(memory), place));
-        frame.bytes(b"\",\"name\":\"");
-        call.name(frame, memory);
-        frame.bytes(b"\"");
+    /// Returns what is behind a text of the open item.
+    fn text_end(&self) -> &'static str {
+        if self.serial.open == Part::Content {
+            "\",\"logprobs\":[]}\n\n"
+        } else {
+            "\"}\n\n"
+        }
+    }
+
+    /// Writes the members of the open item that are known when it begins, without the closing brace.
+    fn item(&self, frame: &mut Frame<'_>) {
+        let words = self.words();
+        put!(frame, "{\"id\":\"", words.id, self.id, "_", self.serial.index, "\",\"type\":\"", words.item, "\"");
+        if let Part::Call(place) = self.serial.open {
+            put!(frame, ",\"call_id\":\"");
+            self.call_id(frame, "call_", place);
+            put!(frame, "\",\"name\":\"");
+            self.calls.get(place).name(frame);
+            put!(frame, "\"");
+        }
     }
 
     /// Writes the next event of a task, or a step between two. Returns whether it was the last one.
     pub(super) fn responses_step(&mut self, to: &mut To<'_, '_>, task: Task) -> Written<bool> {
-        let is_call = matches!(task, Task::Open(Open::Call(_))) || matches!(self.serial.open, Open::Call(_));
-        let step = self.step;
+        let (words, items, step) = (self.words(), self.serial.items, self.step);
+        let has_part = !words.list.is_empty();
         match (task, step) {
-            (Task::Begin, 0) => self.lifecycle(to, "response.created").map(|()| false),
-            (Task::Begin, _) => self.lifecycle(to, "response.in_progress").map(|()| true),
-            (Task::Open(open), 0) => self.item_added(to, open).map(|()| false),
-            (Task::Open(open), 1) if !is_call => self.part_added(to, open).map(|()| false),
-            (Task::Open(open), _) => self.log_beginning(to.memory, open).map(|()| true),
-            (Task::Close, 0) => self.log_end(to.memory).map(|()| false),
-            (Task::Close, 1) => self.text_done(to).map(|()| false),
-            (Task::Close, 2) if !is_call => self.part_done(to).map(|()| false),
-            (Task::Close, 3) => self.item_done(to).map(|()| false),
+            (Task::Begin, _) => {
+                let name = if step == 0 { "created" } else { "in_progress" };
+                self.event(to, ["response.", name, ""], &mut |state, frame| {
+                    state.response(frame, "in_progress", None);
+                    put!(frame, "],\"usage\":null}}\n\n");
+                })?;
+                return Ok(step > 0);
+            }
+            (Task::Open, 0) => self.event(to, ["response.", "output_item", ".added"], &mut |state, frame| {
+                put!(frame, ",\"output_index\":", state.serial.index, ",\"item\":");
+                state.item(frame);
+                let (list, empty) = if has_part { (words.list, "[]") } else { (words.text, "\"\"") };
+                put!(frame, ",\"status\":\"in_progress\",\"", list, "\":", empty, "}}\n\n");
+            })?,
+            (Task::Open, 1) if has_part => {
+                self.event(to, ["response.", words.part_event, ".added"], &mut |state, frame| {
+                    state.address(frame);
+                    put!(frame, ",\"part\":{\"type\":\"", words.part, "\",\"", words.text, "\":\"\"");
+                    let is_text = state.serial.open == Part::Content;
+                    put!(frame, if is_text { ",\"annotations\":[],\"logprobs\":[]}}\n\n" } else { "}}\n\n" });
+                })?;
+            }
+            (Task::Open, _) => return self.log_beginning(to.memory).map(|()| true),
+            (Task::Close, 0) => self.log_end(to.memory)?,
+            (Task::Close, 1) => self.done(to, (words.event, words.text, "\""), (items.text, self.text_end()))?,
+            (Task::Close, 2) if has_part => self.done(to, (words.part_event, "part", ""), (items.part, "}\n\n"))?,
             // Arguments are no part of an item.
-            (Task::Close, 2) => Ok(false),
+            (Task::Close, 2) => {}
+            (Task::Close, 3) => self.done(to, ("output_item", "item", ""), (items.item, "}\n\n"))?,
             (Task::Close, _) => {
-                self.serial.items.closed = self.serial.items.len;
-                Ok(true)
+                self.serial.items.closed = items.len;
+                return Ok(true);
             }
-            (Task::End, 0) => {
-                let name = match self.serial.reason {
-                    FinishKind::Length | FinishKind::ContentFilter => "response.incomplete",
-                    _ => "response.completed",
-                };
-                self.last_event(to, name, None).map(|()| false)
-            }
-            (Task::End, _) | (Task::Nothing, _) => Ok(true),
+            (Task::End, 0) => self.last_event(to, if self.is_cut() { "incomplete" } else { "completed" }, None)?,
+            (Task::End, _) => return Ok(true),
         }
+        Ok(false)
+    }
+
+    /// Writes the beginning of an event that repeats a range of the output as this member, which
+    /// [`write_body`](Self::write_body) then goes on with.
+    fn done(
+        &mut self,
+        to: &mut To<'_, '_>,
+        (name, member, quote): (&str, &str, &str),
+        body: (Range, &'static str),
+    ) -> Written {
+        self.event(to, ["response.", name, ".done"], &mut |state, frame| {
+            if member == "item" {
+                put!(frame, ",\"output_index\":", state.serial.index);
+            } else {
+                state.address(frame);
+            }
+            put!(frame, ",\"", member, "\":", quote);
+        })?;
+        self.serial.items.body = Some(body);
+        Ok(())
+    }
+
+    /// Whether the response finished before its proper end.
+    fn is_cut(&self) -> bool {
+        matches!(self.serial.reason, Some(FinishKind::Length | FinishKind::ContentFilter))
     }
 
     /// Writes the members of a response up to its output.
-    fn response(&self, frame: &mut Frame<'_>, memory: &[u8], status: &str, error: Option<&ApiError<'_>>) {
-        frame.bytes(b",\"response\":{\"id\":\"");
-        frame.bytes(self.id.of(memory));
-        frame.bytes(b"\",\"object\":\"response\",\"created_at\":");
-        frame.number(self.created);
-        frame.bytes(b",\"status\":\"");
-        frame.bytes(status.as_bytes());
-        frame.bytes(b"\",\"error\":");
+    fn response(&self, frame: &mut Frame<'_>, status: &str, error: Option<&ApiError<'_>>) {
+        put!(frame, ",\"response\":{\"id\":\"", self.id, "\",\"object\":\"response\",\"created_at\":", self.created);
+        put!(frame, ",\"status\":\"", status, "\",\"error\":");
         match error {
-            None => frame.bytes(b"null"),
+            None => put!(frame, "null"),
             Some(error) => {
                 let code = error.code().or(error.kind()).unwrap_or(Text::verbatim(b"server_error"));
-                frame.bytes(b"{\"code\":");
-                frame.string(code);
-                frame.bytes(b",\"message\":");
-                frame.string(error_message(error));
-                frame.bytes(b"}");
+                put!(frame, "{\"code\":", code, ",\"message\":", error_message(error), "}");
             }
         }
-        frame.bytes(match (status, self.serial.reason) {
-            ("incomplete", FinishKind::Length) => b",\"incomplete_details\":{\"reason\":\"max_output_tokens\"}",
-            ("incomplete", _) => b",\"incomplete_details\":{\"reason\":\"content_filter\"}",
-            _ => b",\"incomplete_details\":null",
-        });
-        frame.bytes(b",\"model\":\"");
-        frame.bytes(self.model.of(memory));
-        frame.bytes(b"\"");
-        frame.bytes(self.members.of(memory));
-        frame.bytes(b",\"output\":[");
-    }
-
-    fn lifecycle(&mut self, to: &mut To<'_, '_>, name: &str) -> Written {
-        let state = *self;
-        self.response_event(to.out, name, |frame| {
-            state.response(frame, to.memory, "in_progress", None);
-            frame.bytes(b"],\"usage\":null}}\n\n");
-            Ok(())
-        })
-    }
-
-    fn item_added(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
-        let state = *self;
-        self.response_event(to.out, "response.output_item.added", |frame| {
-            frame.bytes(b",\"output_index\":");
-            frame.number(state.serial.index.into());
-            frame.bytes(b",\"item\":");
-            state.item(frame, to.memory, open);
-            frame.bytes(b",\"status\":\"in_progress\"");
-            frame.bytes(match open {
-                Open::Thinking => b",\"summary\":[]}}\n\n",
-                Open::Call(place) if state.calls.get(place).has(CUSTOM) => b",\"input\":\"\"}}\n\n",
-                Open::Call(_) => b",\"arguments\":\"\"}}\n\n",
-                _ => b",\"content\":[]}}\n\n",
-            });
-            Ok(())
-        })
-    }
-
-    fn part_added(&mut self, to: &mut To<'_, '_>, open: Open) -> Written {
-        let mut state = *self;
-        state.serial.open = open;
-        let (name, part): (&str, &[u8]) = match open {
-            Open::Thinking => {
-                ("response.reasoning_summary_part.added", b"{\"type\":\"summary_text\",\"text\":\"\"}}\n\n")
-            }
-            Open::Refusal => ("response.content_part.added", b"{\"type\":\"refusal\",\"refusal\":\"\"}}\n\n"),
-            _ => (
-                "response.content_part.added",
-                b"{\"type\":\"output_text\",\"text\":\"\",\"annotations\":[],\"logprobs\":[]}}\n\n",
-            ),
+        let details = match (status, self.serial.reason) {
+            ("incomplete", Some(FinishKind::Length)) => "{\"reason\":\"max_output_tokens\"}",
+            ("incomplete", _) => "{\"reason\":\"content_filter\"}",
+            _ => "null",
         };
-        self.response_event(to.out, name, |frame| {
-            state.address(frame, to.memory);
-            frame.bytes(b",\"part\":");
-            frame.bytes(part);
-            Ok(())
-        })
+        put!(frame, ",\"incomplete_details\":", details, ",\"model\":\"", self.model, "\"", self.members);
+        put!(frame, ",\"output\":[");
     }
 
-    /// Appends to the output in the log. Returns how many bytes, and the place behind them.
-    fn log_output(
-        &mut self,
-        memory: &mut [u8],
-        write: impl FnOnce(&State, &mut Frame<'_>, &[u8]),
-    ) -> Written<(u64, Mark)> {
-        let (mut log, mut output, state) = (self.log, self.serial.items.output, *self);
-        let len = log.append(memory, &mut output, Tag::Joined, |frame, used| {
-            write(&state, frame, used);
-            Ok(())
-        })?;
+    /// Appends to the output in the log. Returns how many bytes.
+    pub(super) fn log_output(&mut self, memory: &mut [u8], write: Write<'_>) -> Written<u64> {
+        let (mut log, mut output) = (self.log, self.serial.items.output);
+        let len = log.append(memory, &mut output, Tag::Joined, |frame| write(self, frame))? as u64;
         (self.log, self.serial.items.output) = (log, output);
-        self.serial.items.len = self.serial.items.len.saturating_add(len as u64);
-        Ok((len as u64, output.end(memory)))
+        self.serial.items.len = self.serial.items.len.saturating_add(len);
+        Ok(len)
     }
 
-    fn log_beginning(&mut self, memory: &mut [u8], open: Open) -> Written {
-        let is_first = self.serial.items.len == 0;
+    fn log_beginning(&mut self, memory: &mut [u8]) -> Written {
         let (mut item, mut part) = (0, 0);
-        let (len, end) = self.log_output(memory, |state, frame, used| {
-            frame.bytes(if is_first { b"" } else { b"," });
-            item = frame.len();
-            state.item(frame, used, open);
-            frame.bytes(match open {
-                Open::Thinking => b",\"summary\":[",
-                Open::Call(_) => b"",
-                _ => b",\"content\":[",
-            });
-            part = frame.len();
-            frame.bytes(match open {
-                Open::Thinking => b"{\"type\":\"summary_text\",\"text\":\"",
-                Open::Refusal => b"{\"type\":\"refusal\",\"refusal\":\"",
-                Open::Call(place) if state.calls.get(place).has(CUSTOM) => b",\"input\":\"",
-                Open::Call(_) => b",\"arguments\":\"",
-                _ => b"{\"type\":\"output_text\",\"text\":\"",
-            });
+        let len = self.log_output(memory, &mut |state, frame| {
+            put!(frame, if state.serial.items.len == 0 { "" } else { "," });
+            item = frame.len() as u64;
+            state.item(frame);
+            let words = state.words();
+            if words.list.is_empty() {
+                put!(frame, ",\"", words.text, "\":\"");
+            } else {
+                put!(frame, ",\"", words.list, "\":[");
+                part = frame.len() as u64;
+                put!(frame, "{\"type\":\"", words.part, "\",\"", words.text, "\":\"");
+            }
         })?;
         let items = &mut self.serial.items;
-        let place = |at: usize| {
-            let back = len.saturating_sub(at as u64);
+        let end = items.output.end(memory);
+        let [item, part, text] = [item, part, len].map(|at| {
+            let back = len.saturating_sub(at);
             Range { from: end.back(back), len: items.len.saturating_sub(back) }
-        };
-        (items.item, items.part, items.text) = (place(item), place(part), place(len as usize));
-        (items.notes, items.note_count) = (Chain::NONE, 0);
+        });
+        *items = Items { item, part, text, notes: Chain::default(), note_count: 0, ..*items };
         Ok(())
     }
 
     /// Appends the end of the open item to the log. From here on, the length of each range is its length.
     fn log_end(&mut self, memory: &mut [u8]) -> Written {
-        let (open, is_signed) = (self.serial.open, self.serial.is_signed);
-        let call = match open {
-            Open::Call(place) => Some(self.calls.get(place)),
-            _ => None,
-        };
-        // Arguments that never came are an empty object.
-        let is_bare = call.is_some_and(|call| !call.has(HAS_ARGUMENTS | CUSTOM));
-        let is_cut = matches!(self.serial.reason, FinishKind::Length | FinishKind::ContentFilter);
-        let (mut text, mut part) = (0, 0);
-        let before = self.serial.items.len;
-        self.log_output(memory, |state, frame, used| {
-            frame.bytes(if is_bare { b"{}" } else { b"" });
-            text = frame.len();
-            // The signature closed the text and its part.
-            frame.bytes(match open {
-                Open::Text => b"\",\"annotations\":[",
-                Open::Call(_) => b"\"",
-                _ if is_signed => b"\"",
-                _ => b"\"}",
-            });
-            if open == Open::Text {
-                state.serial.items.notes.each(used, |_, bytes| frame.bytes(bytes));
-                frame.bytes(b"],\"logprobs\":[]}");
+        let (before, is_signed) = (self.serial.items.len, self.serial.is_signed);
+        let (mut text, mut part) = (before, before);
+        self.log_output(memory, &mut |state, frame| {
+            let (open, status) = (state.serial.open, if state.is_cut() { "incomplete" } else { "completed" });
+            // Arguments that never came are an empty object.
+            if matches!(open, Part::Call(place) if !state.calls.get(place).has(HAS_ARGUMENTS | CUSTOM)) {
+                put!(frame, "{}");
             }
-            part = frame.len();
-            frame.bytes(if call.is_some() || is_signed { b"" } else { b"]" });
-            frame.bytes(if is_cut { b",\"status\":\"incomplete\"}" } else { b",\"status\":\"completed\"}" });
+            text = before.saturating_add(frame.len() as u64);
+            put!(frame, "\"");
+            if open == Part::Content {
+                put!(frame, ",\"annotations\":[");
+                state.serial.items.notes.records(frame.memory).for_each(|(_, bytes)| frame.bytes(bytes));
+                put!(frame, "],\"logprobs\":[]");
+            }
+            // A signature closed the text, its part and the list of parts.
+            if !is_signed && !state.words().list.is_empty() {
+                put!(frame, "}");
+                part = before.saturating_add(frame.len() as u64);
+                put!(frame, "]");
+            }
+            put!(frame, ",\"status\":\"", status, "\"}");
         })?;
         let items = &mut self.serial.items;
         if !is_signed {
-            items.text.len = before.saturating_add(text as u64).saturating_sub(items.text.len);
-            items.part.len = before.saturating_add(part as u64).saturating_sub(items.part.len);
+            items.text.end(text);
+            items.part.end(part);
         }
-        items.item.len = items.len.saturating_sub(items.item.len);
+        items.item.end(items.len);
         Ok(())
     }
 
     /// Keeps the encrypted reasoning, which the end of the item has.
     pub(super) fn responses_signature(&mut self, memory: &mut [u8], text: Text<'_>) -> Written {
         let before = self.serial.items.len;
-        self.log_output(memory, |_, frame, _| {
-            frame.bytes(b"\"}],\"encrypted_content\":\"");
-            frame.text(text, u32::MAX);
+        self.log_output(memory, &mut |_, frame| {
+            put!(frame, "\"}],\"encrypted_content\":\"", Inner(text));
         })?;
-        let items = &mut self.serial.items;
-        items.text.len = before.saturating_sub(items.text.len);
-        items.part.len = before.saturating_add(2).saturating_sub(items.part.len);
+        self.serial.items.text.end(before);
+        self.serial.items.part.end(before.saturating_add(2));
         Ok(())
-    }
-
-    /// Writes an event with the beginning of a text, and keeps that in the log. Returns how many raw bytes are left.
-    pub(super) fn responses_piece(
-        &mut self,
-        to: &mut To<'_, '_>,
-        part: Part,
-        source: Source<'_>,
-        taken: usize,
-    ) -> Written<usize> {
-        let name = match part {
-            Part::Reasoning => "response.reasoning_summary_text.delta",
-            Part::Refusal => "response.refusal.delta",
-            Part::Arguments(place) if self.calls.get(place).has(CUSTOM) => "response.custom_tool_call_input.delta",
-            Part::Arguments(_) => "response.function_call_arguments.delta",
-            _ => "response.output_text.delta",
-        };
-        let before = (to.out.len(), *self);
-        let used = &*to.memory;
-        let (text, limit) = (source.rest(used, &self.calls, taken), self.text_len);
-        let (from, until, left) = self.response_event(to.out, name, |frame| {
-            before.1.address(frame, used);
-            frame.bytes(b",\"delta\":\"");
-            let from = frame.len();
-            let rest = frame.text(text, limit);
-            let until = frame.len();
-            frame.bytes(if part == Part::Content { b"\",\"logprobs\":[]}\n\n" } else { b"\"}\n\n" });
-            Ok((from, until, rest.raw().len()))
-        })?;
-        let (from, until) = (before.0.saturating_add(from), before.0.saturating_add(until));
-        let escaped = to.out.written().get(from..until).unwrap_or_default();
-        let kept = self.log_output(to.memory, |_, frame, _| frame.bytes(escaped));
-        if let Err(error) = kept {
-            to.out.cut(before.0);
-            *self = before.1;
-            return Err(error);
-        }
-        Ok(left)
     }
 
     pub(super) fn responses_annotation(&mut self, to: &mut To<'_, '_>, one: Value<'_>) -> Written {
-        let before = (to.out.len(), *self);
-        let (count, mut notes) = (self.serial.items.note_count, self.serial.items.notes);
-        let used = &*to.memory;
-        let (from, until) = self.response_event(to.out, "response.output_text.annotation.added", |frame| {
-            before.1.address(frame, used);
-            frame.bytes(b",\"annotation_index\":");
-            frame.number(count);
-            frame.bytes(b",\"annotation\":");
-            let from = frame.len();
-            frame.json(one)?;
-            let until = frame.len();
-            frame.bytes(b"}\n\n");
-            Ok((from, until))
+        let (before, count) = (to.out.len(), self.serial.items.note_count);
+        self.event(to, ["response.", "output_text.annotation", ".added"], &mut |state, frame| {
+            state.address(frame);
+            put!(frame, ",\"annotation_index\":", count, ",\"annotation\":", one, "}\n\n");
         })?;
-        let (from, until) = (before.0.saturating_add(from), before.0.saturating_add(until));
-        let note = to.out.written().get(from..until).unwrap_or_default();
-        let kept = self.log.append(to.memory, &mut notes, Tag::Joined, |frame, _| {
-            frame.bytes(if count > 0 { b"," } else { b"" });
-            frame.bytes(note);
-            Ok(())
+        let (mut log, mut notes) = (self.log, self.serial.items.notes);
+        let kept = log.append(to.memory, &mut notes, Tag::Joined, |frame| {
+            put!(frame, if count > 0 { "," } else { "" }, one);
         });
-        if let Err(error) = kept {
-            to.out.cut(before.0);
-            *self = before.1;
-            return Err(error);
+        self.or_take_back(to, before, kept)?;
+        (self.log, self.serial.items.notes, self.serial.items.note_count) = (log, notes, count.saturating_add(1));
+        Ok(())
+    }
+
+    /// Takes back the last event, if what belongs to it was not kept.
+    pub(super) fn or_take_back<T>(&mut self, to: &mut To<'_, '_>, before: usize, kept: Written<T>) -> Written<T> {
+        if kept.is_err() {
+            to.out.cut(before);
+            self.sequence = self.sequence.wrapping_sub(1);
         }
-        (self.serial.items.notes, self.serial.items.note_count) = (notes, count.saturating_add(1));
+        kept
+    }
+
+    /// Writes the beginning of the last event, which has the items that were closed.
+    pub(super) fn last_event(&mut self, to: &mut To<'_, '_>, status: &str, error: Option<&ApiError<'_>>) -> Written {
+        self.event(to, ["response.", status, ""], &mut |state, frame| state.response(frame, status, error))?;
+        self.serial.items.body = Some((Range { from: Mark::default(), len: self.serial.items.closed }, LAST));
         Ok(())
-    }
-
-    /// Writes the beginning of an event that repeats a range of the output, which [`write_body`](Self::write_body) then
-    /// goes on with.
-    fn repeat(
-        &mut self,
-        out: &mut Out<'_>,
-        name: &str,
-        (range, tail): (Range, &'static str),
-        write: impl FnOnce(&State, &mut Frame<'_>),
-    ) -> Written {
-        let state = *self;
-        self.response_event(out, name, |frame| {
-            write(&state, frame);
-            Ok(())
-        })?;
-        self.serial.items.body = Some((range, tail));
-        Ok(())
-    }
-
-    fn text_done(&mut self, to: &mut To<'_, '_>) -> Written {
-        let (name, member, tail): (&str, &[u8], &str) = match self.serial.open {
-            Open::Thinking => ("response.reasoning_summary_text.done", b",\"text\":\"", "\"}\n\n"),
-            Open::Refusal => ("response.refusal.done", b",\"refusal\":\"", "\"}\n\n"),
-            Open::Call(place) if self.calls.get(place).has(CUSTOM) => {
-                ("response.custom_tool_call_input.done", b",\"input\":\"", "\"}\n\n")
-            }
-            Open::Call(_) => ("response.function_call_arguments.done", b",\"arguments\":\"", "\"}\n\n"),
-            _ => ("response.output_text.done", b",\"text\":\"", "\",\"logprobs\":[]}\n\n"),
-        };
-        self.repeat(to.out, name, (self.serial.items.text, tail), |state, frame| {
-            state.address(frame, to.memory);
-            frame.bytes(member);
-        })
-    }
-
-    fn part_done(&mut self, to: &mut To<'_, '_>) -> Written {
-        let is_thinking = self.serial.open == Open::Thinking;
-        let name = if is_thinking { "response.reasoning_summary_part.done" } else { "response.content_part.done" };
-        self.repeat(to.out, name, (self.serial.items.part, "}\n\n"), |state, frame| {
-            state.address(frame, to.memory);
-            frame.bytes(b",\"part\":");
-        })
-    }
-
-    fn item_done(&mut self, to: &mut To<'_, '_>) -> Written {
-        self.repeat(to.out, "response.output_item.done", (self.serial.items.item, "}\n\n"), |state, frame| {
-            frame.bytes(b",\"output_index\":");
-            frame.number(state.serial.index.into());
-            frame.bytes(b",\"item\":");
-        })
-    }
-
-    fn last_event(&mut self, to: &mut To<'_, '_>, name: &str, error: Option<&ApiError<'_>>) -> Written {
-        let status = name.strip_prefix("response.").unwrap_or(name);
-        let output = Range { from: Mark::START, len: self.serial.items.closed };
-        self.repeat(to.out, name, (output, LAST), |state, frame| state.response(frame, to.memory, status, error))
-    }
-
-    /// Ends the stream with a failed response, which has the items that were closed.
-    pub(super) fn responses_error(&mut self, to: &mut To<'_, '_>, error: &ApiError<'_>) -> Written {
-        self.last_event(to, "response.failed", Some(error))?;
-        self.end_behind(to)
     }
 
     /// Writes what is left of an event that repeats a range of the output, as much as there is room for.
     pub(super) fn write_body(&mut self, to: &mut To<'_, '_>) -> Written {
         let Some((mut range, tail)) = self.serial.items.body else { return Ok(()) };
-        let output = self.serial.items.output;
         while range.len > 0 {
             let mut mark = range.from;
-            let bytes = output.next(to.memory, &mut mark, range.len);
+            let bytes = self.serial.items.output.next(to.memory, &mut mark, range.len);
             let wrote = to.out.fill(bytes);
             range.len = range.len.saturating_sub(wrote as u64);
             range.from = mark.back(bytes.len().saturating_sub(wrote) as u64);
@@ -441,37 +306,29 @@ impl State {
                 return Err(WriteError::NeedRoom { need: 1 });
             }
         }
-        let counts = self.counts();
-        to.out.frame(|frame| {
-            if tail.is_empty() {
-                frame.bytes(b"],\"usage\":");
-                usage(frame, counts);
-                frame.bytes(b"}}\n\n");
+        to.out.frame(to.memory, |frame| {
+            if tail == LAST {
+                put!(frame, "],\"usage\":");
+                self.responses_usage(frame);
+                put!(frame, "}}\n\n");
             }
-            frame.bytes(tail.as_bytes());
-            Ok(())
+            put!(frame, tail);
         })?;
         self.serial.items.body = None;
         Ok(())
     }
-}
 
-/// Writes token counts. Those that the protocol demands are 0 if nobody knows them.
-fn usage(frame: &mut Frame<'_>, counts: Option<TokenCounts>) {
-    let Some(counts) = counts else { return frame.bytes(b"null") };
-    let (input, output) = (counts.prompt_tokens().unwrap_or(0), counts.completion_tokens().unwrap_or(0));
-    for (name, count) in [
-        ("{\"input_tokens\":", Some(input)),
-        (",\"input_tokens_details\":{\"cached_tokens\":", Some(counts.cached_tokens().unwrap_or(0))),
-        (",\"cache_write_tokens\":", counts.cache_write_tokens()),
-        ("},\"output_tokens\":", Some(output)),
-        (",\"output_tokens_details\":{\"reasoning_tokens\":", Some(counts.reasoning_tokens().unwrap_or(0))),
-        ("},\"total_tokens\":", Some(counts.total_tokens().unwrap_or(input.saturating_add(output)))),
-    ] {
-        if let Some(count) = count {
-            frame.bytes(name.as_bytes());
-            frame.number(count);
-        }
+    /// Writes the token counts. Those that the protocol demands are 0 if nobody knows them.
+    fn responses_usage(&self, frame: &mut Frame<'_>) {
+        let Some(counts) = self.usage else { return put!(frame, "null") };
+        let (input, output) = (counts.prompt_tokens().unwrap_or(0), counts.completion_tokens().unwrap_or(0));
+        let cached = ("cached_tokens", Some(counts.cached_tokens().unwrap_or(0)));
+        let reasoning = ("reasoning_tokens", Some(counts.reasoning_tokens().unwrap_or(0)));
+        put!(frame, "{\"input_tokens\":", input);
+        let details = [cached, ("cache_write_tokens", counts.cache_write_tokens())];
+        frame.counts((",\"input_tokens_details\":{", "}"), &details);
+        put!(frame, ",\"output_tokens\":", output);
+        frame.counts((",\"output_tokens_details\":{", "}"), &[reasoning]);
+        put!(frame, ",\"total_tokens\":", counts.total_tokens().unwrap_or(input.saturating_add(output)), "}");
     }
-    frame.bytes(b"}");
 }

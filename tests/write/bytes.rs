@@ -354,6 +354,34 @@ fn a_long_text_becomes_several_events() {
     }
 }
 
+/// Most texts of a stream follow one of the same part, and only their number is new.
+#[test]
+fn a_run_of_texts_is_numbered_and_kept() {
+    let texts = ["a", " tide", "fifteen letters", "sixteen letters.", "\u{e9}", "\n", " turns"];
+    let text = texts.concat().repeat(160);
+    for part in [content as fn(&str) -> Op, reasoning] {
+        let mut ops: Vec<_> = texts.iter().map(|text| (0, part(text))).cycle().take(7 * 160).collect();
+        ops.extend([Op::Finish(FinishKind::Stop), Op::Whole].map(|op| (0, op)));
+        for protocol in [Protocol::Chat, Protocol::Anthropic, Protocol::Responses] {
+            for first in [0, 8, 97, u64::MAX - 40] {
+                let head = HEAD.with_first_sequence(first);
+                let expected = write(protocol, &head, (1 << 18, 1 << 16), &ops);
+                if protocol == Protocol::Responses {
+                    for (at, event) in expected.text().split_terminator("\n\n").enumerate() {
+                        let number = format!("\"sequence_number\":{},", first.wrapping_add(at as u64));
+                        assert!(event.contains(&number), "{number} {event}");
+                    }
+                }
+                let message = &read(&expected.bytes).0[&0];
+                assert_eq!(format!("{}{}", message.content, message.reasoning), text, "{protocol} {first}");
+                for room in [1, 300, 1000] {
+                    assert_eq!(write(protocol, &head, (1 << 18, room), &ops), expected, "{protocol} {first} {room}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_writer_is_small() {
     let size = std::mem::size_of::<Writer<[u8; 0]>>();
