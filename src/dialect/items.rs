@@ -76,7 +76,7 @@ pub(super) fn end_text(
     let is_other = match state.texts.end(item, of, words) {
         Whole::Same => return,
         Whole::Longer(len) if seen.plan.cuts.add(item, place, of, len) => return,
-        _ if state.snapshots => return,
+        _ if state.texts.snapshots => return,
         Whole::Longer(_) | Whole::Other => true,
         Whole::Behind => false,
     };

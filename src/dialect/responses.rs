@@ -557,8 +557,11 @@ fn item(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
         5 => match walk.inner.next(payload) {
             Some(part) => {
                 walk.part = walk.part.wrapping_add(1);
-                let annotations = members_of(part, ["annotations"])[0].filter(|list| has_elements(Some(*list)));
-                let is_reported = plan.reported.has_annotations(index) && reported(ItemPart::Content(walk.part));
+                let [annotations, words] = members_of(part, ["annotations", "text"]);
+                let annotations = annotations.filter(|list| has_elements(Some(*list)));
+                // A part without a text is never reported by one.
+                let was_reported = text(words).is_none() || reported(ItemPart::Content(walk.part));
+                let is_reported = plan.reported.has_annotations(index) && was_reported;
                 let annotations = annotations.filter(|_| !is_reported);
                 walk.raw(payload, Kind::Annotation, annotations, slot(index, walk.part))
             }

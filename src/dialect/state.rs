@@ -30,8 +30,6 @@ pub(crate) struct DialectState {
     pub(super) is_later: bool,
     /// Responses: an event had no index, or not that of its item. From then on, no template may recognize an event.
     pub(crate) is_odd: bool,
-    /// See [`Config::snapshots`](crate::Config::snapshots). Then deltas do not add up to their texts.
-    pub(super) snapshots: bool,
     pub(super) output: Output,
     /// Responses: the texts and arguments so far.
     pub(super) texts: Texts,
@@ -115,9 +113,8 @@ impl DialectState {
             response: 0,
             is_later: false,
             is_odd: false,
-            snapshots,
             output: Output::NOTHING,
-            texts: Texts::NOTHING,
+            texts: Texts::new(snapshots),
         }
     }
 
@@ -150,7 +147,7 @@ impl DialectState {
             Output::Calls(_) => (false, false),
         };
         if was_another {
-            self.texts = Texts::NOTHING;
+            self.texts = Texts::new(self.texts.snapshots);
         }
         let id = Id::of([id]).short();
         (seen.begins, seen.forgets) = (true, was_another);

@@ -165,6 +165,8 @@ pub(super) struct Texts {
     next: u8,
     /// Whether a new text took the place of one that was not done.
     has_dropped: bool,
+    /// See [`Config::snapshots`](crate::Config::snapshots). Then deltas do not add up to their texts.
+    pub(super) snapshots: bool,
 }
 
 fn key(item: u32, of: ItemPart) -> Key {
@@ -173,7 +175,9 @@ fn key(item: u32, of: ItemPart) -> Key {
 }
 
 impl Texts {
-    pub(super) const NOTHING: Texts = Texts { told: [Told::NONE; TEXTS], last: 0, next: 0, has_dropped: false };
+    pub(super) const fn new(snapshots: bool) -> Self {
+        Texts { told: [Told::NONE; TEXTS], last: 0, next: 0, has_dropped: false, snapshots }
+    }
 
     /// Returns the text of a part. The one that a delta continued last is compared first.
     #[inline(always)]

@@ -1291,7 +1291,7 @@ impl Naive {
                     }
                     if !is_summary
                         && elements(&part["annotations"]).count() > 0
-                        && !(is_annotated && had.contains(&(index, false, place)))
+                        && !(is_annotated && (full(&part["text"]).is_none() || had.contains(&(index, false, place))))
                     {
                         annotations.push((index << 32 | place, &part["annotations"]));
                     }
