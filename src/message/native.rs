@@ -179,32 +179,107 @@ struct Paths<'a> {
     goes_on: bool,
 }
 
-/// Returns the first key of a path (a name, or an index in brackets), whether it is an index, and the rest of the path.
-/// Returns `None` for an empty path.
-fn key(path: &[u8]) -> Option<(&[u8], bool, &[u8])> {
-    match path {
-        [b'[', b'\'', rest @ ..] => {
-            let end = rest.iter().position(|byte| *byte == b'\'')?;
-            let (name, rest) = rest.split_at_checked(end)?;
-            Some((name, false, rest.get(2..).unwrap_or_default()))
+/// A key of a path: a name, or the index of an element. It is JSON as sent, so the same key may be written in several ways.
+#[derive(Clone, Copy)]
+struct Key<'a> {
+    raw: &'a [u8],
+    is_element: bool,
+}
+
+impl<'a> Key<'a> {
+    /// Returns the first key of a path, and the rest of the path. Returns `None` for an empty path.
+    fn first(path: &'a [u8]) -> Option<(Self, &'a [u8])> {
+        let (end, is_element, closing) = match path {
+            [b'[', rest @ ..] => match quote(rest) {
+                Some((mark, len)) => return Key::quoted(rest.get(len..)?, mark),
+                None => (rest.iter().position(|byte| *byte == b']')?, true, 1),
+            },
+            [b'.', rest @ ..] => {
+                (rest.iter().position(|byte| matches!(byte, b'.' | b'[')).unwrap_or(rest.len()), false, 0)
+            }
+            _ => return None,
+        };
+        let (raw, rest) = path.get(1..)?.split_at_checked(end)?;
+        Some((Key { raw, is_element }, rest.get(closing..)?))
+    }
+
+    /// Returns the name before this quotation mark, and what is behind the bracket behind the mark.
+    fn quoted(rest: &'a [u8], mark: u8) -> Option<(Self, &'a [u8])> {
+        let mut at = 0usize;
+        loop {
+            let left = rest.get(at..).filter(|left| !left.is_empty())?;
+            match (left, quote(left)) {
+                // The path has a backslash before a mark that belongs to the name.
+                ([b'\\', b'\\', escaped @ ..], _) => {
+                    let len = quote(escaped).map_or(if escaped.starts_with(BACKSLASH) { 2 } else { 0 }, |(_, len)| len);
+                    at = at.saturating_add(BACKSLASH.len()).saturating_add(len);
+                }
+                (_, Some((own, len))) if own == mark => {
+                    let behind = left.get(len..)?;
+                    let raw = rest.get(..at)?;
+                    return Some((Key { raw, is_element: false }, behind.strip_prefix(b"]").unwrap_or(behind)));
+                }
+                (_, Some((_, len))) => at = at.saturating_add(len),
+                ([b'\\', ..], _) => at = at.saturating_add(2),
+                _ => at = at.saturating_add(1),
+            }
         }
-        [b'[', rest @ ..] => {
-            let end = rest.iter().position(|byte| *byte == b']')?;
-            let (index, rest) = rest.split_at_checked(end)?;
-            Some((index, true, rest.get(1..).unwrap_or_default()))
+    }
+
+    fn text(self) -> Text<'a> {
+        Text::from_raw(self.raw, TextFlags::UNKNOWN)
+    }
+
+    fn is(self, other: Key<'_>) -> bool {
+        self.is_element == other.is_element && (self.raw == other.raw || self.text() == other.text())
+    }
+
+    /// Puts the name, without the backslashes that the path has before quotation marks.
+    fn put(self, put: &mut dyn FnMut(&[u8])) {
+        let mut rest = self.raw;
+        while let Some(at) = rest.windows(BACKSLASH.len()).position(|pair| pair == BACKSLASH) {
+            let (before, behind) = rest.split_at_checked(at).unwrap_or_default();
+            json::escape_text(Text::from_raw(before, TextFlags::UNKNOWN), &mut *put);
+            let behind = behind.get(BACKSLASH.len()..).unwrap_or_default();
+            // Two backslashes are one of the name.
+            let len = if behind.starts_with(BACKSLASH) { BACKSLASH.len() } else { 0 };
+            put(behind.get(..len).unwrap_or_default());
+            rest = behind.get(len..).unwrap_or_default();
         }
-        [b'.', rest @ ..] => {
-            let end = rest.iter().position(|byte| matches!(byte, b'.' | b'[')).unwrap_or(rest.len());
-            let (name, rest) = rest.split_at_checked(end)?;
-            Some((name, false, rest))
-        }
-        _ => None,
+        json::escape_text(Text::from_raw(rest, TextFlags::UNKNOWN), put);
     }
 }
 
-/// Returns the keys of a path, each with whether it is an index.
-fn keys(path: &[u8]) -> impl Iterator<Item = (&[u8], bool, &[u8])> {
-    core::iter::successors(key(path), |(_, _, rest)| key(rest))
+/// A backslash, as JSON escapes it.
+const BACKSLASH: &[u8] = br"\\";
+
+/// Returns the quotation mark at the front of JSON, which may be escaped, and its length.
+fn quote(json: &[u8]) -> Option<(u8, usize)> {
+    let forms: [(&[u8], u8); 4] = [(b"'", b'\''), (br"\u0027", b'\''), (b"\\\"", b'"'), (br"\u0022", b'"')];
+    forms.into_iter().find(|(form, _)| json.starts_with(form)).map(|(form, mark)| (mark, form.len()))
+}
+
+/// Returns the keys of a path.
+fn keys(path: &[u8]) -> impl Iterator<Item = Key<'_>> {
+    let mut rest = path;
+    core::iter::from_fn(move || {
+        let (key, behind) = Key::first(rest)?;
+        rest = behind;
+        Some(key)
+    })
+}
+
+/// Whether two paths have the same keys.
+fn is_same(left: &[u8], right: &[u8]) -> bool {
+    let (mut left_keys, mut right_keys) = (keys(left), keys(right));
+    left == right
+        || loop {
+            match (left_keys.next(), right_keys.next()) {
+                (Some(left), Some(right)) if left.is(right) => {}
+                (None, None) => break true,
+                _ => break false,
+            }
+        }
 }
 
 /// The most keys of a path. Values deeper in the arguments are left out, because usual JSON readers do not read them.
@@ -212,7 +287,7 @@ const MAX_KEYS: usize = 127;
 
 /// Whether the first key of a path is an index.
 fn is_index(path: &[u8]) -> bool {
-    matches!(key(path), Some((_, true, _)))
+    Key::first(path).is_some_and(|(key, _)| key.is_element)
 }
 
 impl<'a> Paths<'a> {
@@ -235,7 +310,7 @@ impl<'a> Paths<'a> {
             return;
         }
         let text = value.and_then(|value| value.as_text());
-        if self.goes_on && self.last == Some(path) {
+        if self.goes_on && self.last.is_some_and(|last| is_same(last, path)) {
             if let Some(text) = text {
                 json::escape_text(text, &mut *put);
             }
@@ -263,8 +338,8 @@ impl<'a> Paths<'a> {
         self.close_text(put);
         let (mut old, mut new) = (self.last.unwrap_or_default(), path);
         // Skip the containers that both paths have.
-        while let (Some((left, a, old_rest)), Some((right, b, new_rest))) = (key(old), key(new)) {
-            if (left, a) != (right, b) || key(old_rest).is_none() || key(new_rest).is_none() {
+        while let (Some((left, old_rest)), Some((right, new_rest))) = (Key::first(old), Key::first(new)) {
+            if !left.is(right) || Key::first(old_rest).is_none() || Key::first(new_rest).is_none() {
                 break;
             }
             (old, new) = (old_rest, new_rest);
@@ -273,13 +348,13 @@ impl<'a> Paths<'a> {
         if self.last.is_some() {
             put(b",");
         }
-        while let Some((name, is_element, rest)) = key(new) {
-            if !is_element {
+        while let Some((key, rest)) = Key::first(new) {
+            if !key.is_element {
                 put(b"\"");
-                json::escape_text(Text::from_raw(name, TextFlags::UNKNOWN), &mut *put);
+                key.put(put);
                 put(b"\":");
             }
-            if key(rest).is_some() {
+            if Key::first(rest).is_some() {
                 put(if is_index(rest) { b"[" } else { b"{" });
             }
             new = rest;
@@ -301,11 +376,47 @@ impl<'a> Paths<'a> {
 /// Closes the containers inside the first key of a path of at most [`MAX_KEYS`] keys, the innermost first.
 fn close(path: &[u8], put: &mut dyn FnMut(&[u8])) {
     let (mut count, mut elements) = (0u32, 0u128);
-    for (_, is_element, _) in keys(path) {
-        (count, elements) = (count.saturating_add(1), elements << 1 | u128::from(is_element));
+    for key in keys(path) {
+        (count, elements) = (count.saturating_add(1), elements << 1 | u128::from(key.is_element));
     }
     for _ in 1..count {
         put(if elements & 1 != 0 { b"]" } else { b"}" });
         elements >>= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    extern crate std;
+    use super::put_paths;
+    use crate::json::parse_lazy;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// The keys of a path are JSON in a JSON string, so each has several spellings.
+    #[test]
+    fn paths_make_an_object() {
+        for (paths, expected) in [
+            (&[r"$.a", r"$['a b']", r"$[\u0027c d\u0027]", r#"$[\"e f\"]"#][..], r#"{"a":0,"a b":1,"c d":2,"e f":3}"#),
+            (&[r"$.a.b[0]", r"$.a.b[1].c", r"$['d'].e"], r#"{"a":{"b":[0,{"c":1}]},"d":{"e":2}}"#),
+            (&[r"$.\u0061.b", r"$['a'].c", r"$[\u0027\u0061\u0027].d"], r#"{"a":{"b":0,"c":1,"d":2}}"#),
+            // The path has a backslash before a mark that belongs to the name, and before a backslash.
+            (&[r"$['it\\'s'][0]", r"$['it\\'s'][1]"], r#"{"it's":[0,1]}"#),
+            (&[r#"$[\"q\\\"q\"]"#, r"$['a\\\\b']"], r#"{"q\"q":0,"a\\b":1}"#),
+            (&[r"$['it\\\u0027s']", r#"$['\"']"#, r"$['\n']"], r#"{"it's":0,"\"":1,"\n":2}"#),
+            // These are no paths.
+            (&[r"a", r"$", r"$['a", r"$[", r"$.ok"], r#"{"ok":4}"#),
+        ] {
+            let pieces: Vec<String> = paths
+                .iter()
+                .enumerate()
+                .map(|(value, path)| std::format!(r#"{{"jsonPath":"{path}","numberValue":{value}}}"#))
+                .collect();
+            let mut written = Vec::new();
+            let values = pieces.iter().map(|piece| parse_lazy(piece.as_bytes()).unwrap());
+            put_paths(values, &mut |bytes| written.extend_from_slice(bytes));
+            assert_eq!(String::from_utf8(written).unwrap(), expected);
+        }
     }
 }

@@ -95,9 +95,7 @@ impl Progress {
                     Ahead::Other => return Usual::Other,
                     Ahead::Slot(_) if !NATIVE => return Usual::Other,
                     Ahead::Slot(delta) => {
-                        // Here the tracker checks reasoning like content: only chat completions have several members
-                        // for reasoning.
-                        if !tracker.take_unchanged(Kind::Content, delta.choice, delta.text, payload) {
+                        if !tracker.take_unchanged(delta.kind, delta.choice, delta.text, payload) {
                             return Usual::Other;
                         }
                         self.cursor.page.pass(delta.kind);

@@ -473,13 +473,13 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     /// choice: the name is emitted before it. Returns `None` too if the reasoning itself will be dropped or left out.
     fn name_of_reasoning(&mut self, reasoning: &Delta, payload: &[u8]) -> Option<Delta> {
         let is_dropped = reasoning.has(FLAG_WHOLE) && self.state.reported.is_none();
-        // Reasoning with a slot belongs to another protocol, in which the name of the member has no meaning.
-        if is_dropped || reasoning.has(FLAG_NUMBER) || reasoning.choice == u32::MAX {
+        if is_dropped || reasoning.choice == u32::MAX {
             return None;
         }
         let place = self.place(reasoning.choice)?;
         let choice = self.choice(place)?;
-        if core::mem::replace(&mut choice.reasoning_named, true) {
+        // Reasoning with a slot belongs to another protocol, in which the name of the member has no meaning.
+        if core::mem::replace(&mut choice.reasoning_named, true) || reasoning.has(FLAG_NUMBER) {
             return None;
         }
         // The text of an object that stands for reasoning has a name of its own, which says nothing.

@@ -186,9 +186,7 @@ impl<'a> Walk<'a> {
                     }
                 }
                 Ahead::Slot(delta) => {
-                    // Here the tracker checks reasoning like content: only chat completions have several members for
-                    // reasoning.
-                    if tracker.take_unchanged(Kind::Content, delta.choice, delta.text, payload) {
+                    if tracker.take_unchanged(delta.kind, delta.choice, delta.text, payload) {
                         self.page.pass(delta.kind);
                         return Update::of(&delta, payload).map(|update| (delta.choice, update));
                     }
