@@ -2383,7 +2383,7 @@ deltawire_status deltawire_translate_left_out(const deltawire_writer *w,
 // C41: a fragment without ID and name, under another index, continued the call opened last.
 #define DELTAWIRE_QUIRK_GUESSED_CALL 35
 
-// C41: a tool call has no name.
+// C41: a fragment without ID and name opened a tool call.
 #define DELTAWIRE_QUIRK_NAMELESS_CALL 36
 
 // C42: deltas repeated the text before them: each has all of it so far, or it came once more.

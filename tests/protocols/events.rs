@@ -411,3 +411,20 @@ fn an_event_that_nobody_knows_names_no_response() {
         }
     }
 }
+
+/// Some gateways leave the empty input out of the block of a server's tool.
+#[test]
+fn the_input_of_a_servers_tool_is_joined() {
+    for block in [json!({"type": "server_tool_use", "id": "s", "input": {}}), json!({"type": "mcp_tool_use", "id": "s"})] {
+        let piece = |json: &str| {
+            let delta = json!({"type": "input_json_delta", "partial_json": json});
+            json!({"type": "content_block_delta", "index": 0, "delta": delta})
+        };
+        let start = json!({"type": "content_block_start", "index": 0, "content_block": block});
+        let events = [vec![start, piece("{\"q\":"), piece("\"x\"}")], meaning::anthropic_end("end_turn")].concat();
+        let message = read(&unnamed(&events), "input").message;
+        let content = &message["choices"][0]["message"]["native_content"];
+        assert_eq!(content[0]["input"], json!({"q": "x"}), "{message}");
+        assert_eq!(content.as_array().map(Vec::len), Some(1), "{message}");
+    }
+}
