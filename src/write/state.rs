@@ -130,6 +130,8 @@ impl State {
             Update::Reasoning(text) => self.text(to, (choice, Part::Reasoning), *text),
             Update::Refusal(text) => self.text(to, (choice, Part::Refusal), *text),
             Update::Role(role) if self.protocol == Protocol::Chat => self.chat_role(to, choice, *role),
+            // The first event has the counts of the prompt, which often come right after the role.
+            Update::Role(_) if self.protocol == Protocol::Anthropic => Ok(()),
             Update::Role(_) => self.serial_start(to),
             Update::Call(call) => self.call(to.memory, choice, call),
             Update::CallName { call, text, piece } => self.call_name(to.memory, (choice, *call), (*text, *piece)),

@@ -204,10 +204,6 @@ impl<M: AsMut<[u8]>> Translator<M> {
                     *held = FinishKind::ToolCalls as u8;
                 }
                 (self.seen, self.has_choice) = (self.seen | bit(choice), true);
-                // Its first event has the counts of the prompt, which often come with the role.
-                if matches!(update, Update::Role(_)) && self.state().protocol == Protocol::Anthropic {
-                    return Ok(());
-                }
             }
         }
         let result = self.open().and_then(|()| self.writer.put(out, choice, update));
