@@ -415,7 +415,9 @@ fn an_event_that_nobody_knows_names_no_response() {
 /// Some gateways leave the empty input out of the block of a server's tool.
 #[test]
 fn the_input_of_a_servers_tool_is_joined() {
-    for block in [json!({"type": "server_tool_use", "id": "s", "input": {}}), json!({"type": "mcp_tool_use", "id": "s"})] {
+    for block in
+        [json!({"type": "server_tool_use", "id": "s", "input": {}}), json!({"type": "mcp_tool_use", "id": "s"})]
+    {
         let piece = |json: &str| {
             let delta = json!({"type": "input_json_delta", "partial_json": json});
             json!({"type": "content_block_delta", "index": 0, "delta": delta})
