@@ -175,7 +175,15 @@ fn join_all(value: &mut Value) {
     match value {
         Value::String(text) => *text = halves::join(text),
         Value::Array(items) => items.iter_mut().for_each(join_all),
-        Value::Object(members) => members.values_mut().for_each(join_all),
+        Value::Object(members) => {
+            *members = core::mem::take(members)
+                .into_iter()
+                .map(|(name, mut value)| {
+                    join_all(&mut value);
+                    (halves::join(&name), value)
+                })
+                .collect();
+        }
         _ => {}
     }
 }
