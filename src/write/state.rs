@@ -204,6 +204,10 @@ impl State {
 
     /// Does what [`Writer::finish`](super::Writer::finish) does.
     pub(super) fn finish(&mut self, to: &mut To<'_, '_>) -> Written {
+        // The choice of a run of texts has no finish reason. The call changes nothing, so the run goes on.
+        if self.envelope.run > 0 {
+            return Err(WriteError::Unfinished);
+        }
         if self.resume(to)? {
             return Ok(());
         }
