@@ -48,7 +48,8 @@
 //! source for more only when all of these were taken, so back-pressure is that of the source. It keeps its state in itself,
 //! so dropping a `next()` that waits loses nothing. Dropping the adapter drops the source, which cancels the request. Each
 //! adapter allocates its parser once, about 8 KB; an event costs no further allocation, except for a text of more than 32
-//! bytes, and for a head, which comes once unless the server changes its ID or model. With feature `bytes`, `sliced()` on the deltas of a stream of `Bytes` makes slices of such texts instead.
+//! bytes, and for a head, which comes once unless the server changes its ID or model. With feature `bytes`, `sliced()` on
+//! the deltas of a stream of `Bytes` makes slices of such texts instead.
 //!
 //! Adapters read with the default [`Config`](crate::Config), unless `with_config` gives them another one. They have room for 8
 //! choices and 32 tool calls, unless `with_room` gives them more, and read to the end of the source, unless `until_done` ends

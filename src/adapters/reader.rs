@@ -18,13 +18,11 @@ pub(super) struct Setup {
     pub(super) config: Config,
     /// How many choices there is room for, and how many tool calls.
     pub(super) room: (u16, u16),
-    /// Whether it ends where the response does, and does not wait for the end of the source.
-    pub(super) until_done: bool,
 }
 
 impl Setup {
     /// The room is that of the default [`Tracker`](crate::track::Tracker).
-    pub(super) const DEFAULT: Setup = Setup { config: Config::DEFAULT, room: (8, 32), until_done: false };
+    pub(super) const DEFAULT: Setup = Setup { config: Config::DEFAULT, room: (8, 32) };
 }
 
 /// A parser and the handler that it calls.
@@ -44,7 +42,7 @@ impl<H> fmt::Debug for Reader<H> {
 impl<H: Handler> Reader<H> {
     /// On the heap, so that an adapter is small and may be moved.
     pub(super) fn new(setup: Setup, handler: H) -> Box<Self> {
-        let Setup { config, room: (choices, calls), .. } = setup;
+        let Setup { config, room: (choices, calls) } = setup;
         // Out of memory, as when a box cannot be made.
         let tracker =
             HeapTracker::with_room(choices, calls).unwrap_or_else(|| handle_alloc_error(Layout::new::<HeapTracker>()));
@@ -85,7 +83,7 @@ pub(super) struct Queue {
     message: Option<Assembler>,
     /// Nobody wants the items, only the message.
     is_silent: bool,
-    /// The parser must not read on behind `[DONE]`.
+    /// The adapter ends where the response does, so the parser must not read on behind `[DONE]`.
     until_done: bool,
     /// Bytes were read before the message was asked for.
     lacks_front: bool,
@@ -192,13 +190,18 @@ impl Items {
 
     /// Begins anew, with another setup.
     pub(super) fn set_up(&mut self, change: impl FnOnce(&mut Setup)) {
-        self.reader.set_up(change, Queue::default());
-        self.reader.handler.until_done = self.reader.setup.until_done;
+        let until_done = self.reader.handler.until_done;
+        self.reader.set_up(change, Queue { until_done, ..Queue::default() });
+    }
+
+    /// Ends where the response does, and does not wait for the end of the source.
+    pub(super) fn end_when_done(&mut self) {
+        self.reader.handler.until_done = true;
     }
 
     /// Whether the response is over, and the source is not to be asked for more.
     pub(super) fn is_done(&self) -> bool {
-        self.reader.setup.until_done && self.parser().is_done()
+        self.reader.handler.until_done && self.parser().is_done()
     }
 
     pub(super) fn parser(&self) -> &Parser<Growing, 2, HeapTracker> {
@@ -213,7 +216,7 @@ impl Items {
 
     /// Also assembles the message, from here on.
     pub(super) fn assemble(&mut self) {
-        let Setup { config, room: (choices, calls), .. } = self.reader.setup;
+        let Setup { config, room: (choices, calls) } = self.reader.setup;
         let new = || Assembler::with_limits(config.limits).with_room(choices, calls);
         self.reader.handler.message.get_or_insert_with(new);
     }
@@ -248,14 +251,14 @@ impl Items {
     /// that the bytes are used up.
     pub(super) fn next(&mut self, bytes: &mut &[u8]) -> Option<Item> {
         loop {
-            let Reader { parser, handler, .. } = &mut *self.reader;
-            if let Some(item) = handler.items.pop_front() {
+            if let Some(item) = self.reader.handler.items.pop_front() {
                 return Some(item);
             }
-            if handler.until_done && parser.is_done() {
+            if self.is_done() {
                 *bytes = &[];
                 return None;
             }
+            let Reader { parser, handler, .. } = &mut *self.reader;
             let fed = parser.feed(bytes, handler);
             *bytes = bytes.get(fed.consumed..).unwrap_or_default();
             match fed.stop {
@@ -315,7 +318,7 @@ macro_rules! shared_methods {
         /// item is taken.
         #[must_use]
         pub fn until_done(mut self) -> Self {
-            self.items.set_up(|setup| setup.until_done = true);
+            self.items.end_when_done();
             self
         }
 
