@@ -4,9 +4,10 @@
 //! payload. It leaves an event to the general readers if another protocol could claim the event, or if the event has a
 //! member in which the pass over chat chunks would find a quirk or an error.
 
+use super::identity::Class;
 use super::protocol::Protocol;
 use super::read::read;
-use super::reported::{Class, ItemPart};
+use super::reported::ItemPart;
 use super::state::{DialectState, OnlyText, ReadEvent};
 use super::text_event::delta_of;
 use super::value::{number, object, text};

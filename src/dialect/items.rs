@@ -1,6 +1,7 @@
 //! The output items of Responses as they are sent: what identifies one, and how its texts compare with their deltas.
 
-use super::reported::{CallId, Class, Id, Identity, ItemPart, Reported, ARGUMENTS, CALL};
+use super::identity::{CallId, Class, Id, Identity};
+use super::reported::{ItemPart, Reported, ARGUMENTS, CALL};
 use super::state::{DialectState, Plan, ReadEvent};
 use super::texts::Whole;
 use super::value::{arguments, array, is, object, text};

@@ -12,6 +12,7 @@ mod event;
 mod expect;
 mod finish;
 mod gemini;
+mod identity;
 mod items;
 mod protocol;
 mod read;

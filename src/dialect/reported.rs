@@ -5,10 +5,11 @@
 //! So an event belongs to the item with its index *and* its type. If no item has both, or several items have, the ID
 //! decides. In the event that ends the response, items have a position instead of an index, and the ID decides first.
 
-use super::value::text;
-use crate::delta::Kind;
-use crate::hash::{fnv, fnv_after};
-use crate::json::{Text, Value};
+use super::identity::{Address, CallId, Class, Id, Mark};
+
+mod claims;
+
+pub(super) use claims::Claims;
 
 /// How many output items are tracked at a time. An item whose place a later item has taken counts as reported.
 const ITEMS: usize = 8;
@@ -81,17 +82,6 @@ const FREE: u16 = u16::MAX;
 /// The `contents` of a tool call that is done, and whose arguments may still come.
 const DONE_WITHOUT_ARGUMENTS: u8 = !1;
 
-/// A fact about an item: a bit in the last byte of its tag.
-#[derive(Clone, Copy)]
-#[repr(u8)]
-pub(super) enum Mark {
-    /// An event ended a text of the item's content, or the arguments of a tool call.
-    TextEnded = 0x20,
-    /// An event ended a part of the item's content.
-    PartEnded = 0x40,
-    /// Annotations of the item were reported.
-    Annotated = 0x80,
-}
 const MARKS: u8 = Mark::TextEnded as u8 | Mark::PartEnded as u8 | Mark::Annotated as u8;
 
 impl OutputItem {
@@ -128,114 +118,6 @@ impl OutputItem {
     }
 }
 
-/// The class of an item or of an event. An event belongs to an item of its class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Class {
-    /// For an item: only templates have recognized its events. For an event: it may belong to an item of any class.
-    Unknown,
-    Message,
-    Reasoning,
-    /// A tool call of the client.
-    Call,
-    Other,
-}
-
-impl Class {
-    /// Returns the class of the item that a text of this kind usually belongs to.
-    pub(super) fn of_text(kind: Kind) -> Self {
-        match kind {
-            Kind::Content | Kind::Refusal => Class::Message,
-            Kind::Reasoning => Class::Reasoning,
-            _ => Class::Call,
-        }
-    }
-
-    fn fits(self, other: Class) -> bool {
-        self == other || self == Class::Unknown || other == Class::Unknown
-    }
-}
-
-/// A hash of an item's ID, of 18 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Id(u32);
-
-impl Id {
-    /// No event with an ID came.
-    pub(super) const UNKNOWN: Id = Id(0);
-    /// The item began without an ID.
-    const NONE: Id = Id(1);
-    const MAX: u32 = 0x3_ffff;
-
-    /// Returns the hash of the first of these IDs that is present and not empty.
-    pub(super) fn of<const N: usize>(ids: [Option<Value<'_>>; N]) -> Self {
-        let Some(id) = ids.into_iter().find_map(text) else { return Id::NONE };
-        Id::of_hash(hash(id))
-    }
-
-    fn of_hash(hash: u32) -> Self {
-        Id(((hash >> 18 ^ hash) & Id::MAX).max(2))
-    }
-
-    /// Returns 16 bits of the hash.
-    pub(super) fn short(self) -> u16 {
-        self.0 as u16
-    }
-
-    fn is(self, other: Id) -> bool {
-        self == other && self.0 > Id::NONE.0
-    }
-
-    fn may_be(self, other: Id) -> bool {
-        self == other || self.0 <= Id::NONE.0 || other.0 <= Id::NONE.0
-    }
-}
-
-/// Returns a hash of a decoded text: servers may escape the same ID in several ways (RFC 8259, 8.3).
-fn hash(text: Text<'_>) -> u32 {
-    if text.is_plain() {
-        return fnv(text.raw());
-    }
-    let mut buffer = [0; 4];
-    text.fragments().fold(fnv(b""), |hash, fragment| fnv_after(hash, fragment.encode(&mut buffer).as_bytes()))
-}
-
-/// A hash of a `call_id`, of 32 bits, because a tool call that is taken for another one is never reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct CallId(u32);
-
-impl CallId {
-    const NONE: CallId = CallId(0);
-
-    pub(super) fn of(id: Option<Value<'_>>) -> Self {
-        CallId(text(id).map_or(0, |id| hash(id).max(1)))
-    }
-
-    fn is(self, other: CallId) -> bool {
-        self == other && self != CallId::NONE
-    }
-}
-
-/// How an event identifies the item that it belongs to.
-#[derive(Clone, Copy)]
-pub(super) struct Address {
-    pub(super) class: Class,
-    /// `output_index`.
-    pub(super) index: Option<u32>,
-    pub(super) id: Id,
-    pub(super) call: CallId,
-    /// Whether the event ends an item whose IDs the server left empty, or a text.
-    pub(super) ends: bool,
-    /// What an event that ends a text notes of the item.
-    pub(super) text: Option<Mark>,
-}
-
-impl Address {
-    pub(super) fn of(class: Class, index: Option<u32>, id: Id) -> Self {
-        Address { class, index, id, call: CallId::NONE, ends: false, text: None }
-    }
-}
-
 /// A part of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ItemPart {
@@ -263,9 +145,6 @@ pub(super) const NAME: ItemPart = ItemPart::Summary(1);
 pub(super) const LOGPROBS: ItemPart = ItemPart::Summary(1);
 pub(super) const BEGAN_WHOLE: ItemPart = ItemPart::Summary(2);
 
-/// The class of an item, its ID and its `call_id`.
-pub(super) type Identity = (Class, Id, CallId);
-
 /// Whether a text that ends was reported before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Earlier {
@@ -273,22 +152,6 @@ pub(super) enum Earlier {
     Reported,
     /// The text was reported under another index.
     Elsewhere,
-}
-
-/// Which tracked items the items of a whole response claim by their IDs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Claims {
-    /// One bit for each tracked item that is claimed: an item of the response has its ID. A tracked item that is
-    /// claimed is no other item of the response, whatever its position.
-    places: u8,
-    /// The number of items in the response.
-    count: u16,
-    /// How many of them claim no tracked item. Messages without a text do not count.
-    unknown: ItemCounts,
-}
-
-impl Claims {
-    pub(super) const NONE: Claims = Claims { places: 0, count: 0, unknown: ItemCounts::NONE };
 }
 
 impl OutputItem {
@@ -426,82 +289,6 @@ impl Reported {
             (index.is_none() || item.is_at(index)) && item.class().fits(class) && is_same(item) && !is_over(item)
         };
         self.last(&is_there).map(|item| u32::from(item.number))
-    }
-
-    /// Returns the tracked item with this ID, which is that of an item in a whole response.
-    fn known(&self, (class, id, call): Identity) -> Option<&OutputItem> {
-        let by_id = self.last(&|item| item.id().is(id) && item.class().fits(class));
-        by_id.or_else(|| self.last(&|item| item.call.is(call)))
-    }
-
-    /// Notes an item of a whole response in the claims. `has_text` returns whether a message has a text.
-    pub(super) fn claim(&self, identity: Identity, has_text: &dyn Fn() -> bool, claims: &mut Claims) {
-        let known = self.known(identity);
-        claims.places |= known.map_or(0, OutputItem::place_bit);
-        claims.count = claims.count.saturating_add(1);
-        if known.is_none() && (identity.0 != Class::Message || has_text()) {
-            claims.unknown.add(identity.0);
-        }
-    }
-
-    /// Returns the number of the item with this class and ID at this position of a whole response. `is_empty` returns
-    /// whether the item is a message without text, which some servers add and which reports nothing. `taken` has a bit
-    /// for each tracked item that an earlier item of the response is; the bit of this item is added.
-    #[inline(never)]
-    pub(super) fn find_whole(
-        &self,
-        position: u32,
-        identity: Identity,
-        is_empty: &dyn Fn() -> bool,
-        claims: &Claims,
-        taken: &mut u8,
-    ) -> u32 {
-        let (there, (class, id, _)) = (self.item(position), identity);
-        let number = if there.is_some_and(|item| item.id().is(id) && item.class().fits(class)) {
-            position
-        } else if let Some(item) = self.known(identity) {
-            u32::from(item.number)
-        } else {
-            let is_claimed = |item: &OutputItem| claims.places & item.place_bit() != 0;
-            let is_free = |item: &OutputItem| !is_claimed(item) && *taken & item.place_bit() == 0;
-            let fits = |item: &OutputItem| is_free(item) && item.class().fits(class);
-            // Many servers use other IDs here than in the events, or leave items out. So the order decides: the first
-            // message here is the first message of the events, and so on. The order does not decide if some items of
-            // the events never came or are no longer tracked, or if an item of this class has the ID that it had in the
-            // events: then a message with another ID is new. It decides all the same if as many items of the class are
-            // left in the response as in the events. LocalAI counts the items from 1, so the highest number is one too
-            // high there.
-            let (next, count) = (self.new_number(None), u32::from(claims.count));
-            let lowest = self.items().map(|item| u32::from(item.number)).min().unwrap_or(0);
-            let is_shifted = lowest == 1 && next > count;
-            let are_all = next.saturating_sub(is_shifted.into()) as usize == self.items().count();
-            let has_ids = self.items().any(|item| is_claimed(item) && item.class() == class);
-            let is_told = |item: &OutputItem| !is_claimed(item) && item.class() == class && !item.is_void();
-            let (told, unknown) = (self.items().filter(|item| is_told(item)).count(), claims.unknown.of(class));
-            let are_equal = class != Class::Other && told == usize::from(unknown);
-            let candidates = || self.items().filter(|item| (are_all && !has_ids || are_equal) && fits(item));
-            // A message of which nothing was reported takes no other's place: it is left out if the response has no more
-            // messages than were reported.
-            let only_told = class == Class::Message && usize::from(unknown) <= told;
-            let first = candidates().filter(|item| !only_told || !item.is_void()).min_by_key(|item| item.number);
-            let first = first.or_else(|| candidates().min_by_key(|item| item.number));
-            // Items that are no longer tracked were all reported, and so were as many here that nobody knows.
-            let gone = self.items().find_map(|item| item.number.checked_sub(ITEMS as u16));
-            match first {
-                Some(item) if item.is_void() || !is_empty() => u32::from(item.number),
-                None if (1..=self.replaced.of(class)).contains(&unknown) && gone.is_some() => gone.unwrap_or(0).into(),
-                None if there.is_none_or(fits) => position,
-                // The item is new, and gets a number that no other item has.
-                _ => position.saturating_add(next.saturating_add(count).saturating_sub(1)),
-            }
-        };
-        self.take(number, taken);
-        number
-    }
-
-    /// Notes in `taken` that an item of a whole response is the item with this number.
-    pub(super) fn take(&self, number: u32, taken: &mut u8) {
-        *taken |= self.item(number).map_or(0, OutputItem::place_bit);
     }
 
     /// Whether `number` is the number that `index` usually gives an item. Very large indexes share one number.

@@ -2,13 +2,12 @@
 
 use super::expect::{has_unknown_text, is_audio, is_piece, is_unknown_event};
 use super::finish::Reason;
+use super::identity::{Address, CallId, Class, Id};
 use super::items::{
     begun_input, client, content_kind, end_item, end_text, end_whole, find_whole, has_empty_id, has_text, identity,
     input, is_odd_call, kind_in, piece,
 };
-use super::reported::{
-    Address, CallId, Class, Earlier, Id, ItemPart, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, LOGPROBS, NAME,
-};
+use super::reported::{Earlier, ItemPart, Reported, ARGUMENTS, BEGAN_WHOLE, CALL, LOGPROBS, NAME};
 use super::state::{DialectState, Plan, ReadEvent, What};
 use super::text_event::{ends_text, event_text, part_begun, row, slot, text_of_event, words, EventText, PartKind};
 use super::value::{arguments, array, has_elements, index_number, is, number, object, text};

@@ -6,8 +6,9 @@
 //! event. Of the output it keeps nothing, but counts the items of each class: the counts show whether earlier events
 //! reported them all.
 
+use super::identity::Class;
 use super::protocol::Protocol;
-use super::reported::{Class, ItemCounts};
+use super::reported::ItemCounts;
 use crate::json::Balance;
 use crate::visits::visit;
 

@@ -1,8 +1,9 @@
 //! What the readers know about a stream, and about one of its events.
 
 use super::blocks::Blocks;
+use super::identity::{Address, Class, Id};
 use super::protocol::Protocol;
-use super::reported::{Address, Claims, Class, Id, ItemCounts, ItemPart, Reported, ARGUMENTS, CALL};
+use super::reported::{Claims, ItemCounts, ItemPart, Reported, ARGUMENTS, CALL};
 use super::texts::{Cuts, Texts};
 use super::usage::Counts;
 use crate::delta::Kind;

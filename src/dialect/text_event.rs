@@ -1,7 +1,8 @@
 //! The events of Responses that have a text: their types, what the text is a part of, and where it is.
 
+use super::identity::Mark;
 use super::items::content_kind;
-use super::reported::{ItemPart, Mark, ARGUMENTS};
+use super::reported::{ItemPart, ARGUMENTS};
 use super::value::{number, object};
 use crate::delta::Kind;
 use crate::json::{members_of, Value};
