@@ -58,7 +58,8 @@ pub(crate) fn read_known<'a>(
         choice(0, false);
         seen.plan.protocol = Some(protocol);
     } else {
-        read(state, payload, kind, choice, seen);
+        // The general way reports an error.
+        read(state, payload, kind, choice, seen).ok()?;
     }
     Some(steps.offset())
 }
@@ -335,7 +336,7 @@ mod tests {
             let event = Value::of_payload(bytes);
             let [kind] = crate::json::members_of(event, ["type"]);
             let kind = kind.and_then(|kind| kind.as_text()).unwrap_or(Text::verbatim(b""));
-            read(state, bytes, kind, &mut choice, &mut seen);
+            read(state, bytes, kind, &mut choice, &mut seen).unwrap();
             bytes.trim_ascii_end().len()
         } else {
             read_known(state, bytes, b"", 128, &mut choice, &mut seen)?

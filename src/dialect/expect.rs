@@ -6,7 +6,8 @@ use super::protocol::Protocol;
 use super::text_event::text_of_event;
 use super::value::{array, object, text};
 use super::walk::Container;
-use crate::json::{members_of, Text, Value, ValueKind, LONGEST_WORD};
+use crate::delta::offset_in;
+use crate::json::{members_of, JsonError, Text, Value, ValueKind, LONGEST_WORD};
 use crate::{Quirk, QuirkSet};
 
 /// The type of a member's value. A null counts as absent.
@@ -25,26 +26,38 @@ enum Type {
 /// Members of an object: their names, and the type of their values.
 type Members = [(&'static str, Type)];
 
+/// The quirks of a value, or the object or list in it that is no JSON, with the error in that.
+type Judged<'a> = Result<QuirkSet, (&'a [u8], JsonError)>;
+
 /// Returns the quirks of the members of an event of this protocol. `kind` is the type of the event or, if it has none,
 /// its name. The items of a response that ends are judged only if no event before it had any (`is_first`).
-pub(super) fn judge(protocol: Protocol, event: Value<'_>, kind: Text<'_>, is_first: bool) -> QuirkSet {
-    match protocol {
+///
+/// # Errors
+/// The first error in an object or a list that the reader enters. Nobody checked them so far, only their brackets.
+pub(super) fn judge(
+    protocol: Protocol,
+    payload: &[u8],
+    kind: Text<'_>,
+    is_first: bool,
+) -> Result<QuirkSet, JsonError> {
+    let event = Value::of_payload(payload);
+    let judged = match protocol {
         Protocol::Anthropic => anthropic(event, kind),
         Protocol::Gemini => gemini(event),
         _ => responses(event, kind.word(&mut [0; LONGEST_WORD]), is_first),
-    }
+    };
+    judged.map_err(|(inside, error)| JsonError { offset: offset_in(payload, inside).saturating_add(error.offset), ..error })
 }
 
 /// Returns the quirks of these members of a value, which must be an object. `found` gets the values of the first of them,
 /// as [`members_of`] returns them, so that what is inside is judged without another walk.
 #[inline(never)]
-fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>]) -> QuirkSet {
+fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>]) -> Judged<'a> {
     let mut quirks = QuirkSet::EMPTY;
     if value.kind() != ValueKind::Object {
         quirks.insert(Quirk::OddType);
     }
-    // What comes before a fault is judged.
-    let _ = value.each_member(|name, member| {
+    let walked = value.each_member(|name, member| {
         let Some(place) = known.iter().position(|(own, _)| name.is_word(own)) else { return };
         let value = value.inside(member);
         let kind = value.kind();
@@ -64,24 +77,27 @@ fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>
             quirks.insert(quirk);
         }
     });
-    quirks
+    walked.map_or_else(|error| Err((value.raw(), error)), |()| Ok(quirks))
 }
 
 /// Does what [`members`] does for a value that is an object. Any other value has no members.
-fn inside<'a>(value: Option<Value<'a>>, known: &Members, found: &mut [Option<Value<'a>>]) -> QuirkSet {
-    object(value).map_or(QuirkSet::EMPTY, |value| members(value, known, found))
+fn inside<'a>(value: Option<Value<'a>>, known: &Members, found: &mut [Option<Value<'a>>]) -> Judged<'a> {
+    object(value).map_or(Ok(QuirkSet::EMPTY), |value| members(value, known, found))
+}
+
+/// Returns the quirks of a value that is an object. Any other value has no members.
+fn of<'a>(value: Option<Value<'a>>, judge: impl FnOnce(Value<'a>) -> Judged<'a>) -> Judged<'a> {
+    object(value).map_or(Ok(QuirkSet::EMPTY), judge)
 }
 
 /// Returns the quirks of the elements of a list.
-fn elements(list: Option<Value<'_>>, each: &dyn Fn(Value<'_>) -> QuirkSet) -> QuirkSet {
+fn elements<'a>(list: Option<Value<'a>>, each: &dyn Fn(Value<'a>) -> Judged<'a>) -> Judged<'a> {
     let mut quirks = QuirkSet::EMPTY;
-    if let Some(list) = array(list) {
-        let mut rest = Container::of(list.raw(), Some(list));
-        while let Some(element) = rest.next(list.raw()) {
-            quirks |= each(element);
-        }
+    let Some(list) = array(list) else { return Ok(quirks) };
+    for element in list.elements() {
+        quirks |= each(element.map_err(|error| (list.raw(), error))?)?;
     }
-    quirks
+    Ok(quirks)
 }
 
 /// Whether the `type` of an object is one of these words, or no word at all.
@@ -184,19 +200,19 @@ pub(super) fn is_unknown_event(event: Value<'_>, kind: &[u8]) -> bool {
     !is_of_pieces(kind) && (has_unknown_text(event, "") || inner.into_iter().any(|inner| is_unknown_text(inner, "")))
 }
 
-fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
+fn anthropic<'a>(event: Value<'a>, kind: Text<'_>) -> Judged<'a> {
     let mut inner = [None];
     if kind == "message_start" {
-        let quirks = members(event, &[("message", Type::Object)], &mut inner);
-        quirks | object(inner[0]).map_or(QuirkSet::EMPTY, anthropic_message)
+        let quirks = members(event, &[("message", Type::Object)], &mut inner)?;
+        Ok(quirks | of(inner[0], anthropic_message)?)
     } else if kind == "message" {
         anthropic_message(event)
     } else if kind == "content_block_start" {
-        let quirks = members(event, &[("content_block", Type::Object), ("index", Type::Index)], &mut inner);
-        quirks | object(inner[0]).map_or(QuirkSet::EMPTY, anthropic_block)
+        let quirks = members(event, &[("content_block", Type::Object), ("index", Type::Index)], &mut inner)?;
+        Ok(quirks | of(inner[0], anthropic_block)?)
     } else if kind == "content_block_delta" {
         const TYPES: &str = "text_delta thinking_delta input_json_delta signature_delta citations_delta";
-        let quirks = members(event, &[("delta", Type::Object), ("index", Type::Index)], &mut inner);
+        let quirks = members(event, &[("delta", Type::Object), ("index", Type::Index)], &mut inner)?;
         // A delta of any other type is reported whole.
         let delta = object(inner[0]).filter(|delta| is_typed(*delta, TYPES));
         let of_delta = [
@@ -207,16 +223,16 @@ fn anthropic(event: Value<'_>, kind: Text<'_>) -> QuirkSet {
             ("partial_json", Type::Input),
             ("citation", Type::Object),
         ];
-        quirks | inside(delta, &of_delta, &mut [])
+        Ok(quirks | inside(delta, &of_delta, &mut [])?)
     } else if kind == "message_delta" {
-        let quirks = members(event, &[("delta", Type::Object), ("usage", Type::Object)], &mut inner);
-        quirks | inside(inner[0], &[("stop_reason", Type::Text)], &mut [])
+        let quirks = members(event, &[("delta", Type::Object), ("usage", Type::Object)], &mut inner)?;
+        Ok(quirks | inside(inner[0], &[("stop_reason", Type::Text)], &mut [])?)
     } else {
-        QuirkSet::EMPTY
+        Ok(QuirkSet::EMPTY)
     }
 }
 
-fn anthropic_message(message: Value<'_>) -> QuirkSet {
+fn anthropic_message(message: Value<'_>) -> Judged<'_> {
     let known = [
         ("content", Type::List),
         ("id", Type::Text),
@@ -226,13 +242,13 @@ fn anthropic_message(message: Value<'_>) -> QuirkSet {
         ("usage", Type::Object),
     ];
     let mut content = [None];
-    members(message, &known, &mut content) | elements(content[0], &anthropic_block)
+    Ok(members(message, &known, &mut content)? | elements(content[0], &anthropic_block)?)
 }
 
-fn anthropic_block(block: Value<'_>) -> QuirkSet {
+fn anthropic_block(block: Value<'_>) -> Judged<'_> {
     if !is_typed(block, "text thinking tool_use") {
         // The block is reported whole.
-        return QuirkSet::EMPTY;
+        return Ok(QuirkSet::EMPTY);
     }
     let known = [
         ("type", Type::Text),
@@ -247,7 +263,7 @@ fn anthropic_block(block: Value<'_>) -> QuirkSet {
     members(block, &known, &mut [])
 }
 
-fn gemini(event: Value<'_>) -> QuirkSet {
+fn gemini(event: Value<'_>) -> Judged<'_> {
     let known = [
         ("candidates", Type::List),
         ("promptFeedback", Type::Object),
@@ -256,20 +272,21 @@ fn gemini(event: Value<'_>) -> QuirkSet {
         ("responseId", Type::Text),
     ];
     let mut inner = [None; 2];
-    let quirks = members(event, &known, &mut inner);
+    let quirks = members(event, &known, &mut inner)?;
     let [candidates, feedback] = inner;
-    quirks | inside(feedback, &[("blockReason", Type::Text)], &mut []) | elements(candidates, &gemini_candidate)
+    let of_feedback = inside(feedback, &[("blockReason", Type::Text)], &mut [])?;
+    Ok(quirks | of_feedback | elements(candidates, &gemini_candidate)?)
 }
 
-fn gemini_candidate(candidate: Value<'_>) -> QuirkSet {
+fn gemini_candidate(candidate: Value<'_>) -> Judged<'_> {
     let known = [("content", Type::Object), ("index", Type::Index), ("finishReason", Type::Text)];
     let (mut content, mut parts) = ([None], [None]);
-    members(candidate, &known, &mut content)
-        | inside(content[0], &[("parts", Type::List), ("role", Type::Text)], &mut parts)
-        | elements(parts[0], &gemini_part)
+    let quirks = members(candidate, &known, &mut content)?;
+    let of_content = inside(content[0], &[("parts", Type::List), ("role", Type::Text)], &mut parts)?;
+    Ok(quirks | of_content | elements(parts[0], &gemini_part)?)
 }
 
-fn gemini_part(part: Value<'_>) -> QuirkSet {
+fn gemini_part(part: Value<'_>) -> Judged<'_> {
     let known = [
         ("functionCall", Type::Object),
         ("text", Type::Text),
@@ -286,15 +303,15 @@ fn gemini_part(part: Value<'_>) -> QuirkSet {
         ("willContinue", Type::Bool),
     ];
     let mut call = [None];
-    members(part, &known, &mut call) | inside(call[0], &of_call, &mut [])
+    Ok(members(part, &known, &mut call)? | inside(call[0], &of_call, &mut [])?)
 }
 
-fn responses(event: Value<'_>, kind: &[u8], is_first: bool) -> QuirkSet {
+fn responses<'a>(event: Value<'a>, kind: &[u8], is_first: bool) -> Judged<'a> {
     const INDEX: (&str, Type) = ("output_index", Type::Index);
     let Some(own) = kind.strip_prefix(b"response.") else {
         let [status, output] = members_of(event, ["status", "output"]);
         let is_body = status.is_some() && array(output).is_some();
-        return if is_body { response(event, is_first) } else { QuirkSet::EMPTY };
+        return if is_body { response(event, is_first) } else { Ok(QuirkSet::EMPTY) };
     };
     let mut inner = [None];
     if let Some((name, is_input)) = text_of_event(kind) {
@@ -307,25 +324,25 @@ fn responses(event: Value<'_>, kind: &[u8], is_first: bool) -> QuirkSet {
             ("item_id", Type::Text),
             ("call_id", Type::Text),
         ];
-        let quirks = members(event, &known, &mut inner);
-        return quirks | object(inner[0]).map_or(QuirkSet::EMPTY, responses_part);
+        let quirks = members(event, &known, &mut inner)?;
+        return Ok(quirks | of(inner[0], responses_part)?);
     }
     match own {
         b"output_item.added" | b"output_item.done" => {
-            let quirks = members(event, &[("item", Type::Object), INDEX], &mut inner);
-            quirks | object(inner[0]).map_or(QuirkSet::EMPTY, responses_item)
+            let quirks = members(event, &[("item", Type::Object), INDEX], &mut inner)?;
+            Ok(quirks | of(inner[0], responses_item)?)
         }
         b"created" | b"queued" | b"in_progress" | b"completed" | b"incomplete" | b"failed" | b"cancelled" | b"done" => {
-            let quirks = members(event, &[("response", Type::Object)], &mut inner);
+            let quirks = members(event, &[("response", Type::Object)], &mut inner)?;
             let own = inner[0].or_else(|| members_of(event, ["status"])[0].map(|_| event));
-            quirks | object(own).map_or(QuirkSet::EMPTY, |own| response(own, is_first))
+            Ok(quirks | of(own, |own| response(own, is_first))?)
         }
         _ if is_audio(Text::verbatim(kind)) => members(event, &[("delta", Type::Text)], &mut []),
-        _ => QuirkSet::EMPTY,
+        _ => Ok(QuirkSet::EMPTY),
     }
 }
 
-fn response(response: Value<'_>, is_first: bool) -> QuirkSet {
+fn response(response: Value<'_>, is_first: bool) -> Judged<'_> {
     let known = [
         ("output", Type::List),
         ("id", Type::Text),
@@ -337,15 +354,15 @@ fn response(response: Value<'_>, is_first: bool) -> QuirkSet {
         ("incomplete_details", Type::Object),
     ];
     let mut output = [None];
-    let quirks = members(response, &known, &mut output);
-    quirks | elements(output[0].filter(|_| is_first), &responses_item)
+    let quirks = members(response, &known, &mut output)?;
+    Ok(quirks | elements(output[0].filter(|_| is_first), &responses_item)?)
 }
 
-fn responses_item(item: Value<'_>) -> QuirkSet {
+fn responses_item(item: Value<'_>) -> Judged<'_> {
     let [kind] = members_of(item, ["type"]);
     if !is_word_of(kind, "message reasoning function_call custom_tool_call") {
         // The item is reported whole.
-        return QuirkSet::EMPTY;
+        return Ok(QuirkSet::EMPTY);
     }
     if client(kind).is_some() {
         let known = [
@@ -369,12 +386,12 @@ fn responses_item(item: Value<'_>) -> QuirkSet {
         ("encrypted_content", Type::Text),
     ];
     let mut inner = [None; 2];
-    let quirks = members(item, &known, &mut inner);
+    let quirks = members(item, &known, &mut inner)?;
     let [content, summary] = inner;
-    quirks | elements(content, &responses_part) | elements(summary, &responses_part)
+    Ok(quirks | elements(content, &responses_part)? | elements(summary, &responses_part)?)
 }
 
-fn responses_part(part: Value<'_>) -> QuirkSet {
+fn responses_part(part: Value<'_>) -> Judged<'_> {
     let [kind, words, refusal] = members_of(part, ["type", "text", "refusal"]);
     let is_known = content_kind(kind).is_some();
     let known = if is_known { "text refusal annotations" } else { "transcript data" };
@@ -382,5 +399,5 @@ fn responses_part(part: Value<'_>) -> QuirkSet {
     let is_unknown = !has_text && is_unknown_text(Some(part), known);
     let unknown = if is_unknown { Quirk::UnknownText.into() } else { QuirkSet::EMPTY };
     let known = [("type", Type::Text), ("text", Type::Text), ("refusal", Type::Text), ("annotations", Type::List)];
-    members(part, &known, &mut []) | unknown
+    Ok(members(part, &known, &mut [])? | unknown)
 }

@@ -6,10 +6,13 @@ use super::state::{DialectState, Plan, ReadEvent};
 use super::walk::Walk;
 use super::{anthropic, gemini, responses};
 use crate::delta::{Delta, Kind, Meta, Part};
-use crate::json::{Text, Value};
+use crate::json::{JsonError, Text, Value};
 
 /// Reads an event of the protocol of `state` into `seen`, which must be empty. `kind` is the type of the event or, if
 /// it has none, its name. Calls `choice` for each choice in the event, with its index and whether it finished.
+///
+/// # Errors
+/// The error inside an object of the payload, whose members are checked here. Then nothing is changed.
 #[inline]
 pub(crate) fn read<'a>(
     state: &mut DialectState,
@@ -17,23 +20,24 @@ pub(crate) fn read<'a>(
     kind: Text<'_>,
     choice: &mut dyn FnMut(u32, bool),
     seen: &mut ReadEvent<'a>,
-) {
+) -> Result<(), JsonError> {
     let event = Value::of_payload(payload);
     let protocol = Protocol::read_here(state.protocol);
+    if let Some(protocol) = protocol {
+        seen.quirks = judge(protocol, payload, kind, !state.output.reported().has_any())?;
+    }
     match protocol {
         Some(Protocol::Anthropic) => anthropic::read(state, event, kind, choice, seen),
         Some(Protocol::Responses) => responses::read(state, event, kind, choice, seen),
         Some(Protocol::Gemini) => gemini::read(state, event, choice, seen),
         _ => {}
     }
-    if let Some(protocol) = protocol {
-        seen.quirks |= judge(protocol, event, kind, !seen.plan.reported.has_any());
-    }
     seen.plan.protocol = protocol;
     (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);
     if let (Some(protocol), Some(usage)) = (protocol, seen.usage) {
         state.usage.add(protocol, usage);
     }
+    Ok(())
 }
 
 /// Returns the next delta of an event.

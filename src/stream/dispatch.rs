@@ -341,12 +341,16 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads an event of any protocol. Also returns whether the stream is of another protocol than chat completions,
     /// and that protocol is read.
     fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {
-        let mut read = read(&mut self.index, payload, hint, self.state.config.limits.max_depth);
-        let is_native = match &mut read {
-            Ok(read) if !self.index.has_choices() || self.is_native() => self.read_native(payload, name, read),
-            _ => false,
-        };
-        (read, is_native)
+        let read = read(&mut self.index, payload, hint, self.state.config.limits.max_depth);
+        match read {
+            Ok(mut read) if !self.index.has_choices() || self.is_native() => {
+                match self.read_native(payload, name, &mut read) {
+                    Ok(is_native) => (Ok(read), is_native),
+                    Err(fault) => (Err(fault), false),
+                }
+            }
+            read => (read, false),
+        }
     }
 
     /// Reads an event of the stream's known protocol. Returns `None` if the event may be of another protocol.
@@ -403,9 +407,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 
     /// Reads an event that is not a chunk, or that came in a stream of another protocol than chat completions. Returns
     /// whether the stream is of such a protocol, and that protocol is read.
+    ///
+    /// # Errors
+    /// An error inside an object that only the reader of that protocol enters.
     #[cold]
     #[inline(never)]
-    fn read_native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> bool {
+    fn read_native(&mut self, payload: &[u8], name: &[u8], read: &mut Read) -> Result<bool, JsonError> {
         let has_error = self.index.facts.error;
         self.dialect.failed |= has_error;
         let may_be_own = !self.index.has_choices() && !self.index.facts.error_is_whole;
@@ -420,13 +427,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
                 // The index has members of a chunk. The protocol in the plan shows that the event is not a chunk.
                 self.index.plan.protocol = self.dialect.protocol;
             }
-            return self.is_native();
+            return Ok(self.is_native());
         }
         if !has_error && is_keep_alive(&self.index, payload, name) {
-            return self.is_native();
+            return Ok(self.is_native());
         }
         if !self.index.facts.chat && self.index.quirks.contains(Quirk::NullChunk) {
-            return false;
+            return Ok(false);
         }
         // An event without choices is a chunk only in a stream of chunks, and not if its object, its type or its other
         // members are of another protocol. Its name is a type, too, unless chunks before it had names: events of chat
@@ -454,7 +461,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
         let known = known.filter(|known| *known != Protocol::Other);
         // If the protocol is still unknown, the next event may show it.
-        let Some(protocol) = self.dialect.protocol.or(known) else { return false };
+        let Some(protocol) = self.dialect.protocol.or(known) else { return Ok(false) };
         if self.dialect.protocol.is_none() {
             self.dialect.protocol = Some(protocol);
             // The templates so far were learned without a protocol.
@@ -467,22 +474,22 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             if self.is_native() {
                 read.seen = SeenChoices::default();
             }
-            return self.is_native();
+            return Ok(self.is_native());
         }
         if !self.is_native() || !protocol.is_read() {
-            return false;
+            return Ok(false);
         }
         let kind = self.index.top(payload, top::TYPE).and_then(|kind| kind.as_text());
         let kind = kind.filter(|kind| !kind.is_empty()).unwrap_or(Text::verbatim(name));
         let seen = &mut read.seen;
         let mut choice = |index, finished| seen.add(index, finished);
         let mut event = ReadEvent::default();
-        dialect::read(&mut self.dialect, payload, kind, &mut choice, &mut event);
+        dialect::read(&mut self.dialect, payload, kind, &mut choice, &mut event)?;
         if has_error {
             event.error = self.index.top(payload, top::ERROR);
         }
         self.take(payload, &event);
-        true
+        Ok(true)
     }
 
     /// Decides what a raw JSON value is, by its members.
