@@ -258,7 +258,8 @@ impl Work<'_, '_> {
     }
 
     /// Flags the values in the message of a choice without a delta: the pass only skips it. Members that only deltas need,
-    /// such as the index of a call, are no quirk if they are missing. A malformed message has no quirk.
+    /// such as the index of a call, are no quirk if they are missing. A malformed message makes the payload malformed, as a
+    /// malformed delta does.
     #[cold]
     #[inline(never)]
     fn judge_message(&mut self, choice: &ChoiceIndex, message: ValueSpan) {
@@ -269,10 +270,9 @@ impl Work<'_, '_> {
         let (mut notes, mut fields) = (Notes::default(), DeltaIndex::EMPTY);
         let steps = Steps::new(self.steps.bytes(), message.start as usize, u32::MAX);
         Work { steps, notes: &mut notes }.delta(&mut fields);
-        if notes.fault.is_none() {
-            let of_values = [Quirk::OddType, Quirk::NoneString, Quirk::ArgumentsNotText].into_iter().collect();
-            self.notes.quirks |= notes.quirks.and(of_values);
-        }
+        let of_values = [Quirk::OddType, Quirk::NoneString, Quirk::ArgumentsNotText].into_iter().collect();
+        self.notes.quirks |= notes.quirks.and(of_values);
+        self.notes.fault = self.notes.fault.or(notes.fault);
     }
 
     /// Walks a delta or a message by itself, out of line.

@@ -341,16 +341,25 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     /// Reads an event of any protocol. Also returns whether the stream is of another protocol than chat completions,
     /// and that protocol is read.
     fn read_any(&mut self, payload: &[u8], name: &[u8], hint: Hint) -> (Result<Read, JsonError>, bool) {
-        let read = read(&mut self.index, payload, hint, self.state.config.limits.max_depth);
-        match read {
-            Ok(mut read) if !self.index.has_choices() || self.is_native() => {
-                match self.read_native(payload, name, &mut read) {
-                    Ok(is_native) => (Ok(read), is_native),
-                    Err(fault) => (Err(fault), false),
-                }
+        let mut read = match read(&mut self.index, payload, hint, self.state.config.limits.max_depth) {
+            Ok(read) => read,
+            Err(fault) => return (Err(fault), false),
+        };
+        let mut is_native = false;
+        if !self.index.has_choices() || self.is_native() {
+            match self.read_native(payload, name, &mut read) {
+                Ok(is) => is_native = is,
+                Err(fault) => return (Err(fault), false),
             }
-            read => (read, false),
         }
+        // Without choices nothing else says anything.
+        let is_chat = !is_native && (self.index.facts.chat || self.dialect.protocol == Some(Protocol::Chat));
+        let says_nothing = is_chat && self.index.choices == 0 && !self.index.facts.error && !self.block.raw;
+        let has_kind = !name.is_empty() || self.index.top.has(top::TYPE) || self.index.top.has(top::USAGE);
+        if says_nothing && !has_kind && says_more(payload) {
+            self.index.quirks.insert(Quirk::UnknownText);
+        }
+        (Ok(read), is_native)
     }
 
     /// Reads an event of the stream's known protocol. Returns `None` if the event may be of another protocol.

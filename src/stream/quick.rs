@@ -103,8 +103,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
     }
 
     /// Reads the event whose payload is at the front of `bytes`, which begins at `start` of the window, after `data: `.
-    /// Returns `None` unless the event is an ordinary chunk in a stream of chunks, and a LF or CRLF and a blank line
-    /// end it. For such an event [`dispatch`](Machine::dispatch) would do the same.
+    /// Returns `None` unless the event is an ordinary chunk with a choice in a stream of chunks, and a LF or CRLF and a
+    /// blank line end it. For such an event [`dispatch`](Machine::dispatch) would do the same.
     #[inline]
     fn usual_chunk<S: Storage + ?Sized>(
         &mut self,
@@ -120,7 +120,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.memo.forget_current();
         let Read { end, seen, may_break } = read(&mut self.index, bytes, Hint::None, config.limits.max_depth).ok()?;
         let (facts, quirks) = (self.index.facts, self.index.quirks);
-        let is_chunk = facts.chat && self.index.has_choices() && !facts.error;
+        let is_chunk = facts.chat && self.index.choices > 0 && !facts.error;
         if !is_chunk || self.has_error(quirks) || end > self.buffer.room(storage) {
             return None;
         }
