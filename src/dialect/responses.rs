@@ -215,6 +215,7 @@ pub(super) fn read<'a>(
             seen.plan.what = What::Item;
             if class != Class::Call {
                 state.texts.reopen_item(number);
+                seen.flag(["content", "summary"].into_iter().any(|list| has_text(item, list)), Quirk::UnknownText);
             }
             if class == Class::Call {
                 state.output.items().add(number, CALL);
@@ -240,6 +241,8 @@ pub(super) fn read<'a>(
         let class = if matches!(own, PartKind::Summary) { Class::Reasoning } else { Class::Unknown };
         let (item, _) = state.item(&Address::of(class, index_of(index), Id::of([id])), false);
         state.texts.reopen(item, own.part(content, summary));
+        // The text of a part comes after the event that begins the part.
+        seen.note_unknown(["text", "refusal"].into_iter().any(|name| text(words(event, name)).is_some()));
     } else if kind == b"response.output_text.annotation.added" {
         let [index, id] = members_of(event, ["output_index", "item_id"]);
         let address = Address::of(Class::Unknown, index_of(index), Id::of([id]));
