@@ -296,10 +296,10 @@ impl Reported {
         Reported::place(index) == Reported::place(number)
     }
 
-    /// Returns the number for a new item: its index or, without one or if another item has that number, the next
-    /// number.
+    /// Returns the number for a new item: its index or, without one or if another item has that number or that index, the
+    /// next number.
     pub(super) fn new_number(&self, index: Option<u32>) -> u32 {
-        let is_free = |index: &u32| self.item(*index).is_none();
+        let is_free = |index: &u32| self.item(*index).is_none() && !self.items().any(|item| item.is_at(Some(*index)));
         let next = || self.last(&|_| true).map_or(0, |item| u32::from(item.number).saturating_add(1));
         index.filter(is_free).unwrap_or_else(next)
     }
@@ -340,9 +340,9 @@ impl Reported {
         self.tracked.get(place).is_some_and(|item| item.number != FREE && item.yields_to(number))
     }
 
-    /// Whether the item with this number is reasoning.
-    pub(super) fn is_reasoning(&self, number: u32) -> bool {
-        self.item(number).is_some_and(|item| item.class() == Class::Reasoning)
+    /// Whether the item with this number is known to be of this class.
+    pub(super) fn is_a(&self, number: u32, class: Class) -> bool {
+        self.item(number).is_some_and(|item| item.class() == class)
     }
 
     /// Whether a part of an item was reported.

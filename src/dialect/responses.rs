@@ -240,7 +240,10 @@ pub(super) fn read<'a>(
             members_of(event, ["output_index", "item_id", "content_index", "summary_index"]);
         let class = if matches!(own, PartKind::Summary) { Class::Reasoning } else { Class::Unknown };
         let (item, _) = state.item(&Address::of(class, index_of(index), Id::of([id])), false);
-        state.texts.reopen(item, own.part(content, summary));
+        // A call has no parts: this one belongs to an item that is not known yet.
+        if !state.output.reported().is_a(item, Class::Call) {
+            state.texts.reopen(item, own.part(content, summary));
+        }
         // The text of a part comes after the event that begins the part.
         seen.note_unknown(["text", "refusal"].into_iter().any(|name| text(words(event, name)).is_some()));
     } else if kind == b"response.output_text.annotation.added" {
@@ -275,7 +278,7 @@ pub(super) fn read<'a>(
 /// Returns the log probabilities of the content in an event. Those of a whole text count only if no earlier event had
 /// any of its item.
 fn logprobs<'a>(event: Value<'a>, text: &EventText, item: u32, plan: &Plan) -> Option<Value<'a>> {
-    let is_content = text.kind == Kind::Content && !plan.reported.is_reasoning(item);
+    let is_content = text.kind == Kind::Content && !plan.reported.is_a(item, Class::Reasoning);
     let is_new = text.name == "delta" || !plan.reported.has(item, LOGPROBS);
     words(event, "logprobs").filter(|list| is_content && is_new && has_elements(Some(*list)))
 }
@@ -434,7 +437,7 @@ fn more(walk: &mut Walk, payload: &[u8], event: Value<'_>, plan: &Plan) -> Optio
         let arguments = rest(arguments(words), cut);
         return Some(walk.call(payload, plan.item, CallParts { arguments, is_custom, ..CallParts::default() }, plan));
     }
-    let kind = kind_in(plan.reported.is_reasoning(plan.item), kind);
+    let kind = kind_in(plan.reported.is_a(plan.item, Class::Reasoning), kind);
     let delta = walk.text(payload, kind, words, slot(plan.item, of.part()))?;
     Some(Delta { code: of.code(), text: rest_of(payload, delta.text, cut), ..delta })
 }
