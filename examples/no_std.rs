@@ -5,8 +5,7 @@
 /// Code without `std`.
 mod device {
     use core::fmt::Write;
-    use deltawire::json::Text;
-    use deltawire::{End, Flow, Handler, Parser, Stop};
+    use deltawire::{End, Event, Flow, Handler, Parser, Stop, Update};
 
     /// The longest event that the parser can read: 2 KiB. It skips a longer event, and the answer is not complete
     /// (`Event::TooLong`, `End::too_long`).
@@ -21,14 +20,18 @@ mod device {
     struct Show<W>(W);
 
     impl<W: Write> Handler for Show<W> {
-        fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
-            if choice == 0 && write!(self.0, "{text}").is_err() {
-                return Flow::Break(Stop::Abort); // the display failed
+        fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+            match update {
+                Update::Content(text) if choice == 0 && write!(self.0, "{text}").is_err() => {
+                    Flow::Break(Stop::Abort) // the display failed
+                }
+                _ => Flow::Continue(()),
             }
-            Flow::Continue(())
         }
-        fn too_long(&mut self, _offset: u64) -> Flow {
-            let _ = self.0.write_str("[…]");
+        fn event(&mut self, event: &Event<'_>) -> Flow {
+            if let Event::TooLong { .. } = event {
+                let _ = self.0.write_str("[…]");
+            }
             Flow::Continue(())
         }
     }

@@ -23,12 +23,16 @@ fn content(storage: impl Storage, handler: &mut (impl Handler + ?Sized)) -> bool
 struct Seen(String);
 
 impl Handler for Seen {
-    fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
-        self.0 += &text.to_string();
+    fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {
+        if let Update::Content(text) = update {
+            self.0 += &text.to_string();
+        }
         Flow::Continue(())
     }
-    fn comment(&mut self, text: &[u8]) -> Flow {
-        self.0 += core::str::from_utf8(text).unwrap();
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        if let Event::Comment(text) = event {
+            self.0 += core::str::from_utf8(text).unwrap();
+        }
         Flow::Continue(())
     }
 }

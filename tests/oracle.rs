@@ -6,11 +6,11 @@ use crate::common::cases::cases;
 use crate::common::corpus::{recorded, samples, Stream};
 use crate::common::log::quoted;
 use crate::common::naive_chat::{usage_after, whole, Answer, Call, Choice, Naive, HEAD};
-use deltawire::chat::{CallUpdate, Chunk, NamePiece};
+use deltawire::chat::{CallUpdate, NamePiece};
 use deltawire::json::Text;
 use deltawire::message::{Assembler, Completion};
 use deltawire::stream::{End, Protocol};
-use deltawire::{Config, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Update};
+use deltawire::{Config, Event, Flow, Growing, Handler, Parser, Quirk, QuirkSet, Update};
 use proptest::prelude::*;
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -32,12 +32,9 @@ fn text_of(text: Option<Text<'_>>) -> String {
 }
 
 impl Handler for Collector {
-    fn done(&mut self) -> Flow {
-        self.answer.done = true;
-        Flow::Continue(())
-    }
-
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        self.answer.done |= matches!(event, Event::Done);
+        let Event::Chunk(chunk) = event else { return Flow::Continue(()) };
         let texts = [chunk.id(), chunk.object(), chunk.model(), chunk.system_fingerprint(), chunk.service_tier()];
         for (name, text) in HEAD.into_iter().zip(texts.into_iter().chain([chunk.provider()])) {
             if let Some(text) = text.filter(|text| !text.is_empty()) {

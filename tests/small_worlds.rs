@@ -7,9 +7,8 @@ use crate::common::log::escaped;
 use crate::common::naive_sse::{Answer, Naive, Reader};
 use crate::common::worlds::{cuttings, each, hash, number, pieces, Cuts, Tried, Ways};
 use crate::common::{batch, naive_json, naive_raw_json};
-use deltawire::json::Text;
 use deltawire::stream::Event;
-use deltawire::{Config, Flow, Framing, Growing, Handler, Limits, Parser, Quirk, Storage, Validate};
+use deltawire::{Config, Flow, Framing, Growing, Handler, Limits, Parser, Quirk, Storage, Update, Validate};
 use std::cell::RefCell;
 use std::time::Instant;
 
@@ -461,9 +460,11 @@ fn frames_of_raw_json() {
 fn content_in_two_deltas() {
     struct Content(String);
     impl Handler for Content {
-        fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
-            assert!(!text.is_empty());
-            text.push_to(&mut self.0);
+        fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {
+            if let Update::Content(text) = update {
+                assert!(!text.is_empty());
+                text.push_to(&mut self.0);
+            }
             Flow::Continue(())
         }
     }

@@ -512,13 +512,17 @@ fn a_line_of_ten_mebibytes() {
     bytes.extend_from_slice(b"\"}}]}\n\ndata: [DONE]\n\n");
     struct Len(usize, bool);
     impl Handler for Len {
-        fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
-            self.0 += text.decoded_len();
+        fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {
+            if let Update::Content(text) = update {
+                self.0 += text.decoded_len();
+            }
             Flow::Continue(())
         }
-        fn too_long(&mut self, offset: u64) -> Flow {
-            assert_eq!(offset, 0);
-            self.1 = true;
+        fn event(&mut self, event: &Event<'_>) -> Flow {
+            if let Event::TooLong { offset } = event {
+                assert_eq!(*offset, 0);
+                self.1 = true;
+            }
             Flow::Continue(())
         }
     }

@@ -4,11 +4,10 @@
 
 use crate::common::made::{calls, choices, event};
 use crate::common::thin::thin;
-use deltawire::chat::CallUpdate;
 use deltawire::message::{Assembler, Field, LogError, MessageLog};
 use deltawire::stream::{Event, Fed};
 use deltawire::track::Tracker;
-use deltawire::{Config, End, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Verdict};
+use deltawire::{Config, End, Error, Flow, Growing, Handler, Limits, Parser, Quirk, Stop, Update, Verdict};
 
 /// The events that a handler received.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -20,12 +19,12 @@ struct Counted {
 }
 
 impl Handler for Counted {
-    fn content(&mut self, _choice: u32, _text: deltawire::json::Text<'_>) -> Flow {
-        self.contents += 1;
-        Flow::Continue(())
-    }
-    fn tool_call(&mut self, _choice: u32, call: &CallUpdate<'_>) -> Flow {
-        self.opened += usize::from(call.opens);
+    fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {
+        match update {
+            Update::Content(_) => self.contents += 1,
+            Update::Call(call) => self.opened += usize::from(call.opens),
+            _ => {}
+        }
         Flow::Continue(())
     }
     fn limit(&mut self, error: &Error) -> Flow {

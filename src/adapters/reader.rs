@@ -2,9 +2,9 @@
 
 use super::item::{Head, Item};
 use super::message::Collected;
-use crate::chat::{Chunk, Update};
+use crate::chat::Update;
 use crate::message::{Assembler, Completion, LogError};
-use crate::stream::{Flow, Handler, Malformed, Stop, Verdict};
+use crate::stream::{Event, Flow, Handler, Stop, Verdict};
 use crate::track::HeapTracker;
 use crate::{Config, End, Error, Growing, Parser, Quirk};
 use alloc::alloc::{handle_alloc_error, Layout};
@@ -111,15 +111,24 @@ impl Queue {
 }
 
 impl Handler for Queue {
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
         if let Some(message) = &mut self.message {
-            let _ = message.chunk(chunk);
+            let _ = message.event(event);
         }
-        if self.is_silent || !self.head.learns(chunk) {
-            return Flow::Continue(());
+        match event {
+            Event::Chunk(chunk) if !self.is_silent && self.head.learns(chunk) => {
+                let head = Box::new(self.head.clone());
+                self.push(|| Item::Head(head))
+            }
+            Event::Malformed(malformed) => {
+                self.push(|| Item::Malformed { wire_range: malformed.wire_range(), fault: malformed.fault() })
+            }
+            Event::TooLong { offset } | Event::CommentTooLong { offset } => {
+                self.push(|| Item::TooLong { offset: *offset })
+            }
+            Event::Done if self.until_done => Flow::Break(Stop::Pause),
+            _ => Flow::Continue(()),
         }
-        let head = Box::new(self.head.clone());
-        self.push(|| Item::Head(head))
     }
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
@@ -143,26 +152,6 @@ impl Handler for Queue {
 
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         self.push(|| Item::Quirk { quirk, offset })
-    }
-
-    fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-        self.push(|| Item::Malformed { wire_range: malformed.wire_range(), fault: malformed.fault() })
-    }
-
-    fn too_long(&mut self, offset: u64) -> Flow {
-        self.push(|| Item::TooLong { offset })
-    }
-
-    fn comment_too_long(&mut self, offset: u64) -> Flow {
-        self.push(|| Item::TooLong { offset })
-    }
-
-    fn done(&mut self) -> Flow {
-        if self.until_done {
-            Flow::Break(Stop::Pause)
-        } else {
-            Flow::Continue(())
-        }
     }
 }
 

@@ -37,7 +37,11 @@ pub enum Update<'a> {
         /// Whether the text is the name or a piece of it.
         piece: NamePiece,
     },
-    /// A fragment of a tool call's arguments (of a custom tool: its input).
+    /// A fragment of a tool call's arguments (of a custom tool: its input). If a call has no fragment, take the arguments
+    /// of a function as `{}`, and the input of a custom tool as empty. Arguments that Gemini sends by path
+    /// (`partialArgs`) do not come as fragments: an [assembler](crate::message) joins them, a [member](Update::Member) of
+    /// the call has them as they were sent, and the quirk [`PartialArguments`](crate::Quirk::PartialArguments) counts the
+    /// events that have them.
     CallArguments {
         /// The same number as in [`CallName`](Update::CallName).
         call: u32,
@@ -96,7 +100,9 @@ pub enum Update<'a> {
     Finish(FinishReason<'a>),
     /// The choice failed.
     ChoiceError(ApiError<'a>),
-    /// How many tokens were used so far. The last usage counts. The choice is 0.
+    /// The token counts that this event reports. Never add them up. In chat completions the last usage counts. Other
+    /// protocols may report the counts over several events: [`Parser::usage`](crate::Parser::usage) has them merged. The
+    /// choice is 0.
     Usage(Usage<'a>),
     /// The API reported an error. The choice is 0.
     Error(ApiError<'a>),

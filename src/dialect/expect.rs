@@ -34,19 +34,17 @@ type Judged<'a> = Result<QuirkSet, (&'a [u8], JsonError)>;
 ///
 /// # Errors
 /// The first error in an object or a list that the reader enters. Nobody checked them so far, only their brackets.
-pub(super) fn judge(
-    protocol: Protocol,
-    payload: &[u8],
-    kind: Text<'_>,
-    is_first: bool,
-) -> Result<QuirkSet, JsonError> {
+pub(super) fn judge(protocol: Protocol, payload: &[u8], kind: Text<'_>, is_first: bool) -> Result<QuirkSet, JsonError> {
     let event = Value::of_payload(payload);
     let judged = match protocol {
         Protocol::Anthropic => anthropic(event, kind),
         Protocol::Gemini => gemini(event),
         _ => responses(event, kind.word(&mut [0; LONGEST_WORD]), is_first),
     };
-    judged.map_err(|(inside, error)| JsonError { offset: offset_in(payload, inside).saturating_add(error.offset), ..error })
+    judged.map_err(|(inside, error)| JsonError {
+        offset: offset_in(payload, inside).saturating_add(error.offset),
+        ..error
+    })
 }
 
 /// Returns the quirks of these members of a value, which must be an object. `found` gets the values of the first of them,

@@ -363,11 +363,13 @@ impl Assembler {
 
 /// Stores the first error in [`error`](Assembler::error), and does not stop the parser.
 impl Handler for Assembler {
-    /// Adds the chunk's own members: ID, model, usage, and arguments that come by path.
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        self.has_chunk = true;
-        let done = self.kept.chunk(chunk);
-        let _ = self.conclude(done);
+    /// Adds a chunk's own members: ID, model, usage, and arguments that come by path.
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        if let Event::Chunk(chunk) = event {
+            self.has_chunk = true;
+            let done = self.kept.chunk(chunk);
+            let _ = self.conclude(done);
+        }
         Flow::Continue(())
     }
 

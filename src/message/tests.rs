@@ -500,9 +500,9 @@ struct PassesOn {
 }
 
 impl crate::Handler for PassesOn {
-    fn chunk(&mut self, chunk: &crate::chat::Chunk<'_>) -> crate::Flow {
+    fn event(&mut self, event: &crate::Event<'_>) -> crate::Flow {
         match self.chunks {
-            true => self.message.chunk(chunk),
+            true => self.message.event(event),
             false => crate::Flow::Continue(()),
         }
     }

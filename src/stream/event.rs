@@ -93,8 +93,10 @@ impl<'a> Malformed<'a> {
     /// use deltawire::{Flow, Handler, Parser, stream::Malformed};
     /// struct Find(Vec<u64>);
     /// impl Handler for Find {
-    ///     fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-    ///         self.0.push(malformed.wire_range().start);
+    ///     fn event(&mut self, event: &Event<'_>) -> Flow {
+    ///         if let Event::Malformed(malformed) = event {
+    ///             self.0.push(malformed.wire_range().start);
+    ///         }
     ///         Flow::Continue(())
     ///     }
     /// }

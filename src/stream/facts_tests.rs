@@ -119,8 +119,10 @@ fn malformed_bytes_have_the_range_of_their_event() {
         }
     }
     impl Handler for Places {
-        fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-            self.note(malformed);
+        fn event(&mut self, event: &Event<'_>) -> Flow {
+            if let Event::Malformed(malformed) = event {
+                self.note(malformed);
+            }
             Flow::Continue(())
         }
     }

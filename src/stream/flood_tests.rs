@@ -8,12 +8,10 @@
 extern crate std;
 
 use super::{Config, Emitter, Event, Machine, Outcome, Parser, Record, Records};
-use crate::chat::CallUpdate;
 use crate::delta::{self, Kind};
-use crate::json::Text;
 use crate::track::Tracker;
 use crate::visits;
-use crate::{Error, Flow, Handler, Limits, Movable, Quirk, Stop, Storage, Verdict};
+use crate::{Error, Flow, Handler, Limits, Movable, Quirk, Stop, Storage, Update, Verdict};
 use std::format;
 use std::println;
 use std::string::String;
@@ -78,15 +76,17 @@ impl Handler for Counter {
         }
         Flow::Continue(())
     }
-    fn content(&mut self, _choice: u32, mut text: Text<'_>) -> Flow {
-        let mut buffer = [0; 4096];
-        while !text.is_empty() {
-            self.0.content += text.take_to(&mut buffer) as u64;
+    fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {
+        match update {
+            Update::Content(mut text) => {
+                let mut buffer = [0; 4096];
+                while !text.is_empty() {
+                    self.0.content += text.take_to(&mut buffer) as u64;
+                }
+            }
+            Update::Call(call) => self.0.calls += u64::from(call.opens),
+            _ => {}
         }
-        Flow::Continue(())
-    }
-    fn tool_call(&mut self, _choice: u32, call: &CallUpdate<'_>) -> Flow {
-        self.0.calls += u64::from(call.opens);
         Flow::Continue(())
     }
     fn limit(&mut self, error: &Error) -> Flow {

@@ -1,9 +1,8 @@
 //! Push: the parser calls a handler with each event and each delta.
 
-use super::{Event, Malformed};
-use crate::chat::{ApiError, CallUpdate, Chunk, FinishReason, NamePiece, Update, Usage};
-use crate::json::{Text, Value};
-use crate::{sse, Error, Quirk};
+use super::Event;
+use crate::chat::Update;
+use crate::{Error, Quirk};
 use core::fmt;
 use core::ops::ControlFlow;
 
@@ -95,154 +94,68 @@ impl Fed {
     }
 }
 
-/// Declares [`Handler`] from its methods, which do nothing by default, and implements it for pointers to a handler,
-/// which call the same methods of that handler.
-macro_rules! handler {
-    ($($(#[$doc:meta])* $method:ident($($name:ident: $type:ty),*);)+) => {
-        /// Receives events and deltas. Implement the methods you need. The defaults do nothing, except that of
-        /// [`update`](Handler::update), which calls the method for the delta's kind.
-        ///
-        /// Texts are valid until the method returns. No text is empty, and none ends inside a UTF-8 sequence or a
-        /// surrogate pair: a high surrogate stays pending until the next text of its choice and channel.
-        ///
-        /// The parser calls [`event`](Handler::event) for every event, then the method for its type. For a chunk that
-        /// is [`chunk`](Handler::chunk), then [`update`](Handler::update) for each delta, then
-        /// [`quirk`](Handler::quirk) for each quirk.
-        #[allow(unused_variables)]
-        pub trait Handler {
-            /// One delta of a chunk. The default calls the method for its kind.
-            // Always inlined: if the kind is known at the call, the update stays in registers.
-            #[inline(always)]
-            fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
-                match update {
-                    Update::Role(text) => self.role(choice, text),
-                    Update::Content(text) => self.content(choice, text),
-                    Update::Reasoning(text) => self.reasoning(choice, text),
-                    Update::Refusal(text) => self.refusal(choice, text),
-                    Update::Call(call) => self.tool_call(choice, &call),
-                    Update::CallName { call, text, piece } => self.tool_name(choice, call, text, piece),
-                    Update::CallArguments { call, text } => self.tool_arguments(choice, call, text),
-                    Update::CallEnd { call, whole } => self.tool_call_end(choice, call, whole),
-                    Update::FunctionName { text, piece } => self.function_name(choice, text, piece),
-                    Update::FunctionArguments(text) => self.function_arguments(choice, text),
-                    Update::Audio(audio) => self.audio(choice, audio),
-                    Update::Annotations(value) => self.annotations(choice, value),
-                    Update::Signature(text) => self.signature(choice, text),
-                    Update::Media(value) => self.media(choice, value),
-                    Update::Native(value) => self.native(choice, value),
-                    Update::Logprobs(logprobs) => self.logprobs(choice, logprobs),
-                    Update::Finish(reason) => self.finish_reason(choice, reason),
-                    Update::ChoiceError(error) => self.choice_error(choice, error),
-                    Update::Usage(usage) => self.usage(usage),
-                    Update::Error(error) => self.error(error),
-                    Update::Meta(..) | Update::Member(_) => Flow::Continue(()),
-                }
-            }
-            $(
-                $(#[$doc])*
-                fn $method(&mut self $(, $name: $type)*) -> Flow {
-                    Flow::Continue(())
-                }
-            )+
-        }
+/// Receives events and deltas. Implement the methods you need; the defaults do nothing.
+///
+/// The parser calls [`event`](Handler::event) for every event, then, for each delta of a chunk,
+/// [`update`](Handler::update), then [`quirk`](Handler::quirk) for each quirk. If deltas are all you need, a closure will
+/// do: [`Parser::feed_all`](super::Parser::feed_all), [`from_fn`].
+///
+/// Texts are valid until the method returns. No text is empty, and none ends inside a UTF-8 sequence or a surrogate pair:
+/// a high surrogate stays pending until the next text of its choice and channel.
+#[allow(unused_variables)]
+pub trait Handler {
+    /// An event. Its deltas follow if it is a chunk.
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        Flow::Continue(())
+    }
 
-        handler! { forward &mut H: $($method($($name: $type),*);)+ }
-        #[cfg(feature = "alloc")]
-        handler! { forward alloc::boxed::Box<H>: $($method($($name: $type),*);)+ }
-    };
-    (forward $pointer:ty: $($method:ident($($name:ident: $type:ty),*);)+) => {
+    /// A delta of a chunk, of the choice with this index.
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        Flow::Continue(())
+    }
+
+    /// A delta of the event was left out, because a table is full or an index is out of range (not an unsigned 32-bit
+    /// integer). The parser stops after the event with [`Stop::Error`].
+    fn limit(&mut self, error: &Error) -> Flow {
+        Flow::Continue(())
+    }
+
+    /// A quirk of the event whose deltas were just emitted. The event began at this stream offset.
+    fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
+        Flow::Continue(())
+    }
+}
+
+/// Implements [`Handler`] for a pointer to a handler.
+macro_rules! pointer {
+    ($pointer:ty) => {
         impl<H: Handler + ?Sized> Handler for $pointer {
+            #[inline]
+            fn event(&mut self, event: &Event<'_>) -> Flow {
+                (**self).event(event)
+            }
+
             #[inline]
             fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
                 (**self).update(choice, update)
             }
-            $(
-                #[inline]
-                fn $method(&mut self $(, $name: $type)*) -> Flow {
-                    (**self).$method($($name),*)
-                }
-            )+
+
+            #[inline]
+            fn limit(&mut self, error: &Error) -> Flow {
+                (**self).limit(error)
+            }
+
+            #[inline]
+            fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
+                (**self).quirk(quirk, offset)
+            }
         }
     };
 }
 
-handler! {
-    /// Any event.
-    event(event: &Event<'_>);
-    /// An event whose payload is not read.
-    sse(event: &sse::Event<'_>);
-    /// A comment, without its colon and at most one space after that.
-    comment(text: &[u8]);
-    /// A payload that only keeps the connection alive.
-    keep_alive(payload: &[u8]);
-    /// How long to wait before reconnecting, in milliseconds.
-    retry(ms: u64);
-    /// A last event ID that came without an event.
-    last_event_id(id: &[u8]);
-    /// A chunk; its deltas follow.
-    chunk(chunk: &Chunk<'_>);
-    /// The role, once a choice.
-    role(choice: u32, text: Text<'_>);
-    /// Content.
-    content(choice: u32, text: Text<'_>);
-    /// Reasoning.
-    reasoning(choice: u32, text: Text<'_>);
-    /// A refusal.
-    refusal(choice: u32, text: Text<'_>);
-    /// A tool call opens, or its ID or type came late. Its name and arguments follow with the same number.
-    tool_call(choice: u32, call: &CallUpdate<'_>);
-    /// A tool call's name, or a piece of it.
-    tool_name(choice: u32, call: u32, text: Text<'_>, piece: NamePiece);
-    /// A fragment of a tool call's arguments, or of a custom tool's input. If a call has no fragment, take the arguments
-    /// of a function as `{}`, and the input of a custom tool as empty. Arguments that Gemini sends by path
-    /// (`partialArgs`) do not come as fragments: an [assembler](crate::message) joins them, a [member](Update::Member)
-    /// of the call has them as they were sent, and the quirk
-    /// [`PartialArguments`](crate::Quirk::PartialArguments) counts the events that have them.
-    tool_arguments(choice: u32, call: u32, text: Text<'_>);
-    /// A tool call is over, and its arguments are `whole`: see [`Update::CallEnd`].
-    tool_call_end(choice: u32, call: u32, whole: bool);
-    /// The name of a `function_call`'s function, or a piece of it.
-    function_name(choice: u32, text: Text<'_>, piece: NamePiece);
-    /// A fragment of a `function_call`'s arguments.
-    function_arguments(choice: u32, text: Text<'_>);
-    /// A fragment of audio, as raw JSON: see [`Update::Audio`].
-    audio(choice: u32, audio: Value<'_>);
-    /// Annotations of the content, as raw JSON: an array of them, or one annotation (other protocols).
-    annotations(choice: u32, annotations: Value<'_>);
-    /// A signature of reasoning, or the encrypted reasoning of Responses (other protocols than chat completions).
-    signature(choice: u32, text: Text<'_>);
-    /// An image or another medium, as raw JSON (other protocols).
-    media(choice: u32, part: Value<'_>);
-    /// A part of the response for which there is no other method, as raw JSON (other protocols): a server's tool, its
-    /// result, ...
-    native(choice: u32, part: Value<'_>);
-    /// Log probabilities of more tokens, as raw JSON: see [`Update::Logprobs`].
-    logprobs(choice: u32, logprobs: Value<'_>);
-    /// A choice finished.
-    finish_reason(choice: u32, reason: FinishReason<'_>);
-    /// A choice failed.
-    choice_error(choice: u32, error: ApiError<'_>);
-    /// The token counts that this event reports. Never add them up. In chat completions the last usage counts. Other
-    /// protocols may report the counts over several events: [`Parser::usage`](super::Parser::usage) has
-    /// them merged.
-    usage(usage: Usage<'_>);
-    /// The API reported an error.
-    error(error: ApiError<'_>);
-    /// A payload that is not a JSON object, or bytes after such an object. [`Malformed::wire_range`] is the range of
-    /// its event.
-    malformed(malformed: &Malformed<'_>);
-    /// An event over the limit, which began at this stream offset, was discarded.
-    too_long(offset: u64);
-    /// A comment over the limit, which began at this stream offset, was discarded. The event around it goes on.
-    comment_too_long(offset: u64);
-    /// A delta of the event was left out, because a table is full or an index is out of range (not an unsigned 32-bit
-    /// integer). The parser stops after the event with [`Stop::Error`].
-    limit(error: &Error);
-    /// A quirk of the event whose deltas were just emitted. The event began at this stream offset.
-    quirk(quirk: Quirk, offset: u64);
-    /// `[DONE]` came. Protocols other than chat completions end without it: see [`Parser::end`](super::Parser::end).
-    done();
-}
+pointer!(&mut H);
+#[cfg(feature = "alloc")]
+pointer!(alloc::boxed::Box<H>);
 
 /// The answer of a closure that [`Parser::feed_all`](super::Parser::feed_all) calls: nothing, or a [`Flow`].
 pub trait Answer {

@@ -1,4 +1,4 @@
-//! The sink that calls a handler: each delta becomes a call of the method for its kind.
+//! The sink that calls a handler.
 
 use super::context::Context;
 use super::handler::{Flow, Handler, Stop};
@@ -31,7 +31,7 @@ impl<H: Handler + ?Sized> Sink for HandlerSink<'_, H> {
     fn put(&mut self, context: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
         if delta.kind == Kind::Chunk {
             if let Some(chunk) = context.chunk() {
-                return then(put_of(self.0.event(&Event::Chunk(*chunk))), || put_of(self.0.chunk(chunk)));
+                return put_of(self.0.event(&Event::Chunk(*chunk)));
             }
         }
         let (call, text) = (delta.call, delta.text.text(context.payload()));
@@ -68,41 +68,11 @@ impl<H: Handler + ?Sized> HandlerSink<'_, H> {
                 quirk.map_or(Put::Go, |quirk| put_of(self.0.quirk(*quirk, context.start)))
             }
             _ => {
-                let Some(event) = &context.event() else { return Put::Go };
-                then(put_of(self.0.event(event)), || put_of(self.event(event)))
+                // Push has the deltas of the end without an event.
+                let event = context.event().filter(|event| !matches!(event, Event::Unpaired));
+                event.map_or(Put::Go, |event| put_of(self.0.event(&event)))
             }
         }
-    }
-
-    /// Calls the handler's method for the type of the event.
-    fn event(&mut self, event: &Event<'_>) -> Flow {
-        match event {
-            Event::Chunk(chunk) => self.0.chunk(chunk),
-            Event::Sse(event) => self.0.sse(event),
-            Event::Done => self.0.done(),
-            Event::Comment(text) => self.0.comment(text),
-            Event::KeepAlive(payload) => self.0.keep_alive(payload),
-            Event::Retry(ms) => self.0.retry(*ms),
-            Event::LastEventId(id) => self.0.last_event_id(id),
-            Event::Malformed(malformed) => self.0.malformed(malformed),
-            Event::TooLong { offset } => self.0.too_long(*offset),
-            Event::CommentTooLong { offset } => self.0.comment_too_long(*offset),
-            // Push has the deltas of the end without an event.
-            Event::Unpaired => Flow::Continue(()),
-        }
-    }
-}
-
-/// Joins the answers of the two calls for an event. A pause does not prevent the second call.
-#[inline(always)]
-fn then(first: Put, second: impl FnOnce() -> Put) -> Put {
-    match first {
-        Put::Go => second(),
-        Put::Pause => match second() {
-            Put::Go => Put::Pause,
-            put => put,
-        },
-        put => put,
     }
 }
 

@@ -63,8 +63,10 @@ impl Reader {
 }
 
 impl Handler for Reader {
-    fn content(&mut self, _choice: u32, text: crate::json::Text<'_>) -> Flow {
-        self.text(text);
+    fn update(&mut self, _choice: u32, update: crate::Update<'_>) -> Flow {
+        if let crate::Update::Content(text) = update {
+            self.text(text);
+        }
         Flow::Continue(())
     }
 }

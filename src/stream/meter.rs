@@ -448,7 +448,7 @@ impl Handler for Meter {
         Flow::Continue(())
     }
 
-    // As in a handler of methods: if the kind is known at the call, the update stays in registers.
+    // If the kind is known at the call, the update stays in registers.
     #[inline(always)]
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         match &update {

@@ -411,8 +411,10 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// use deltawire::{json::Text, Flow, Handler, Parser};
     /// struct Print(String);
     /// impl Handler for Print {
-    ///     fn content(&mut self, _choice: u32, text: Text<'_>) -> Flow {
-    ///         self.0 += &text.to_string();
+    ///     fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {
+    ///         if let Update::Content(text) = update {
+    ///             self.0 += &text.to_string();
+    ///         }
     ///         Flow::Continue(())
     ///     }
     /// }

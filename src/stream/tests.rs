@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 extern crate std;
 
-use super::{Config, Framing, Parser, Validate, Verdict};
+use super::{Config, Event, Framing, Parser, Validate, Verdict};
 use crate::scan::tests::Random;
 use crate::{Limits, QuirkSet, Storage};
 use std::format;
@@ -165,7 +165,8 @@ struct Breaks {
 }
 
 impl crate::Handler for Breaks {
-    fn content(&mut self, _choice: u32, text: crate::json::Text<'_>) -> crate::Flow {
+    fn update(&mut self, _choice: u32, update: crate::Update<'_>) -> crate::Flow {
+        let crate::Update::Content(text) = update else { return core::ops::ControlFlow::Continue(()) };
         self.texts.push(format!("{text}"));
         if self.texts.len() == self.at {
             core::ops::ControlFlow::Break(self.with)
@@ -226,8 +227,11 @@ fn a_handler_that_breaks_off_gets_no_more_of_the_event() {
 fn a_response_in_which_a_handler_broke_off_is_not_complete() {
     struct AtDone(crate::Stop);
     impl crate::Handler for AtDone {
-        fn done(&mut self) -> crate::Flow {
-            core::ops::ControlFlow::Break(self.0)
+        fn event(&mut self, event: &Event<'_>) -> crate::Flow {
+            match event {
+                Event::Done => core::ops::ControlFlow::Break(self.0),
+                _ => core::ops::ControlFlow::Continue(()),
+            }
         }
     }
     let stream =
@@ -270,12 +274,16 @@ fn a_response_in_which_a_handler_broke_off_is_not_complete() {
 struct Odd(Vec<String>);
 
 impl crate::Handler for Odd {
-    fn content(&mut self, _choice: u32, text: crate::json::Text<'_>) -> crate::Flow {
-        self.0.push(format!("{text}"));
+    fn update(&mut self, _choice: u32, update: crate::Update<'_>) -> crate::Flow {
+        if let crate::Update::Content(text) = update {
+            self.0.push(format!("{text}"));
+        }
         core::ops::ControlFlow::Continue(())
     }
-    fn keep_alive(&mut self, _payload: &[u8]) -> crate::Flow {
-        self.0.push("keep-alive".into());
+    fn event(&mut self, event: &Event<'_>) -> crate::Flow {
+        if let Event::KeepAlive(_) = event {
+            self.0.push("keep-alive".into());
+        }
         core::ops::ControlFlow::Continue(())
     }
     fn quirk(&mut self, quirk: crate::Quirk, offset: u64) -> crate::Flow {

@@ -15,8 +15,9 @@ use deltawire::adapters::*;
 use deltawire::chat::Chunk;
 use deltawire::json::JsonError;
 use deltawire::message::{Assembler, Completion};
-use deltawire::stream::Malformed;
-use deltawire::{Config, End, Error, Flow, Growing, Handler, Limits, Parser, Quirk, QuirkSet, Stop, Update, Verdict};
+use deltawire::{
+    Config, End, Error, Event, Flow, Growing, Handler, Limits, Parser, Quirk, QuirkSet, Stop, Update, Verdict,
+};
 use sources::{block_on, poll_future, poll_once, Answer, Blocking, Owned, Source};
 use std::io::{self, BufReader, ErrorKind};
 use std::ops::Range;
@@ -89,14 +90,26 @@ struct Pushed {
     message: Assembler,
 }
 
-impl Handler for Pushed {
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        let _ = self.message.chunk(chunk);
+impl Pushed {
+    /// Notes a new ID or model.
+    fn chunk(&mut self, chunk: &Chunk<'_>) {
         let sent = |text: Option<deltawire::json::Text<'_>>| text.map(|text| text.to_string());
         let (id, model) = (sent(chunk.id()).or(self.id.clone()), sent(chunk.model()).or(self.model.clone()));
         if (&id, &model) != (&self.id, &self.model) {
             self.seen.head(id.as_deref(), model.as_deref());
             (self.id, self.model) = (id, model);
+        }
+    }
+}
+
+impl Handler for Pushed {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        let _ = self.message.event(event);
+        match event {
+            Event::Chunk(chunk) => self.chunk(chunk),
+            Event::Malformed(malformed) => self.seen.malformed(malformed.wire_range(), malformed.fault()),
+            Event::TooLong { offset } | Event::CommentTooLong { offset } => self.seen.too_long(*offset),
+            _ => {}
         }
         Flow::Continue(())
     }
@@ -112,18 +125,6 @@ impl Handler for Pushed {
     }
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         self.seen.quirk(quirk, offset);
-        Flow::Continue(())
-    }
-    fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-        self.seen.malformed(malformed.wire_range(), malformed.fault());
-        Flow::Continue(())
-    }
-    fn too_long(&mut self, offset: u64) -> Flow {
-        self.seen.too_long(offset);
-        Flow::Continue(())
-    }
-    fn comment_too_long(&mut self, offset: u64) -> Flow {
-        self.seen.too_long(offset);
         Flow::Continue(())
     }
 }

@@ -285,8 +285,8 @@ fn an_error_of_responses_is_reported_once() {
         let mut parser = Parser::new([0; 4096]);
         struct Count(u32);
         impl deltawire::Handler for Count {
-            fn error(&mut self, _: deltawire::chat::ApiError<'_>) -> deltawire::Flow {
-                self.0 += 1;
+            fn update(&mut self, _: u32, update: deltawire::Update<'_>) -> deltawire::Flow {
+                self.0 += u32::from(matches!(update, deltawire::Update::Error(_)));
                 deltawire::Flow::Continue(())
             }
         }

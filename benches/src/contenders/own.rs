@@ -3,8 +3,7 @@
 
 use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
-use deltawire::chat::{CallUpdate, Chunk, FinishReason, NamePiece, Usage};
-use deltawire::json::Text;
+use deltawire::chat::{CallUpdate, FinishReason, Usage};
 use deltawire::stream::{Meter, Protocol};
 use deltawire::track::Tracker;
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
@@ -111,48 +110,48 @@ impl<S: Storage> Push<S> {
 pub(super) struct Fill<'s>(pub(super) &'s mut Sink);
 
 impl Handler for Fill<'_> {
-    fn chunk(&mut self, _chunk: &Chunk<'_>) -> Flow {
-        self.0.sums.events += 1;
-        Flow::Continue(())
-    }
-    fn content(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.0.choice(choice);
-        text.push_to(&mut self.0.content);
-        Flow::Continue(())
-    }
-    fn reasoning(&mut self, choice: u32, text: Text<'_>) -> Flow {
-        self.0.choice(choice);
-        text.push_to(&mut self.0.reasoning);
-        Flow::Continue(())
-    }
-    fn tool_call(&mut self, choice: u32, call: &CallUpdate<'_>) -> Flow {
-        if let (Some(index), Some(id)) = (call.index, call.id) {
-            self.0.call(choice, index);
-            id.push_to(&mut self.0.names);
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        match event {
+            Event::Chunk(_) => self.0.sums.events += 1,
+            Event::Done => return Flow::Break(Stop::Abort),
+            _ => {}
         }
         Flow::Continue(())
     }
-    fn tool_name(&mut self, choice: u32, call: u32, text: Text<'_>, _: NamePiece) -> Flow {
-        self.0.call(choice, call);
-        text.push_to(&mut self.0.names);
+    // If the kind is known at the call, the update stays in registers.
+    #[inline(always)]
+    fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
+        match update {
+            Update::Content(text) => {
+                self.0.choice(choice);
+                text.push_to(&mut self.0.content);
+            }
+            Update::Reasoning(text) => {
+                self.0.choice(choice);
+                text.push_to(&mut self.0.reasoning);
+            }
+            Update::Call(call) => {
+                if let (Some(index), Some(id)) = (call.index, call.id) {
+                    self.0.call(choice, index);
+                    id.push_to(&mut self.0.names);
+                }
+            }
+            Update::CallName { call, text, .. } => {
+                self.0.call(choice, call);
+                text.push_to(&mut self.0.names);
+            }
+            Update::CallArguments { call, text } => {
+                self.0.call(choice, call);
+                text.push_to(&mut self.0.arguments);
+            }
+            Update::Finish(reason) => {
+                self.0.choice(choice);
+                finish(reason, self.0);
+            }
+            Update::Usage(tokens) => usage(&tokens, self.0),
+            _ => {}
+        }
         Flow::Continue(())
-    }
-    fn tool_arguments(&mut self, choice: u32, call: u32, text: Text<'_>) -> Flow {
-        self.0.call(choice, call);
-        text.push_to(&mut self.0.arguments);
-        Flow::Continue(())
-    }
-    fn finish_reason(&mut self, choice: u32, reason: FinishReason<'_>) -> Flow {
-        self.0.choice(choice);
-        finish(reason, self.0);
-        Flow::Continue(())
-    }
-    fn usage(&mut self, tokens: Usage<'_>) -> Flow {
-        usage(&tokens, self.0);
-        Flow::Continue(())
-    }
-    fn done(&mut self) -> Flow {
-        Flow::Break(Stop::Abort)
     }
 }
 

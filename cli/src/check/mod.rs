@@ -14,7 +14,7 @@ use crate::report::{is_foreign, verdict};
 use deltawire::chat::{ApiError, Chunk};
 use deltawire::delta::FinishKind;
 use deltawire::json::Value;
-use deltawire::stream::{Malformed, Pending, Protocol};
+use deltawire::stream::{Pending, Protocol};
 use deltawire::{End, Error, Event, Flow, Handler, Limits, Quirk, Stop, Update, Verdict};
 pub use findings::Finding;
 use findings::Findings;
@@ -129,26 +129,8 @@ impl Checker {
     }
 }
 
-impl Handler for Checker {
-    fn event(&mut self, event: &Event<'_>) -> Flow {
-        self.end_event();
-        let start = match event {
-            Event::Chunk(chunk) => chunk.wire_range().start,
-            Event::Malformed(malformed) => malformed.wire_range().start,
-            Event::TooLong { offset } => *offset,
-            Event::Sse(_) | Event::Done | Event::KeepAlive(_) => {
-                self.findings.event += 1;
-                self.findings.begin_unplaced();
-                return Flow::Break(Stop::Pause);
-            }
-            _ => return Flow::Continue(()),
-        };
-        self.findings.event += 1;
-        self.findings.offset = start;
-        Flow::Continue(())
-    }
-
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
+impl Checker {
+    fn chunk(&mut self, chunk: &Chunk<'_>) {
         let protocol = chunk.protocol();
         if chunk.error().is_none() {
             self.has_chunk = true;
@@ -165,6 +147,52 @@ impl Handler for Checker {
             Protocol::Responses => self.responses.event(chunk, findings),
             Protocol::Gemini => self.gemini.chunk(chunk, findings),
             _ => {}
+        }
+    }
+
+    fn keep_alive(&mut self, payload: &[u8]) {
+        let event = Value::from_raw(payload);
+        self.is_early_ping = !self.has_chunk && members::text(&event, "type").is_some_and(|kind| kind == "ping");
+        self.responses.keep_alive(&event, &mut self.findings);
+    }
+}
+
+impl Handler for Checker {
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        self.end_event();
+        let start = match event {
+            Event::Chunk(chunk) => chunk.wire_range().start,
+            Event::Malformed(malformed) => malformed.wire_range().start,
+            Event::TooLong { offset } => *offset,
+            Event::CommentTooLong { offset } => {
+                self.findings.add_at(*offset, &rules::TOO_LONG, None, "a comment was too long and left out");
+                return Flow::Continue(());
+            }
+            Event::Sse(_) | Event::Done | Event::KeepAlive(_) => {
+                self.findings.event += 1;
+                self.findings.begin_unplaced();
+                match event {
+                    Event::KeepAlive(payload) => self.keep_alive(payload),
+                    Event::Done => {
+                        self.anthropic.done(&mut self.findings);
+                        self.responses.done(&mut self.findings);
+                    }
+                    _ => {}
+                }
+                return Flow::Break(Stop::Pause);
+            }
+            _ => return Flow::Continue(()),
+        };
+        self.findings.event += 1;
+        self.findings.offset = start;
+        match event {
+            Event::Chunk(chunk) => self.chunk(chunk),
+            Event::Malformed(malformed) => {
+                let fault = malformed.fault();
+                let what = format_args!("{} at byte {} of it", fault.kind, fault.offset);
+                self.findings.add(&rules::PAYLOAD_MALFORMED, what);
+            }
+            _ => self.findings.add_at(start, &rules::TOO_LONG, None, "an event was too long and left out"),
         }
         Flow::Continue(())
     }
@@ -199,37 +227,8 @@ impl Handler for Checker {
         Flow::Continue(())
     }
 
-    fn keep_alive(&mut self, payload: &[u8]) -> Flow {
-        let event = Value::from_raw(payload);
-        self.is_early_ping = !self.has_chunk && members::text(&event, "type").is_some_and(|kind| kind == "ping");
-        self.responses.keep_alive(&event, &mut self.findings);
-        Flow::Continue(())
-    }
-
-    fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-        let fault = malformed.fault();
-        self.findings.add(&rules::PAYLOAD_MALFORMED, format_args!("{} at byte {} of it", fault.kind, fault.offset));
-        Flow::Continue(())
-    }
-
-    fn too_long(&mut self, offset: u64) -> Flow {
-        self.findings.add_at(offset, &rules::TOO_LONG, None, "an event was too long and left out");
-        Flow::Continue(())
-    }
-
-    fn comment_too_long(&mut self, offset: u64) -> Flow {
-        self.findings.add_at(offset, &rules::TOO_LONG, None, "a comment was too long and left out");
-        Flow::Continue(())
-    }
-
     fn limit(&mut self, error: &Error) -> Flow {
         self.findings.add_at(error.offset(), &rules::TOO_MANY, None, error);
-        Flow::Continue(())
-    }
-
-    fn done(&mut self) -> Flow {
-        self.anthropic.done(&mut self.findings);
-        self.responses.done(&mut self.findings);
         Flow::Continue(())
     }
 }

@@ -4,10 +4,8 @@ use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::output::complain;
 use crate::report::{count, Failure, TRUNCATED};
-use deltawire::chat::Chunk;
-use deltawire::stream::Malformed;
 use deltawire::write::{Head, Out, Translator, WriteError};
-use deltawire::{Flow, Handler, Update};
+use deltawire::{Event, Flow, Handler, Update};
 
 /// How many bytes the output is written in, and how many the translator keeps at first. Both grow.
 const ROOM: usize = 16 * 1024;
@@ -60,17 +58,19 @@ impl Converting {
 }
 
 impl Handler for Converting {
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        self.write(|translator, _| translator.chunk(chunk))
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        match event {
+            Event::Chunk(chunk) => self.write(|translator, _| translator.chunk(chunk)),
+            Event::Malformed(malformed) => {
+                self.out.note(malformed.fault());
+                Flow::Continue(())
+            }
+            _ => Flow::Continue(()),
+        }
     }
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         self.write(|translator, out| translator.put(out, choice, &update))
-    }
-
-    fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-        self.out.note(malformed.fault());
-        Flow::Continue(())
     }
 }
 

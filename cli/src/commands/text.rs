@@ -4,10 +4,9 @@ use super::push::{print, Checked, Printer};
 use crate::options;
 use crate::output::complain;
 use crate::report::Failure;
-use deltawire::chat::{ApiError, FinishKind};
+use deltawire::chat::FinishKind;
 use deltawire::json::Text;
-use deltawire::stream::Malformed;
-use deltawire::{Flow, Handler, Update};
+use deltawire::{Event, Flow, Handler, Update};
 use std::collections::BTreeMap;
 
 /// What a printed text belongs to.
@@ -154,19 +153,19 @@ impl Handler for Printing<'_> {
         match update {
             Update::Content(text) => self.delta(choice, Channel::Content, text),
             Update::Reasoning(text) => self.delta(choice, Channel::Reasoning, text),
-            Update::Error(error) | Update::ChoiceError(error) => self.error(error),
+            Update::Error(error) | Update::ChoiceError(error) => {
+                self.end_line();
+                complain(format_args!("error: {error}"));
+                Flow::Continue(())
+            }
             _ => Flow::Continue(()),
         }
     }
 
-    fn error(&mut self, error: ApiError<'_>) -> Flow {
-        self.end_line();
-        complain(format_args!("error: {error}"));
-        Flow::Continue(())
-    }
-
-    fn malformed(&mut self, malformed: &Malformed<'_>) -> Flow {
-        self.out.note(malformed.fault());
+    fn event(&mut self, event: &Event<'_>) -> Flow {
+        if let Event::Malformed(malformed) = event {
+            self.out.note(malformed.fault());
+        }
         Flow::Continue(())
     }
 }

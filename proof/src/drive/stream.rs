@@ -1,7 +1,6 @@
 //! `deltawire::stream` and `deltawire::track`: the parser, pulled and pushed.
 
 use super::{chat, Hash};
-use deltawire::chat::Chunk;
 use deltawire::stream::{Config, Framing, Validate};
 use deltawire::{End, Event, Flow, Handler, Parser, Quirk, QuirkSet, Stop, Update};
 
@@ -126,21 +125,6 @@ impl Handler for Sum {
         seen(&mut self.0, event);
         Flow::Break(Stop::Pause)
     }
-    fn comment(&mut self, text: &[u8]) -> Flow {
-        self.number(text.len() as u64)
-    }
-    fn keep_alive(&mut self, payload: &[u8]) -> Flow {
-        self.number(payload.len() as u64)
-    }
-    fn retry(&mut self, ms: u64) -> Flow {
-        self.number(ms)
-    }
-    fn last_event_id(&mut self, id: &[u8]) -> Flow {
-        self.number(id.len() as u64)
-    }
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        self.number(chunk.choice_count().into())
-    }
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
         chat::updated(&mut self.0, &update);
         self.number(choice.into())
@@ -148,8 +132,5 @@ impl Handler for Sum {
     fn quirk(&mut self, quirk: Quirk, offset: u64) -> Flow {
         self.0.byte(quirk as u8);
         self.number(offset)
-    }
-    fn done(&mut self) -> Flow {
-        self.number(1)
     }
 }
