@@ -82,7 +82,7 @@ const LEAST: usize = 2048;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A handler of your own that has an assembler must pass [`chunk`](Handler::chunk), [`update`](Handler::update) and
+/// A handler of your own that has an assembler must pass [`event`](Handler::event), [`update`](Handler::update) and
 /// [`limit`](Handler::limit) on to it. A chunk cannot leave the handler, so the assembler must run in the parser's
 /// thread. With updates alone, such as those that came through a channel, the message has no ID, no model and, in other
 /// protocols than chat completions, no usage; [`error`](Assembler::error) is then [`LogError::NoChunk`].

@@ -32,7 +32,7 @@ pub enum LogError {
     /// The allocator of an `Assembler` had no memory.
     OutOfMemory,
     /// An `Assembler` got updates before any chunk, because the handler that has it does not pass
-    /// [`Handler::chunk`](crate::Handler::chunk) on. The message has no ID and no model; in other protocols than chat
+    /// [`Handler::event`](crate::Handler::event) on. The message has no ID and no model; in other protocols than chat
     /// completions it also lacks usage and arguments.
     NoChunk,
 }
@@ -58,7 +58,7 @@ impl fmt::Display for LogError {
             LogError::TooManyCalls => "too many tool calls",
             LogError::BadIndex => "index out of range",
             LogError::OutOfMemory => "out of memory",
-            LogError::NoChunk => "updates came without their chunk: pass Handler::chunk on too",
+            LogError::NoChunk => "updates came without their chunk: pass Handler::event on too",
         })
     }
 }
