@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Source, HEADER};
 use super::table::{LoggedCall, LoggedChoice, Rows, Table};
-use super::write::{appends, weight, AppendedText, LogState, LogWriter};
+use super::write::{appends, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
 use crate::dialect::{place_of, Counts, Protocol};
@@ -254,19 +254,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
             _ => {}
         }
-        let bound = bound(weight(update));
-        if self.has_room(buffer, bound) && !self.is_cut {
-            LogWriter { state: &mut self.state, buffer }.put(choice, update);
-            return self.state.settle(buffer).map_err(|error| self.leave_out(error));
-        }
-        self.put_near_the_end(buffer, choice, update)
-    }
-
-    /// Does what [`put`](Self::put) does, for an update that may not fit.
-    #[inline(never)]
-    fn put_near_the_end(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        let (call, appends) = (call_of(update), appends(update));
-        self.write(buffer, choice, call, appends, |mut log| log.put(choice, update))
+        self.write(buffer, choice, call_of(update), appends(update), |mut log| log.put(choice, update))
     }
 
     /// Writes an update to the log with `write`, and undoes that if it does not fit. `write` may change only this

@@ -162,41 +162,6 @@ impl<'a> AppendedText<'a> {
     }
 }
 
-/// Returns how many bytes of the payload the values of an update take.
-#[inline]
-pub(super) fn weight(update: &Update<'_>) -> usize {
-    match update {
-        Update::Role(text)
-        | Update::Content(text)
-        | Update::Reasoning(text)
-        | Update::Refusal(text)
-        | Update::CallName { text, .. }
-        | Update::CallArguments { text, .. }
-        | Update::FunctionName { text, .. }
-        | Update::FunctionArguments(text)
-        | Update::Signature(text)
-        | Update::Meta(_, text) => text.raw().len(),
-        Update::Call(CallUpdate { id, kind, .. }) => {
-            let len = |text: &Option<Text<'_>>| text.map_or(0, |text| text.raw().len());
-            len(id).saturating_add(len(kind))
-        }
-        Update::Finish(reason) => reason.text().raw().len(),
-        Update::Member(member) => member.name.raw().len().saturating_add(member.value.raw().len()),
-        Update::Audio(value)
-        | Update::Annotations(value)
-        | Update::Media(value)
-        | Update::Native(value)
-        | Update::Logprobs(value) => value.raw().len(),
-        Update::Usage(usage) => usage.value().raw().len(),
-        Update::ChoiceError(error) | Update::Error(error) => match (error.value(), error.message()) {
-            (Some(value), _) => value.raw().len(),
-            (None, Some(message)) => message.raw().len(),
-            (None, None) => 0,
-        },
-        Update::CallEnd { .. } => 0,
-    }
-}
-
 /// Whether an update appends to a text or a list. If such an update is left out, later ones must be left out, too, so
 /// that no text has a gap.
 pub(super) fn appends(update: &Update<'_>) -> bool {
