@@ -15,7 +15,7 @@ use crate::{Error, QuirkSet};
 /// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
 /// The log is a buffer to which the decoded text of each update is appended. This type is the state of the log without
-/// its buffer: plain data of fixed size (1.3 KB) without pointers. The caller passes the buffer to each call. Between
+/// its buffer: plain data of fixed size (2.3 KB) without pointers. The caller passes the buffer to each call. Between
 /// calls it may move the buffer, if it keeps the first [`len`](Self::len) bytes.
 ///
 /// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
@@ -66,7 +66,7 @@ use crate::{Error, QuirkSet};
 /// # Memory
 ///
 /// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more, a member of a provider
-/// 45 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
+/// 29 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
 /// again) are removed once the log is longer than twice its length after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<LoggedChoice, LoggedCall, CHOICES, CALLS>>;

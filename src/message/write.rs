@@ -125,7 +125,7 @@ impl<T: Rows + ?Sized> LogState<T> {
         let table = &self.table;
         self.fill.pack(buffer, |record| table.is_live(record));
         self.table.all_live();
-        self.link_members(buffer);
+        self.place_members(buffer);
         self.stale = false;
         self.packed = self.fill.len;
     }
