@@ -1,10 +1,9 @@
 //! The assembler on the heap: makes a completion of the events of a stream.
 
-use super::completion::Completion;
+use super::completion::{Completion, RawJson};
 use super::error::LogError;
 use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
-use super::raw::RawJson;
 use super::record::{kind, RecordKey};
 use super::table;
 use crate::chat::{Chunk, DeltaCursor, Update};
@@ -89,8 +88,8 @@ const LEAST: usize = 2048;
 ///
 /// # Memory
 ///
-/// The assembler itself takes about 200 bytes. With the first update it allocates the state of the choices (37 KB with
-/// the default [room](Assembler::with_room); 15 KB if a parser pushes to it) and a [`MessageLog`].
+/// The assembler itself takes about 200 bytes. With the first update it allocates the state of the choices (52 KB with
+/// the default [room](Assembler::with_room); 13 KB if a parser pushes to it) and a [`MessageLog`].
 /// [`Limits::max_message_len`] bounds the log: all texts and all raw JSON count, in bytes. A piece that does not
 /// continue the previous text, because it belongs to another choice or call, takes 12 bytes more. The log is never
 /// longer than four times the limit plus 64 KiB. Each completion is a copy. If memory runs out, the assembler returns

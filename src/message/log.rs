@@ -3,7 +3,7 @@
 use super::error::LogError;
 use super::record::{kind, Source, HEADER};
 use super::table::{LoggedCall, LoggedChoice, Rows, Table};
-use super::write::{appends, weight, AppendedText, LogState, LogWriter};
+use super::write::{appends, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
 use crate::dialect::{place_of, Counts, Protocol};
@@ -15,7 +15,7 @@ use crate::{Error, QuirkSet};
 /// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
 ///
 /// The log is a buffer to which the decoded text of each update is appended. This type is the state of the log without
-/// its buffer: plain data of fixed size (1.3 KB) without pointers. The caller passes the buffer to each call. Between
+/// its buffer: plain data of fixed size (2.3 KB) without pointers. The caller passes the buffer to each call. Between
 /// calls it may move the buffer, if it keeps the first [`len`](Self::len) bytes.
 ///
 /// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
@@ -66,7 +66,7 @@ use crate::{Error, QuirkSet};
 /// # Memory
 ///
 /// A piece that continues the previous text takes its own bytes, any other piece 12 bytes more, a member of a provider
-/// 45 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
+/// 29 bytes more than its name and its value. Records that were replaced (usage with each chunk, a message that is sent
 /// again) are removed once the log is longer than twice its length after the last removal plus 1 KiB.
 pub type MessageLog<const CHOICES: usize = 8, const CALLS: usize = 32> =
     MessageLogOf<Arrays<LoggedChoice, LoggedCall, CHOICES, CALLS>>;
@@ -254,19 +254,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
             _ => {}
         }
-        let bound = bound(weight(update));
-        if self.has_room(buffer, bound) && !self.is_cut {
-            LogWriter { state: &mut self.state, buffer }.put(choice, update);
-            return self.state.settle(buffer).map_err(|error| self.leave_out(error));
-        }
-        self.put_near_the_end(buffer, choice, update)
-    }
-
-    /// Does what [`put`](Self::put) does, for an update that may not fit.
-    #[inline(never)]
-    fn put_near_the_end(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
-        let (call, appends) = (call_of(update), appends(update));
-        self.write(buffer, choice, call, appends, |mut log| log.put(choice, update))
+        self.write(buffer, choice, call_of(update), appends(update), |mut log| log.put(choice, update))
     }
 
     /// Writes an update to the log with `write`, and undoes that if it does not fit. `write` may change only this

@@ -1,29 +1,24 @@
 //! The members of a message that have no field of their own, such as those that providers add.
 //!
 //! Each member is a record of its own, whatever its owner is: a chunk, a choice, its deltas, a tool call, or the
-//! function of a call. The records are linked in the order in which their names came first. A new value of a member is
-//! appended as a new record, which replaces the old one among the links. The old record is then dead, and is removed
-//! together with all other replaced records.
+//! function of a call. The table has the places of the records, in the order in which their names came first. A new value
+//! of a member is appended as a new record, which takes the place of the old one. The old record is then dead, and is
+//! removed together with all other replaced records.
 //!
-//! Each chunk may have members, and the sender chooses their names, so the records also form a tree in which a member
-//! is found without a look at the others. The bits of its [`tag`] lead from the first record, the root, to its record,
-//! the lowest bit first: 0 to [`Link::Low`], 1 to [`Link::High`]. Only names of one tag, and so of one length, are
-//! compared. The links lie in the records, because the state is small even if there are no members.
+//! Each chunk may have members, and the sender chooses their names, so a member is looked up by its [`tag`]: only names of
+//! one tag, and so of one length, are compared.
 
 use super::error::LogError;
 use super::lists::{self, Added};
 use super::log::MessageLogOf;
 use super::read::Out;
 use super::record::{copy, kind, Fill, LogRecord, LogRecords, RecordKey, HEADER};
-use super::table::{Rows, Table, NOWHERE};
+use super::table::{Rows, Table, MAX_MEMBERS};
 use super::write::LogState;
 use crate::chat::{Chunk, OtherMember, Owner};
 use crate::hash;
 use crate::json::{self, Text, Value};
 use crate::visits::visit;
-
-/// The most members with different names that a message keeps.
-const MAX_MEMBERS: usize = 256;
 
 /// The most members whose names have one tag. Names of a server never share one; forged ones must not make each member
 /// be compared with many others.
@@ -32,35 +27,18 @@ const MAX_TWINS: usize = 8;
 /// How many bytes of a list cost as much to read as a record.
 const READ_LEN: usize = 16;
 
-/// Length of the bytes before the name: the links, the tag, the length of the value, a number that is higher than each
-/// index in a list, and the owner.
-const HEAD: usize = 33;
+/// Length of the bytes before the name: the tag, the length of the value, a number that is higher than each index in a
+/// list, and the owner.
+const HEAD: usize = 17;
 
 /// Where the length of the value and the number after it are in the body.
-const LEN_AT: usize = 24;
-
-/// A link from a record to another: its offset in the body. It contains where the other record begins, or [`NOWHERE`].
-#[derive(Clone, Copy)]
-enum Link {
-    /// The member whose name came next.
-    Next = 0,
-    /// The member whose name came before. The first member has the last one here.
-    Before = 4,
-    /// The two members below this one in the tree.
-    Low = 8,
-    High = 12,
-}
+const LEN_AT: usize = 8;
 
 /// The record of a member.
 pub(super) struct Entry<'b> {
     pub(super) at: u32,
     /// How many other names came before its name.
     rank: u8,
-    next: u32,
-    before: u32,
-    low: u32,
-    high: u32,
-    tag: u64,
     /// A number that is higher than each index in a [list](super::lists).
     top: u32,
     /// How many bytes behind the value are free, for a list to grow.
@@ -77,15 +55,6 @@ pub(super) struct Entry<'b> {
     pub(super) value: &'b [u8],
 }
 
-/// Where a member is in the tree, or would be.
-struct Found<'b> {
-    old: Option<Entry<'b>>,
-    /// The link that leads to it, and where the record with that link begins. `None` for the first member.
-    from: Option<(u32, Link)>,
-    /// How many other members have its tag, of those above it in the tree.
-    twins: usize,
-}
-
 impl<'b> Entry<'b> {
     fn at(log: &'b [u8], at: u32) -> Option<Self> {
         Entry::of(&LogRecord::at(log, usize::try_from(at).ok()?)?)
@@ -96,20 +65,13 @@ impl<'b> Entry<'b> {
         let LogRecord { at, key, body } = *record;
         let (head, rest) = body.split_first_chunk::<HEAD>()?;
         visit!(HEAD);
-        let (links, rest_of_head) = head.split_first_chunk::<16>()?;
-        let [n0, n1, n2, n3, b0, b1, b2, b3, l0, l1, l2, l3, h0, h1, h2, h3] = *links;
-        let (tag, [v0, v1, v2, v3, t0, t1, t2, t3, owner]) = rest_of_head.split_first_chunk::<8>()? else {
-            return None;
-        };
+        let (tag, [v0, v1, v2, v3, t0, t1, t2, t3, owner]) = head.split_first_chunk::<8>()? else { return None };
         let word = u32::from_le_bytes;
-        let (next, before) = (word([n0, n1, n2, n3]), word([b0, b1, b2, b3]));
-        let (low, high) = (word([l0, l1, l2, l3]), word([h0, h1, h2, h3]));
-        let (tag, top) = (u64::from_le_bytes(*tag), word([*t0, *t1, *t2, *t3]));
-        let (name, value) = rest.split_at_checked(usize::try_from(tag >> 32).ok()?)?;
+        let (name, value) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*tag) >> 32).ok()?)?;
         let (value, room) = value.split_at_checked(usize::try_from(word([*v0, *v1, *v2, *v3])).ok()?)?;
-        let (room, owner) = (room.len(), *owner);
+        let (top, room, owner) = (word([*t0, *t1, *t2, *t3]), room.len(), *owner);
         let (rank, place, call) = (key.rank(), key.choice(), key.call());
-        Some(Entry { at, rank, next, before, low, high, tag, top, room, owner, place, call, name, value })
+        Some(Entry { at, rank, top, room, owner, place, call, name, value })
     }
 
     pub(super) fn is_of(&self, owner: Owner, place: u16, call: u32) -> bool {
@@ -122,14 +84,7 @@ impl<'b> Entry<'b> {
     }
 
     /// Writes everything before the value. `len` is the length of the value.
-    fn put_head(
-        fill: &mut Fill,
-        buffer: &mut [u8],
-        links: [u32; 4],
-        (tag, len, top): (u64, usize, u32),
-        member: &OtherMember<'_>,
-    ) {
-        links.into_iter().for_each(|link| fill.put(buffer, &link.to_le_bytes()));
+    fn put_head(fill: &mut Fill, buffer: &mut [u8], (tag, len, top): (u64, usize, u32), member: &OtherMember<'_>) {
         fill.put(buffer, &tag.to_le_bytes());
         fill.put(buffer, &(len as u32).to_le_bytes());
         fill.put(buffer, &top.to_le_bytes());
@@ -152,27 +107,6 @@ fn tag(owner: Owner, place: u16, call: u32, name: Text<'_>) -> u64 {
         (hash, len) = (hash::fnv_after(hash, bytes), len.saturating_add(bytes.len() as u32));
     }
     u64::from(len) << 32 | u64::from(hash)
-}
-
-/// Goes down the tree from its first record to the member with this tag for which `is_it` holds.
-fn descend<'b>(log: &'b [u8], first: u32, tag: u64, is_it: impl Fn(&Entry<'b>) -> bool) -> Found<'b> {
-    let (mut at, mut from, mut bits, mut twins) = (first, None, tag, 0usize);
-    for _ in 0..MAX_MEMBERS {
-        let Some(entry) = Entry::at(log, at) else { break };
-        if entry.tag == tag && is_it(&entry) {
-            return Found { old: Some(entry), from, twins };
-        }
-        twins = twins.saturating_add(usize::from(entry.tag == tag));
-        let (link, below) = if bits & 1 == 0 { (Link::Low, entry.low) } else { (Link::High, entry.high) };
-        (from, at, bits) = (Some((at, link)), below, bits >> 1);
-    }
-    Found { old: None, from, twins }
-}
-
-/// Makes a link of the record at `at` lead to the record at `to`.
-fn link(buffer: &mut [u8], at: u32, link: Link, to: u32) {
-    let at = (at as usize).saturating_add(HEADER).saturating_add(link as usize);
-    copy(buffer.get_mut(at..at.saturating_add(4)).unwrap_or_default(), &to.to_le_bytes());
 }
 
 /// Writes the free bytes behind a list.
@@ -204,42 +138,15 @@ impl<T: Rows + ?Sized> Table<T> {
             _ => self.place(choice).unwrap_or_else(|| u16::try_from(self.choices().len()).unwrap_or(u16::MAX)),
         }
     }
-
-    /// Makes the other records lead to the record at `at`: the one above it (`from`), and those before and after it.
-    /// Its own links were written, except that the first member's link to the last need not be right.
-    fn join(&mut self, buffer: &mut [u8], at: u32, from: Option<(u32, Link)>, (before, next): (u32, u32)) {
-        match from {
-            Some((above, below)) => {
-                link(buffer, above, below, at);
-                link(buffer, before, Link::Next, at);
-            }
-            None => self.top.members = at,
-        }
-        link(buffer, if next == NOWHERE { self.top.members } else { next }, Link::Before, at);
-    }
 }
 
 impl<T: Rows + ?Sized> LogState<T> {
-    /// Links the members again after their records were moved.
-    pub(super) fn link_members(&mut self, buffer: &mut [u8]) {
-        let mut places = [NOWHERE; MAX_MEMBERS];
+    /// Finds the members again after their records were moved.
+    pub(super) fn place_members(&mut self, buffer: &[u8]) {
+        self.table.forget_members();
         let records = LogRecords::of(buffer.get(..self.fill.len).unwrap_or_default());
         for record in records.filter(|record| record.key.kind() == kind::MEMBER) {
-            if let Some(place) = places.get_mut(usize::from(record.key.rank())) {
-                *place = record.at;
-            }
-        }
-        self.table.top.members = NOWHERE;
-        let mut last = NOWHERE;
-        for at in places.into_iter().filter(|at| *at != NOWHERE) {
-            let log = buffer.get(..self.fill.len).unwrap_or_default();
-            let Some(tag) = Entry::at(log, at).map(|entry| entry.tag) else { continue };
-            let from = descend(log, self.table.top.members, tag, |_| false).from;
-            for (of, to) in [(Link::Next, NOWHERE), (Link::Before, last), (Link::Low, NOWHERE), (Link::High, NOWHERE)] {
-                link(buffer, at, of, to);
-            }
-            self.table.join(buffer, at, from, (last, NOWHERE));
-            last = at;
+            self.table.place_member(record.key.rank(), record.at);
         }
     }
 }
@@ -257,7 +164,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         let place = self.state.table.place_of_owner(owner, choice);
         let tag = tag(owner, place, call, name);
-        let Found { old, from, twins } = self.find(buffer, place, tag, member);
+        let old = self.find(buffer, place, tag, member);
         let live_old = old.as_ref().filter(|old| !self.state.table.is_replaced(old));
         if live_old.is_some_and(|old| old.value == value.raw()) {
             return Ok(());
@@ -292,11 +199,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 (len, len / 2)
             }
         };
-        // Where the last member is, and how many there are.
-        let first = self.entry(buffer, self.state.table.top.members);
-        let last = first.and_then(|first| self.entry(buffer, first.before));
-        let (last, count) = last.map_or((NOWHERE, 0), |last| (last.at, usize::from(last.rank).saturating_add(1)));
-        if old.is_none() && (count >= MAX_MEMBERS || twins >= MAX_TWINS) {
+        let count = self.state.table.members().len();
+        let is_full = || count >= MAX_MEMBERS || self.tagged(buffer, tag).count() >= MAX_TWINS;
+        if old.is_none() && is_full() {
             return Err(self.leave_out(LogError::TooLong));
         }
         let len = HEAD.saturating_add(name.decoded_len()).saturating_add(value_len);
@@ -307,15 +212,11 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner != Owner::Chunk && self.state.table.place_or_new(choice).is_none() {
             return Err(self.leave_out(LogError::TooManyChoices));
         }
-        let (rank, links) = match &old {
-            Some(old) => (old.rank, [old.next, old.before, old.low, old.high]),
-            None => (count as u8, [NOWHERE, last, NOWHERE, NOWHERE]),
-        };
-        let ([next, before, ..], dead) = (links, old.map(|old| old.at));
+        let (rank, dead) = old.map_or((count as u8, None), |old| (old.rank, Some(old.at)));
         let LogState { fill, table, .. } = &mut self.state;
         let at = fill.seal(buffer);
         fill.begin(buffer, RecordKey::new(kind::MEMBER, place, call).with_rank(rank));
-        Entry::put_head(fill, buffer, links, (tag, value_len, top), member);
+        Entry::put_head(fill, buffer, (tag, value_len, top), member);
         let (log, free) = buffer.split_at_mut_checked(fill.len).unwrap_or_default();
         let kept = dead.and_then(|at| Entry::at(log, at)).map_or(&b""[..], |old| old.value);
         let mut out = Out { bytes: free, len: 0 };
@@ -330,7 +231,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         visit!(out.len.saturating_add(room));
         free_bytes(&mut out, room);
         fill.grow(out.len);
-        table.join(buffer, at, from, (before, next));
+        table.place_member(rank, at);
         if let Some(dead) = dead {
             copy(buffer.get_mut(dead as usize..).unwrap_or_default(), &[kind::DEAD]);
         }
@@ -366,21 +267,26 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     pub(super) fn has_member(&self, buffer: &[u8], member: &OtherMember<'_>) -> bool {
         let place = self.state.table.place_of_owner(member.owner, member.choice);
         let tag = tag(member.owner, place, member.call, member.name);
-        self.find(buffer, place, tag, member).old.is_some_and(|old| old.value == member.value.raw())
+        self.find(buffer, place, tag, member).is_some_and(|old| old.value == member.value.raw())
     }
 
-    fn find<'b>(&self, buffer: &'b [u8], place: u16, tag: u64, member: &OtherMember<'_>) -> Found<'b> {
-        let is_it = |entry: &Entry<'b>| {
+    fn find<'b>(&self, buffer: &'b [u8], place: u16, tag: u64, member: &OtherMember<'_>) -> Option<Entry<'b>> {
+        self.tagged(buffer, tag).find(|entry| {
             entry.is_of(member.owner, place, member.call) && {
                 visit!(entry.name.len());
                 member.name.is_decoded(entry.name)
             }
-        };
-        descend(buffer.get(..self.len()).unwrap_or_default(), self.state.table.top.members, tag, is_it)
+        })
     }
 
-    fn entry<'b>(&self, buffer: &'b [u8], at: u32) -> Option<Entry<'b>> {
-        Entry::at(buffer.get(..self.len()).unwrap_or_default(), at)
+    /// Returns the members with this tag.
+    fn tagged<'s, 'b>(&'s self, buffer: &'b [u8], tag: u64) -> impl Iterator<Item = Entry<'b>> + use<'s, 'b, T> {
+        let has_tag = move |at: &&u32| {
+            visit!(1);
+            let body = buffer.get((**at as usize).saturating_add(HEADER)..);
+            body.is_some_and(|body| body.starts_with(&tag.to_le_bytes()))
+        };
+        self.state.table.members().iter().filter(has_tag).filter_map(|at| Entry::at(buffer, *at))
     }
 
     /// Returns an upper bound of the bytes that the lists of a chunk take in the log because they are joined with lists
@@ -391,7 +297,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         for member in chunk.other_members().filter(lists::is_list) {
             let place = self.state.table.place_of_owner(member.owner, member.choice);
             let tag = tag(member.owner, place, member.call, member.name);
-            let old = self.find(buffer, place, tag, &member).old;
+            let old = self.find(buffer, place, tag, &member);
             (kept, count) = (kept.saturating_add(old.map_or(0, |old| old.len())), count.saturating_add(1));
         }
         match (count, kept) {
@@ -407,16 +313,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Returns the members of all owners, in the order in which their names came first.
-    pub(super) fn entries<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
-        let log = buffer.get(..self.len()).unwrap_or_default();
-        let first = Entry::at(log, self.state.table.top.members);
-        let all = core::iter::successors(first, |entry| Entry::at(log, entry.next)).take(MAX_MEMBERS);
-        let (usage, begin) = (Owner::Usage as u8, self.state.table.top.usage.begin);
-        all.filter(move |entry| entry.owner != usage || entry.at >= begin)
+    pub(super) fn entries<'s, 'b>(&'s self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'s, 'b, T> {
+        let table = &self.state.table;
+        let all = table.members().iter().filter_map(|at| Entry::at(buffer, *at));
+        all.filter(|entry| !table.is_replaced(entry))
     }
 
     /// Returns the members of a usage that came in several events.
-    pub(super) fn usage_members<'b>(&self, buffer: &'b [u8]) -> impl Iterator<Item = Entry<'b>> + use<'b, T> {
+    pub(super) fn usage_members<'s, 'b>(
+        &'s self,
+        buffer: &'b [u8],
+    ) -> impl Iterator<Item = Entry<'b>> + use<'s, 'b, T> {
         self.entries(buffer).filter(|entry| entry.is_of(Owner::Usage, 0, 0))
     }
 
@@ -455,13 +362,13 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// the `index` of an earlier one adds its members to that one. `choice` is the index of the choice, or
     /// 0 for the members of the chunk. `call` is the position of a call in the choice's list, and is ignored for other
     /// owners.
-    pub fn members<'b>(
-        &self,
+    pub fn members<'s, 'b>(
+        &'s self,
         buffer: &'b [u8],
         owner: Owner,
         choice: u32,
         call: u32,
-    ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'b, T> {
+    ) -> impl Iterator<Item = (&'b str, Value<'b>)> + use<'s, 'b, T> {
         // The members of a chunk belong to no choice.
         let is_of_none = matches!(owner, Owner::Chunk | Owner::Usage) && choice != 0;
         let number = if owner.is_call() { self.call_number(choice, call) } else { Some(0).filter(|_| !is_of_none) };

@@ -121,8 +121,11 @@ impl LoggedCall {
     }
 }
 
+/// The most members with different names that a message keeps.
+pub(super) const MAX_MEMBERS: usize = 256;
+
 /// The offset that means no record.
-pub(super) const NOWHERE: u32 = u32::MAX;
+const NOWHERE: u32 = u32::MAX;
 
 /// The state of the top level, and how much of the tables is in use.
 #[derive(Clone, Copy, Debug)]
@@ -134,8 +137,7 @@ pub(super) struct Top {
     /// Which members of the top level are known, one bit for each kind. The bit of [`kind::ERROR_JSON`] is for any
     /// error.
     known: u16,
-    /// Where the record of the first member begins, or [`NOWHERE`].
-    pub(super) members: u32,
+    member_count: u16,
     pub(super) created: Option<u64>,
     pub(super) usage: Live,
     /// Whether the message is of another protocol than chat completions.
@@ -152,7 +154,7 @@ impl Top {
         call_count: 0,
         last_call: 0,
         known: 0,
-        members: NOWHERE,
+        member_count: 0,
         created: None,
         usage: Live::NONE,
         is_native: false,
@@ -164,6 +166,8 @@ impl Top {
 #[derive(Clone)]
 pub(super) struct Table<T: Rows + ?Sized> {
     pub(super) top: Top,
+    /// Where the record of each member begins, by rank, or [`NOWHERE`] if the member was removed.
+    members: [u32; MAX_MEMBERS],
     /// The rows of choices and calls, in order of appearance.
     rows: T,
 }
@@ -182,7 +186,7 @@ impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
 
 impl<T: Rows> Table<T> {
     pub(super) const fn new(rows: T) -> Self {
-        Table { top: Top::EMPTY, rows }
+        Table { top: Top::EMPTY, members: [NOWHERE; MAX_MEMBERS], rows }
     }
 }
 
@@ -249,6 +253,24 @@ impl<T: Rows + ?Sized> Table<T> {
     pub(super) fn end_transcripts(&mut self) -> usize {
         let ended = |row: &mut LoggedChoice| row.transcript_half.take().is_some() && !row.set(flag::LONE_HALF);
         (0..self.choices().len() as u16).filter(|place| self.choice_mut(*place).is_some_and(ended)).count()
+    }
+
+    /// Returns where the members begin, in the order in which their names came first.
+    pub(super) fn members(&self) -> &[u32] {
+        self.members.get(..usize::from(self.top.member_count)).unwrap_or_default()
+    }
+
+    /// Notes where the record of the member with this rank begins.
+    pub(super) fn place_member(&mut self, rank: u8, at: u32) {
+        if let Some(place) = self.members.get_mut(usize::from(rank)) {
+            *place = at;
+        }
+        self.top.member_count = self.top.member_count.max(u16::from(rank).saturating_add(1));
+    }
+
+    /// Forgets where the members begin.
+    pub(super) fn forget_members(&mut self) {
+        (self.members, self.top.member_count) = ([NOWHERE; MAX_MEMBERS], 0);
     }
 
     /// Returns the choices, in order of appearance.

@@ -125,7 +125,7 @@ impl<T: Rows + ?Sized> LogState<T> {
         let table = &self.table;
         self.fill.pack(buffer, |record| table.is_live(record));
         self.table.all_live();
-        self.link_members(buffer);
+        self.place_members(buffer);
         self.stale = false;
         self.packed = self.fill.len;
     }
@@ -159,41 +159,6 @@ impl<'a> AppendedText<'a> {
     #[inline(always)]
     pub(super) fn key(&self, place: u16) -> RecordKey {
         RecordKey::new(self.kind, place, self.call)
-    }
-}
-
-/// Returns how many bytes of the payload the values of an update take.
-#[inline]
-pub(super) fn weight(update: &Update<'_>) -> usize {
-    match update {
-        Update::Role(text)
-        | Update::Content(text)
-        | Update::Reasoning(text)
-        | Update::Refusal(text)
-        | Update::CallName { text, .. }
-        | Update::CallArguments { text, .. }
-        | Update::FunctionName { text, .. }
-        | Update::FunctionArguments(text)
-        | Update::Signature(text)
-        | Update::Meta(_, text) => text.raw().len(),
-        Update::Call(CallUpdate { id, kind, .. }) => {
-            let len = |text: &Option<Text<'_>>| text.map_or(0, |text| text.raw().len());
-            len(id).saturating_add(len(kind))
-        }
-        Update::Finish(reason) => reason.text().raw().len(),
-        Update::Member(member) => member.name.raw().len().saturating_add(member.value.raw().len()),
-        Update::Audio(value)
-        | Update::Annotations(value)
-        | Update::Media(value)
-        | Update::Native(value)
-        | Update::Logprobs(value) => value.raw().len(),
-        Update::Usage(usage) => usage.value().raw().len(),
-        Update::ChoiceError(error) | Update::Error(error) => match (error.value(), error.message()) {
-            (Some(value), _) => value.raw().len(),
-            (None, Some(message)) => message.raw().len(),
-            (None, None) => 0,
-        },
-        Update::CallEnd { .. } => 0,
     }
 }
 
@@ -282,20 +247,16 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             let mut at = 0;
             let mut next = || {
                 let before = at;
-                let item = json::element_at(array, &mut at);
+                let item = array.element_at(&mut at).map(|item| item.raw());
                 if item.is_none() && key.is_of_logprobs() {
                     at = before;
-                    return Some((json::not_a_number_at(array, &mut at)?, false));
+                    return json::not_a_number_at(array, &mut at);
                 }
                 item
             };
-            while let Some((item, is_strict)) = next() {
+            while let Some(item) = next() {
                 fill.begin(buffer, key);
-                if is_strict {
-                    fill.put(buffer, item);
-                } else {
-                    rewrite(item, &mut |bytes| fill.put(buffer, bytes));
-                }
+                rewrite(item, &mut |bytes| fill.put(buffer, bytes));
             }
         });
     }
