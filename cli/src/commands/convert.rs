@@ -61,7 +61,7 @@ impl Converting {
 
 impl Handler for Converting {
     fn chunk(&mut self, chunk: &Chunk<'_>) -> Flow {
-        self.write(|translator, _| translator.chunk(chunk))
+        self.write(|translator, out| translator.chunk(out, chunk))
     }
 
     fn update(&mut self, choice: u32, update: Update<'_>) -> Flow {
