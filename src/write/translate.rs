@@ -47,7 +47,7 @@ type OwnReason = (u32, FinishKind, ShortText<40>);
 pub struct Translator<M> {
     writer: Writer<M>,
     emitter: Emitter,
-    /// Whether ID, model and time are those of the response.
+    /// Whether ID, model and time are those of the response, and did not come yet.
     takes: [bool; 3],
     /// Whether they are settled, because an update followed.
     is_named: bool,
@@ -177,7 +177,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
 
     #[inline(never)]
     fn begin(&mut self, out: &mut Out<'_>, chunk: &Chunk<'_>) -> Result<(), WriteError> {
-        if !self.is_named {
+        if !self.is_named && !chunk.index().facts.is_foreign() {
             self.name(chunk)?;
         }
         if self.written == 0 {
@@ -276,8 +276,11 @@ impl<M: AsMut<[u8]>> Translator<M> {
         let [id, model, created] = self.takes;
         let names = [chunk.id().filter(|_| id), chunk.model().filter(|_| model)];
         let names = names.map(|name| name.filter(|name| !name.is_empty()));
-        let created = chunk.created().filter(|_| created).unwrap_or(state.created);
-        state.name(memory.as_mut(), names, created)
+        let time = chunk.created().filter(|time| created && *time > 0);
+        state.name(memory.as_mut(), names, time.unwrap_or(state.created))?;
+        // The first of each counts.
+        self.takes = [id && names[0].is_none(), model && names[1].is_none(), created && time.is_none()];
+        Ok(())
     }
 
     /// Writes an update of a choice, or keeps it for the end.

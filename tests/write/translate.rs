@@ -179,7 +179,8 @@ fn arguments_by_path_are_joined() {
 #[test]
 fn names_are_those_of_the_head_or_of_the_response() {
     let stream = "data: {\"id\":\"\",\"model\":\"\",\"created\":0,\"choices\":[]}\n\n\
-                  data: {\"id\":\"c\\n1\",\"created\":5,\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n\
+                  data: {\"id\":\"c\\n1\",\"created\":5,\"choices\":[]}\n\n\
+                  data: {\"id\":\"second\",\"created\":6,\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n\
                   data: {\"id\":\"late\",\"model\":\"late\",\"created\":9,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n";
     for (head, id, model, created) in [
         (Head::new("", "", 0), "c\\n1", "unknown", 5),
@@ -270,4 +271,23 @@ fn members_are_written_or_counted() {
     // An event of nobody is none of the response.
     let foreign = format!("event: vertex_event\ndata: {{\"type\":\"vertex_event\",\"a\":1}}\n\n{stream}");
     assert_eq!(whole(Protocol::Anthropic, &foreign).left_out, (4, 0));
+}
+
+/// A server may rotate the ID of the response, and the second call may come first.
+#[test]
+fn calls_come_in_the_order_in_which_they_appeared() {
+    let call = |id: &str, index: u32, rest: &str| {
+        format!("data: {{\"id\":\"{id}\",\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"function\":{{{rest}}}}}]}}}}]}}\n\n")
+    };
+    let stream = call("r1", 1, "\"name\":\"g\",\"arguments\":\"{}\"")
+        + &call("r2", 0, "\"name\":\"f\",\"arguments\":\"{\"")
+        + &call("r3", 0, "\"arguments\":\"}\"")
+        + "data: [DONE]\n\n";
+    for (to, word) in [(Protocol::Chat, "call"), (Protocol::Anthropic, "toolu"), (Protocol::Responses, "call")] {
+        let got = whole(to, &stream);
+        assert!(!got.text().contains("r2") && !got.text().contains("r3"), "{}", got.text());
+        let calls = &read(&got.bytes).0[&0].calls;
+        let made = |place: u32, name: &str| (format!("{word}_r1_{place}"), name.to_string(), "{}".to_string());
+        assert_eq!(*calls, [made(0, "g"), made(1, "f")], "{to}");
+    }
 }
