@@ -2,9 +2,10 @@
 //! order among texts and calls.
 
 use super::naive::check;
-use super::translate::{whole, TARGETS};
+use super::translate::{reads, translate, whole, TARGETS};
 use crate::common::corpus::{native, recorded, samples};
 use deltawire::stream::Protocol;
+use deltawire::write::Head;
 use serde_json::Value;
 
 /// A part of a response, as a client keeps it.
@@ -213,6 +214,8 @@ fn is_secret(block: &Block) -> bool {
 fn assert_blocks(name: &str, stream: &str, expected: &[Block]) {
     for to in TARGETS {
         let first = whole(to, stream);
+        let cut = translate(to, &Head::new("", "", 0), reads(stream.as_bytes(), 7), (0, 1));
+        assert_eq!(cut.text(), first.text(), "{name} to {to}, in pieces");
         assert_eq!(blocks(to, first.text()), expected, "{name} to {to}\n{}", first.text());
         for back in TARGETS {
             let second = whole(back, first.text());
@@ -353,6 +356,7 @@ fn the_signature_of_a_call_follows_the_call() {
     assert_eq!(chat(whole(Protocol::Chat, &stream).text())[..2], [made("{\"a\":1}", Some("S1")), made("{}", None)]);
     for to in [Protocol::Anthropic, Protocol::Responses] {
         let got = whole(to, &stream);
+        assert_eq!(translate(to, &Head::new("", "", 0), reads(stream.as_bytes(), 7), (0, 1)), got, "{to}, in pieces");
         assert_eq!(got.left_out, (0, 0), "{to}");
         check(to, got.text());
         let expected = [made("{\"a\":1}", None), signed("", "S1"), made("{}", None), Text("Hi".into())];

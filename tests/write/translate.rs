@@ -28,7 +28,7 @@ impl Translated {
 type Call<'c> = dyn FnMut(&mut Translator<Vec<u8>>, &mut Out<'_>) -> Result<(), WriteError> + 'c;
 
 /// Translates these reads, with so much memory and room at first. Both become what the translator asks for, and no more.
-fn translate<'r>(
+pub fn translate<'r>(
     to: Protocol,
     head: &Head<'_>,
     reads: impl Iterator<Item = &'r [u8]>,
@@ -75,7 +75,7 @@ pub fn whole(to: Protocol, stream: &str) -> Translated {
 }
 
 /// Cuts a stream into reads of up to 40 bytes, of which some are empty.
-fn reads(stream: &[u8], seed: u64) -> impl Iterator<Item = &[u8]> {
+pub fn reads(stream: &[u8], seed: u64) -> impl Iterator<Item = &[u8]> {
     let (mut random, mut rest) = (Random::new(seed), stream);
     std::iter::from_fn(move || {
         let (read, left) = rest.split_at(random.below(41).min(rest.len()));
