@@ -43,6 +43,7 @@ pub use key::Owner;
 pub use others::{OtherMember, OtherMembers};
 #[cfg(feature = "alloc")]
 pub use owned::OwnedUpdate;
+pub(crate) use parts::detail_text;
 pub use rewrite::replaced;
 pub use update::{CallUpdate, NamePiece, Update};
 pub(crate) use views::{meta_bit, name_before};

@@ -102,7 +102,7 @@ impl PartsCursor {
 }
 
 /// Returns `text` of an item of `reasoning_details[]`, or `summary`, if it is not empty.
-pub(super) fn detail_text(detail: Value<'_>) -> Option<Text<'_>> {
+pub(crate) fn detail_text(detail: Value<'_>) -> Option<Text<'_>> {
     let text = |name| member_of(detail, name).and_then(string_of);
     text("text").or_else(|| text("summary"))
 }

@@ -19,6 +19,7 @@ impl State {
             FinishKind::ContentFilter => "refusal",
             _ if self.calls.rows().iter().any(|call| call.has(OPEN)) => "tool_use",
             _ if self.serial.refused => "refusal",
+            _ if !self.stop.is_empty() => "stop_sequence",
             _ => "end_turn",
         }
     }
@@ -75,7 +76,10 @@ impl State {
             (Task::End, 0) => {
                 self.event(to, ["message_delta", "", ""], &mut |state, frame| {
                     put!(frame, ",\"delta\":{\"stop_reason\":\"", state.serial.stop);
-                    put!(frame, "\",\"stop_sequence\":null},\"usage\":");
+                    match state.stop.records(frame.memory).next() {
+                        Some((_, word)) => put!(frame, "\",\"stop_sequence\":", Text::verbatim(word), "},\"usage\":"),
+                        None => put!(frame, "\",\"stop_sequence\":null},\"usage\":"),
+                    }
                     state.anthropic_usage(frame, false);
                     put!(frame, "}\n\n");
                 })?;

@@ -6,10 +6,15 @@ use super::parts::Part;
 use super::state::{bit, error_message, State, Write, ASSISTANT};
 use super::WriteError;
 use crate::chat::{ApiError, FinishReason, NamePiece, OtherMember, Owner, Update};
+use crate::hash::fnv;
 use crate::json::{Text, Value, ValueKind};
 
 /// What closes a delta.
 const NEXT: &str = "},\"finish_reason\":null";
+/// The members of a delta that the writer writes.
+const OF_DELTA: &str =
+    "role content reasoning_content refusal reasoning_details tool_calls function_call annotations audio";
+
 impl State {
     /// Writes a chunk of one choice, and before it the beginning of the choice, if it did not begin. `write` writes the
     /// members of its delta, closes the delta, and writes the finish reason.
@@ -148,29 +153,53 @@ impl State {
                 self.chat_begin(to, choice, ASSISTANT)?;
                 self.pieces(to, (choice, Part::FunctionArguments), *text)
             }
-            Update::Signature(text) => {
-                self.chunk(to, choice, &mut |state, frame| {
-                    put!(frame, "\"reasoning_details\":[{\"type\":\"reasoning.text\",\"index\":", state.details);
-                    put!(frame, ",\"signature\":", *text, "}]", NEXT);
-                })?;
-                self.details = self.details.saturating_add(1);
-                Ok(())
-            }
-            Update::Member(OtherMember { owner: Owner::Call, call, name, value, .. }) => {
-                let is_it = |row: &&Call| (row.choice, row.call) == (choice, *call) && row.has(OPEN);
-                let row = *self.calls.rows().iter().find(is_it).ok_or(WriteError::NoPlace)?;
-                if name.is_one_of("index id type function custom") {
-                    return Err(WriteError::NoPlace);
-                }
-                // Clients expect the kind of the call in each of its elements.
-                let kind = if row.has(CUSTOM) { "custom\":{\"input" } else { "function\":{\"arguments" };
-                self.chunk(to, choice, &mut |_, frame| {
-                    put!(frame, "\"tool_calls\":[{\"index\":", row.index, ",\"", kind, "\":\"\"},");
-                    put!(frame, *name, ":", *value, "}]", NEXT);
-                })
-            }
+            Update::Meta(_, word) => self.chunk(to, choice, &mut |_, frame| {
+                put!(frame, "},\"native_finish_reason\":", *word, ",\"finish_reason\":null");
+            }),
+            Update::Member(member) => self.chat_member(to, choice, member),
             _ => Err(WriteError::NoPlace),
         }
+    }
+
+    /// Writes a member of a call, a delta or a choice as it came, unless the writer writes one of that name itself.
+    fn chat_member(&mut self, to: &mut To<'_, '_>, choice: u32, member: &OtherMember<'_>) -> Written {
+        let OtherMember { owner, call, name, value, .. } = *member;
+        let (own, before, after) = match owner {
+            Owner::Call => ("index id type function custom", "", NEXT),
+            Owner::Delta => (OF_DELTA, "", NEXT),
+            Owner::Choice => ("index delta finish_reason", "},", ",\"finish_reason\":null"),
+            _ => return Err(WriteError::NoPlace),
+        };
+        if name.is_one_of(own) {
+            return Err(WriteError::NoPlace);
+        }
+        if owner != Owner::Call {
+            return self.chunk(to, choice, &mut |_, frame| put!(frame, before, name, ":", value, after));
+        }
+        let is_it = |row: &&Call| (row.choice, row.call) == (choice, call) && row.has(OPEN);
+        let row = *self.calls.rows().iter().find(is_it).ok_or(WriteError::NoPlace)?;
+        // Clients expect the kind of the call in each of its elements.
+        let kind = if row.has(CUSTOM) { "custom\":{\"input" } else { "function\":{\"arguments" };
+        // The signature of a call of Gemini, which comes once more, as Google writes it in chat completions.
+        let signature = value.as_text().filter(|_| name == "thoughtSignature");
+        self.chunk(to, choice, &mut |_, frame| {
+            put!(frame, "\"tool_calls\":[{\"index\":", row.index, ",\"", kind, "\":\"\"},");
+            match signature {
+                Some(text) => put!(frame, "\"extra_content\":{\"google\":{\"thought_signature\":", text, "}}}]", NEXT),
+                None => put!(frame, name, ":", value, "}]", NEXT),
+            }
+        })?;
+        self.call_signature = signature.map_or(self.call_signature, |text| fnv(text.raw()));
+        Ok(())
+    }
+
+    /// Writes an entry of `reasoning_details`.
+    pub(super) fn chat_detail(&mut self, to: &mut To<'_, '_>, choice: u32, write: Write<'_>) -> Written {
+        self.chunk(to, choice, &mut |state, frame| {
+            put!(frame, "\"reasoning_details\":[");
+            write(state, frame);
+            put!(frame, "]", NEXT);
+        })
     }
 
     pub(super) fn chat_finish(&mut self, to: &mut To<'_, '_>, choice: u32, reason: &FinishReason<'_>) -> Written {

@@ -45,6 +45,8 @@ pub(super) enum Tag {
     Joined = 5,
     /// A list of arguments with their paths.
     Paths = 6,
+    /// The signature of a call.
+    Signature = 7,
 }
 
 /// Length of a record without its bytes.

@@ -42,6 +42,7 @@ mod responses;
 mod serial;
 mod settle;
 mod state;
+mod thoughts;
 mod translate;
 
 pub use error::WriteError;

@@ -12,6 +12,8 @@ pub(super) enum Part {
     Nothing,
     Content,
     Reasoning,
+    /// Reasoning that is redacted.
+    Redacted,
     Refusal,
     /// The call at this place of the table, and its arguments.
     Call(usize),

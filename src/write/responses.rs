@@ -6,9 +6,10 @@
 
 use super::calls::{CUSTOM, HAS_ARGUMENTS};
 use super::log::{Chain, Mark, Tag};
-use super::out::{put, Frame, Inner, To, Written};
+use super::out::{put, Frame, To, Written};
 use super::parts::{Items, Part, Range, Task};
 use super::state::{error_message, State, Write};
+use super::thoughts::Thought;
 use super::WriteError;
 use crate::chat::{ApiError, FinishKind};
 use crate::json::{Text, Value};
@@ -33,7 +34,7 @@ impl State {
     fn words(&self) -> Words {
         const MESSAGE: &str = "message\",\"role\":\"assistant";
         let (id, item, list, event, text) = match self.serial.open {
-            Part::Reasoning => ("rs_", "reasoning", "summary", "reasoning_summary_text", "text"),
+            Part::Reasoning | Part::Redacted => ("rs_", "reasoning", "summary", "reasoning_summary_text", "text"),
             Part::Refusal => ("msg_", MESSAGE, "content", "refusal", "refusal"),
             open if self.is_custom(open) => ("ctc_", "custom_tool_call", "", "custom_tool_call_input", "input"),
             Part::Call(_) => ("fc_", "function_call", "", "function_call_arguments", "arguments"),
@@ -247,11 +248,12 @@ impl State {
         Ok(())
     }
 
-    /// Keeps the encrypted reasoning, which the end of the item has.
-    pub(super) fn responses_signature(&mut self, memory: &mut [u8], text: Text<'_>) -> Written {
+    /// Keeps the encrypted reasoning behind this word, which the end of the item has.
+    pub(super) fn responses_signature(&mut self, memory: &mut [u8], word: &str, thought: Thought<'_>) -> Written {
         let before = self.serial.items.len;
-        self.log_output(memory, &mut |_, frame| {
-            put!(frame, "\"}],\"encrypted_content\":\"", Inner(text));
+        self.log_output(memory, &mut |state, frame| {
+            put!(frame, "\"}],\"encrypted_content\":\"", word);
+            thought.put(state, frame);
         })?;
         self.serial.items.text.end(before);
         self.serial.items.part.end(before.saturating_add(2));

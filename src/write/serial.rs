@@ -2,11 +2,12 @@
 //! open at a time. Chat completions write everything as it comes.
 
 use super::calls::{CLOSED, ENDED, OPEN};
+use super::log::{Chain, Tag};
 use super::out::{is_json, put, To, Written};
 use super::parts::{Part, Progress, Task};
 use super::state::{State, Write};
 use super::WriteError;
-use crate::chat::{ApiError, FinishKind, FinishReason, Update};
+use crate::chat::{ApiError, FinishKind, FinishReason, OtherMember, Owner, Update};
 use crate::json::{Value, ValueKind};
 use crate::stream::Protocol;
 
@@ -95,16 +96,14 @@ impl State {
     pub(super) fn serial_part(&mut self, to: &mut To<'_, '_>, update: &Update<'_>) -> Written {
         let is_object = |value: &Value<'_>| value.kind() == ValueKind::Object;
         match update {
-            Update::Signature(text) => {
-                self.want(to, Part::Reasoning)?;
-                match self.protocol {
-                    Protocol::Responses => self.responses_signature(to.memory, *text)?,
-                    // Clients take the last signature of a block for the whole one, so it is one event.
-                    _ => {
-                        self.block_delta(to, "signature_delta\",\"signature\":", &mut |_, frame| put!(frame, *text))?
-                    }
-                }
-                self.serial.is_signed = true;
+            Update::Member(member) if member.owner == Owner::Call => self.call_signature(to, member),
+            Update::Member(OtherMember { owner: Owner::Choice, name, value, .. })
+                if *name == "stop_sequence" && self.protocol == Protocol::Anthropic =>
+            {
+                let Some(text) = value.as_text() else { return Err(WriteError::NoPlace) };
+                let (mut log, mut stop) = (self.log, Chain::default());
+                log.append(to.memory, &mut stop, Tag::Joined, |frame| frame.decoded(text))?;
+                (self.log, self.stop) = (log, stop);
                 Ok(())
             }
             Update::Annotations(list) if list.kind() == ValueKind::Array => {

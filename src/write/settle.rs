@@ -146,7 +146,7 @@ impl State {
         }
         self.settles = false;
         let is_any = self.calls.rows().iter().any(|call| !call.waiting.is_empty());
-        if !is_any && self.protocol != Protocol::Responses {
+        if !is_any && self.later.is_empty() && self.stop.is_empty() && self.protocol != Protocol::Responses {
             self.log.clear();
         }
         Ok(())

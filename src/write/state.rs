@@ -2,11 +2,12 @@
 
 use super::calls::{Calls, CUSTOM};
 use super::head::Head;
-use super::log::Log;
+use super::log::{Chain, Log};
 use super::out::{put, Frame, Out, Span, To, Written};
 use super::parts::{Envelope, Part, Progress, Serial};
 use super::WriteError;
 use crate::chat::{ApiError, FinishReason, Owner, TokenCounts, Update, Usage};
+use crate::delta::Meta;
 use crate::dialect::Counts;
 use crate::json::Text;
 use crate::stream::Protocol;
@@ -44,9 +45,14 @@ pub(super) struct State {
     pub(super) begun: u64,
     pub(super) finished: u64,
     pub(super) functions: u64,
-    /// How many annotations and signatures chat completions have so far.
+    /// How many annotations and signatures chat completions have so far, and a hash of the last signature that a call has.
     pub(super) annotations: u32,
     pub(super) details: u32,
+    pub(super) call_signature: u32,
+    /// Signatures of calls that the protocol has no place for.
+    pub(super) later: Chain,
+    /// The stop sequence, for Anthropic Messages.
+    pub(super) stop: Chain,
     /// How many events of the end, or of the present task, were written.
     pub(super) step: u8,
     pub(super) serial: Serial,
@@ -82,6 +88,9 @@ impl State {
             functions: 0,
             annotations: 0,
             details: 0,
+            call_signature: 0,
+            later: Chain::default(),
+            stop: Chain::default(),
         };
         let names = [head.id, head.model].map(|name| Some(Text::verbatim(name.as_bytes())));
         state.name(memory, names, head.created)?;
@@ -114,6 +123,7 @@ impl State {
             // The error was written to its end.
             return if matches!(update, Update::Error(_)) { Ok(()) } else { Err(WriteError::Ended) };
         }
+        self.write_later(to, update)?;
         match update {
             Update::Usage(usage) => return self.count(usage),
             Update::Error(error) if self.protocol == Protocol::Chat => return self.chat_error(to, error),
@@ -141,8 +151,13 @@ impl State {
             Update::Member(member) if member.owner == Owner::Call && member.name == "partialArgs" => {
                 self.paths(to.memory, (choice, member.call), member.value)
             }
-            _ if self.protocol == Protocol::Chat => self.chat_part(to, choice, update),
-            _ => self.serial_part(to, update),
+            // The name is that of the protocol.
+            Update::Meta(Meta::ReasoningName, _) => Ok(()),
+            _ => match self.secret(to, choice, update) {
+                Some(result) => result,
+                None if self.protocol == Protocol::Chat => self.chat_part(to, choice, update),
+                None => self.serial_part(to, update),
+            },
         }
     }
 

@@ -3,8 +3,9 @@
 use super::head::Head;
 use super::out::Out;
 use super::state::{bit, State};
+use super::thoughts::{is_detail, text_of, Thought};
 use super::{WriteError, Writer};
-use crate::chat::{ApiError, Chunk, FinishReason, Update};
+use crate::chat::{detail_text, ApiError, Chunk, DeltaCursor, FinishReason, OtherMember, Owner, Update};
 use crate::delta::{Delta, FinishKind, Kind};
 use crate::json::Text;
 use crate::stream::{Context, Emitter, Outcome, Parser, Protocol, Put, ShortText, Sink, Stop, Track};
@@ -46,7 +47,7 @@ type OwnReason = (u32, FinishKind, ShortText<40>);
 pub struct Translator<M> {
     writer: Writer<M>,
     emitter: Emitter,
-    /// Whether ID, model and time are those of the response.
+    /// Whether ID, model and time are those of the response, and did not come yet.
     takes: [bool; 3],
     /// Whether they are settled, because an update followed.
     is_named: bool,
@@ -61,6 +62,12 @@ pub struct Translator<M> {
     own_reasons: [Option<OwnReason>; 4],
     without_place: u64,
     lost: u64,
+    /// 0, or one more than the updates of the members of the present chunk that were written; and which choices came before it.
+    written: u32,
+    before: u64,
+    /// The choices whose reasoning of the present chunk was written with its signatures, and those that had signatures.
+    skips: u64,
+    signed: u64,
 }
 
 impl<M: AsMut<[u8]>> Translator<M> {
@@ -83,6 +90,10 @@ impl<M: AsMut<[u8]>> Translator<M> {
             own_reasons: [None; 4],
             without_place: 0,
             lost: 0,
+            written: 0,
+            before: 0,
+            skips: 0,
+            signed: 0,
         })
     }
 
@@ -149,18 +160,114 @@ impl<M: AsMut<[u8]>> Translator<M> {
         TranslateSink { translator: self, out, need: None }
     }
 
-    /// Takes the names of the response from a chunk. [`feed`](Self::feed) does this; a program that has a
-    /// [handler](crate::Handler) calls it for each chunk, [`put`](Self::put) for each update, and [`end`](Self::end).
+    /// Takes from a chunk what is no update: the names of the response, and the members that no update is made of.
+    /// [`feed`](Self::feed) does this; a program that has a [handler](crate::Handler) calls it for each chunk,
+    /// [`put`](Self::put) for each update, and [`end`](Self::end).
     ///
     /// # Errors
     ///
-    /// [`NeedMemory`](WriteError::NeedMemory): call again with longer memory.
+    /// [`NeedRoom`](WriteError::NeedRoom) and [`NeedMemory`](WriteError::NeedMemory): call again.
     #[inline(always)]
-    pub fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), WriteError> {
-        if self.is_named {
+    pub fn chunk(&mut self, out: &mut Out<'_>, chunk: &Chunk<'_>) -> Result<(), WriteError> {
+        if self.is_named && self.skips == 0 && !chunk.index().facts.others {
             return Ok(());
         }
-        self.name(chunk)
+        self.begin(out, chunk)
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, out: &mut Out<'_>, chunk: &Chunk<'_>) -> Result<(), WriteError> {
+        if !self.is_named && !chunk.index().facts.is_foreign() {
+            self.name(chunk)?;
+        }
+        if self.written == 0 {
+            (self.before, self.skips, self.written) = (self.seen, 0, 1);
+        }
+        let (mut place, mut skips, mut signed) = (1, 0, 0);
+        // Events that are none of a response have nothing to leave out.
+        for member in chunk.other_members().filter(|_| chunk.is_completion()) {
+            let own = bit(member.choice);
+            if member.owner != Owner::Delta || member.name != "reasoning_details" {
+                self.write(out, &mut place, member.choice, &Update::Member(member))?;
+            } else if !member.in_message || self.signed & own == 0 {
+                let is_new = !member.in_message || self.before & own == 0;
+                let has_texts = self.details(out, &mut place, chunk, &member, is_new)?;
+                (skips, signed) = (skips | if has_texts { own } else { 0 }, signed | own);
+            }
+        }
+        (self.written, self.skips, self.signed) = (0, skips, self.signed | signed);
+        Ok(())
+    }
+
+    /// Writes the signatures and the redacted reasoning of `reasoning_details`. If there are any, the reasoning of the chunk is
+    /// written with them, unless the message so far repeats it. Returns whether it was.
+    fn details(
+        &mut self,
+        out: &mut Out<'_>,
+        place: &mut u32,
+        chunk: &Chunk<'_>,
+        member: &OtherMember<'_>,
+        is_new: bool,
+    ) -> Result<bool, WriteError> {
+        let choice = member.choice;
+        let entries = || {
+            let mut at = 0;
+            core::iter::from_fn(move || member.value.element_at(&mut at))
+        };
+        if !entries().any(|entry| Thought::of(&Update::Native(entry)).is_some()) {
+            return Ok(false);
+        }
+        let is_apart = !entries().any(|entry| detail_text(entry).is_some());
+        let mut cursor = DeltaCursor::new();
+        while let Some(delta) = cursor.next_of_any(chunk.payload(), chunk.index()).filter(|_| is_apart && is_new) {
+            if (delta.kind, delta.choice) == (Kind::Reasoning, choice) {
+                self.write(out, place, choice, &Update::Reasoning(delta.text.text(chunk.payload())))?;
+            }
+        }
+        for entry in entries().filter(|entry| is_detail(*entry)) {
+            match detail_text(entry) {
+                Some(text) => {
+                    if is_new {
+                        self.write(out, place, choice, &Update::Reasoning(text))?;
+                    }
+                    if let Some(signature) = text_of(entry, "signature") {
+                        self.write(out, place, choice, &Update::Signature(signature))?;
+                    }
+                }
+                None => self.write(out, place, choice, &Update::Native(entry))?,
+            }
+        }
+        Ok(is_new)
+    }
+
+    /// Writes an update that a chunk's members make, unless it was written when the chunk came before. `place` counts them.
+    fn write(
+        &mut self,
+        out: &mut Out<'_>,
+        place: &mut u32,
+        choice: u32,
+        update: &Update<'_>,
+    ) -> Result<(), WriteError> {
+        *place = place.saturating_add(1);
+        if *place <= self.written {
+            return Ok(());
+        }
+        let has_place = match update {
+            Update::Member(OtherMember { owner, name, .. }) => match self.state().protocol {
+                Protocol::Chat => *owner != Owner::Chunk,
+                Protocol::Anthropic => *owner == Owner::Choice && *name == "stop_sequence",
+                _ => false,
+            },
+            _ => true,
+        };
+        let result = if has_place { self.put_any(out, choice, update) } else { self.note(Err(WriteError::NoPlace)) };
+        match result {
+            Err(error) if error.is_need() => Err(error),
+            _ => {
+                self.written = *place;
+                Ok(())
+            }
+        }
     }
 
     #[inline(never)]
@@ -169,8 +276,11 @@ impl<M: AsMut<[u8]>> Translator<M> {
         let [id, model, created] = self.takes;
         let names = [chunk.id().filter(|_| id), chunk.model().filter(|_| model)];
         let names = names.map(|name| name.filter(|name| !name.is_empty()));
-        let created = chunk.created().filter(|_| created).unwrap_or(state.created);
-        state.name(memory.as_mut(), names, created)
+        let time = chunk.created().filter(|time| created && *time > 0);
+        state.name(memory.as_mut(), names, time.unwrap_or(state.created))?;
+        // The first of each counts.
+        self.takes = [id && names[0].is_none(), model && names[1].is_none(), created && time.is_none()];
+        Ok(())
     }
 
     /// Writes an update of a choice, or keeps it for the end.
@@ -181,9 +291,12 @@ impl<M: AsMut<[u8]>> Translator<M> {
     #[inline(always)]
     pub fn put(&mut self, out: &mut Out<'_>, choice: u32, update: &Update<'_>) -> Result<(), WriteError> {
         let is_text = matches!(update, Update::Content(_) | Update::Reasoning(_) | Update::CallArguments { .. });
-        if is_text && self.is_named && self.seen & bit(choice) != 0 {
+        if is_text && self.is_named && self.seen & !self.skips & bit(choice) != 0 {
             let result = self.writer.put(out, choice, update);
             return if result.is_ok() { result } else { self.note_part(result) };
+        }
+        if matches!(update, Update::Reasoning(_)) && self.skips & bit(choice) != 0 {
+            return Ok(());
         }
         self.put_any(out, choice, update)
     }
@@ -366,7 +479,7 @@ impl<M: AsMut<[u8]>> Sink for TranslateSink<'_, '_, M> {
     #[inline(always)]
     fn put(&mut self, context: &Context<'_>, delta: &Delta, _: &mut usize) -> Put {
         let result = if delta.kind == Kind::Chunk {
-            context.chunk().map_or(Ok(()), |chunk| self.translator.chunk(chunk))
+            context.chunk().map_or(Ok(()), |chunk| self.translator.chunk(self.out, chunk))
         } else {
             match Update::of(delta, context.payload()) {
                 Some(update) => self.translator.put(self.out, delta.choice, &update),

@@ -27,10 +27,19 @@ const TEXTS: [&str; 12] = [
 const JSON: [&str; 7] =
     ["{\"type\":\"t\"}", "[{\"a\":\n[1]},{\"b\":\"\\n\"}]", "[]", "{", "1\n\n", "{\"a\":\"\n\"}", "[3]"];
 
+const NATIVE: [&str; 6] = [
+    "{\"type\":\"redacted_thinking\",\"data\":\"a\\n\"}",
+    "{\"type\":\"redacted_thinking\",\"data\":\n7}",
+    "{\"type\":\"reasoning.encrypted\",\"data\":\"b\"\n}",
+    "{\"type\":\"reasoning.text\",\"signature\":\"c\\u0022\"}",
+    "{\"type\":\"reasoning.text\",\"signature\":\"c\"",
+    "[]",
+];
+
 fn op(random: &mut Random) -> Op {
     let text = random.pick(&TEXTS);
     let call = random.below(3) as u32;
-    match random.below(26) {
+    match random.below(27) {
         0..=3 => Op::Content(text.into()),
         4 | 5 => Op::Reasoning(text.into()),
         6 => Op::Refusal(text.into()),
@@ -46,7 +55,8 @@ fn op(random: &mut Random) -> Op {
         20 | 21 => Op::End { call },
         22 => Op::KeepAlive,
         23 => Op::Usage(random.pick(&USAGES).into()),
-        24 => Op::Role(random.pick(&["assistant", "a\n\n", ""]).into()),
+        24 => Op::Native(random.pick(&NATIVE).into()),
+        25 => Op::Role(random.pick(&["assistant", "a\n\n", ""]).into()),
         _ if random.below(3) == 0 => {
             Op::Error(random.pick(&[r#"{"message":"m\n"}"#, r#""words""#, "null", "{"]).into())
         }

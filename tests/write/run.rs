@@ -16,6 +16,7 @@ pub enum Op {
     Refusal(String),
     Signature(String),
     Annotations(String),
+    Native(String),
     Logprobs(String),
     Call { call: u32, id: String, custom: bool },
     Name { call: u32, text: String, piece: NamePiece },
@@ -65,6 +66,7 @@ impl Op {
             Op::Refusal(refusal) => Update::Refusal(text(refusal)),
             Op::Signature(signature) => Update::Signature(text(signature)),
             Op::Annotations(json) => Update::Annotations(raw(json)),
+            Op::Native(json) => Update::Native(raw(json)),
             Op::Logprobs(json) => Update::Logprobs(raw(json)),
             Op::Call { call, id, custom } => {
                 let mut update = CallUpdate::default();

@@ -8,18 +8,18 @@ use deltawire::stream::Protocol;
 use deltawire::write::{Head, Out, Translator, WriteError};
 use deltawire::{Growing, Parser};
 
-const TARGETS: [Protocol; 3] = [Protocol::Chat, Protocol::Anthropic, Protocol::Responses];
+pub const TARGETS: [Protocol; 3] = [Protocol::Chat, Protocol::Anthropic, Protocol::Responses];
 
 /// What became of a response.
 #[derive(Debug, PartialEq, Eq)]
-struct Translated {
-    bytes: Vec<u8>,
-    left_out: (u64, u64),
-    is_complete: bool,
+pub struct Translated {
+    pub bytes: Vec<u8>,
+    pub left_out: (u64, u64),
+    pub is_complete: bool,
 }
 
 impl Translated {
-    fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         std::str::from_utf8(&self.bytes).unwrap()
     }
 }
@@ -28,7 +28,7 @@ impl Translated {
 type Call<'c> = dyn FnMut(&mut Translator<Vec<u8>>, &mut Out<'_>) -> Result<(), WriteError> + 'c;
 
 /// Translates these reads, with so much memory and room at first. Both become what the translator asks for, and no more.
-fn translate<'r>(
+pub fn translate<'r>(
     to: Protocol,
     head: &Head<'_>,
     reads: impl Iterator<Item = &'r [u8]>,
@@ -70,12 +70,12 @@ fn translate<'r>(
 }
 
 /// Translates a response that is read at once, with the names of the response.
-fn whole(to: Protocol, stream: &str) -> Translated {
+pub fn whole(to: Protocol, stream: &str) -> Translated {
     translate(to, &Head::new("", "", 0), std::iter::once(stream.as_bytes()), (4096, 1 << 16))
 }
 
 /// Cuts a stream into reads of up to 40 bytes, of which some are empty.
-fn reads(stream: &[u8], seed: u64) -> impl Iterator<Item = &[u8]> {
+pub fn reads(stream: &[u8], seed: u64) -> impl Iterator<Item = &[u8]> {
     let (mut random, mut rest) = (Random::new(seed), stream);
     std::iter::from_fn(move || {
         let (read, left) = rest.split_at(random.below(41).min(rest.len()));
@@ -179,7 +179,8 @@ fn arguments_by_path_are_joined() {
 #[test]
 fn names_are_those_of_the_head_or_of_the_response() {
     let stream = "data: {\"id\":\"\",\"model\":\"\",\"created\":0,\"choices\":[]}\n\n\
-                  data: {\"id\":\"c\\n1\",\"created\":5,\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n\
+                  data: {\"id\":\"c\\n1\",\"created\":5,\"choices\":[]}\n\n\
+                  data: {\"id\":\"second\",\"created\":6,\"choices\":[{\"delta\":{\"role\":\"assistant\"}}]}\n\n\
                   data: {\"id\":\"late\",\"model\":\"late\",\"created\":9,\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: [DONE]\n\n";
     for (head, id, model, created) in [
         (Head::new("", "", 0), "c\\n1", "unknown", 5),
@@ -224,4 +225,69 @@ fn an_error_ends_the_stream_and_no_input_follows_the_end() {
     assert!(written.starts_with("event: error\ndata: ") && written.contains("too busy"), "{written}");
     assert_eq!(written.matches("data: ").count(), 1);
     assert_eq!(translator.feed(&mut parser, &mut stream.as_bytes(), &mut out), Err(WriteError::Ended));
+}
+
+#[test]
+fn the_stop_sequence_goes_along() {
+    let stream = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m1\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[],\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n\
+        event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"a\"}}\n\n\
+        event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n\
+        event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"stop_sequence\",\"stop_sequence\":\"\\n\u{e9}#\"},\"usage\":{\"output_tokens\":2}}\n\n\
+        event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n";
+    let end = "\"delta\":{\"stop_reason\":\"stop_sequence\",\"stop_sequence\":\"\\n\u{e9}#\"}";
+    let direct = whole(Protocol::Anthropic, stream);
+    assert!(direct.text().contains(end), "{}", direct.text());
+    // In chat completions it is a member of the choice.
+    let chat = whole(Protocol::Chat, stream);
+    assert!(
+        chat.text().contains("\"delta\":{},\"stop_sequence\":\"\\n\u{e9}#\",\"finish_reason\":null"),
+        "{}",
+        chat.text()
+    );
+    assert!(whole(Protocol::Anthropic, chat.text()).text().contains(end));
+    assert_eq!([direct.left_out, chat.left_out, whole(Protocol::Responses, stream).left_out], [(0, 0), (0, 0), (1, 0)]);
+}
+
+#[test]
+fn members_are_written_or_counted() {
+    let delta = "\"images\":[{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:,\"}}]";
+    let of_choice = "\"native_finish_reason\":\"eos\",\"content_filter_results\":{\"hate\":1}";
+    let stream = format!(
+        "data: {{\"id\":\"c\",\"timings\":{{}},\"choices\":[{{\"delta\":{{\"reasoning_content\":\"a\",{delta}}},{of_choice},\"finish_reason\":\"stop\"}}]}}\n\ndata: [DONE]\n\n"
+    );
+    let chat = whole(Protocol::Chat, &stream);
+    // The name of the reasoning is that of the protocol, so nothing of it is lost.
+    assert_eq!(chat.left_out, (1, 0), "timings");
+    for part in [format!("\"delta\":{{{delta}}},"), "\"delta\":{},\"native_finish_reason\":\"eos\",".into()] {
+        assert_eq!(chat.text().matches(&part).count(), 1, "{part} {}", chat.text());
+    }
+    assert_eq!(
+        chat.text().matches("\"delta\":{},\"content_filter_results\":{\"hate\":1},\"finish_reason\":null").count(),
+        1
+    );
+    for to in [Protocol::Anthropic, Protocol::Responses] {
+        assert_eq!(whole(to, &stream).left_out, (4, 0), "{to}");
+    }
+    // An event of nobody is none of the response.
+    let foreign = format!("event: vertex_event\ndata: {{\"type\":\"vertex_event\",\"a\":1}}\n\n{stream}");
+    assert_eq!(whole(Protocol::Anthropic, &foreign).left_out, (4, 0));
+}
+
+/// A server may rotate the ID of the response, and the second call may come first.
+#[test]
+fn calls_come_in_the_order_in_which_they_appeared() {
+    let call = |id: &str, index: u32, rest: &str| {
+        format!("data: {{\"id\":\"{id}\",\"choices\":[{{\"delta\":{{\"tool_calls\":[{{\"index\":{index},\"function\":{{{rest}}}}}]}}}}]}}\n\n")
+    };
+    let stream = call("r1", 1, "\"name\":\"g\",\"arguments\":\"{}\"")
+        + &call("r2", 0, "\"name\":\"f\",\"arguments\":\"{\"")
+        + &call("r3", 0, "\"arguments\":\"}\"")
+        + "data: [DONE]\n\n";
+    for (to, word) in [(Protocol::Chat, "call"), (Protocol::Anthropic, "toolu"), (Protocol::Responses, "call")] {
+        let got = whole(to, &stream);
+        assert!(!got.text().contains("r2") && !got.text().contains("r3"), "{}", got.text());
+        let calls = &read(&got.bytes).0[&0].calls;
+        let made = |place: u32, name: &str| (format!("{word}_r1_{place}"), name.to_string(), "{}".to_string());
+        assert_eq!(*calls, [made(0, "g"), made(1, "f")], "{to}");
+    }
 }

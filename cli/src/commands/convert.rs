@@ -60,7 +60,7 @@ impl Converting {
 impl Handler for Converting {
     fn event(&mut self, event: &Event<'_>) -> Flow {
         match event {
-            Event::Chunk(chunk) => self.write(|translator, _| translator.chunk(chunk)),
+            Event::Chunk(chunk) => self.write(|translator, out| translator.chunk(out, chunk)),
             Event::Malformed(malformed) => {
                 self.out.note(malformed.fault());
                 Flow::Continue(())

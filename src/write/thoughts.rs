@@ -1,0 +1,157 @@
+//! What a client sends back with its next request and cannot read: signatures of reasoning, and redacted reasoning.
+
+use super::log::Tag;
+use super::out::{put, Frame, Inner, To, Written};
+use super::parts::Part;
+use super::state::State;
+use super::WriteError;
+use crate::chat::scalar::{is_type, member_of};
+use crate::chat::{OtherMember, Owner, Update};
+use crate::hash::fnv;
+use crate::json::{Text, Value};
+use crate::stream::Protocol;
+
+/// A signature of the reasoning before it, or reasoning that is redacted.
+#[derive(Clone, Copy)]
+pub(super) struct Thought<'a> {
+    is_redacted: bool,
+    /// The signature or the data, or `None` for the first signature of a call that waits.
+    text: Option<Text<'a>>,
+}
+
+/// What `encrypted_content` begins with in an item that is redacted reasoning of Anthropic.
+const REDACTED: &str = "redacted_thinking:";
+
+/// The signature of a call that waits for the end of its call.
+const WAITING: Thought<'_> = Thought { is_redacted: false, text: None };
+
+/// Returns a member that is a text and not empty.
+pub(super) fn text_of<'a>(object: Value<'a>, name: &str) -> Option<Text<'a>> {
+    member_of(object, name).and_then(|value| value.as_text()).filter(|text| !text.is_empty())
+}
+
+/// Whether a value is an entry of `reasoning_details`.
+pub(super) fn is_detail(value: Value<'_>) -> bool {
+    text_of(value, "type").is_some_and(|kind| kind.raw().starts_with(b"reasoning."))
+}
+
+impl<'a> Thought<'a> {
+    /// Returns what an update has, if it is a signature, a redacted block of Anthropic, or an entry of
+    /// `reasoning_details` with either. What is encrypted there is redacted reasoning if it is of Anthropic.
+    pub(super) fn of(update: &Update<'a>) -> Option<Self> {
+        let (is_redacted, text) = match *update {
+            Update::Signature(text) if text.raw().starts_with(REDACTED.as_bytes()) => {
+                (true, text.behind(REDACTED.len()))
+            }
+            Update::Signature(text) => (false, text),
+            Update::Native(value) if is_type(value, "redacted_thinking") => (true, text_of(value, "data")?),
+            Update::Native(value) if is_detail(value) => match text_of(value, "data") {
+                Some(data) => {
+                    let format = text_of(value, "format");
+                    (format.is_none_or(|format| format.raw().starts_with(b"anthropic")), data)
+                }
+                None => (false, text_of(value, "signature")?),
+            },
+            _ => return None,
+        };
+        Some(Thought { is_redacted, text: Some(text) })
+    }
+
+    /// Writes the signature or the data, without quotes.
+    pub(super) fn put(self, state: &State, frame: &mut Frame<'_>) {
+        let memory = frame.memory;
+        let waiting = || state.later.records(memory).next().map_or(&b""[..], |(_, bytes)| bytes);
+        put!(frame, Inner(self.text.unwrap_or_else(|| Text::verbatim(waiting()))));
+    }
+}
+
+impl State {
+    /// Writes what a client has to send back. Returns `None` for any other update.
+    pub(super) fn secret(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Option<Written> {
+        match update {
+            Update::Native(value) if self.protocol == Protocol::Chat && is_detail(*value) => {
+                Some(self.chat_detail(to, choice, &mut |_, frame| put!(frame, *value)))
+            }
+            Update::Signature(text) if self.call_signature == fnv(text.raw()) => Some(Ok(())),
+            _ => Thought::of(update).map(|thought| self.thought(to, choice, thought)),
+        }
+    }
+
+    /// Writes a signature or redacted reasoning.
+    fn thought(&mut self, to: &mut To<'_, '_>, choice: u32, thought: Thought<'_>) -> Written {
+        let is_redacted = thought.is_redacted;
+        match (self.protocol, is_redacted) {
+            (Protocol::Chat, _) => {
+                let (kind, name) = match is_redacted {
+                    true => ("encrypted", ",\"format\":\"anthropic-claude-v1\",\"data\":\""),
+                    false => ("text", ",\"signature\":\""),
+                };
+                self.chat_detail(to, choice, &mut |state, frame| {
+                    put!(frame, "{\"type\":\"reasoning.", kind, "\",\"index\":", state.details, name);
+                    thought.put(state, frame);
+                    put!(frame, "\"}");
+                })?;
+                self.details = self.details.saturating_add(1);
+            }
+            (Protocol::Responses, _) => {
+                let (part, word) = if is_redacted { (Part::Redacted, REDACTED) } else { (Part::Reasoning, "") };
+                self.want(to, part)?;
+                self.responses_signature(to.memory, word, thought)?;
+            }
+            (_, true) => {
+                self.serial_start(to)?;
+                self.serial_close(to)?;
+                self.event(to, ["content_block_start", "", ""], &mut |state, frame| {
+                    put!(
+                        frame,
+                        ",\"index\":",
+                        state.serial.index,
+                        ",\"content_block\":{\"type\":\"redacted_thinking\""
+                    );
+                    put!(frame, ",\"data\":\"");
+                    thought.put(state, frame);
+                    put!(frame, "\"}}\n\n");
+                })?;
+                self.serial.open = Part::Redacted;
+            }
+            (_, false) => {
+                self.want(to, Part::Reasoning)?;
+                // Clients take the last signature of a block for the whole one, so it is one event.
+                self.block_delta(to, "signature_delta\",\"signature\":\"", &mut |state, frame| {
+                    thought.put(state, frame);
+                    put!(frame, "\"");
+                })?;
+            }
+        }
+        self.serial.is_signed = true;
+        Ok(())
+    }
+
+    /// Keeps the signature of a call, if this member has it: a call has no place for it, so it follows the call.
+    pub(super) fn call_signature(&mut self, to: &mut To<'_, '_>, member: &OtherMember<'_>) -> Written {
+        // A `Signature` with the same text follows.
+        if member.name == "thoughtSignature" {
+            return Ok(());
+        }
+        let google = member_of(member.value, "google").filter(|_| member.name == "extra_content");
+        let text = google.and_then(|google| text_of(google, "thought_signature")).ok_or(WriteError::NoPlace)?;
+        let (mut log, mut later) = (self.log, self.later);
+        log.append(to.memory, &mut later, Tag::Signature, |frame| frame.decoded(text))?;
+        (self.log, self.later) = (log, later);
+        Ok(())
+    }
+
+    /// Writes the signatures of calls that are over, or that end because this update is none of a call.
+    pub(super) fn write_later(&mut self, to: &mut To<'_, '_>, update: &Update<'_>) -> Written {
+        let is_of_call = match update {
+            Update::Call(_) | Update::CallName { .. } | Update::CallArguments { .. } | Update::CallEnd { .. } => true,
+            Update::Member(member) => member.owner == Owner::Call,
+            _ => matches!(update, Update::Usage(_)),
+        };
+        while !(self.later.is_empty() || is_of_call && matches!(self.serial.open, Part::Call(_))) {
+            self.thought(to, 0, WAITING)?;
+            self.later.pop(to.memory);
+        }
+        Ok(())
+    }
+}
