@@ -106,6 +106,7 @@ keys! {
     Annotations = b"annotations" in Delta;
     Arguments = b"arguments" in Function;
     Audio = b"audio" in Delta;
+    BaseResp = b"base_resp";
     Choices = b"choices" in Chunk;
     Content = b"content" in Delta;
     Created = b"created" in Chunk;
@@ -114,6 +115,7 @@ keys! {
     Detail = b"detail";
     Error = b"error" in Chunk Choice;
     ErrorCode = b"error_code";
+    ErrorMessage = b"error_message";
     FinishCamel = b"finishReason" in Choice;
     FinishReason = b"finish_reason" in Choice;
     Function = b"function" in Call;

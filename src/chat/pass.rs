@@ -87,7 +87,7 @@ impl Work<'_, '_> {
                 Key::Usage if self.taken(&mut index.top, top::USAGE, Steps::null) => continue,
                 Key::Usage => MemberRule::new(top::USAGE, Expect::OBJECT),
                 Key::Error => MemberRule::new(top::ERROR, Expect::ERROR),
-                Key::ErrorCode => {
+                Key::BaseResp | Key::ErrorCode | Key::ErrorMessage | Key::Message => {
                     self.notes.has_rare = true;
                     UNKNOWN
                 }

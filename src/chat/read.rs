@@ -54,7 +54,7 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
         || object.starts_with(b"chat.completion")
         || object.starts_with(b"text_completion");
     let is_chat = is_answer || index.top.has(top::CHOICES);
-    let has_error = member_error(index, payload, hint == Hint::Body).is_some();
+    let has_error = member_error(index, payload).is_some();
     let is_whole = !has_error
         && (hint == Hint::Error
             || is(top::TYPE, "error")
@@ -62,7 +62,8 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
             || match hint {
                 Hint::Body => !is_answer && is_error_body(Value::of_payload(payload)),
                 _ => {
-                    !is_chat && (value(top::DETAIL).is_some_and(is_error) || index.facts.rare && is_error_code(payload))
+                    !is_chat && value(top::DETAIL).is_some_and(is_error)
+                        || index.choices == 0 && index.facts.rare && is_bare_error(payload, is_chat)
                 }
             });
     let is_object = |member| value(member).is_some_and(|value| value.kind() == ValueKind::Object);
@@ -74,18 +75,43 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
     index.list.behind.add(Behind::ERROR, has_error || is_whole);
 }
 
-/// Whether an event without choices reports an error by its `error_code`: a number other than 0 (FastChat, Baidu), or a
-/// word together with a message (Databricks). An event with a `type`, `candidates` or `done` is of another protocol,
-/// and its `error_code` does not count.
+/// Whether an event without choices is an error whose members lie at its top level: an `error_message` (DeepInfra, Venice);
+/// a `message` beside a `type` that ends with `error` (OpenAI's error without its frame), or beside a `code` that is a word,
+/// but none of success, or a number from 400 on (DashScope); an `error_code` that is a number other than 0 (FastChat, Baidu), or a word beside a `message`
+/// (Databricks). In an event with another `type`, with `candidates` or `done`, which is of another protocol, none counts,
+/// and in a chunk (`is_chat`) only the first.
 #[inline(never)]
-fn is_error_code(payload: &[u8]) -> bool {
-    let names = ["error_code", "message", "type", "candidates", "done"];
-    let [code, message, kind, candidates, done] = members_of(Value::of_payload(payload), names);
-    let Some(code) = code.filter(|code| is_error(*code)).and_then(text_of) else { return false };
-    let is_number = matches!(code.raw().first(), Some(b'-' | b'0'..=b'9'));
-    let is_zero = code.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
-    let has_reason = is_number || message.and_then(string_of).is_some();
-    !is_zero && has_reason && kind.or(candidates).or(done).is_none()
+fn is_bare_error(payload: &[u8], is_chat: bool) -> bool {
+    let names = ["error_message", "message", "error_code", "code", "type", "candidates", "done", "data", "output"];
+    let [own, message, error_code, code, kind, candidates, done, data, output] =
+        members_of(Value::of_payload(payload), names);
+    let has_words = |words: Option<Value<'_>>| words.and_then(string_of).is_some();
+    if candidates.or(done).is_some() {
+        return false;
+    }
+    match kind.and_then(string_of) {
+        _ if is_chat => has_words(own),
+        Some(kind) => has_words(message) && (kind.raw().ends_with(b"error") || kind.raw().ends_with(b"Error")),
+        None if has_words(own) || has_words(message) && data.or(output).is_none() && is_failure(code, 400) => true,
+        None => is_failure(error_code, 1) && (has_words(message) || error_code.is_some_and(is_numeric)),
+    }
+}
+
+/// Whether a code is a number, maybe in a string.
+fn is_numeric(code: Value<'_>) -> bool {
+    text_of(code).is_some_and(|code| matches!(code.raw().first(), Some(b'-' | b'0'..=b'9')))
+}
+
+/// Whether a code, a number or a word, reports a failure: a number from `least` on or below 0, or a word.
+fn is_failure(code: Option<Value<'_>>, least: u64) -> bool {
+    let Some(code) = code.filter(|code| is_error(*code)) else { return false };
+    match whole_number(code) {
+        Some(number) => number >= least,
+        None => text_of(code).is_some_and(|word| {
+            let is_zero = word.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
+            !is_zero && !word.is_one_of("success Success SUCCESS ok OK")
+        }),
+    }
 }
 
 /// Whether a body without `error` is an error: it has a message in words, and neither an answer nor a success.
@@ -117,14 +143,12 @@ pub(crate) fn usage_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>
 }
 
 /// Returns the member that contains the error of a payload: `error`, `x_groq.error` or a `base_resp` that reports a
-/// failure (MiniMax). `base_resp` counts only if `choices` is null or an empty list, and in a whole body without
-/// `choices`.
-fn member_error<'a>(index: &Index, payload: &'a [u8], is_body: bool) -> Option<Value<'a>> {
+/// failure (MiniMax). `base_resp` counts only if there are no choices.
+fn member_error<'a>(index: &Index, payload: &'a [u8]) -> Option<Value<'a>> {
     let own = index.top(payload, top::ERROR).filter(|value| is_error(*value));
     let of_groq = || member_of(index.top(payload, top::X_GROQ)?, "error").filter(|value| is_error(*value));
     let of_base = || {
-        let choices = index.top(payload, top::CHOICES);
-        if choices.map_or(!is_body, |choices| choices.element_at(&mut 0).is_some()) {
+        if !index.facts.rare || index.choices > 0 {
             return None;
         }
         let base = member_of(Value::of_payload(payload), "base_resp")?;
@@ -147,6 +171,5 @@ pub(crate) fn error_of<'a>(index: &Index, payload: &'a [u8]) -> Option<Result<Va
     if !index.facts.error {
         return None;
     }
-    // The index does not store the hint. With that of a whole body, the search finds the member under either hint.
-    member_error(index, payload, true).map(Ok)
+    member_error(index, payload).map(Ok)
 }

@@ -90,7 +90,7 @@ impl<'a> Malformed<'a> {
     /// that.
     ///
     /// ```
-    /// use deltawire::{Flow, Handler, Parser, stream::Malformed};
+    /// use deltawire::{Event, Flow, Handler, Parser, stream::Malformed};
     /// struct Find(Vec<u64>);
     /// impl Handler for Find {
     ///     fn event(&mut self, event: &Event<'_>) -> Flow {

@@ -408,7 +408,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     /// one.
     ///
     /// ```
-    /// use deltawire::{json::Text, Flow, Handler, Parser};
+    /// use deltawire::{Flow, Handler, Parser, Update};
     /// struct Print(String);
     /// impl Handler for Print {
     ///     fn update(&mut self, _choice: u32, update: Update<'_>) -> Flow {

@@ -294,8 +294,8 @@ impl Naive {
             self.answer.usage = Some(usage_after(self.answer.usage.take(), usage));
         }
         let base = &value["base_resp"];
-        let is_none = |choices: &Value| choices.is_null() || choices.as_array().is_some_and(Vec::is_empty);
-        let is_failure = object.get("choices").is_some_and(is_none) && !base["status_code"].is_null();
+        let has_choice = object.get("choices").is_some_and(|choices| choices.get(0).is_some());
+        let is_failure = !has_choice && !base["status_code"].is_null();
         let error = match &value["error"] {
             error if !error.is_null() && error != "" => error,
             _ if !value["x_groq"]["error"].is_null() => &value["x_groq"]["error"],
@@ -303,10 +303,10 @@ impl Naive {
             error => error,
         };
         let whole = name == "error" || value["type"] == "error" || value["object"] == "error";
-        let says_error = object.contains_key("detail") || is_error_code(object);
+        let says_error = is_bare_error(object) || object.contains_key("detail") && !object.contains_key("choices");
         if !error.is_null() && error != "" {
             self.answer.errors.push(message_of(error));
-        } else if whole || (says_error && !object.contains_key("choices")) {
+        } else if whole || says_error {
             self.answer.errors.push(message_of(&value));
         }
         self.answer.choices.values().all(|choice| !choice.odd).then_some(())
@@ -673,20 +673,38 @@ fn filled(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
 
-/// Whether an `error_code` reports an error: a number other than 0, or a word beside a message, in an event of no other protocol.
-fn is_error_code(event: &Map<String, Value>) -> bool {
+/// Whether an event without choices is an error whose members lie at its top level. A chunk is one only by an
+/// `error_message`.
+fn is_bare_error(event: &Map<String, Value>) -> bool {
     let says = |name: &str| event.get(name).is_some_and(|value| !value.is_null());
-    let code = match event.get("error_code") {
-        Some(Value::String(code)) if code != "None" && code != "null" => code.clone(),
-        Some(code @ (Value::Number(_) | Value::Bool(true))) => code.to_string(),
-        _ => return false,
+    let words = |name: &str| event.get(name).and_then(filled).is_some();
+    let is_failure = |name: &str, least: u64| {
+        let code = match event.get(name) {
+            Some(Value::String(code)) if code != "None" && code != "null" && !code.is_empty() => code.clone(),
+            Some(code @ (Value::Number(_) | Value::Bool(true))) => code.to_string(),
+            _ => return false,
+        };
+        let number = serde_json::from_str::<Value>(&code).ok().and_then(|code| code.as_u64());
+        let is_zero = code.chars().all(|digit| "-.0".contains(digit));
+        let is_success = ["success", "Success", "SUCCESS", "ok", "OK"].contains(&code.as_str());
+        number.map_or(!is_zero && !is_success, |number| number >= least)
     };
-    let is_number = code.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-    let is_zero = code.chars().all(|digit| "-.0".contains(digit));
-    let says_why = is_number || event.get("message").and_then(filled).is_some();
     let object = event.get("object").and_then(filled).unwrap_or("");
-    let is_answer = ["chat.completion", "text_completion"].into_iter().any(|own| object.starts_with(own));
-    !is_zero && says_why && !is_answer && !["type", "candidates", "done", "usage"].into_iter().any(says)
+    let is_of_chat = ["chat.completion", "text_completion"].into_iter().any(|own| object.starts_with(own));
+    let is_chunk = is_of_chat || event.contains_key("choices") || says("usage") && !says("type") && object.is_empty();
+    let kind = event.get("type").and_then(filled);
+    if says("candidates") || says("done") || event.get("choices").is_some_and(|list| list.get(0).is_some()) {
+        false
+    } else if is_chunk {
+        words("error_message")
+    } else if let Some(kind) = kind {
+        words("message") && (kind.ends_with("error") || kind.ends_with("Error"))
+    } else {
+        let of_code = words("message") && !says("data") && !says("output") && is_failure("code", 400);
+        let first = event.get("error_code").map(|code| code.as_str().map_or(code.to_string(), String::from));
+        let is_number = first.is_some_and(|code| code.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
+        words("error_message") || of_code || is_failure("error_code", 1) && (words("message") || is_number)
+    }
 }
 
 /// The message of an error.
@@ -694,7 +712,7 @@ fn message_of(error: &Value) -> String {
     if let Some(text) = error.as_str() {
         return halves::join(text);
     }
-    let names = ["message", "detail", "details", "error", "status_msg", "error_msg", "text"];
+    let names = ["message", "detail", "details", "error", "status_msg", "error_msg", "error_message", "text"];
     let text = names.into_iter().find_map(|key| filled(&error[key]));
     halves::join(text.unwrap_or(""))
 }
