@@ -26,6 +26,16 @@ pub(super) fn read<'a>(
         let [id, model, usage, content, reason] =
             members_of(message, ["id", "model", "usage", "content", "stop_reason"]);
         (seen.id, seen.model, seen.usage) = (id, model, object(usage));
+        if seen.is_body && state.has_parts() {
+            // The deltas said what it has, but maybe for its finish reason.
+            seen.quirks.insert(Quirk::RepeatedText);
+            let finishes = text(reason).is_some() && !state.finished;
+            seen.plan.what = if finishes { What::Stop } else { What::Nothing };
+            seen.is_body = false;
+            choice(0, finishes);
+            state.finished |= finishes;
+            return;
+        }
         if !seen.is_body {
             state.begin_response(id, seen);
         }
@@ -181,7 +191,7 @@ pub(super) fn step(walk: &mut Walk, payload: &[u8], plan: &Plan) -> Option<Delta
 fn finish(walk: &Walk, payload: &[u8], plan: &Plan) -> Option<Delta> {
     let event = value_at(payload, leading(payload));
     let of = match plan.what {
-        What::Stop => members_of(event, ["delta"])[0]?,
+        What::Stop => members_of(event, ["delta"])[0].unwrap_or(event),
         _ => message(event, plan)?,
     };
     walk.finish(payload, text(members_of(of, ["stop_reason"])[0]), Reason::Finish, plan)

@@ -48,6 +48,10 @@ pub(super) fn read<'a>(
                 seen.flag(is_unknown_text(Some(part), PART), Quirk::UnknownText);
                 if let Some(call) = call_beside(words, call) {
                     let is_new = opens(call, calls.continues);
+                    let [name, args] = members_of(call, ["name", "args"]);
+                    seen.flag(is_new && text(name).is_none(), Quirk::NamelessCall);
+                    // More of a call comes by path, so these arguments are lost.
+                    seen.flag(!is_new && args.is_some_and(has_members), Quirk::BrokenArguments);
                     // More of the call before was to come.
                     seen.flag(is_new && calls.continues, Quirk::BrokenArguments);
                     calls.opened = calls.opened.saturating_add(u32::from(is_new));

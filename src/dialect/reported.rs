@@ -378,6 +378,11 @@ impl Reported {
         self.item(number).is_some_and(|item| item.has(BEGAN_WHOLE) && !item.is_done())
     }
 
+    /// Whether arguments came before the event that begins the tool call. Then all of them come with the whole item.
+    pub(super) fn came_early(&self, number: u32) -> bool {
+        self.item(number).is_some_and(|item| item.class() == Class::Call && item.is_marked(Mark::Annotated))
+    }
+
     /// Whether an event ended the item with this number and reported all of it.
     pub(super) fn is_done(&self, number: u32) -> bool {
         self.item(number).is_some_and(OutputItem::is_done)
@@ -451,7 +456,8 @@ impl Reported {
         }
     }
 
-    /// Notes that an annotation of an item is reported.
+    /// Notes that an annotation of an item is reported or, of a tool call, that arguments came before the event that begins
+    /// it, and were not reported.
     pub(super) fn add_annotation(&mut self, number: u32) {
         if let Some(item) = self.track(number) {
             item.mark(Mark::Annotated);

@@ -131,6 +131,9 @@ pub(super) fn read<'a>(
         // item.
         let is_call = event_text.kind == Kind::ToolArguments;
         let is_open = !is_call || state.takes_arguments(item);
+        if is_call && !state.output.reported().has(item, CALL) {
+            state.output.items().add_annotation(item);
+        }
         let repeats = is_call && event_text.name == "delta" && state.output.reported().began_whole(item);
         seen.flag(repeats, Quirk::ArgumentsAfterEnd);
         let words = words(event, event_text.name);

@@ -119,6 +119,11 @@ impl DialectState {
         }
     }
 
+    /// Whether blocks of a message that began came (Anthropic). A whole message behind them repeats them.
+    pub(super) fn has_parts(&self) -> bool {
+        self.response != 0 && matches!(&self.output, Output::Blocks(blocks) if blocks.has_any())
+    }
+
     /// Whether the block with this index is a tool call of the client (Anthropic).
     pub(super) fn is_of_client(&self, index: u32) -> bool {
         matches!(&self.output, Output::Blocks(blocks) if blocks.has(index))
@@ -134,7 +139,7 @@ impl DialectState {
     /// (Responses).
     pub(super) fn takes_arguments(&self, item: u32) -> bool {
         let reported = self.output.reported();
-        reported.has(item, CALL) && !reported.began_whole(item)
+        reported.has(item, CALL) && !reported.began_whole(item) && !reported.came_early(item)
     }
 
     /// Notes that a response with this ID begins. Its items or blocks are numbered from 0 again.
