@@ -31,7 +31,7 @@ pub(super) fn text_of<'a>(object: Value<'a>, name: &str) -> Option<Text<'a>> {
 }
 
 /// Whether a value is an entry of `reasoning_details`.
-pub(super) fn is_detail(value: Value<'_>) -> bool {
+fn is_detail(value: Value<'_>) -> bool {
     text_of(value, "type").is_some_and(|kind| kind.raw().starts_with(b"reasoning."))
 }
 
