@@ -44,13 +44,13 @@ func convert(t *testing.T, stream []byte, to Protocol) []byte {
 		switch e.Kind {
 		case KindChunk:
 			if w == nil {
-				if len(e.ID()) > 0 {
+				if len(e.ID()) > 0 && head.ID == "response" {
 					head.ID = string(e.ID())
 				}
-				if len(e.Model()) > 0 {
+				if len(e.Model()) > 0 && head.Model == "unknown" {
 					head.Model = string(e.Model())
 				}
-				if e.Is(FlagNumber) {
+				if e.Is(FlagNumber) && head.Created.IsZero() && e.Number > 0 {
 					head.Created = time.Unix(int64(e.Number), 0)
 				}
 			}
@@ -67,7 +67,8 @@ func convert(t *testing.T, stream []byte, to Protocol) []byte {
 		case KindChoiceError:
 			delete(finish, e.Choice)
 		case KindMeta:
-			if e.Meta() != MetaCallMember && e.Meta() != MetaFunctionMember {
+			// Members of the chunk describe the response.
+			if e.Meta() <= MetaProvider || e.Meta() == MetaMember {
 				continue
 			}
 		case KindUsage, KindError, KindToolCallEnd:

@@ -107,6 +107,11 @@ static void replace(text *t, const char *s, size_t len)
     text_put(t, s, len);
 }
 
+static int is(const text *t, const char *word)
+{
+    return t->len == strlen(word) && !memcmp(t->ptr, word, t->len);
+}
+
 static void take(struct converting *c, const deltawire_event *e, const char *base, const char *scratch)
 {
     const char *s = (e->flags & DELTAWIRE_EVF_TEXT_SCRATCH ? scratch : base) + e->text_off;
@@ -118,9 +123,10 @@ static void take(struct converting *c, const deltawire_event *e, const char *bas
     switch (e->kind) {
     case DELTAWIRE_EV_CHUNK:
         if (c->writer) return;
-        if (e->text_len) replace(&c->id, s, e->text_len);
-        if (e->aux_len) replace(&c->model, aux, e->aux_len);
-        if (e->flags & DELTAWIRE_EVF_NUMBER) c->created = e->number;
+        /* The first of each counts. */
+        if (e->text_len && is(&c->id, "response")) replace(&c->id, s, e->text_len);
+        if (e->aux_len && is(&c->model, "unknown")) replace(&c->model, aux, e->aux_len);
+        if (e->flags & DELTAWIRE_EVF_NUMBER && !c->created) c->created = e->number;
         return;
     case DELTAWIRE_EV_FINISH:
         if (known) {
@@ -143,7 +149,8 @@ static void take(struct converting *c, const deltawire_event *e, const char *bas
     case DELTAWIRE_EV_ERROR:
     case DELTAWIRE_EV_TOOL_CALL_END: break;
     case DELTAWIRE_EV_META:
-        if (e->code != DELTAWIRE_META_CALL_MEMBER && e->code != DELTAWIRE_META_FUNCTION_MEMBER) return;
+        /* Members of the chunk describe the response. */
+        if (e->code <= DELTAWIRE_META_PROVIDER || e->code == DELTAWIRE_META_MEMBER) return;
         break;
     case DELTAWIRE_EV_ROLE:
     case DELTAWIRE_EV_CONTENT:

@@ -51,9 +51,10 @@ struct converting {
         switch (e.kind()) {
             case event_kind::chunk:
                 if (writer) return;
-                if (!e.text().empty()) id = e.text();
-                if (!e.aux().empty()) model = e.aux();
-                if ((e.native().flags & DELTAWIRE_EVF_NUMBER) != 0) head.created = e.native().number;
+                // The first of each counts.
+                if (!e.text().empty() && id == "response") id = e.text();
+                if (!e.aux().empty() && model == "unknown") model = e.aux();
+                if ((e.native().flags & DELTAWIRE_EVF_NUMBER) != 0 && head.created == 0) head.created = e.native().number;
                 return;
             case event_kind::finish:
                 if (known) {
@@ -66,7 +67,8 @@ struct converting {
                 break;
             case event_kind::choice_error: choices.erase(e.choice()); break;
             case event_kind::meta:
-                if (e.code() != DELTAWIRE_META_CALL_MEMBER && e.code() != DELTAWIRE_META_FUNCTION_MEMBER) return;
+                // Members of the chunk describe the response.
+                if (e.code() <= DELTAWIRE_META_PROVIDER || e.code() == DELTAWIRE_META_MEMBER) return;
                 break;
             case event_kind::usage:
             case event_kind::error:

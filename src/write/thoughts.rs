@@ -2,11 +2,11 @@
 
 use super::log::Tag;
 use super::out::{put, Frame, Inner, To, Written};
-use super::parts::Part;
+use super::parts::{Part, Progress};
 use super::state::State;
 use super::WriteError;
 use crate::chat::scalar::{is_type, member_of};
-use crate::chat::{OtherMember, Owner, Update};
+use crate::chat::{detail_text, OtherMember, Owner, Update};
 use crate::hash::fnv;
 use crate::json::{Text, Value};
 use crate::stream::Protocol;
@@ -31,7 +31,7 @@ pub(super) fn text_of<'a>(object: Value<'a>, name: &str) -> Option<Text<'a>> {
 }
 
 /// Whether a value is an entry of `reasoning_details`.
-pub(super) fn is_detail(value: Value<'_>) -> bool {
+fn is_detail(value: Value<'_>) -> bool {
     text_of(value, "type").is_some_and(|kind| kind.raw().starts_with(b"reasoning."))
 }
 
@@ -72,9 +72,32 @@ impl State {
             Update::Native(value) if self.protocol == Protocol::Chat && is_detail(*value) => {
                 Some(self.chat_detail(to, choice, &mut |_, frame| put!(frame, *value)))
             }
+            Update::Member(member) if member.owner == Owner::Delta && member.name == "reasoning_details" => {
+                Some(self.details(to, choice, member.value))
+            }
             Update::Signature(text) if self.call_signature == fnv(text.raw()) => Some(Ok(())),
             _ => Thought::of(update).map(|thought| self.thought(to, choice, thought)),
         }
+    }
+
+    /// Writes what the entries of `reasoning_details` have beside a text. Those that an earlier call wrote are behind the
+    /// progress.
+    fn details(&mut self, to: &mut To<'_, '_>, choice: u32, list: Value<'_>) -> Written {
+        let of = (choice, Part::Redacted, list.raw().len());
+        let mut at = self.progress_of(of);
+        while let Some(entry) = list.element_at(&mut at) {
+            if let Some(thought) = Thought::of(&Update::Native(entry)) {
+                match detail_text(entry) {
+                    None if self.protocol == Protocol::Chat => {
+                        self.chat_detail(to, choice, &mut |_, frame| put!(frame, entry))?;
+                    }
+                    _ => self.thought(to, choice, thought)?,
+                }
+            }
+            self.progress = (of.0, of.1, of.2, at);
+        }
+        self.progress = Progress::default();
+        Ok(())
     }
 
     /// Writes a signature or redacted reasoning.

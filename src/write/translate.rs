@@ -3,7 +3,7 @@
 use super::head::Head;
 use super::out::Out;
 use super::state::{bit, State};
-use super::thoughts::{is_detail, text_of, Thought};
+use super::thoughts::{text_of, Thought};
 use super::{WriteError, Writer};
 use crate::chat::{detail_text, ApiError, Chunk, DeltaCursor, FinishReason, OtherMember, Owner, Update};
 use crate::delta::{Delta, FinishKind, Kind};
@@ -24,6 +24,7 @@ type OwnReason = (u32, FinishKind, ShortText<40>);
 /// - A finish reason waits for the end of the stream, because some servers send more after one. A choice without one
 ///   finished with `stop`, or with `tool_calls` if it has a call, if the response [is whole](crate::End::is_complete). Any
 ///   other response ends with an error event.
+/// - Signatures and redacted reasoning keep their place, whatever a protocol calls them.
 /// - What has no place is [counted](Self::left_out).
 ///
 /// Bytes go in, bytes come out, in the caller's memory. The results do not depend on how either is cut.
@@ -191,16 +192,17 @@ impl<M: AsMut<[u8]>> Translator<M> {
                 self.write(out, &mut place, member.choice, &Update::Member(member))?;
             } else if !member.in_message || self.signed & own == 0 {
                 let is_new = !member.in_message || self.before & own == 0;
-                let has_texts = self.details(out, &mut place, chunk, &member, is_new)?;
-                (skips, signed) = (skips | if has_texts { own } else { 0 }, signed | own);
+                if self.details(out, &mut place, chunk, &member, is_new)? {
+                    (skips, signed) = (skips | if is_new { own } else { 0 }, signed | own);
+                }
             }
         }
         (self.written, self.skips, self.signed) = (0, skips, self.signed | signed);
         Ok(())
     }
 
-    /// Writes the signatures and the redacted reasoning of `reasoning_details`. If there are any, the reasoning of the chunk is
-    /// written with them, unless the message so far repeats it. Returns whether it was.
+    /// Writes the signatures and the redacted reasoning of `reasoning_details` and, if it `is_new`, the reasoning of the chunk,
+    /// which they belong to. Returns `false`, with no effect, if there are none.
     fn details(
         &mut self,
         out: &mut Out<'_>,
@@ -224,7 +226,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
                 self.write(out, place, choice, &Update::Reasoning(delta.text.text(chunk.payload())))?;
             }
         }
-        for entry in entries().filter(|entry| is_detail(*entry)) {
+        for entry in entries() {
             match detail_text(entry) {
                 Some(text) => {
                     if is_new {
@@ -237,7 +239,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
                 None => self.write(out, place, choice, &Update::Native(entry))?,
             }
         }
-        Ok(is_new)
+        Ok(true)
     }
 
     /// Writes an update that a chunk's members make, unless it was written when the chunk came before. `place` counts them.

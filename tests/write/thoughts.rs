@@ -323,6 +323,14 @@ fn reasoning_details_are_written_in_the_order_in_which_they_came() {
         r#"{{"id":"c","object":"chat.completion","choices":[{{"index":0,"message":{{"role":"assistant","content":"Hi",{details},{call}}},"finish_reason":"tool_calls"}}]}}"#
     );
     assert_blocks("body", &body, &expected);
+    // A whole message repeats the deltas: only what they did not have is new.
+    let repeated = r#""message":{"reasoning":"alpha","reasoning_details":[{"type":"reasoning.text","text":"alpha","signature":"S1"}]}"#;
+    let first = &chunks(&deltas[..2]).replace("data: [DONE]\n\n", "");
+    let then = format!("data: {{\"choices\":[{{\"index\":0,{repeated}}}]}}\n\n");
+    assert_blocks("repeated", &(first.clone() + &then + &then + "data: [DONE]\n\n"), &expected[..1]);
+    // An entry of another type keeps its text.
+    let odd = r#""reasoning_details":[{"text":"al"},{"type":"reasoning.text","text":"pha","signature":"S1"}]"#;
+    assert_blocks("odd", &chunks(&[odd]), &expected[..1]);
     // The signature of the text beside it.
     let beside = [
         r#""reasoning":"al""#,
