@@ -275,7 +275,7 @@ void *bench_capi_message_new(size_t room) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     void *block = aligned_alloc(64, (len + 63) / 64 * 64);
     if (!r || !block || deltawire_message_init(block, len, NULL, &r->message) != DELTAWIRE_OK) abort();
-    config.events = DELTAWIRE_MESSAGE_EVENTS;
+    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_ARGUMENTS);
     r->parser = make(&config, room);
     return r;
 }

@@ -52,7 +52,7 @@ impl Sink for Beside<'_, '_> {
 
     fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
         if let Some(keeper) = &mut self.keeper {
-            if !*self.is_kept && !keeper.take(context, delta) {
+            if !*self.is_kept && is_new(context, delta) && !keeper.take(context, delta) {
                 return Put::Full;
             }
         }
@@ -66,4 +66,10 @@ impl Sink for Beside<'_, '_> {
         }
         put
     }
+}
+
+/// Whether a message may need the delta: not a chunk like the one before, which has nothing new for it.
+#[inline(always)]
+fn is_new(context: &Context<'_>, delta: &Delta) -> bool {
+    delta.kind != Kind::Chunk || !context.repeats() || context.chunk().is_some_and(|chunk| chunk.may_have_others())
 }
