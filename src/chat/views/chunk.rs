@@ -333,13 +333,6 @@ impl<'a> Chunk<'a> {
         Chunk { payload, index, name }
     }
 
-    /// Becomes another chunk, whose event has the same name.
-    #[inline(always)]
-    #[doc(hidden)]
-    pub fn becomes(&mut self, other: &Chunk<'a>) {
-        (self.payload, self.index) = (other.payload, other.index);
-    }
-
     /// Returns any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`,
     /// …). If the payload has the member twice, the last one counts. Walks the payload.
     pub fn get(&self, name: &str) -> Option<Value<'a>> {
