@@ -76,15 +76,7 @@ pub struct Created {
 }
 
 impl Created {
-    /// Whether each chunk that the same template recognizes has the same `created`, because the member is outside the
-    /// holes of that template.
-    #[inline(always)]
-    #[doc(hidden)]
-    pub fn is_fixed(&self) -> bool {
-        self.is_fixed
-    }
-
-    /// Returns the number, if it is [fixed](Self::is_fixed).
+    /// Returns the number, if each chunk that the same template recognizes has it.
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
         self.is_fixed.then_some(self.number)
