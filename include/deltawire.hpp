@@ -352,43 +352,27 @@ inline std::string_view view(const deltawire_str &bytes) noexcept {
 
 }  // namespace detail
 
-/// `OK`, `E_NULL`, ...
-inline std::string_view to_string(status s) noexcept {
-    return detail::view(deltawire_status_name(static_cast<std::int32_t>(s)));
-}
 /// A status in words.
 inline std::string_view describe(status s) noexcept {
     return detail::view(deltawire_status_text(static_cast<std::int32_t>(s)));
 }
-/// `CONTENT`, ...
-inline std::string_view to_string(event_kind k) noexcept {
-    return detail::view(deltawire_event_name(static_cast<std::uint32_t>(k)));
-}
-/// `Done`, ...
-inline std::string_view to_string(verdict v) noexcept {
-    return detail::view(deltawire_verdict_name(static_cast<std::uint32_t>(v)));
-}
-inline std::string_view to_string(pending p) noexcept {
-    return detail::view(deltawire_pending_name(static_cast<std::uint32_t>(p)));
-}
-inline std::string_view to_string(media m) noexcept {
-    return detail::view(deltawire_media_name(static_cast<std::uint32_t>(m)));
-}
-inline std::string_view to_string(protocol p) noexcept {
-    return detail::view(deltawire_protocol_name(static_cast<std::uint32_t>(p)));
-}
-/// `tool_calls`, ...
-inline std::string_view to_string(finish_reason f) noexcept {
-    return detail::view(deltawire_finish_name(static_cast<std::uint32_t>(f)));
-}
-/// The name of the error in Rust: `TooManyCalls` for `limit::tool_calls`, ...
-inline std::string_view to_string(limit l) noexcept {
-    return detail::view(deltawire_limit_name(static_cast<std::uint32_t>(l)));
-}
-/// `UnexpectedEnd`, ...
-inline std::string_view to_string(fault f) noexcept {
-    return detail::view(deltawire_fault_name(static_cast<std::uint32_t>(f)));
-}
+
+/// The name of a number: `OK`, `CONTENT`, `Done`, `tool_calls`, and so on. Of a limit it is the name of the error in
+/// Rust: `TooManyCalls` for `limit::tool_calls`.
+#define DELTAWIRE_DETAIL_NAMED(TYPE, NAME)                                                      \
+    inline std::string_view to_string(TYPE number) noexcept {                                   \
+        return detail::view(NAME(static_cast<std::underlying_type_t<TYPE>>(number)));           \
+    }
+DELTAWIRE_DETAIL_NAMED(status, deltawire_status_name)
+DELTAWIRE_DETAIL_NAMED(event_kind, deltawire_event_name)
+DELTAWIRE_DETAIL_NAMED(verdict, deltawire_verdict_name)
+DELTAWIRE_DETAIL_NAMED(pending, deltawire_pending_name)
+DELTAWIRE_DETAIL_NAMED(media, deltawire_media_name)
+DELTAWIRE_DETAIL_NAMED(protocol, deltawire_protocol_name)
+DELTAWIRE_DETAIL_NAMED(finish_reason, deltawire_finish_name)
+DELTAWIRE_DETAIL_NAMED(limit, deltawire_limit_name)
+DELTAWIRE_DETAIL_NAMED(fault, deltawire_fault_name)
+#undef DELTAWIRE_DETAIL_NAMED
 
 /// Thrown for misuse of the library, and when an object reaches the limit that the caller set for its memory.
 class error : public std::exception {

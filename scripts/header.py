@@ -59,12 +59,43 @@ def quirks():
         yield f"// {code}: {text}.\n#define DELTAWIRE_QUIRK_{upper} {number}"
 
 
+# The constants of the header, by prefix, and the enumeration of the library that has their numbers.
+ENUMS = {
+    "EV": ("src/delta.rs", "kinds! {"),
+    "META": ("src/delta.rs", "enum Meta {"),
+    "FINISH": ("src/delta.rs", "enum FinishKind {"),
+    "OWNER": ("src/chat/key.rs", "enum Owner {"),
+    "FAULT": ("src/json/error.rs", "enum JsonErrorKind {"),
+    "PROTOCOL": ("src/dialect/protocol.rs", "enum Protocol {"),
+    "VERDICT": ("src/stream/end.rs", "enum Verdict {"),
+    "PENDING": ("src/stream/end.rs", "enum Pending {"),
+    "MEDIA": ("src/stream/media.rs", "enum Media {"),
+    "TOKEN": ("src/stream/meter.rs", "enum TokenKind {"),
+}
+
+
+def compare_numbers(made):
+    """Fails unless the constants of each prefix are the variants of its enumeration, with their numbers."""
+    for prefix, (path, begin) in ENUMS.items():
+        block = read(path).partition(begin)[2]
+        block = block[: re.search(r"^ *}$", block, re.M).start()]
+        rows = re.findall(r"^ +(\w+) = (\d+)( [A-Z_]+)?", block, re.M)
+        # A kind has its name in C beside its number. Reserved kinds have none.
+        library = {(upper.strip() or name, number) for name, number, upper in rows if upper or prefix != "EV"}
+        header = set(re.findall(rf"^#define DELTAWIRE_{prefix}_(\w+) (\d+)$", made, re.M))
+        header = {row for row in header if row[0] != "COUNT" and row != ("NONE", "0") or row in library}
+        squash = lambda rows: {(name.replace("_", "").lower(), number) for name, number in rows}
+        if len(rows) < 4 or squash(library) != squash(header):
+            sys.exit(f"header.py: {path} and the header differ in {squash(library) ^ squash(header)}")
+
+
 def main():
     made, sections = read(sys.argv[1]), read((sys.argv[2:] or ["capi/sections.txt"])[0])
     head, _, body = made.partition("#include <stdint.h>\n")
     body, _, foot = body.rpartition("#ifdef __cplusplus\n}")
     body = body.replace('#ifdef __cplusplus\nextern "C" {\n#endif // __cplusplus\n', "")
     items = items_of(body)
+    compare_numbers(body)
     out = [head.rstrip("\n"), "\n#include <stdint.h>\n\n", '#ifdef __cplusplus\nextern "C" {\n#endif\n']
     for line in sections.splitlines():
         if line.startswith("= "):

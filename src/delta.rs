@@ -6,10 +6,12 @@
 //! one provider's protocol.
 
 use crate::json::{Text, TextFlags, Value};
+use crate::words::c_str;
 
-/// Defines [`Kind`] and its list from one table of names, numbers in the C interface, and descriptions.
+/// Defines [`Kind`], its list and its masks from one table: name, number in the C interface, name there (reserved kinds
+/// have none), masks and description. `off`: a batch emits the kind only on request. `message`: a whole message needs it.
 macro_rules! kinds {
-    ($($name:ident = $number:literal: $doc:literal,)*) => {
+    ($($name:ident = $number:literal $($c_name:ident)? $([$($mask:ident)+])?: $doc:literal,)*) => {
         /// The kind of a [`Delta`] or a [`Record`](crate::stream::Record). The numbers are those of the C interface.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
@@ -22,6 +24,12 @@ macro_rules! kinds {
             /// Every kind.
             pub const ALL: &'static [Kind] = &[$(Kind::$name,)*];
 
+            /// The kinds that a batch emits by default: all except frames, payloads, and what only a message needs.
+            pub const DEFAULT: u64 = !(0 $($($(| in_mask!(off, $mask) << $number)+)?)*);
+
+            /// The kinds needed to assemble a whole message and to know whether part of it was skipped.
+            pub const MESSAGE: u64 = 0 $($($(| in_mask!(message, $mask) << $number)+)?)*;
+
             /// Returns the kind with this number in the C interface.
             #[inline]
             pub fn from_number(number: u32) -> Option<Kind> {
@@ -30,53 +38,76 @@ macro_rules! kinds {
                     _ => None,
                 }
             }
+
+            /// Returns the name in the C interface of the kind with this number.
+            #[doc(hidden)]
+            #[inline(always)]
+            pub const fn c_name(number: u32) -> Option<&'static core::ffi::CStr> {
+                match number {
+                    $($($number => Some(const { c_str(concat!(stringify!($c_name), "\0")) }),)?)*
+                    _ => None,
+                }
+            }
         }
+    };
+}
+
+/// 1 if both are the same mask, else 0.
+macro_rules! in_mask {
+    (off, off) => {
+        1
+    };
+    (message, message) => {
+        1
+    };
+    ($of:ident, $mask:ident) => {
+        0
     };
 }
 
 // CONTRIBUTING.md, *How to add a kind*, lists every file that names a kind.
 kinds! {
-    None = 0: "The kind of a record whose bytes are all 0. Never emitted.",
-    Sse = 1: "An event whose payload is not read.",
-    Comment = 2: "A comment.",
-    KeepAlive = 3: "A payload that only keeps the connection alive.",
-    Retry = 4: "A reconnection time.",
-    LastEventId = 5: "A last event ID that came without an event.",
-    Chunk = 6: "A chunk begins. Emitted before the deltas of the chunk.",
-    Role = 7: "The role.",
-    Content = 8: "Content.",
-    Reasoning = 9: "Reasoning.",
-    Refusal = 10: "A refusal.",
-    ToolCall = 11: "A tool call opens, or its ID or type comes later.",
-    ToolName = 12: "The name of a tool call, or a piece of it.",
-    ToolArguments = 13: "A fragment of a tool call's arguments.",
-    FunctionName = 14: "The name of a `function_call`, or a piece of it.",
-    FunctionArguments = 15: "A fragment of a `function_call`'s arguments.",
-    Audio = 16: "A fragment of audio.",
-    Logprobs = 17: "Log probabilities.",
+    None = 0 NONE: "The kind of a record whose bytes are all 0. Never emitted.",
+    Sse = 1 SSE: "An event whose payload is not read.",
+    Comment = 2 COMMENT: "A comment.",
+    KeepAlive = 3 KEEP_ALIVE: "A payload that only keeps the connection alive.",
+    Retry = 4 RETRY: "A reconnection time.",
+    LastEventId = 5 LAST_EVENT_ID: "A last event ID that came without an event.",
+    Chunk = 6 CHUNK [message]: "A chunk begins. Emitted before the deltas of the chunk.",
+    Role = 7 ROLE [message]: "The role.",
+    Content = 8 CONTENT [message]: "Content.",
+    Reasoning = 9 REASONING [message]: "Reasoning.",
+    Refusal = 10 REFUSAL [message]: "A refusal.",
+    ToolCall = 11 TOOL_CALL [message]: "A tool call opens, or its ID or type comes later.",
+    ToolName = 12 TOOL_NAME [message]: "The name of a tool call, or a piece of it.",
+    ToolArguments = 13 TOOL_ARGUMENTS [message]: "A fragment of a tool call's arguments.",
+    FunctionName = 14 FUNCTION_NAME [message]: "The name of a `function_call`, or a piece of it.",
+    FunctionArguments = 15 FUNCTION_ARGUMENTS [message]: "A fragment of a `function_call`'s arguments.",
+    Audio = 16 AUDIO [message]: "A fragment of audio.",
+    Logprobs = 17 LOGPROBS [message]: "Log probabilities.",
     Message = 18: "Reserved: a whole message, whose parts are reported as other deltas.",
-    Finish = 19: "A choice finished.",
-    ChoiceError = 20: "A choice failed.",
-    Usage = 21: "The token counts so far.",
-    Error = 22: "The API reported an error.",
-    Malformed = 23: "A payload that is no JSON object, or bytes that follow the object.",
-    TooLong = 24: "An event over the limit.",
-    CommentTooLong = 25: "A comment over the limit.",
-    Limit = 26: "Deltas were left out, because a table is full or an index is out of range.",
-    Quirk = 27: "A quirk of the event.",
-    Done = 28: "`[DONE]`.",
-    Payload = 29: "The payload of a chunk.",
-    Meta = 30: "A member that describes the response: one of [`Meta`]. Emitted on request.",
-    Annotation = 31: "Annotations of the content, as raw JSON. Emitted on request.",
+    Finish = 19 FINISH [message]: "A choice finished.",
+    ChoiceError = 20 CHOICE_ERROR [message]: "A choice failed.",
+    Usage = 21 USAGE [message]: "The token counts so far.",
+    Error = 22 ERROR [message]: "The API reported an error.",
+    Malformed = 23 MALFORMED: "A payload that is no JSON object, or bytes that follow the object.",
+    TooLong = 24 TOO_LONG: "An event over the limit.",
+    CommentTooLong = 25 COMMENT_TOO_LONG: "A comment over the limit.",
+    Limit = 26 LIMIT [message]: "Deltas were left out, because a table is full or an index is out of range.",
+    Quirk = 27 QUIRK: "A quirk of the event.",
+    Done = 28 DONE: "`[DONE]`.",
+    Payload = 29 PAYLOAD [off]: "The payload of a chunk.",
+    Meta = 30 META [off message]: "A member that describes the response: one of [`Meta`]. Emitted on request.",
+    Annotation = 31 ANNOTATION [off message]: "Annotations of the content, as raw JSON. Emitted on request.",
     PartBegin = 32: "Reserved: a part of the content begins.",
     PartEnd = 33: "Reserved: a part of the content ends.",
-    Signature = 34: "A signature of reasoning, or encrypted reasoning. Emitted on request.",
-    Media = 35: "An image or another medium, as raw JSON. Emitted on request.",
+    Signature = 34 SIGNATURE [off message]: "A signature of reasoning, or encrypted reasoning. Emitted on request.",
+    Media = 35 MEDIA [off message]: "An image or another medium, as raw JSON. Emitted on request.",
     Status = 36: "Reserved: the response's status changed.",
     ToolResult = 37: "Reserved: the result of a tool that the server ran.",
-    Native = 38: "A part of the response without its own kind, such as a server tool's result: raw JSON, on request.",
-    ToolCallEnd = 39: "A tool call is over.",
-    Frame = 48: "A frame ends: the bytes of one event in the stream.",
+    Native = 38 NATIVE [off message]: "A part of the response without its own kind, such as a server tool's result: raw JSON, on request.",
+    ToolCallEnd = 39 TOOL_CALL_END: "A tool call is over.",
+    Frame = 48 FRAME [off]: "A frame ends: the bytes of one event in the stream.",
 }
 
 impl Kind {
@@ -85,41 +116,6 @@ impl Kind {
     pub const fn bit(self) -> u64 {
         1 << (self as u8)
     }
-
-    /// The kinds that a batch emits by default: all except [`Frame`](Kind::Frame), [`Payload`](Kind::Payload),
-    /// [`Meta`](Kind::Meta), [`Annotation`](Kind::Annotation), [`Signature`](Kind::Signature), [`Media`](Kind::Media)
-    /// and [`Native`](Kind::Native), which only a message needs.
-    pub const DEFAULT: u64 = !(Kind::Frame.bit()
-        | Kind::Payload.bit()
-        | Kind::Meta.bit()
-        | Kind::Annotation.bit()
-        | Kind::Signature.bit()
-        | Kind::Media.bit()
-        | Kind::Native.bit());
-
-    /// The kinds needed to assemble a whole message and to know whether part of it was skipped.
-    pub const MESSAGE: u64 = Kind::Chunk.bit()
-        | Kind::Role.bit()
-        | Kind::Content.bit()
-        | Kind::Reasoning.bit()
-        | Kind::Refusal.bit()
-        | Kind::ToolCall.bit()
-        | Kind::ToolName.bit()
-        | Kind::ToolArguments.bit()
-        | Kind::FunctionName.bit()
-        | Kind::FunctionArguments.bit()
-        | Kind::Audio.bit()
-        | Kind::Logprobs.bit()
-        | Kind::Finish.bit()
-        | Kind::ChoiceError.bit()
-        | Kind::Usage.bit()
-        | Kind::Error.bit()
-        | Kind::Limit.bit()
-        | Kind::Meta.bit()
-        | Kind::Annotation.bit()
-        | Kind::Signature.bit()
-        | Kind::Media.bit()
-        | Kind::Native.bit();
 
     /// Whether a delta of this kind shows that a choice has deltas, rather than only a whole message.
     pub(crate) const fn is_part_of_delta(self) -> bool {

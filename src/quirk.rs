@@ -3,6 +3,7 @@
 //! A quirk is a deviation that a strict reader would reject and that this parser accepts and reports. `docs/quirks.md`
 //! describes each; the code of a quirk ([`Quirk::code`]) is its row there.
 
+use crate::words::c_str;
 use core::fmt;
 
 /// Defines [`Quirk`] from a table: its name, its number, which is part of the C interface, the code of its row in
@@ -56,14 +57,6 @@ macro_rules! quirks {
             }
         }
     };
-}
-
-/// Returns `text` as a C string. Its only NUL must be its last byte; any other text becomes `?`.
-const fn c_str(text: &str) -> &core::ffi::CStr {
-    match core::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(text) => text,
-        Err(_) => c"?",
-    }
 }
 
 quirks! {

@@ -18,6 +18,16 @@ macro_rules! words {
                     $($name::$variant => $text,)+
                 }
             }
+
+            /// Returns the name of the variant with this number, for C.
+            #[doc(hidden)]
+            #[inline(always)]
+            pub const fn c_name(number: u32) -> Option<&'static core::ffi::CStr> {
+                match number {
+                    $($number => Some(const { $crate::words::c_str(concat!(stringify!($variant), "\0")) }),)+
+                    _ => None,
+                }
+            }
         }
 
         impl core::fmt::Display for $name {
@@ -28,3 +38,11 @@ macro_rules! words {
     };
 }
 pub(crate) use words;
+
+/// Returns `text` as a C string. Its only NUL must be its last byte; any other text becomes `?`.
+pub(crate) const fn c_str(text: &str) -> &core::ffi::CStr {
+    match core::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => c"?",
+    }
+}

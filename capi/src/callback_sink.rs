@@ -6,7 +6,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr;
 use deltawire::chat::{Chunk, Created};
-use deltawire::delta::{Delta, Kind, Part};
+use deltawire::delta::{Delta, Kind, Part, FLAG_NUMBER};
 use deltawire::json::{Text, Value};
 use deltawire::stream::{Context, Event, Put, Sink, Stop};
 
@@ -20,17 +20,12 @@ const SHORT: usize = 96;
 pub(crate) struct CallbackSink<'c> {
     callbacks: &'c deltawire_callbacks,
     user: *mut c_void,
-    /// The argument of `on_chunk`. Kept between chunks, because the next chunk nearly always differs only in its place
-    /// in the stream.
-    head: deltawire_at,
-    /// The argument of the callbacks for deltas. Between two deltas `flags`, `code` and `number` are 0, which they are
-    /// for nearly every text.
+    /// The argument of the callbacks. Between two deltas `flags`, `code` and `number` are 0, which they are for nearly
+    /// every text.
     at: deltawire_at,
-    /// A copy of the current chunk, to which `head` and `at` point. A pointer to the emitter's chunk would force it out
-    /// of registers.
+    /// A copy of the current chunk, to which `at` points. A pointer to the emitter's chunk would force it out of
+    /// registers.
     chunk: MaybeUninit<Chunk<'static>>,
-    /// Whether `head` would be right for a chunk that repeats the previous one at another place.
-    is_same: bool,
     /// `created` of the previous chunk.
     created: Created,
     /// The number with which a callback ended the call, and the stream offset of that event.
@@ -103,61 +98,28 @@ impl<'c> CallbackSink<'c> {
         CallbackSink {
             callbacks,
             user,
-            head: NOWHERE,
             at: NOWHERE,
             chunk: MaybeUninit::uninit(),
-            is_same: false,
             created: Created::default(),
             aborted: None,
         }
     }
 
-    /// Copies the current chunk, and returns it as C sees it: a `deltawire_chunk` is a chunk of the library.
-    fn keep(&mut self, chunk: &Chunk<'_>) -> *const deltawire_chunk {
-        let place = self.chunk.as_mut_ptr();
-        // SAFETY: the field has the size of a chunk. Nothing here reads it, and C reads it only during callbacks for
-        // this chunk.
-        unsafe { place.cast::<Chunk<'_>>().write(*chunk) };
-        place.cast()
-    }
-
-    /// Does what [`keep`](Self::keep) does, in fewer stores, for a chunk whose event has the same name as the previous
-    /// one.
-    ///
-    /// # Safety
-    /// A chunk was copied before.
-    #[inline(always)]
-    unsafe fn keep_again<'p>(&mut self, chunk: &Chunk<'p>) -> *const deltawire_chunk {
-        let place = self.chunk.as_mut_ptr();
-        // SAFETY: as the caller promises, and as in `keep`. `becomes` does not change the name of the event, which is
-        // empty.
-        unsafe { (*place.cast::<Chunk<'p>>()).becomes(chunk) };
-        place.cast()
-    }
-
     /// Notes the event that the next deltas belong to.
-    #[inline(never)]
+    #[inline(always)]
     fn enter(&mut self, context: &Context<'_>) {
         let (chunk, name) = match context.chunk() {
-            Some(chunk) => (self.keep(chunk), chunk.event_name()),
+            Some(chunk) => {
+                let place = self.chunk.as_mut_ptr();
+                // SAFETY: the field has the size of a chunk. Nothing here reads it, and C, for which a chunk of the
+                // library is a `deltawire_chunk`, reads it only during callbacks for this chunk.
+                unsafe { place.cast::<Chunk<'_>>().write(*chunk) };
+                (place.cast_const().cast(), chunk.event_name())
+            }
             None => (ptr::null(), name_of(context)),
         };
-        self.is_same = false;
-        for at in [&mut self.head, &mut self.at] {
-            (at.start, at.end) = (context.start, context.end);
-            (at.chunk, at.event_name) = (chunk, str_of(name));
-        }
-    }
-
-    /// Notes a chunk that may differ from the previous one in more than its place.
-    #[inline(never)]
-    fn enter_chunk(&mut self, context: &Context<'_>, delta: &Delta) {
-        self.enter(context);
-        let created = context.created(&mut self.created);
-        self.is_same = !self.head.chunk.is_null() && self.created.is_fixed() && self.head.event_name.len == 0;
-        let flags = if created.is_some() { DELTAWIRE_EVF_NUMBER } else { 0 };
-        (self.head.kind, self.head.flags) = (DELTAWIRE_EV_CHUNK, u32::from(delta.flags) | flags);
-        (self.head.code, self.head.number) = (delta.code, created.unwrap_or(0));
+        (self.at.start, self.at.end) = (context.start, context.end);
+        (self.at.chunk, self.at.event_name) = (chunk, str_of(name));
     }
 
     /// Notes the choice and the call of a delta. Also notes its event, if the emitter did not put a chunk before the
@@ -200,18 +162,15 @@ impl<'c> CallbackSink<'c> {
 
     #[inline(always)]
     fn chunk(&mut self, context: &Context<'_>, delta: &Delta) -> Answer {
-        match context.chunk() {
-            Some(chunk) if context.repeats() & self.is_same => {
-                // SAFETY: `is_same` says that a chunk was copied, and that its event had no name.
-                let chunk = unsafe { self.keep_again(chunk) };
-                (self.head.start, self.head.end, self.head.chunk) = (context.start, context.end, chunk);
-                (self.at.start, self.at.end, self.at.chunk) = (context.start, context.end, chunk);
-            }
-            _ => self.enter_chunk(&{ *context }, &{ *delta }),
-        }
+        self.enter(context);
         let Some(f) = self.callbacks.on_chunk else { return Answer::Go };
+        self.note(context, delta);
+        let created = context.created(&mut self.created);
+        let flags = delta.flags | if created.is_some() { FLAG_NUMBER } else { 0 };
+        self.note_rest(&Delta { flags, number: created.unwrap_or(0), ..*delta });
         // SAFETY: the C program gave a function of this type, and the arguments live until it returns.
-        let code = unsafe { f(self.user, &self.head) };
+        let code = unsafe { f(self.user, &self.at) };
+        self.note_rest(&Delta::new(delta.kind));
         self.answer(code)
     }
 

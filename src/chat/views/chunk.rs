@@ -76,15 +76,7 @@ pub struct Created {
 }
 
 impl Created {
-    /// Whether each chunk that the same template recognizes has the same `created`, because the member is outside the
-    /// holes of that template.
-    #[inline(always)]
-    #[doc(hidden)]
-    pub fn is_fixed(&self) -> bool {
-        self.is_fixed
-    }
-
-    /// Returns the number, if it is [fixed](Self::is_fixed).
+    /// Returns the number, if each chunk that the same template recognizes has it.
     #[inline(always)]
     pub(crate) fn fixed(&self) -> Option<u64> {
         self.is_fixed.then_some(self.number)
@@ -331,13 +323,6 @@ impl<'a> Chunk<'a> {
     #[doc(hidden)]
     pub fn from_parts(payload: &'a [u8], index: &'a Index, name: &'a [u8]) -> Self {
         Chunk { payload, index, name }
-    }
-
-    /// Becomes another chunk, whose event has the same name.
-    #[inline(always)]
-    #[doc(hidden)]
-    pub fn becomes(&mut self, other: &Chunk<'a>) {
-        (self.payload, self.index) = (other.payload, other.index);
     }
 
     /// Returns any member of the top level, by name, as raw JSON (`obfuscation`, `prompt_filter_results`, `timings`,
