@@ -68,28 +68,3 @@ impl fmt::Display for JsonError {
 }
 
 impl core::error::Error for JsonError {}
-
-#[cfg(test)]
-mod tests {
-    extern crate std;
-    use super::JsonErrorKind::*;
-    use std::string::ToString;
-
-    #[test]
-    fn errors_have_a_number_and_a_text() {
-        for (number, (kind, text)) in (1..).zip([
-            (UnexpectedEnd, "unexpected end"),
-            (UnexpectedByte, "unexpected byte"),
-            (TrailingBytes, "trailing bytes"),
-            (TooDeep, "nested too deep"),
-            (BadNumber, "not a number"),
-            (BadLiteral, "not a literal"),
-            (BadEscape, "unknown escape"),
-            (RawControl, "raw control character in a string"),
-            (IllFormedUtf8, "ill-formed UTF-8"),
-        ]) {
-            assert_eq!((kind.number(), kind.text(), kind.to_string().as_str()), (number, text, text));
-            assert_eq!((kind.at(5).kind, kind.at(5).offset), (kind, 5));
-        }
-    }
-}
