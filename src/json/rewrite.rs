@@ -80,26 +80,7 @@ fn not_a_number(rest: &[u8]) -> Option<usize> {
     ends.then_some(word.len())
 }
 
-/// Returns the element of `array` after offset `at`, and whether [`rewrite`] would leave it unchanged. `at` is 0 at
-/// first, then the end of the previous element. Returns `None` if no further element can be skipped.
-pub(crate) fn element_at<'a>(array: Value<'a>, at: &mut usize) -> Option<(&'a [u8], bool)> {
-    let raw = array.raw();
-    // Both the strict check and a cursor find the end of an element, so one of the two is enough.
-    let expected = if *at == 0 { b'[' } else { b',' };
-    let (before, byte) = significant(raw, *at);
-    if byte == Some(expected) {
-        let (start, _) = significant(raw, before.saturating_add(1));
-        let end = strict::value_end(raw, start, MAX_DEPTH).unwrap_or(start);
-        let element = raw.get(start..end).unwrap_or_default();
-        if !element.is_empty() && !may_have_halves(element) {
-            *at = end;
-            return Some((element, true));
-        }
-    }
-    Some((array.element_at(at)?.raw(), false))
-}
-
-/// Returns the bare `NaN`, `Infinity` or `-Infinity` after offset `at`, as [`element_at`] returns an element.
+/// Returns the bare `NaN`, `Infinity` or `-Infinity` after offset `at`, as [`Value::element_at`] returns an element.
 pub(crate) fn not_a_number_at<'a>(array: Value<'a>, at: &mut usize) -> Option<&'a [u8]> {
     let raw = array.raw();
     let (before, byte) = significant(raw, *at);
@@ -375,63 +356,6 @@ mod tests {
             let expected = expected.map_or_else(|| rewritten(json), String::from);
             assert_eq!((String::from_utf8(written).unwrap(), had), (expected.clone(), expected.contains("null")));
         }
-    }
-
-    /// `element_at` returns the elements that a cursor reads, and says of each whether `rewrite` leaves it unchanged.
-    #[test]
-    fn element_at_returns_the_elements_of_a_cursor() {
-        let mut random = Random(7);
-        let tokens = [
-            ",",
-            ",",
-            ",",
-            " ",
-            "1",
-            "10",
-            "-1",
-            "01",
-            "1.5",
-            "2e",
-            "3E+1",
-            "12345678",
-            "0",
-            "true",
-            "nul",
-            "x",
-            "{",
-            "}",
-            "[",
-            "]",
-            "[]",
-            "{}",
-            "{\"a\":1}",
-            "{\"a\":[1,02]}",
-            "{\"a\" 1}",
-            "[1}",
-            "\"a\"",
-            "\"\\ud83d\"",
-            "\"\\\\ud83d\"",
-            "\"\\q\"",
-            "\"\u{ff}\"",
-            ":",
-        ];
-        let (mut strict, mut other) = (0, 0);
-        for _ in 0..200_000 {
-            let mut json = Vec::from(b"[");
-            (0..random.below(8))
-                .for_each(|_| json.extend(tokens[random.below(tokens.len())].chars().map(|byte| byte as u8)));
-            json.extend(b"]]]]]");
-            let Ok(array) = crate::json::Cursor::with_max_depth(&json, u32::MAX).value() else { continue };
-            let (mut at, mut got) = (0, Vec::new());
-            while let Some((element, is_strict)) = super::element_at(array, &mut at) {
-                assert!(!is_strict || rewritten(element).as_bytes() == element, "{array:?}");
-                (strict, other) = (strict + usize::from(is_strict), other + usize::from(!is_strict));
-                got.push(element);
-            }
-            let expected: Vec<_> = array.elements().map_while(Result::ok).map(|element| element.raw()).collect();
-            assert_eq!(got, expected, "{array:?}");
-        }
-        assert!(strict > 50_000 && other > 5_000, "{strict} {other}");
     }
 
     #[test]

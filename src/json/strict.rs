@@ -37,7 +37,7 @@ pub fn validate(bytes: &[u8], max_depth: u32) -> Result<(), JsonError> {
 }
 
 /// Returns the offset one past the value at `at`, which is not whitespace, if [`validate`] accepts it.
-pub(super) fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize, JsonError> {
+fn value_end(bytes: &[u8], at: usize, max_depth: u32) -> Result<usize, JsonError> {
     let mut levels = Levels::new(max_depth.min(MAX_DEPTH));
     let mut rest = bytes.get(at..).unwrap_or_default();
     let offset = |rest: &[u8]| bytes.len().wrapping_sub(rest.len());

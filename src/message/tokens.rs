@@ -122,11 +122,13 @@ mod tests {
     fn walked(raw: &[u8]) -> Option<Vec<&[u8]>> {
         let value = json::Cursor::new(raw).value().ok().filter(|value| value.raw() == raw)?;
         let [Some(content), None, None, None, None, None] = lists(value).known else { return None };
-        let (mut at, mut items) = (0, Vec::new());
-        while let Some((item, is_strict)) = json::element_at(content, &mut at) {
-            is_strict.then(|| items.push(item))?;
-        }
-        Some(items)
+        let items: Vec<_> = content.elements().map_while(Result::ok).map(|item| item.raw()).collect();
+        let is_unchanged = |item: &&[u8]| {
+            let mut written = Vec::new();
+            json::rewrite(item, &mut |bytes| written.extend_from_slice(bytes));
+            written == *item
+        };
+        items.iter().all(is_unchanged).then_some(items)
     }
 
     /// Compares the fast path with a walk. Returns whether the fast path took the log probabilities.

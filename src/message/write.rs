@@ -247,20 +247,16 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
             let mut at = 0;
             let mut next = || {
                 let before = at;
-                let item = json::element_at(array, &mut at);
+                let item = array.element_at(&mut at).map(|item| item.raw());
                 if item.is_none() && key.is_of_logprobs() {
                     at = before;
-                    return Some((json::not_a_number_at(array, &mut at)?, false));
+                    return json::not_a_number_at(array, &mut at);
                 }
                 item
             };
-            while let Some((item, is_strict)) = next() {
+            while let Some(item) = next() {
                 fill.begin(buffer, key);
-                if is_strict {
-                    fill.put(buffer, item);
-                } else {
-                    rewrite(item, &mut |bytes| fill.put(buffer, bytes));
-                }
+                rewrite(item, &mut |bytes| fill.put(buffer, bytes));
             }
         });
     }
