@@ -1,10 +1,9 @@
 //! The assembler on the heap: makes a completion of the events of a stream.
 
-use super::completion::Completion;
+use super::completion::{Completion, RawJson};
 use super::error::LogError;
 use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
-use super::raw::RawJson;
 use super::record::{kind, RecordKey};
 use super::table;
 use crate::chat::{Chunk, DeltaCursor, Update};

@@ -1,10 +1,9 @@
 //! Reads a completion from a log.
 
-use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
+use super::completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, RawJson, ToolCall};
 use super::error::LogError;
 use super::log::MessageLogOf;
 use super::members::Entry;
-use super::raw::RawJson;
 use super::read::{put_list, Field};
 use super::record::{kind, LogRecord, RecordKey};
 use super::table::{flag, LoggedCall, LoggedChoice, Rows};

@@ -1,10 +1,11 @@
 //! The finished message, as data.
 
 use super::error::LogError;
-use super::raw::RawJson;
 use crate::chat::ApiError;
+use crate::json::Value;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// The message of a stream: the completion that the API would have sent without streaming.
 ///
@@ -200,5 +201,36 @@ impl Failure {
             Failure::Json(json) => ApiError::of(json.value()),
             Failure::Text(text) => ApiError::plain(text.as_bytes()),
         }
+    }
+}
+
+/// A JSON value, as its bytes. With feature `serde` it serializes as its [value](Self::value) does.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RawJson {
+    pub(super) bytes: Vec<u8>,
+}
+
+impl RawJson {
+    /// Returns its bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the value, to read it.
+    pub fn value(&self) -> Value<'_> {
+        Value::from_raw(&self.bytes)
+    }
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.value(), f)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for RawJson {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value().serialize(serializer)
     }
 }

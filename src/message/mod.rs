@@ -22,8 +22,6 @@ mod log;
 mod members;
 mod native;
 mod parts;
-#[cfg(feature = "alloc")]
-mod raw;
 mod read;
 mod record;
 mod sink;
@@ -36,13 +34,11 @@ mod write;
 #[cfg(feature = "alloc")]
 pub use assembler::Assembler;
 #[cfg(feature = "alloc")]
-pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, ToolCall};
+pub use completion::{Audio, Choice, Completion, Failure, FunctionCall, Logprobs, Member, RawJson, ToolCall};
 pub use error::LogError;
 pub use json::Detail;
 pub use log::{MessageLog, MessageLogOf};
 pub(crate) use native::put_paths;
-#[cfg(feature = "alloc")]
-pub use raw::RawJson;
 pub use read::Field;
 pub use sink::{appends_pieces, LogSink};
 pub use table::{LoggedCall, LoggedChoice, Rows};
