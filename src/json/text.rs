@@ -325,22 +325,12 @@ impl<'a> Text<'a> {
 
     /// Returns the length of the decoded text in bytes, and what strict JSON forbids in it.
     fn measure(&self) -> (usize, QuirkSet) {
-        if self.lead == 0 && !self.is_verbatim() {
-            let progress = unescape::measure(self.raw);
-            if progress.took == self.raw.len() {
-                return (progress.wrote, progress.quirks);
-            }
-            let (rest, quirks) = self.behind(progress.took).measure_fragments();
-            return (progress.wrote.saturating_add(rest), progress.quirks | quirks);
-        }
-        self.measure_fragments()
-    }
-
-    #[cold]
-    fn measure_fragments(&self) -> (usize, QuirkSet) {
-        let mut fragments = self.fragments();
-        let len = fragments.by_ref().fold(0, |len: usize, fragment: Fragment<'_>| len.saturating_add(fragment.len()));
-        (len, fragments.quirks())
+        let is_string = self.lead == 0 && !self.is_verbatim();
+        let before = if is_string { unescape::measure(self.raw) } else { Decoded::default() };
+        let rest = if before.took > 0 { self.behind(before.took) } else { *self };
+        let mut fragments = rest.fragments();
+        let add = |len: usize, fragment: Fragment<'_>| len.saturating_add(fragment.len());
+        (fragments.by_ref().fold(before.wrote, add), before.quirks | fragments.quirks())
     }
 
     /// Whether the text is known to decode to itself, without a quirk.

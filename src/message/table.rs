@@ -4,7 +4,6 @@ use super::record::{kind, LogRecord, RecordKey};
 use crate::dialect::Protocol;
 use crate::tables::Tables;
 use crate::visits::visit;
-use core::fmt;
 
 /// Flags of a choice.
 pub(super) mod flag {
@@ -172,18 +171,6 @@ pub(super) struct Table<T: Rows + ?Sized> {
     rows: T,
 }
 
-/// Prints only the rows in use, because the others have arbitrary contents.
-impl<T: Rows + ?Sized> fmt::Debug for Table<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Table { top, .. } = self;
-        f.debug_struct("Table")
-            .field("top", top)
-            .field("choices", &self.choices())
-            .field("calls", &self.calls())
-            .finish()
-    }
-}
-
 impl<T: Rows> Table<T> {
     pub(super) const fn new(rows: T) -> Self {
         Table { top: Top::EMPTY, members: [NOWHERE; MAX_MEMBERS], rows }
@@ -325,8 +312,7 @@ impl<T: Rows + ?Sized> Table<T> {
     /// Adds a call. Returns `None` if there is no room.
     pub(super) fn open_call(&mut self, choice: u16, number: u32, index: u32) -> Option<()> {
         let place = self.top.call_count as usize;
-        *self.rows.calls_mut().get_mut(place)? =
-            LoggedCall { choice, number, index, name: Live::NONE, sent_empty: false };
+        *self.rows.calls_mut().get_mut(place)? = LoggedCall { choice, number, index, ..LoggedCall::EMPTY };
         self.top.call_count = self.top.call_count.saturating_add(1);
         self.top.last_call = place;
         Some(())
@@ -378,10 +364,7 @@ impl<T: Rows + ?Sized> Table<T> {
             kind::FINISH_REASON => row.finish_reason.begin,
             kind::NATIVE_FINISH_REASON => row.native_finish_reason.begin,
             kind::FUNCTION_NAME => row.function.begin,
-            kind::CALL_NAME => {
-                let call = self.calls().iter().find(|call| call.is(key.choice(), key.call()));
-                call.map_or(0, |call| call.name.begin)
-            }
+            kind::CALL_NAME => self.call(key.choice(), key.call()).map_or(0, |call| call.name.begin),
             _ => 0,
         }
     }

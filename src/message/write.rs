@@ -25,7 +25,7 @@ const READS: u32 = 16;
 const MOST_READS: u32 = 1 << 22;
 
 /// The state of a log without its buffer.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) struct LogState<T: Rows + ?Sized> {
     pub(super) fill: Fill,
     /// Length in bytes of the texts and raw JSON that were not replaced.
