@@ -91,18 +91,11 @@
  *             not count as lost. `complete` describes the parser alone: a message has tables and
  *             limits of its own, and deltawire_message_limit says what it left out. Give both the
  *             same config.
- * MESSAGES    To read events and assemble the message of the same stream, use batches, and give
- *             their events to deltawire_message_add: docs/languages.md has the program. To combine
- *             an assembler with callbacks of your own, copy the table of
- *             deltawire_message_callbacks() and replace the members that you need by functions that
- *             first call the assembler's, with the assembler as `user`. If the assembler's function
- *             returns DELTAWIRE_AGAIN, the assembler's block is full: return DELTAWIRE_AGAIN,
- *             enlarge the block when the feed answers PAUSED (deltawire_message_is_full tells this
- *             from a pause of your own), and give its new address as `user` from then on. Do not
- *             move the block inside a callback: the running feed goes on with the `user` that it
- *             was given. Act on a text only after the assembler's function returned
- *             DELTAWIRE_GO_ON: after DELTAWIRE_AGAIN the same callback is called again with the
- *             same text.
+ * MESSAGES    To have the message of a stream that you read, give the assembler to the call that
+ *             reads: deltawire_message_feed, or deltawire_message_batch. The assembler takes each
+ *             event before your callback does, so a callback may read the message. Do not move the
+ *             assembler's block inside a callback: the running call goes on with the block that it
+ *             was given.
  * VERSIONS    Structs that the caller fills begin with their size, a multiple of 8. They only grow
  *             at the end: a member that an older caller lacks has its default, and bytes after the
  *             members that the library knows must be zero (E_CONFIG). A deltawire_event has 64
@@ -997,13 +990,11 @@ deltawire_status deltawire_feed(deltawire_parser *p,
 
 // Ends the stream; afterwards `deltawire_end_of` has the verdict. The call may emit a last event
 // without its blank line, or an unpaired surrogate, so a callback may stop it: call again while the
-// answer is PAUSED. If a callback returned `DELTAWIRE_AGAIN` because the block of an assembler is
-// full, enlarge that block first: otherwise every call answers PAUSED. The call never answers
-// NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
-// answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
-// may answer E_RESUME. Bytes that were not consumed count as cut off, also those that a feed
-// refused with NEED_STORAGE. After OK, further calls answer OK and do nothing. Answers as
-// `deltawire_feed` in all other cases.
+// answer is PAUSED. The call never answers NEED_STORAGE, because the end of a stream adds no bytes
+// to what the block holds. If a feed answered PAUSED and did not consume all bytes, feed the other
+// bytes first: otherwise this call may answer E_RESUME. Bytes that were not consumed count as cut
+// off, also those that a feed refused with NEED_STORAGE. After OK, further calls answer OK and do
+// nothing. Answers as `deltawire_feed` in all other cases.
 deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; otherwise 0.
@@ -1806,9 +1797,9 @@ deltawire_status deltawire_error_field(const deltawire_value *error,
 // An assembler. Its address is that of its block: `(deltawire_message *)mem`.
 typedef struct deltawire_message deltawire_message;
 
-// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and `DELTAWIRE_EV_LIMIT`,
-// `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
+// The kinds that a message is made of, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`,
+// or-ed. They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and
+// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
 #define DELTAWIRE_MESSAGE_EVENTS 329713975232
 
 // How many bytes of an assembler's block its state and tables of the default size take, with room
@@ -1856,29 +1847,62 @@ deltawire_status deltawire_message_move(void *mem,
 // OK, E_NULL, E_ALIGN, E_STATE, E_SMALL, E_RANGE (beyond any memory).
 deltawire_status deltawire_message_resize(deltawire_message *m, size_t mem_len);
 
-// Callbacks that assemble a message: `deltawire_feed(p, data, len, deltawire_message_callbacks(),
-// m, &consumed)`. When the block is full, they return `DELTAWIRE_AGAIN`. The feed then answers
-// PAUSED, and `deltawire_message_is_full` returns 1: move the message to a block of
-// `deltawire_message_need` bytes and resume the feed. The table is static. Your own callbacks may
-// call its functions with the assembler as `user`, and return their results.
-const deltawire_callbacks *deltawire_message_callbacks(void);
+// Reads as `deltawire_feed` does, and adds what is read to the message. `w` may be NULL unless the
+// parser has `DELTAWIRE_CFG_SHARED`; `cbs` may be NULL. The message takes each event before a
+// callback does.
+//
+// NEED_STORAGE: the block of the message is too small if `deltawire_message_is_full` returns 1,
+// otherwise that of the parser. Enlarge it (`deltawire_message_need`, `deltawire_need`), and call
+// again with the bytes from `consumed` on. Begin both together: `deltawire_reset` and
+// `deltawire_message_reset`. The message leaves out what is beyond a limit
+// (`deltawire_message_limit`). Answers as `deltawire_feed_with` and, for `m`, E_NULL, E_ALIGN,
+// E_STATE.
+deltawire_status deltawire_message_feed(deltawire_message *m,
+                                        deltawire_parser *p,
+                                        deltawire_workspace *w,
+                                        const void *data,
+                                        size_t len,
+                                        const deltawire_callbacks *cbs,
+                                        void *user,
+                                        size_t *consumed);
 
-// Returns 1 if the last event did not fit into the block; 0 if it did, or if `m` is not an
-// assembler.
+// Ends the stream as `deltawire_finish` does, and adds its last events to the message. Answers as
+// `deltawire_message_feed`, NEED_STORAGE only for the message.
+deltawire_status deltawire_message_finish(deltawire_message *m,
+                                          deltawire_parser *p,
+                                          deltawire_workspace *w,
+                                          const deltawire_callbacks *cbs,
+                                          void *user);
+
+// Reads as `deltawire_batch` does, and adds what is read to the message, whichever kinds the array
+// has (`events` of the config). `w` may be NULL unless the parser has `DELTAWIRE_CFG_SHARED`.
+// NEED_STORAGE is as in `deltawire_message_feed`: process the events first. Answers as
+// `deltawire_batch_with` and, for `m`, E_NULL, E_ALIGN, E_STATE.
+deltawire_status deltawire_message_batch(deltawire_message *m,
+                                         deltawire_parser *p,
+                                         deltawire_workspace *w,
+                                         const void *data,
+                                         size_t len,
+                                         deltawire_event *events,
+                                         size_t cap,
+                                         void *scratch,
+                                         size_t scratch_len,
+                                         deltawire_batch_result *out);
+
+// Ends the stream as `deltawire_batch_finish` does, and adds its last events to the message.
+// Answers as `deltawire_message_batch`, NEED_STORAGE only for the message.
+deltawire_status deltawire_message_batch_finish(deltawire_message *m,
+                                                deltawire_parser *p,
+                                                deltawire_workspace *w,
+                                                deltawire_event *events,
+                                                size_t cap,
+                                                void *scratch,
+                                                size_t scratch_len,
+                                                deltawire_batch_result *out);
+
+// Returns 1 if the last event did not fit into the block of the message; 0 if it did, or if `m` is
+// not an assembler.
 uint32_t deltawire_message_is_full(const deltawire_message *m);
-
-// Adds the `n` events of a batch; `data` and `scratch` are those of the batch. The parser's config
-// must have all of `DELTAWIRE_MESSAGE_EVENTS` in `events`: the message lacks the kinds that it does
-// not have. The function skips kinds that a message does not need. `*taken`, unless NULL, is
-// written on every path: how many events were added. After NEED_STORAGE, move the message, and call
-// again with the events that were not added. The function leaves out events beyond a limit
-// (`deltawire_message_limit`). Answers OK, NEED_STORAGE, E_NULL, E_ALIGN, E_STATE, E_RANGE (`n`).
-deltawire_status deltawire_message_add(deltawire_message *m,
-                                       const deltawire_event *events,
-                                       size_t n,
-                                       const void *data,
-                                       const void *scratch,
-                                       size_t *taken);
 
 // How many choices the message has; 0 if `m` is not an assembler.
 uint32_t deltawire_message_choices(const deltawire_message *m);

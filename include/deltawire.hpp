@@ -47,11 +47,10 @@
 //                 while (parser.finish(handler) == deltawire::status::paused)
 //                     if (thrown) recover(std::exchange(thrown, nullptr));
 //
-//             `recover` removes the cause or rethrows; otherwise the loop never ends. If the method already added the
-//             text to an assembler, return flow::pause instead of flow::again: the parser does not repeat the call
-//             then, and the assembler does not get the text twice. An exception that leaves a loop over a batch leaves
-//             the batch unread, and `end()` is not complete until a loop over the same range has read the other
-//             events. A batch of a parser that was aborted has no events; `last_status()` is status::aborted.
+//             `recover` removes the cause or rethrows; otherwise the loop never ends. An exception that leaves a loop
+//             over a batch leaves the batch unread, and `end()` is not complete until a loop over the same range has
+//             read the other events. A batch of a parser that was aborted has no events; `last_status()` is
+//             status::aborted.
 //
 //             Functions marked noexcept do not throw. Compiled without exceptions, misuse calls std::terminate, and
 //             handlers stop with flow::abort.
@@ -1385,6 +1384,131 @@ callbacks() -> callbacks<>;
 #undef DELTAWIRE_DETAIL_EACH
 
 // ---------------------------------------------------------------------------------------------------------------------
+// The assembler
+
+/// How an assembler behaves. Change the members that should differ from the defaults.
+struct assembler_config {
+    /// The largest block, in bytes; 0 is 64 MiB. A call that needs more throws status::need_storage.
+    std::size_t max_bytes = 0;
+    /// As in the parser's `config`: set both to the same numbers, so that both have room for the same choices and tool
+    /// calls.
+    std::uint32_t max_choices = 0;
+    std::uint32_t max_tool_calls = 0;
+};
+
+/// The whole message of a stream, in a block of its own: `parser.feed(message, data)` fills it. The message takes each
+/// event before a handler does, so a handler may read it.
+class assembler {
+public:
+    assembler() : assembler(assembler_config()) {}
+    explicit assembler(const assembler_config &how)
+        : max_(detail::block_len(how.max_bytes == 0 ? std::size_t{64} << 20 : how.max_bytes)) {
+        deltawire_config c = DELTAWIRE_CONFIG_INIT;
+        c.max_choices = how.max_choices;
+        c.max_tool_calls = how.max_tool_calls;
+        const std::size_t size = deltawire_message_size(&c, 1024);
+        if (size == 0) detail::fail(status::config);
+        len_ = detail::block_len(size);
+        block_ = detail::make_block(len_);
+        detail::checked(deltawire_message_init(block_.get(), len_, &c, nullptr));
+    }
+    assembler(assembler &&other) noexcept { swap(other); }
+    assembler &operator=(assembler &&other) noexcept {
+        assembler taken(std::move(other));
+        swap(taken);
+        return *this;
+    }
+    assembler(const assembler &) = delete;
+    assembler &operator=(const assembler &) = delete;
+    ~assembler() = default;
+
+    void swap(assembler &other) noexcept {
+        std::swap(block_, other.block_);
+        std::swap(len_, other.len_);
+        std::swap(max_, other.max_);
+    }
+    friend void swap(assembler &a, assembler &b) noexcept { a.swap(b); }
+
+    /// An assembler with the same message.
+    assembler clone() const {
+        assembler copy{nullptr};
+        copy.block_ = detail::make_block(len_);
+        copy.len_ = len_;
+        copy.max_ = max_;
+        detail::checked(deltawire_message_move(copy.block_.get(), len_, native(), nullptr));
+        return copy;
+    }
+    /// Begins a new message. The block keeps its size.
+    void reset() { detail::checked(deltawire_message_reset(native())); }
+
+    /// How many choices the message has.
+    std::uint32_t choices() const noexcept { return deltawire_message_choices(native()); }
+    /// The index of the `n`th choice; choices are in ascending order of their indexes.
+    std::optional<std::uint32_t> choice_index(std::uint32_t n) const {
+        std::uint32_t index = 0;
+        if (detail::checked(deltawire_message_choice_index(native(), n, &index)) == status::absent) return std::nullopt;
+        return index;
+    }
+    /// How many tool calls the choice with this index has.
+    std::uint32_t calls(std::uint32_t choice = 0) const noexcept { return deltawire_message_calls(native(), choice); }
+    /// Why the assembler first left something out of the message; empty if it left out nothing.
+    std::optional<deltawire::limit> limit() const noexcept {
+        const std::uint32_t which = deltawire_message_limit(native());
+        return which == 0 ? std::nullopt : std::optional<deltawire::limit>(static_cast<deltawire::limit>(which));
+    }
+    /// A text of the message. `choice` is the index of a choice, `call` the position of a call among its calls. Reads
+    /// the log once.
+    std::optional<std::string> text(message_field field, std::uint32_t choice = 0, std::uint32_t call = 0) const {
+        return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
+            return deltawire_message_text(native(), static_cast<std::uint32_t>(field), choice, call, buf, cap, need);
+        });
+    }
+    /// A member that has no `message_field`, such as a provider's `citations`, as raw JSON: the last value that was
+    /// not null. `which`: `DELTAWIRE_OWNER_*`; `choice` and `call` as in `text`.
+    std::optional<std::string> member(std::string_view name, std::uint32_t which = DELTAWIRE_OWNER_CHUNK,
+                                      std::uint32_t choice = 0, std::uint32_t call = 0) const {
+        return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
+            return deltawire_message_member(native(), which, choice, call, name.data(), name.size(), buf, cap, need);
+        });
+    }
+    /// The whole message as JSON: a `chat.completion`, as the API sends it without streaming. `extended` includes the
+    /// members that only gateways and providers send.
+    std::string json(bool extended = false) const {
+        const std::uint32_t flags = extended ? std::uint32_t{DELTAWIRE_JSON_EXTENDED} : 0U;
+        std::optional<std::string> text = detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
+            return deltawire_message_json(native(), flags, buf, cap, need);
+        });
+        return text ? std::move(*text) : std::string();
+    }
+
+    /// The assembler of the C interface; NULL if this object was moved from.
+    deltawire_message *native() noexcept { return reinterpret_cast<deltawire_message *>(block_.get()); }
+    const deltawire_message *native() const noexcept {
+        return reinterpret_cast<const deltawire_message *>(block_.get());
+    }
+
+private:
+    friend class parser;
+    explicit assembler(std::nullptr_t) noexcept {}
+
+    void grow() {
+        const std::size_t need = deltawire_message_need(native());
+        if (need == 0) detail::fail(status::null);
+        // The library asks for more than it needs now. Above `max_` the block gets exactly that size.
+        if (len_ >= max_) detail::fail(status::need_storage);
+        const std::size_t len = detail::block_len(need < max_ ? need : max_);
+        detail::block next = detail::make_block(len);
+        detail::checked(deltawire_message_move(next.get(), len, native(), nullptr));
+        block_ = std::move(next);
+        len_ = len;
+    }
+
+    detail::block block_ = {};
+    std::size_t len_ = 0;
+    std::size_t max_ = 0;
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
 // The parser
 
 /// The event mask of these kinds, for `config::events`.
@@ -1418,7 +1542,7 @@ struct config {
     /// Quirks that are errors: `feed` and `batch` stop with status::strict.
     quirk_set errors = {};
     /// The kinds that a batch emits, made with `mask_of`; 0 is every kind except frames, payloads, meta, annotations,
-    /// signatures, media and native parts. An assembler needs `DELTAWIRE_MESSAGE_EVENTS`.
+    /// signatures, media and native parts.
     std::uint64_t events = 0;
     /// The most events that a batch reads with one call of the library.
     std::size_t batch_events = 64;
@@ -1690,29 +1814,48 @@ public:
     /// result: after an exception or flow::abort of a handler, the parser reads nothing more.
     template <class H>
     [[nodiscard]] result feed(std::string_view data, H &&handler) {
-        return feed_by(data, handler, [this](auto... rest) { return deltawire_feed(native(), rest...); });
+        return feed_by(data, handler, nullptr, [this](auto... rest) { return deltawire_feed(native(), rest...); });
     }
     /// As above, for a parser with `config::shared`. Each call may take another workspace. The handler may feed other
     /// parsers with other workspaces, but not with this one, which throws status::reentrant.
     template <class H>
     [[nodiscard]] result feed(workspace &with, std::string_view data, H &&handler) {
-        return feed_by(data, handler,
+        return feed_by(data, handler, nullptr,
                        [&](auto... rest) { return deltawire_feed_with(native(), with.native(), rest...); });
     }
+    /// As above, and adds what is read to `message`, which grows as needed. `with` is for a parser with
+    /// `config::shared`. If the message reaches its `max_bytes`, the call throws status::need_storage: feed the data
+    /// again without the message to read on, or reset both.
+    template <class H>
+    [[nodiscard]] result feed(assembler &message, std::string_view data, H &&handler, workspace *with = nullptr) {
+        return feed_by(data, handler, &message, [&](auto... rest) {
+            return deltawire_message_feed(message.native(), native(), native(with), rest...);
+        });
+    }
+    [[nodiscard]] result feed(assembler &message, std::string_view data) { return feed(message, data, discard{}); }
     /// Ends the stream, which may emit last events. Call again while the result is paused. Then `end()` has the
     /// verdict.
     template <class H>
     [[nodiscard]] status finish(H &&handler) {
-        return finish_by(handler, [this](auto... rest) { return deltawire_finish(native(), rest...); });
+        return finish_by(handler, nullptr, [this](auto... rest) { return deltawire_finish(native(), rest...); });
     }
     /// As above, of a parser with `config::shared`.
     template <class H>
     [[nodiscard]] status finish(workspace &with, H &&handler) {
-        return finish_by(handler, [&](auto... rest) { return deltawire_finish_with(native(), with.native(), rest...); });
+        return finish_by(handler, nullptr,
+                         [&](auto... rest) { return deltawire_finish_with(native(), with.native(), rest...); });
+    }
+    /// As above, and adds the last events to `message`.
+    template <class H>
+    [[nodiscard]] status finish(assembler &message, H &&handler, workspace *with = nullptr) {
+        return finish_by(handler, &message, [&](auto... rest) {
+            return deltawire_message_finish(message.native(), native(), native(with), rest...);
+        });
     }
     /// As above, without a handler.
     [[nodiscard]] status finish() { return finish(discard{}); }
     [[nodiscard]] status finish(workspace &with) { return finish(with, discard{}); }
+    [[nodiscard]] status finish(assembler &message) { return finish(message, discard{}); }
 
     /// The events of `data`, for a range-for: `for (const deltawire::event &e : parser.batch(data))`. The range calls
     /// the library once for every `config::batch_events` events, and allocates the memory that it needs. Texts may be
@@ -1732,19 +1875,23 @@ public:
     [[nodiscard]] batch_range batch(std::string_view data) &;
     /// As above, for a parser with `config::shared`. The workspace must stay in place while the range exists.
     [[nodiscard]] batch_range batch(workspace &with, std::string_view data) &;
+    /// As above, and adds what is read to `message`, which must stay in place, too. `config::events` does not matter to
+    /// the message.
+    [[nodiscard]] batch_range batch(assembler &message, std::string_view data, workspace *with = nullptr) &;
     /// Deleted, because a temporary string is destroyed before the loop begins.
     template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
     batch_range batch(S &&data) & = delete;
-    template <class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
-    batch_range batch(workspace &with, S &&data) & = delete;
+    template <class With, class S, std::enable_if_t<std::is_same_v<std::remove_cv_t<S>, std::string>, int> = 0>
+    batch_range batch(With &with, S &&data) & = delete;
     /// The events at the end of the stream; see `finish`.
     [[nodiscard]] batch_range batch_finish() &;
     [[nodiscard]] batch_range batch_finish(workspace &with) &;
+    [[nodiscard]] batch_range batch_finish(assembler &message, workspace *with = nullptr) &;
     /// Deleted, because a temporary parser is destroyed before the loop begins.
-    batch_range batch(std::string_view data) && = delete;
-    batch_range batch_finish() && = delete;
-    batch_range batch(workspace &with, std::string_view data) && = delete;
-    batch_range batch_finish(workspace &with) && = delete;
+    template <class... Given>
+    batch_range batch(Given &&...given) && = delete;
+    template <class... Given>
+    batch_range batch_finish(Given &&...given) && = delete;
 
     /// Direct reading (`config::read_len`): returns where to write the next bytes. Then `commit` them, and call `feed`
     /// or `batch` without data until the status is ok. The memory is valid until the next call.
@@ -1857,15 +2004,17 @@ private:
     explicit parser(std::nullptr_t) noexcept {}
 
     char *bytes() noexcept { return reinterpret_cast<char *>(block_.get()); }
+    static deltawire_workspace *native(workspace *with) noexcept { return with == nullptr ? nullptr : with->native(); }
 
     /// Throws if a batch was left before its last event.
     void require_read() const {
         if (unread_ != 0) detail::fail(status::resume);
     }
 
-    /// Feeds with `call`, a function of C without its leading arguments: it takes the data and everything after it.
+    /// Feeds with `call`, a function of C without its leading arguments: it takes the data and everything after it. It
+    /// fills `message`, unless that is null.
     template <class H, class Call>
-    result feed_by(std::string_view data, H &handler, Call call) {
+    result feed_by(std::string_view data, H &handler, assembler *message, Call call) {
         require_read();
         detail::invocation<H> in{std::addressof(handler), nullptr};
         std::size_t consumed = 0;
@@ -1874,23 +2023,23 @@ private:
             const deltawire_status s =
                 call(data.data() + consumed, data.size() - consumed, &detail::table<H>::value, &in, &took);
             consumed += took;
-            if (!settle(s, in.thrown)) return result{status_, consumed};
+            if (!settle(s, in.thrown, message)) return result{status_, consumed};
         }
     }
     /// Finishes with `call`, which takes the callbacks and `user`.
     template <class H, class Call>
-    status finish_by(H &handler, Call call) {
+    status finish_by(H &handler, assembler *message, Call call) {
         require_read();
         detail::invocation<H> in{std::addressof(handler), nullptr};
         for (;;) {
             const deltawire_status s = call(&detail::table<H>::value, &in);
-            if (!settle(s, in.thrown)) return status_;
+            if (!settle(s, in.thrown, message)) return status_;
         }
     }
 
-    /// Handles the status of a call with a handler. Returns true if the block is larger now, and the call must be
+    /// Handles the status of a call with a handler. Returns true if a block is larger now, and the call must be
     /// repeated.
-    bool settle(deltawire_status s, std::exception_ptr &thrown) {
+    bool settle(deltawire_status s, std::exception_ptr &thrown, assembler *message) {
 #if DELTAWIRE_DETAIL_EXCEPTIONS
         if (thrown != nullptr) {
             status_ = static_cast<status>(s);
@@ -1900,11 +2049,19 @@ private:
         (void)thrown;
 #endif
         if (s == DELTAWIRE_NEED_STORAGE) {
-            move_to(deltawire_need(native()));
+            enlarge(message);
             return true;
         }
         status_ = detail::checked(s);
         return false;
+    }
+    /// After NEED_STORAGE: enlarges the block of the message, if that is full, or that of the parser.
+    void enlarge(assembler *message) {
+        if (message != nullptr && deltawire_message_is_full(message->native()) != 0) {
+            message->grow();
+        } else {
+            move_to(deltawire_need(native()));
+        }
     }
     void move_to(std::size_t need) {
         if (need == 0) detail::fail(native() == nullptr ? status::null : status::reentrant);
@@ -1995,31 +2152,13 @@ public:
 
 private:
     friend class parser;
-    /// The C function that reads more events. A pointer, so that a program links only the functions that it uses.
-    using reader = deltawire_status (*)(batch_range &, deltawire_batch_result *);
+    /// The C function that reads more events, with the memory for them. A pointer, so that a program links only the
+    /// functions that it uses.
+    using reader = deltawire_status (*)(batch_range &, deltawire_event *, std::size_t, void *, std::size_t,
+                                        deltawire_batch_result *);
 
-    batch_range(parser &p, std::string_view data, reader by, workspace *with = nullptr) noexcept
-        : parser_(&p), data_(data), read_(by), workspace_(with) {}
-
-    static deltawire_status read(batch_range &b, deltawire_batch_result *out) {
-        parser &p = *b.parser_;
-        return deltawire_batch(p.native(), b.data_.data(), b.data_.size(), p.events_.get(), p.events_cap_,
-                               p.scratch_.get(), p.scratch_len_, out);
-    }
-    static deltawire_status read_with(batch_range &b, deltawire_batch_result *out) {
-        parser &p = *b.parser_;
-        return deltawire_batch_with(p.native(), b.workspace_->native(), b.data_.data(), b.data_.size(), p.events_.get(),
-                                    p.events_cap_, p.scratch_.get(), p.scratch_len_, out);
-    }
-    static deltawire_status finish(batch_range &b, deltawire_batch_result *out) {
-        parser &p = *b.parser_;
-        return deltawire_batch_finish(p.native(), p.events_.get(), p.events_cap_, p.scratch_.get(), p.scratch_len_, out);
-    }
-    static deltawire_status finish_with(batch_range &b, deltawire_batch_result *out) {
-        parser &p = *b.parser_;
-        return deltawire_batch_finish_with(p.native(), b.workspace_->native(), p.events_.get(), p.events_cap_,
-                                           p.scratch_.get(), p.scratch_len_, out);
-    }
+    batch_range(parser &p, std::string_view data, reader by, workspace *with, assembler *message) noexcept
+        : parser_(&p), data_(data), read_(by), workspace_(with), message_(message) {}
 
     bool over() const noexcept { return index_ >= count_; }
 
@@ -2050,14 +2189,14 @@ private:
         parser_->unread_ = 0;
         parser &p = *parser_;
         for (;;) {
-            if (status_ == DELTAWIRE_NEED_STORAGE) p.move_to(deltawire_need(p.native()));
+            if (status_ == DELTAWIRE_NEED_STORAGE) p.enlarge(message_);
             if (p.events_ == nullptr) p.events_.reset(new deltawire_event[p.events_cap_]);
             if (p.scratch_ == nullptr || need_ > p.scratch_len_) {
                 p.scratch_len_ = need_ > p.scratch_len_ ? need_ : p.scratch_len_;
                 p.scratch_.reset(new char[p.scratch_len_]);
             }
             deltawire_batch_result out = {};
-            status_ = read_(*this, &out);
+            status_ = read_(*this, p.events_.get(), p.events_cap_, p.scratch_.get(), p.scratch_len_, &out);
             p.status_ = detail::checked(status_);
             const std::size_t took = out.consumed;
             // In direct reading there is no data: texts lie in the scratch or in the block.
@@ -2081,6 +2220,7 @@ private:
     std::string_view data_;
     reader read_;
     workspace *workspace_;
+    assembler *message_;
     bool last_ = false;
     deltawire_status status_ = DELTAWIRE_OK;
     std::size_t consumed_ = 0;
@@ -2091,209 +2231,45 @@ private:
     event current_;
 };
 
-inline batch_range parser::batch(std::string_view data) & { return batch_range(*this, data, batch_range::read); }
+inline batch_range parser::batch(std::string_view data) & {
+    const auto read = [](batch_range &b, auto... memory) {
+        return deltawire_batch(b.parser_->native(), b.data_.data(), b.data_.size(), memory...);
+    };
+    return batch_range(*this, data, read, nullptr, nullptr);
+}
 inline batch_range parser::batch(workspace &with, std::string_view data) & {
-    return batch_range(*this, data, batch_range::read_with, &with);
+    const auto read = [](batch_range &b, auto... memory) {
+        parser &p = *b.parser_;
+        return deltawire_batch_with(p.native(), b.workspace_->native(), b.data_.data(), b.data_.size(), memory...);
+    };
+    return batch_range(*this, data, read, &with, nullptr);
 }
-inline batch_range parser::batch_finish() & { return batch_range(*this, {}, batch_range::finish); }
+inline batch_range parser::batch(assembler &message, std::string_view data, workspace *with) & {
+    const auto read = [](batch_range &b, auto... memory) {
+        return deltawire_message_batch(b.message_->native(), b.parser_->native(), native(b.workspace_), b.data_.data(),
+                                       b.data_.size(), memory...);
+    };
+    return batch_range(*this, data, read, with, &message);
+}
+inline batch_range parser::batch_finish() & {
+    const auto read = [](batch_range &b, auto... memory) {
+        return deltawire_batch_finish(b.parser_->native(), memory...);
+    };
+    return batch_range(*this, {}, read, nullptr, nullptr);
+}
 inline batch_range parser::batch_finish(workspace &with) & {
-    return batch_range(*this, {}, batch_range::finish_with, &with);
+    const auto read = [](batch_range &b, auto... memory) {
+        return deltawire_batch_finish_with(b.parser_->native(), b.workspace_->native(), memory...);
+    };
+    return batch_range(*this, {}, read, &with, nullptr);
 }
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The assembler
-
-/// How an assembler behaves. Change the members that should differ from the defaults.
-struct assembler_config {
-    /// The largest block, in bytes; 0 is 64 MiB. Adding an event that needs more throws status::need_storage, and
-    /// leaves it out.
-    std::size_t max_bytes = 0;
-    /// As in the parser's `config`: set both to the same numbers, so that both have room for the same choices and tool
-    /// calls.
-    std::uint32_t max_choices = 0;
-    std::uint32_t max_tool_calls = 0;
-};
-
-/// Assembles the whole message, in a block of its own. It is a handler: `parser.feed(data, assembler)`. To combine it
-/// with a handler of your own, derive from `assembler`, and let each method that you redefine first call the base
-/// class's: docs/languages.md has the program.
-class assembler {
-public:
-    assembler() : assembler(assembler_config()) {}
-    explicit assembler(const assembler_config &how)
-        : max_(detail::block_len(how.max_bytes == 0 ? std::size_t{64} << 20 : how.max_bytes)) {
-        deltawire_config c = DELTAWIRE_CONFIG_INIT;
-        c.max_choices = how.max_choices;
-        c.max_tool_calls = how.max_tool_calls;
-        const std::size_t size = deltawire_message_size(&c, 1024);
-        if (size == 0) detail::fail(status::config);
-        len_ = detail::block_len(size);
-        block_ = detail::make_block(len_);
-        detail::checked(deltawire_message_init(block_.get(), len_, &c, nullptr));
-    }
-    assembler(assembler &&other) noexcept { swap(other); }
-    assembler &operator=(assembler &&other) noexcept {
-        assembler taken(std::move(other));
-        swap(taken);
-        return *this;
-    }
-    assembler(const assembler &) = delete;
-    assembler &operator=(const assembler &) = delete;
-    ~assembler() = default;
-
-    void swap(assembler &other) noexcept {
-        std::swap(block_, other.block_);
-        std::swap(len_, other.len_);
-        std::swap(max_, other.max_);
-    }
-    friend void swap(assembler &a, assembler &b) noexcept { a.swap(b); }
-
-    /// An assembler with the same message.
-    assembler clone() const {
-        assembler copy{nullptr};
-        copy.block_ = detail::make_block(len_);
-        copy.len_ = len_;
-        copy.max_ = max_;
-        detail::checked(deltawire_message_move(copy.block_.get(), len_, native(), nullptr));
-        return copy;
-    }
-    /// Begins a new message. The block keeps its size.
-    void reset() { detail::checked(deltawire_message_reset(native())); }
-
-    /// Adds an event of a batch. If this throws, nothing of the event was added. The parser's `config::events` must
-    /// have all of `DELTAWIRE_MESSAGE_EVENTS`; the assembler skips other kinds.
-    void add(const event &e) {
-        while (detail::checked(deltawire_message_add(native(), &e.native(), 1, e.data(), e.scratch(), nullptr)) ==
-               status::need_storage) {
-            grow();
-        }
-    }
-
-    void on_chunk(const at &where, chunk_view) {
-        take([&](const deltawire_callbacks &c) { return c.on_chunk(native(), &where.native()); });
-    }
-    void on_limit(const at &where) {
-        take([&](const deltawire_callbacks &c) { return c.on_limit(native(), &where.native()); });
-    }
-    void on_tool_call(const at &where, const tool_call &call) {
-        take([&](const deltawire_callbacks &c) {
-            return c.on_tool_call(native(), &where.native(), &call.id.native(), &call.type.native());
-        });
-    }
-#define DELTAWIRE_DETAIL_TEXT(NAME)                                                       \
-    void on_##NAME(const at &where, std::string_view text) {                              \
-        take([&](const deltawire_callbacks &c) {                                          \
-            return c.on_##NAME(native(), &where.native(), text.data(), text.size());      \
-        });                                                                               \
-    }
-#define DELTAWIRE_DETAIL_VALUE(NAME)                                                      \
-    void on_##NAME(const at &where, const value &json) {                                  \
-        take([&](const deltawire_callbacks &c) {                                          \
-            return c.on_##NAME(native(), &where.native(), &json.native());                \
-        });                                                                               \
-    }
-#define DELTAWIRE_DETAIL_ERROR(NAME)                                                      \
-    void on_##NAME(const at &where, const error_info &error) {                            \
-        take([&](const deltawire_callbacks &c) {                                          \
-            return c.on_##NAME(native(), &where.native(), &error.raw().native());         \
-        });                                                                               \
-    }
-    DELTAWIRE_DETAIL_TEXT(role)
-    DELTAWIRE_DETAIL_TEXT(content)
-    DELTAWIRE_DETAIL_TEXT(reasoning)
-    DELTAWIRE_DETAIL_TEXT(refusal)
-    DELTAWIRE_DETAIL_TEXT(tool_name)
-    DELTAWIRE_DETAIL_TEXT(tool_arguments)
-    DELTAWIRE_DETAIL_TEXT(function_name)
-    DELTAWIRE_DETAIL_TEXT(function_arguments)
-    DELTAWIRE_DETAIL_TEXT(finish)
-    DELTAWIRE_DETAIL_TEXT(meta)
-    DELTAWIRE_DETAIL_VALUE(audio)
-    DELTAWIRE_DETAIL_VALUE(logprobs)
-    DELTAWIRE_DETAIL_VALUE(usage)
-    DELTAWIRE_DETAIL_VALUE(annotations)
-    DELTAWIRE_DETAIL_TEXT(signature)
-    DELTAWIRE_DETAIL_VALUE(media)
-    DELTAWIRE_DETAIL_VALUE(native)
-    DELTAWIRE_DETAIL_ERROR(choice_error)
-    DELTAWIRE_DETAIL_ERROR(error)
-#undef DELTAWIRE_DETAIL_TEXT
-#undef DELTAWIRE_DETAIL_VALUE
-#undef DELTAWIRE_DETAIL_ERROR
-
-    /// How many choices the message has.
-    std::uint32_t choices() const noexcept { return deltawire_message_choices(native()); }
-    /// The index of the `n`th choice; choices are in ascending order of their indexes.
-    std::optional<std::uint32_t> choice_index(std::uint32_t n) const {
-        std::uint32_t index = 0;
-        if (detail::checked(deltawire_message_choice_index(native(), n, &index)) == status::absent) return std::nullopt;
-        return index;
-    }
-    /// How many tool calls the choice with this index has.
-    std::uint32_t calls(std::uint32_t choice = 0) const noexcept { return deltawire_message_calls(native(), choice); }
-    /// Why the assembler first left something out of the message; empty if it left out nothing.
-    std::optional<deltawire::limit> limit() const noexcept {
-        const std::uint32_t which = deltawire_message_limit(native());
-        return which == 0 ? std::nullopt : std::optional<deltawire::limit>(static_cast<deltawire::limit>(which));
-    }
-    /// A text of the message. `choice` is the index of a choice, `call` the position of a call among its calls. Reads
-    /// the log once.
-    std::optional<std::string> text(message_field field, std::uint32_t choice = 0, std::uint32_t call = 0) const {
-        return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
-            return deltawire_message_text(native(), static_cast<std::uint32_t>(field), choice, call, buf, cap, need);
-        });
-    }
-    /// A member that has no `message_field`, such as a provider's `citations`, as raw JSON: the last value that was
-    /// not null. `which`: `DELTAWIRE_OWNER_*`; `choice` and `call` as in `text`.
-    std::optional<std::string> member(std::string_view name, std::uint32_t which = DELTAWIRE_OWNER_CHUNK,
-                                      std::uint32_t choice = 0, std::uint32_t call = 0) const {
-        return detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
-            return deltawire_message_member(native(), which, choice, call, name.data(), name.size(), buf, cap, need);
-        });
-    }
-    /// The whole message as JSON: a `chat.completion`, as the API sends it without streaming. `extended` includes the
-    /// members that only gateways and providers send.
-    std::string json(bool extended = false) const {
-        const std::uint32_t flags = extended ? std::uint32_t{DELTAWIRE_JSON_EXTENDED} : 0U;
-        std::optional<std::string> text = detail::text_of([&](char *buf, std::size_t cap, std::size_t *need) {
-            return deltawire_message_json(native(), flags, buf, cap, need);
-        });
-        return text ? std::move(*text) : std::string();
-    }
-
-    /// The assembler of the C interface; NULL if this object was moved from.
-    deltawire_message *native() noexcept { return reinterpret_cast<deltawire_message *>(block_.get()); }
-    const deltawire_message *native() const noexcept {
-        return reinterpret_cast<const deltawire_message *>(block_.get());
-    }
-
-private:
-    explicit assembler(std::nullptr_t) noexcept {}
-
-    template <class Call>
-    void take(Call call) {
-        const deltawire_callbacks &callbacks = *deltawire_message_callbacks();
-        std::int32_t answer;
-        while ((answer = call(callbacks)) == DELTAWIRE_AGAIN) grow();
-        detail::checked(answer);
-    }
-
-    void grow() {
-        const std::size_t need = deltawire_message_need(native());
-        if (need == 0) detail::fail(status::null);
-        // The library asks for more than it needs now. Above `max_` the block gets exactly that size.
-        if (len_ >= max_) detail::fail(status::need_storage);
-        const std::size_t len = detail::block_len(need < max_ ? need : max_);
-        detail::block next = detail::make_block(len);
-        detail::checked(deltawire_message_move(next.get(), len, native(), nullptr));
-        block_ = std::move(next);
-        len_ = len;
-    }
-
-    detail::block block_ = {};
-    std::size_t len_ = 0;
-    std::size_t max_ = 0;
-};
+inline batch_range parser::batch_finish(assembler &message, workspace *with) & {
+    const auto read = [](batch_range &b, auto... memory) {
+        return deltawire_message_batch_finish(b.message_->native(), b.parser_->native(), native(b.workspace_),
+                                              memory...);
+    };
+    return batch_range(*this, {}, read, with, &message);
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // The writer

@@ -275,7 +275,7 @@ void *bench_capi_message_new(size_t room) {
     deltawire_config config = DELTAWIRE_CONFIG_INIT;
     void *block = aligned_alloc(64, (len + 63) / 64 * 64);
     if (!r || !block || deltawire_message_init(block, len, NULL, &r->message) != DELTAWIRE_OK) abort();
-    config.events = DELTAWIRE_MESSAGE_EVENTS;
+    config.events = DELTAWIRE_MASK(DELTAWIRE_EV_CONTENT) | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_ARGUMENTS);
     r->parser = make(&config, room);
     return r;
 }
@@ -307,7 +307,7 @@ static void message_texts(const deltawire_message *m, struct sink *s) {
     }
 }
 
-/* Fed by callbacks. */
+/* Fed without callbacks. */
 void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice, struct sink *s) {
     struct message_reader *r = (struct message_reader *)self;
     size_t at, n;
@@ -315,8 +315,7 @@ void bench_capi_message(void *self, const char *bytes, size_t len, size_t slice,
     if (deltawire_message_reset(r->message) != DELTAWIRE_OK) abort();
     for (at = 0; at < len; at += n) {
         n = len - at < slice ? len - at : slice;
-        if (deltawire_feed(r->parser, bytes + at, n, deltawire_message_callbacks(), r->message, NULL) != DELTAWIRE_OK)
-            abort();
+        if (deltawire_message_feed(r->message, r->parser, NULL, bytes + at, n, NULL, NULL, NULL) != DELTAWIRE_OK) abort();
     }
     message_texts(r->message, s);
 }
@@ -334,10 +333,9 @@ void bench_capi_message_batch(void *self, const char *bytes, size_t len, size_t 
         left = n = len - at < slice ? len - at : slice;
         do {
             deltawire_batch_result result;
-            status = deltawire_batch(r->parser, data, left, r->events, 64, r->scratch, sizeof r->scratch, &result);
+            status = deltawire_message_batch(r->message, r->parser, NULL, data, left, r->events, 64, r->scratch,
+                                             sizeof r->scratch, &result);
             if (status < DELTAWIRE_OK) abort();
-            if (deltawire_message_add(r->message, r->events, result.events, data, r->scratch, NULL) != DELTAWIRE_OK)
-                abort();
             data += result.consumed;
             left -= result.consumed;
         } while (status != DELTAWIRE_OK);

@@ -7,41 +7,11 @@
 #include <string.h>
 #include "deltawire.h"
 
-/* A block is Go memory. These functions take it as void *, so that Go passes an unsafe.Pointer, which keeps the block alive
- * during the call. */
-static inline deltawire_status bridge_reset(void *p) { return deltawire_reset((deltawire_parser *)p); }
-static inline deltawire_status bridge_move(void *mem, size_t len, const void *p) {
-    return deltawire_move(mem, len, (const deltawire_parser *)p, NULL);
-}
-static inline size_t bridge_need(const void *p) { return deltawire_need((const deltawire_parser *)p); }
-static inline deltawire_status bridge_batch(void *p, const void *data, size_t len, deltawire_event *events, size_t cap,
-                                            void *scratch, size_t scratch_len, deltawire_batch_result *out) {
-    return deltawire_batch((deltawire_parser *)p, data, len, events, cap, scratch, scratch_len, out);
-}
-static inline deltawire_status bridge_batch_finish(void *p, deltawire_event *events, size_t cap, void *scratch,
-                                                   size_t scratch_len, deltawire_batch_result *out) {
-    return deltawire_batch_finish((deltawire_parser *)p, events, cap, scratch, scratch_len, out);
-}
-static inline deltawire_status bridge_batch_with(void *p, void *w, const void *data, size_t len, deltawire_event *events,
-                                                 size_t cap, void *scratch, size_t scratch_len,
-                                                 deltawire_batch_result *out) {
-    return deltawire_batch_with((deltawire_parser *)p, (deltawire_workspace *)w, data, len, events, cap, scratch,
-                                scratch_len, out);
-}
-static inline deltawire_status bridge_batch_finish_with(void *p, void *w, deltawire_event *events, size_t cap,
-                                                        void *scratch, size_t scratch_len, deltawire_batch_result *out) {
-    return deltawire_batch_finish_with((deltawire_parser *)p, (deltawire_workspace *)w, events, cap, scratch, scratch_len,
-                                       out);
-}
-static inline deltawire_status bridge_workspace_clear(void *w) {
-    return deltawire_workspace_clear((deltawire_workspace *)w);
-}
-static inline deltawire_status bridge_end_of(const void *p, deltawire_end *out) {
-    return deltawire_end_of((const deltawire_parser *)p, out);
-}
-static inline deltawire_status bridge_last_usage(const void *p, deltawire_usage *out) {
-    return deltawire_last_usage((const deltawire_parser *)p, out);
-}
+/* A block is Go memory. These types are complete here, because in Go a pointer to an incomplete type keeps no memory alive. */
+struct deltawire_parser { uint64_t first; };
+struct deltawire_workspace { uint64_t first; };
+struct deltawire_message { uint64_t first; };
+struct deltawire_writer { uint64_t first; };
 
 /* A meter without pointers: its texts follow each other in `texts`, the names of calls last. */
 enum { BRIDGE_METER_TEXTS = 5 + DELTAWIRE_METER_NAMES };
@@ -56,9 +26,9 @@ typedef struct {
 } bridge_meter;
 
 /* Answers E_SMALL if the texts are longer than the header says. */
-static inline deltawire_status bridge_meter_of(const void *p, bridge_meter *out) {
+static inline deltawire_status bridge_meter_of(const deltawire_parser *p, bridge_meter *out) {
     deltawire_meter m = DELTAWIRE_METER_INIT;
-    deltawire_status status = deltawire_meter_of((const deltawire_parser *)p, &m);
+    deltawire_status status = deltawire_meter_of(p, &m);
     deltawire_str texts[BRIDGE_METER_TEXTS] = {m.model, m.id, m.finish_reason, m.error, m.tool_usage};
     size_t i, used = 0;
     if (status != DELTAWIRE_OK) return status;
@@ -76,36 +46,11 @@ static inline deltawire_status bridge_meter_of(const void *p, bridge_meter *out)
     out->usage = m.usage, out->iterations = m.iterations, out->other_iterations = m.other_iterations;
     return status;
 }
-static inline uint32_t bridge_error_quirk(const void *p) { return deltawire_error_quirk((const deltawire_parser *)p); }
-static inline uint64_t bridge_error_offset(const void *p) { return deltawire_error_offset((const deltawire_parser *)p); }
-static inline uint64_t bridge_quirk_count(const void *p, uint32_t quirk) {
-    return deltawire_quirk_count((const deltawire_parser *)p, quirk);
-}
-static inline deltawire_status bridge_message_reset(void *m) { return deltawire_message_reset((deltawire_message *)m); }
-static inline deltawire_status bridge_message_move(void *mem, size_t len, const void *m) {
-    return deltawire_message_move(mem, len, (const deltawire_message *)m, NULL);
-}
-static inline size_t bridge_message_need(const void *m) { return deltawire_message_need((const deltawire_message *)m); }
-static inline deltawire_status bridge_message_add(void *m, const deltawire_event *events, size_t n, const void *data,
-                                                  const void *scratch, size_t *taken) {
-    return deltawire_message_add((deltawire_message *)m, events, n, data, scratch, taken);
-}
-static inline deltawire_status bridge_message_text(const void *m, uint32_t field, uint32_t choice, uint32_t call, char *buf,
-                                                   size_t cap, size_t *need) {
-    return deltawire_message_text((const deltawire_message *)m, field, choice, call, buf, cap, need);
-}
-static inline deltawire_status bridge_message_json(const void *m, uint32_t flags, char *buf, size_t cap, size_t *need) {
-    return deltawire_message_json((const deltawire_message *)m, flags, buf, cap, need);
-}
-static inline deltawire_status bridge_message_member(const void *m, uint32_t owner, uint32_t choice, uint32_t call,
-                                                     const char *name, size_t name_len, char *buf, size_t cap, size_t *need) {
-    return deltawire_message_member((const deltawire_message *)m, owner, choice, call, name, name_len, buf, cap, need);
-}
 
 /* Copies the last event ID to buf, and its length to *need. Answers E_SMALL if it does not fit. */
-static inline deltawire_status bridge_last_event_id(const void *p, char *buf, size_t cap, size_t *need) {
+static inline deltawire_status bridge_last_event_id(const deltawire_parser *p, char *buf, size_t cap, size_t *need) {
     deltawire_str id = {NULL, 0};
-    deltawire_status status = deltawire_last_event_id((const deltawire_parser *)p, &id);
+    deltawire_status status = deltawire_last_event_id(p, &id);
     *need = id.len;
     if (status != DELTAWIRE_OK) return status;
     if (id.len > cap) return DELTAWIRE_E_SMALL;
@@ -194,39 +139,6 @@ static inline deltawire_status bridge_writer_init(void *mem, size_t mem_len, uin
     if (mem != NULL) return deltawire_writer_init(mem, mem_len, &c, NULL);
     *need = deltawire_writer_size(&c, 1024);
     return *need ? DELTAWIRE_OK : DELTAWIRE_E_CONFIG;
-}
-static inline deltawire_status bridge_writer_put(void *w, uint16_t kind, uint16_t flags, uint32_t choice, uint32_t call,
-                                                 uint32_t code, uint64_t number, const char *text, size_t text_len,
-                                                 const char *aux, size_t aux_len, char *buf, size_t cap, size_t *len) {
-    deltawire_event e;
-    memset(&e, 0, sizeof e);
-    e.kind = kind, e.flags = flags, e.choice = choice, e.call = call, e.code = code, e.number = number;
-    return deltawire_writer_put((deltawire_writer *)w, &e, text, text_len, aux, aux_len, buf, cap, len);
-}
-static inline deltawire_status bridge_writer_finish(void *w, char *buf, size_t cap, size_t *len) {
-    return deltawire_writer_finish((deltawire_writer *)w, buf, cap, len);
-}
-static inline deltawire_status bridge_writer_fail(void *w, const char *message, size_t message_len, char *buf, size_t cap,
-                                                  size_t *len) {
-    return deltawire_writer_fail((deltawire_writer *)w, message, message_len, buf, cap, len);
-}
-static inline deltawire_status bridge_writer_keep_alive(void *w, char *buf, size_t cap, size_t *len) {
-    return deltawire_writer_keep_alive((deltawire_writer *)w, buf, cap, len);
-}
-static inline deltawire_status bridge_translate(void *w, void *p, const char *data, size_t len, size_t *consumed, char *buf,
-                                                size_t cap, size_t *written) {
-    return deltawire_translate((deltawire_writer *)w, (deltawire_parser *)p, data, len, consumed, buf, cap, written);
-}
-static inline deltawire_status bridge_translate_finish(void *w, void *p, char *buf, size_t cap, size_t *written) {
-    return deltawire_translate_finish((deltawire_writer *)w, (deltawire_parser *)p, buf, cap, written);
-}
-static inline void bridge_translate_left_out(const void *w, uint64_t *without_place, uint64_t *lost) {
-    deltawire_translate_left_out((const deltawire_writer *)w, without_place, lost);
-}
-static inline size_t bridge_writer_room(const void *w) { return deltawire_writer_room((const deltawire_writer *)w); }
-static inline size_t bridge_writer_need(const void *w) { return deltawire_writer_need((const deltawire_writer *)w); }
-static inline deltawire_status bridge_writer_resize(void *w, size_t len) {
-    return deltawire_writer_resize((deltawire_writer *)w, len);
 }
 
 /* Finds the value at `off` of a payload in the bytes of its event. */

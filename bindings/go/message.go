@@ -17,8 +17,7 @@ import (
 type Assembler struct {
 	_      noCopy
 	block  []uint64
-	least  int // the initial size of the block, in words
-	taken  *C.size_t
+	least  int                // the initial size of the block, in words
 	config C.deltawire_config // only max_choices and max_tool_calls matter
 }
 
@@ -175,15 +174,14 @@ type Custom struct {
 // assemblerLog is the initial size of the log, in bytes.
 const assemblerLog = 4 << 10
 
-func (a *Assembler) p() unsafe.Pointer {
+func (a *Assembler) p() *C.deltawire_message {
 	if a.block == nil {
 		a.config.size = C.sizeof_deltawire_config
 		a.least = words(C.deltawire_message_size(&a.config, assemblerLog))
 		a.block = make([]uint64, a.least)
-		a.taken = new(C.size_t)
 		C.deltawire_message_init(unsafe.Pointer(&a.block[0]), C.size_t(len(a.block)*8), &a.config, nil)
 	}
-	return unsafe.Pointer(&a.block[0])
+	return (*C.deltawire_message)(unsafe.Pointer(&a.block[0]))
 }
 
 // setRoom gives the assembler the same room for choices and tool calls as its reader. If that changes the room, it
@@ -201,35 +199,18 @@ func (a *Assembler) Reset() {
 		a.block = nil
 	}
 	if a.block != nil {
-		C.bridge_message_reset(a.p())
-	}
-}
-
-func (a *Assembler) add(events []C.deltawire_event, data, scratch []byte) error {
-	a.p()
-	for {
-		status := C.bridge_message_add(a.p(), unsafe.SliceData(events), C.size_t(len(events)),
-			unsafe.Pointer(unsafe.SliceData(data)), unsafe.Pointer(unsafe.SliceData(scratch)), a.taken)
-		if status == C.DELTAWIRE_OK {
-			return nil
-		}
-		if status != C.DELTAWIRE_NEED_STORAGE {
-			return statusError(status)
-		}
-		events = events[int(*a.taken):]
-		if err := a.grow(); err != nil {
-			return err
-		}
+		C.deltawire_message_reset(a.p())
 	}
 }
 
 func (a *Assembler) grow() error {
-	need := words(C.bridge_message_need(a.p()))
+	need := words(C.deltawire_message_need(a.p()))
 	if need <= len(a.block) {
 		return errors.New("deltawire: the message is too long")
 	}
 	block := make([]uint64, need)
-	if status := C.bridge_message_move(unsafe.Pointer(&block[0]), C.size_t(need*8), a.p()); status != C.DELTAWIRE_OK {
+	status := C.deltawire_message_move(unsafe.Pointer(&block[0]), C.size_t(need*8), a.p(), nil)
+	if status != C.DELTAWIRE_OK {
 		return statusError(status)
 	}
 	a.block = block
@@ -246,7 +227,7 @@ func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 		flags = C.DELTAWIRE_JSON_EXTENDED
 	}
 	return sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
-		return C.bridge_message_json(a.p(), flags, buf, size, need)
+		return C.deltawire_message_json(a.p(), flags, buf, size, need)
 	})
 }
 
@@ -254,7 +235,7 @@ func (a *Assembler) JSON(extended bool) (json.RawMessage, error) {
 // call among the calls of that choice; give 0 where the field needs no choice or no call.
 func (a *Assembler) Text(field Field, choice uint32, call int) string {
 	text, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
-		return C.bridge_message_text(a.p(), C.uint32_t(field), C.uint32_t(choice), C.uint32_t(call), buf, size, need)
+		return C.deltawire_message_text(a.p(), C.uint32_t(field), C.uint32_t(choice), C.uint32_t(call), buf, size, need)
 	})
 	return string(text)
 }
@@ -264,7 +245,7 @@ func (a *Assembler) Text(field Field, choice uint32, call int) string {
 func (a *Assembler) Member(owner Owner, choice uint32, call int, name string) json.RawMessage {
 	bytes := []byte(name)
 	value, _ := sized(func(buf *C.char, size C.size_t, need *C.size_t) C.deltawire_status {
-		return C.bridge_message_member(a.p(), C.uint32_t(owner), C.uint32_t(choice), C.uint32_t(call), chars(bytes),
+		return C.deltawire_message_member(a.p(), C.uint32_t(owner), C.uint32_t(choice), C.uint32_t(call), chars(bytes),
 			C.size_t(len(bytes)), buf, size, need)
 	})
 	return value
@@ -288,7 +269,7 @@ func sized(get func(*C.char, C.size_t, *C.size_t) C.deltawire_status) ([]byte, e
 
 // Limit returns why the assembler first left something out of the message; LimitNone if it left out nothing.
 func (a *Assembler) Limit() Limit {
-	return Limit(C.deltawire_message_limit((*C.deltawire_message)(a.p())))
+	return Limit(C.deltawire_message_limit(a.p()))
 }
 
 // err returns an error if the assembler left something out of the message.

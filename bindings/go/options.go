@@ -1,6 +1,6 @@
 package deltawire
 
-// #include "deltawire.h"
+// #include "bridge.h"
 import "C"
 
 import "fmt"

@@ -1,7 +1,7 @@
 package deltawire
 
-// #cgo noescape bridge_batch
-// #cgo nocallback bridge_batch
+// #cgo noescape deltawire_batch
+// #cgo nocallback deltawire_batch
 // #include "bridge.h"
 import "C"
 
@@ -107,7 +107,6 @@ func NewReader(src io.Reader, opts ...Option) *Reader {
 	// The reader itself needs the errors for End. They also keep the mask from being 0, which would mean the default kinds.
 	s.config.events = C.uint64_t(r.shown | maskOf(KindError) | maskOf(KindChoiceError))
 	if s.assembler != nil {
-		s.config.events |= C.DELTAWIRE_MESSAGE_EVENTS
 		s.assembler.setRoom(s.config.max_choices, s.config.max_tool_calls)
 	}
 	r.buf = make([]byte, s.readSize)
@@ -126,7 +125,7 @@ func (r *Reader) memory() C.deltawire_status {
 		r.scratch = make([]byte, s.scratch)
 	}
 	if r.block != nil {
-		return C.bridge_reset(r.p())
+		return C.deltawire_reset(r.p())
 	}
 	r.least = words(C.deltawire_block_size(&s.config, C.size_t(s.block)))
 	r.block = make([]uint64, r.least)
@@ -167,7 +166,7 @@ func (r *Reader) begin(src io.Reader, status C.deltawire_status) {
 
 func words(bytes C.size_t) int { return (int(bytes) + 7) / 8 }
 
-func (r *Reader) p() unsafe.Pointer { return unsafe.Pointer(&r.block[0]) }
+func (r *Reader) p() *C.deltawire_parser { return (*C.deltawire_parser)(unsafe.Pointer(&r.block[0])) }
 
 func (r *Reader) stop(err error) {
 	r.over = true
@@ -268,12 +267,6 @@ func (r *Reader) fill() bool {
 	r.stats.Calls++
 	r.status = r.batch()
 	r.stats.Events += uint64(r.result.events)
-	if a := r.settings.assembler; a != nil && r.result.events != 0 {
-		if err := a.add(r.events[:r.result.events], r.in, r.scratch); err != nil {
-			r.stop(err)
-			return false
-		}
-	}
 	return true
 }
 
@@ -319,14 +312,21 @@ func (r *Reader) whyLeftOut(set uint32) string {
 // grow enlarges the memory that was too small. full reports that the array of events is full.
 func (r *Reader) grow(full bool) bool {
 	s := &r.settings
+	if a := s.assembler; a != nil && C.deltawire_message_is_full(a.p()) != 0 {
+		err := a.grow()
+		if err != nil {
+			r.stop(err)
+		}
+		return err == nil
+	}
 	if r.status == C.DELTAWIRE_NEED_STORAGE {
-		need := words(C.bridge_need(r.p()))
+		need := words(C.deltawire_need(r.p()))
 		if need == 0 {
 			r.stop(statusError(C.DELTAWIRE_E_STATE))
 			return false
 		}
 		block := make([]uint64, need)
-		status := C.bridge_move(unsafe.Pointer(&block[0]), C.size_t(need*8), r.p())
+		status := C.deltawire_move(unsafe.Pointer(&block[0]), C.size_t(need*8), r.p(), nil)
 		if status != C.DELTAWIRE_OK {
 			r.stop(statusError(status))
 			return false
@@ -370,7 +370,7 @@ func (r *Reader) finished() {
 
 func (r *Reader) statusErr() error {
 	if r.status == C.DELTAWIRE_E_STRICT {
-		return &StrictError{Quirk(C.bridge_error_quirk(r.p())), uint64(C.bridge_error_offset(r.p()))}
+		return &StrictError{Quirk(C.deltawire_error_quirk(r.p())), uint64(C.deltawire_error_offset(r.p()))}
 	}
 	return statusError(r.status)
 }
@@ -429,7 +429,7 @@ func (r *Reader) Events() iter.Seq2[*Event, error] {
 // the events of one read.
 func (r *Reader) End() End {
 	c := C.deltawire_end{size: C.sizeof_deltawire_end}
-	if r.block == nil || C.bridge_end_of(r.p(), &c) != C.DELTAWIRE_OK {
+	if r.block == nil || C.deltawire_end_of(r.p(), &c) != C.DELTAWIRE_OK {
 		return End{Verdict: VerdictEmpty}
 	}
 	verdict, left := Verdict(c.verdict), r.srcErr == ErrClosed || errors.Is(r.srcErr, context.Canceled)
@@ -464,7 +464,7 @@ func (r *Reader) End() End {
 // bill by the counts of an incomplete stream: a cut Anthropic stream has the completion count of its beginning.
 func (r *Reader) Usage() (Usage, bool) {
 	c := C.deltawire_usage{size: C.sizeof_deltawire_usage}
-	if r.block == nil || C.bridge_last_usage(r.p(), &c) != C.DELTAWIRE_OK {
+	if r.block == nil || C.deltawire_last_usage(r.p(), &c) != C.DELTAWIRE_OK {
 		return Usage{}, false
 	}
 	return usageOf(&c), true
@@ -495,7 +495,7 @@ func (r *Reader) QuirkCount(q Quirk) uint64 {
 	if r.block == nil {
 		return 0
 	}
-	return uint64(C.bridge_quirk_count(r.p(), C.uint32_t(q)))
+	return uint64(C.deltawire_quirk_count(r.p(), C.uint32_t(q)))
 }
 
 // Quirks returns the quirks of the stream so far, in the order of their numbers.

@@ -3,7 +3,10 @@ package deltawire
 // #include "bridge.h"
 import "C"
 
-import "io"
+import (
+	"io"
+	"unsafe"
+)
 
 // Translator writes a response in any protocol that is read as an event stream in chat completions, Responses or Anthropic
 // Messages, as it arrives; [NewTranslator] makes one. The bytes of the response go in by Write, such as of [io.Copy], and
@@ -37,7 +40,8 @@ func NewTranslator(dst io.Writer, protocol Protocol, head Head, opts ...Option) 
 // Write translates bytes of the response.
 func (t *Translator) Write(p []byte) (n int, err error) {
 	err = t.call(func(buf *C.char, room C.size_t) C.deltawire_status {
-		status := C.bridge_translate(t.w.p(), t.r.p(), chars(p[n:]), C.size_t(len(p)-n), t.consumed, buf, room, t.w.len)
+		data, size := unsafe.Pointer(unsafe.SliceData(p[n:])), C.size_t(len(p)-n)
+		status := C.deltawire_translate(t.w.p(), t.r.p(), data, size, t.consumed, buf, room, t.w.len)
 		n += int(*t.consumed)
 		return status
 	})
@@ -47,7 +51,7 @@ func (t *Translator) Write(p []byte) (n int, err error) {
 // Close ends the response and the stream.
 func (t *Translator) Close() error {
 	return t.call(func(buf *C.char, room C.size_t) C.deltawire_status {
-		return C.bridge_translate_finish(t.w.p(), t.r.p(), buf, room, t.w.len)
+		return C.deltawire_translate_finish(t.w.p(), t.r.p(), buf, room, t.w.len)
 	})
 }
 
@@ -55,7 +59,7 @@ func (t *Translator) Close() error {
 // first, and those that were lost.
 func (t *Translator) LeftOut() (withoutPlace, lost uint64) {
 	counts := new([2]C.uint64_t)
-	C.bridge_translate_left_out(t.w.p(), &counts[0], &counts[1])
+	C.deltawire_translate_left_out(t.w.p(), &counts[0], &counts[1])
 	return uint64(counts[0]), uint64(counts[1])
 }
 
@@ -70,7 +74,7 @@ func (t *Translator) call(run func(buf *C.char, room C.size_t) C.deltawire_statu
 	return t.w.call(func(buf *C.char, room C.size_t) C.deltawire_status {
 		for {
 			status := run(buf, room)
-			if status != C.DELTAWIRE_NEED_STORAGE || int(C.bridge_writer_need(t.w.p())) > len(t.w.block)*8 {
+			if status != C.DELTAWIRE_NEED_STORAGE || int(C.deltawire_writer_need(t.w.p())) > len(t.w.block)*8 {
 				return status
 			}
 			t.r.status = status

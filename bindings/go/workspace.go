@@ -1,9 +1,11 @@
 package deltawire
 
-// #cgo noescape bridge_batch_with
-// #cgo nocallback bridge_batch_with
-// #cgo noescape bridge_batch_finish_with
-// #cgo nocallback bridge_batch_finish_with
+// #cgo noescape deltawire_batch_with
+// #cgo nocallback deltawire_batch_with
+// #cgo noescape deltawire_batch_finish_with
+// #cgo nocallback deltawire_batch_finish_with
+// #cgo noescape deltawire_message_batch
+// #cgo nocallback deltawire_message_batch
 // #include "bridge.h"
 import "C"
 
@@ -31,7 +33,7 @@ type Workspace struct {
 // NewWorkspace returns an empty workspace. It holds no C memory, so there is nothing to close. It must not be copied.
 func NewWorkspace() *Workspace {
 	w := &Workspace{block: make([]uint64, words(C.deltawire_workspace_size()))}
-	if C.deltawire_workspace_init(w.p(), C.size_t(len(w.block)*8), nil) != C.DELTAWIRE_OK {
+	if C.deltawire_workspace_init(unsafe.Pointer(&w.block[0]), C.size_t(len(w.block)*8), nil) != C.DELTAWIRE_OK {
 		panic("deltawire: a workspace cannot be made") // unreachable: the block has its size and alignment
 	}
 	return w
@@ -41,10 +43,16 @@ func NewWorkspace() *Workspace {
 func (w *Workspace) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	C.bridge_workspace_clear(w.p())
+	C.deltawire_workspace_clear(w.p())
 }
 
-func (w *Workspace) p() unsafe.Pointer { return unsafe.Pointer(&w.block[0]) }
+// p returns the block for C; nil without a workspace.
+func (w *Workspace) p() *C.deltawire_workspace {
+	if w == nil {
+		return nil
+	}
+	return (*C.deltawire_workspace)(unsafe.Pointer(&w.block[0]))
+}
 
 // WithWorkspace makes the reader share w, which [NewWorkspace] made, with other readers.
 func WithWorkspace(w *Workspace) Option {
@@ -63,18 +71,23 @@ func (r *Reader) batch() C.deltawire_status {
 	events, cap := &r.events[0], C.size_t(len(r.events))
 	scratch, room := unsafe.Pointer(&r.scratch[0]), C.size_t(len(r.scratch))
 	data, size := unsafe.Pointer(unsafe.SliceData(r.in)), C.size_t(len(r.in))
-	w := r.settings.workspace
-	switch {
-	case w != nil:
+	w, a := r.settings.workspace, r.settings.assembler
+	if w != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if r.finishing {
-			return C.bridge_batch_finish_with(r.p(), w.p(), events, cap, scratch, room, r.result)
-		}
-		return C.bridge_batch_with(r.p(), w.p(), data, size, events, cap, scratch, room, r.result)
+	}
+	switch {
+	case a != nil && r.finishing:
+		return C.deltawire_message_batch_finish(a.p(), r.p(), w.p(), events, cap, scratch, room, r.result)
+	case a != nil:
+		return C.deltawire_message_batch(a.p(), r.p(), w.p(), data, size, events, cap, scratch, room, r.result)
+	case w != nil && r.finishing:
+		return C.deltawire_batch_finish_with(r.p(), w.p(), events, cap, scratch, room, r.result)
+	case w != nil:
+		return C.deltawire_batch_with(r.p(), w.p(), data, size, events, cap, scratch, room, r.result)
 	case r.finishing:
-		return C.bridge_batch_finish(r.p(), events, cap, scratch, room, r.result)
+		return C.deltawire_batch_finish(r.p(), events, cap, scratch, room, r.result)
 	default:
-		return C.bridge_batch(r.p(), data, size, events, cap, scratch, room, r.result)
+		return C.deltawire_batch(r.p(), data, size, events, cap, scratch, room, r.result)
 	}
 }

@@ -1,7 +1,7 @@
 package deltawire
 
-// #cgo noescape bridge_writer_put
-// #cgo nocallback bridge_writer_put
+// #cgo noescape deltawire_writer_put
+// #cgo nocallback deltawire_writer_put
 // #include "bridge.h"
 import "C"
 
@@ -94,9 +94,10 @@ func NewWriter(dst io.Writer, protocol Protocol, head Head) (*Writer, error) {
 // name that comes whole also [FlagReplaces], plain text instead of the JSON of an error [FlagPlain]. Kinds that no protocol
 // has a place for, such as [KindChunk], are [ErrNoPlace].
 func (w *Writer) Put(e *Event) error {
+	c := C.deltawire_event{kind: C.uint16_t(e.Kind), flags: C.uint16_t(e.Flags), choice: C.uint32_t(e.Choice),
+		call: C.uint32_t(e.Call), code: C.uint32_t(e.Code), number: C.uint64_t(e.Number)}
 	return w.call(func(buf *C.char, room C.size_t) C.deltawire_status {
-		return C.bridge_writer_put(w.p(), C.uint16_t(e.Kind), C.uint16_t(e.Flags), C.uint32_t(e.Choice), C.uint32_t(e.Call),
-			C.uint32_t(e.Code), C.uint64_t(e.Number), chars(e.Text), C.size_t(len(e.Text)), chars(e.Aux), C.size_t(len(e.Aux)),
+		return C.deltawire_writer_put(w.p(), &c, chars(e.Text), C.size_t(len(e.Text)), chars(e.Aux), C.size_t(len(e.Aux)),
 			buf, room, w.len)
 	})
 }
@@ -105,7 +106,7 @@ func (w *Writer) Put(e *Event) error {
 // [ErrUnfinished]: call Fail, so that nobody takes the stream for whole.
 func (w *Writer) Finish() error {
 	return w.call(func(buf *C.char, room C.size_t) C.deltawire_status {
-		return C.bridge_writer_finish(w.p(), buf, room, w.len)
+		return C.deltawire_writer_finish(w.p(), buf, room, w.len)
 	})
 }
 
@@ -113,18 +114,18 @@ func (w *Writer) Finish() error {
 func (w *Writer) Fail(message string) error {
 	text := []byte(message)
 	return w.call(func(buf *C.char, room C.size_t) C.deltawire_status {
-		return C.bridge_writer_fail(w.p(), chars(text), C.size_t(len(text)), buf, room, w.len)
+		return C.deltawire_writer_fail(w.p(), chars(text), C.size_t(len(text)), buf, room, w.len)
 	})
 }
 
 // KeepAlive writes what only keeps the connection alive: a comment, or a ping in a message of Anthropic.
 func (w *Writer) KeepAlive() error {
 	return w.call(func(buf *C.char, room C.size_t) C.deltawire_status {
-		return C.bridge_writer_keep_alive(w.p(), buf, room, w.len)
+		return C.deltawire_writer_keep_alive(w.p(), buf, room, w.len)
 	})
 }
 
-func (w *Writer) p() unsafe.Pointer { return unsafe.Pointer(&w.block[0]) }
+func (w *Writer) p() *C.deltawire_writer { return (*C.deltawire_writer)(unsafe.Pointer(&w.block[0])) }
 
 // call calls C until all of the event is written, and sends what was written.
 func (w *Writer) call(write func(buf *C.char, room C.size_t) C.deltawire_status) error {
@@ -132,16 +133,16 @@ func (w *Writer) call(write func(buf *C.char, room C.size_t) C.deltawire_status)
 		status := write(chars(w.buf), C.size_t(len(w.buf)))
 		switch status {
 		case C.DELTAWIRE_NEED_ROOM:
-			need := int(*w.len) + int(C.bridge_writer_room(w.p()))
+			need := int(*w.len) + int(C.deltawire_writer_room(w.p()))
 			w.buf = append(w.buf[:*w.len], make([]byte, 2*need-int(*w.len))...)
 		case C.DELTAWIRE_NEED_STORAGE:
-			need := C.bridge_writer_need(w.p())
+			need := C.deltawire_writer_need(w.p())
 			if need > 1<<30 {
 				w.send()
 				return errors.Join(w.err, errTooMuch)
 			}
 			w.block = append(w.block, make([]uint64, 2*words(need)-len(w.block))...)
-			C.bridge_writer_resize(w.p(), C.size_t(len(w.block)*8))
+			C.deltawire_writer_resize(w.p(), C.size_t(len(w.block)*8))
 		default:
 			w.send()
 			if w.err == nil && status != C.DELTAWIRE_OK {

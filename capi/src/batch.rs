@@ -25,11 +25,11 @@ impl Target for Records<'_> {
 
 /// The memory that C gave for events and their texts.
 #[derive(Clone, Copy)]
-struct BatchMemory {
-    events: *mut deltawire_event,
-    cap: usize,
-    scratch: *mut c_void,
-    scratch_len: usize,
+pub(crate) struct BatchMemory {
+    pub(crate) events: *mut deltawire_event,
+    pub(crate) cap: usize,
+    pub(crate) scratch: *mut c_void,
+    pub(crate) scratch_len: usize,
 }
 
 impl BatchMemory {
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn deltawire_batch_with(
 /// As for C.
 #[inline(never)]
 #[allow(clippy::too_many_arguments)] // In the order of the C function's, so that the call compiles to a jump.
-unsafe fn batch<W: MachineSource>(
+pub(crate) unsafe fn batch<W: MachineSource>(
     mut source: W,
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -211,7 +211,7 @@ pub unsafe extern "C" fn deltawire_batch_finish_with(
 ///
 /// # Safety
 /// As for C.
-unsafe fn finish_batch<W: MachineSource>(
+pub(crate) unsafe fn finish_batch<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     output: BatchMemory,

@@ -114,6 +114,8 @@ pub(crate) struct Core {
     pub(crate) can_move: bool,
     /// The kinds that a batch emits.
     pub(crate) events: u64,
+    /// Whether a message has the delta that comes next already (`Beside`).
+    pub(crate) is_kept: bool,
     /// Length of the read area in bytes.
     pub(crate) read_len: usize,
     /// How many bytes of the read area were committed.

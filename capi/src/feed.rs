@@ -1,9 +1,9 @@
 //! Push: reads bytes and calls callbacks. Also the code that a feed and a batch share.
 
+use crate::beside::Beside;
 use crate::block::{append, append_byte, enter, Core, Open, Parts, Phase};
 use crate::callback_sink::CallbackSink;
 use crate::convert::{bytes, put_out, sized};
-use crate::meter::Metered;
 use crate::types::*;
 use crate::workspace::{enter_workspace, MachineSource, Own};
 use core::ffi::c_void;
@@ -13,7 +13,7 @@ use deltawire::Error;
 
 /// Callbacks that are all NULL.
 // SAFETY: the struct is a number and optional functions, for which zero bytes are 0 and `None`.
-pub(crate) const SILENT: deltawire_callbacks = unsafe { core::mem::zeroed() };
+const SILENT: deltawire_callbacks = unsafe { core::mem::zeroed() };
 
 /// Returns the size that a struct of callbacks states.
 ///
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn deltawire_feed_with(
 /// # Safety
 /// As for C.
 #[inline(never)]
-unsafe fn feed<W: MachineSource>(
+pub(crate) unsafe fn feed<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     data: *const c_void,
@@ -144,13 +144,11 @@ unsafe fn feed<W: MachineSource>(
 
 /// Ends the stream; afterwards `deltawire_end_of` has the verdict. The call may emit a last event
 /// without its blank line, or an unpaired surrogate, so a callback may stop it: call again while the
-/// answer is PAUSED. If a callback returned `DELTAWIRE_AGAIN` because the block of an assembler is
-/// full, enlarge that block first: otherwise every call answers PAUSED. The call never answers
-/// NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
-/// answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
-/// may answer E_RESUME. Bytes that were not consumed count as cut off, also those that a feed
-/// refused with NEED_STORAGE. After OK, further calls answer OK and do nothing. Answers as
-/// `deltawire_feed` in all other cases.
+/// answer is PAUSED. The call never answers NEED_STORAGE, because the end of a stream adds no bytes
+/// to what the block holds. If a feed answered PAUSED and did not consume all bytes, feed the other
+/// bytes first: otherwise this call may answer E_RESUME. Bytes that were not consumed count as cut
+/// off, also those that a feed refused with NEED_STORAGE. After OK, further calls answer OK and do
+/// nothing. Answers as `deltawire_feed` in all other cases.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_finish(
     p: *mut deltawire_parser,
@@ -178,7 +176,7 @@ pub unsafe extern "C" fn deltawire_finish_with(
 ///
 /// # Safety
 /// As for C.
-unsafe fn finish_feed<W: MachineSource>(
+pub(crate) unsafe fn finish_feed<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     cbs: *const deltawire_callbacks,
@@ -244,9 +242,14 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     // Offsets of texts count from the caller's first byte or, in committed bytes, from that of the block.
     let (input, at) = if is_committed { (unspent, area_at.saturating_add(core.spent)) } else { (data, base) };
     let at = u32::try_from(at).unwrap_or(u32::MAX);
-    let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine| match meter {
-        None => emitter.run(machine, &mut storage, &mut tracker, input, at, target),
-        Some(meter) => emitter.run(machine, &mut storage, &mut tracker, input, at, &mut Metered { meter, target }),
+    let is_kept = &mut core.is_kept;
+    let (spent, outcome) = source.run(machine, &mut core.emitter, input, |emitter, machine, keeper| {
+        if meter.is_none() && keeper.is_none() {
+            let done = emitter.run(machine, &mut storage, &mut tracker, input, at, target);
+            *is_kept &= done.1 == Outcome::Resume; // which changes nothing
+            return done;
+        }
+        emitter.run(machine, &mut storage, &mut tracker, input, at, &mut Beside { meter, keeper, is_kept, target })
     });
     core.tracker = tracker.state();
     let status = conclude(core, outcome, target);
@@ -275,9 +278,9 @@ pub(crate) fn finish<W: MachineSource, T: Target>(
     if core.spent < core.committed || is_of_other::<T>(core) {
         return DELTAWIRE_E_STATE;
     }
-    let outcome = source.run(machine, &mut core.emitter, &[], |emitter, machine| match meter {
-        None => emitter.finish(machine, &mut storage, &mut tracker, target),
-        Some(meter) => emitter.finish(machine, &mut storage, &mut tracker, &mut Metered { meter, target }),
+    let is_kept = &mut core.is_kept;
+    let outcome = source.run(machine, &mut core.emitter, &[], |emitter, machine, keeper| {
+        emitter.finish(machine, &mut storage, &mut tracker, &mut Beside { meter, keeper, is_kept, target })
     });
     core.tracker = tracker.state();
     match outcome {

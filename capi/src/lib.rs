@@ -18,6 +18,7 @@ macro_rules! ok {
 }
 
 mod batch;
+mod beside;
 mod block;
 mod callback_sink;
 mod chunk;

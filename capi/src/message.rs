@@ -11,10 +11,10 @@ use core::{ptr, slice};
 use deltawire::message::{LoggedCall, LoggedChoice, MessageLogOf};
 use deltawire::Tables;
 
-mod add;
+mod fill;
 mod read;
 
-pub use self::{add::*, read::*};
+pub use self::{fill::*, read::*};
 
 /// The tables of a message, at the end of its state. `words` has the rows of choices, then the rows
 /// of tool calls.
@@ -55,14 +55,11 @@ struct StateOf<W: AsRef<[u64]> + AsMut<[u64]> + ?Sized> {
     magic: u64,
     /// Length of the block in bytes.
     len: usize,
-    /// Length in bytes of the pieces that are staged. Pieces of a text that the log takes only whole are staged after
-    /// the log until the last piece comes.
-    staged: usize,
     /// The size of the block that the assembler needs, or 0 if its block is large enough.
     need: usize,
     /// Length of the tables in words.
     words: u32,
-    /// Whether the last event did not fit.
+    /// Whether the last delta did not fit.
     full: bool,
     log: MessageLogOf<MessageTables<W>>,
 }
@@ -182,7 +179,7 @@ pub unsafe extern "C" fn deltawire_message_init(
     let words = words_of(room);
     ok!(fits(mem as usize, mem_len, size_for(words, 0)));
     let log = MessageLogOf::with_tables(MessageTables { room, words: [] }, usize::MAX);
-    let state = Fixed { magic: MAGIC, len: mem_len, staged: 0, need: 0, words: words as u32, full: false, log };
+    let state = Fixed { magic: MAGIC, len: mem_len, need: 0, words: words as u32, full: false, log };
     // SAFETY: writable for `mem_len` bytes, as the caller promises; the rest was checked. The rows follow the state.
     unsafe {
         mem.cast::<Fixed>().write(state);
@@ -201,7 +198,7 @@ pub unsafe extern "C" fn deltawire_message_reset(m: *mut deltawire_message) -> d
     // SAFETY: a block, as the caller promises.
     let (state, _) = ok!(unsafe { enter(m) });
     state.log.reset();
-    (state.staged, state.need, state.full) = (0, 0, false);
+    (state.need, state.full) = (0, false);
     DELTAWIRE_OK
 }
 
@@ -225,7 +222,7 @@ pub unsafe extern "C" fn deltawire_message_move(
     if overlap(mem as usize, mem_len, src as usize, from.len) {
         return DELTAWIRE_E_RANGE;
     }
-    let kept = buffer.get(..from.used()).unwrap_or_default();
+    let kept = buffer.get(..from.log.len()).unwrap_or_default();
     if kept.len() > mem_len.saturating_sub(head) {
         return DELTAWIRE_E_SMALL;
     }
@@ -247,7 +244,7 @@ pub unsafe extern "C" fn deltawire_message_move(
 pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem_len: usize) -> deltawire_status {
     // SAFETY: a block that has both lengths, as the caller promises.
     let (state, _) = ok!(unsafe { enter(m) });
-    ok!(fits(m as usize, mem_len, size_for(state.words as usize, state.used())));
+    ok!(fits(m as usize, mem_len, size_for(state.words as usize, state.log.len())));
     (state.len, state.need, state.full) = (mem_len, 0, false);
     DELTAWIRE_OK
 }
@@ -259,12 +256,5 @@ pub unsafe extern "C" fn deltawire_message_resize(m: *mut deltawire_message, mem
 pub unsafe extern "C" fn deltawire_message_need(m: *const deltawire_message) -> usize {
     // SAFETY: a block that nothing changes during the call, as the caller promises.
     let Ok((state, _)) = (unsafe { look(m) }) else { return 0 };
-    state.need.max(size_for(state.words as usize, state.used()))
-}
-
-impl MessageState {
-    /// How many bytes of the buffer are in use.
-    fn used(&self) -> usize {
-        self.log.len().saturating_add(self.staged)
-    }
+    state.need.max(size_for(state.words as usize, state.log.len()))
 }

@@ -1,57 +1,16 @@
-//! The meter of a parser in mode USAGE: it counts what every sink is given.
+//! The meter of a parser in mode USAGE: what it notes, and how C reads it.
 
 use crate::block::{look, ReadBlock};
 use crate::convert::{check_size, fill, str_of, usage_of, NO_STR};
 use crate::types::*;
 use core::mem::size_of;
 use deltawire::chat::Update;
-use deltawire::delta::{Delta, Kind};
-use deltawire::stream::{Context, Flow, Handler, Meter, Put, Sink, Token};
+use deltawire::delta::Delta;
+use deltawire::stream::{Context, Flow, Handler, Meter, Token};
 
-/// Gives each delta to `target`, and then to the meter. The target is called through a table, so that the emitter is
-/// compiled only once more, for both kinds of targets.
-pub(crate) struct Metered<'m> {
-    pub(crate) meter: &'m mut Meter,
-    pub(crate) target: &'m mut dyn Sink,
-}
-
-/// The kinds that a meter needs no delta of, and whose context has no event of its own.
-const UNMETERED: u64 =
-    Kind::Frame.bit() | Kind::Payload.bit() | Kind::Meta.bit() | Kind::Quirk.bit() | Kind::Limit.bit();
-
-impl Sink for Metered<'_> {
-    fn is_of_one_call(&self) -> bool {
-        self.target.is_of_one_call()
-    }
-
-    fn stops_at_limit(&self) -> bool {
-        self.target.stops_at_limit()
-    }
-
-    fn is_full(&self) -> bool {
-        self.target.is_full()
-    }
-
-    fn uses_places(&self) -> bool {
-        self.target.uses_places()
-    }
-
-    fn wants(&self, kind: Kind) -> bool {
-        UNMETERED & kind.bit() == 0 || self.target.wants(kind)
-    }
-
-    fn put(&mut self, context: &Context<'_>, delta: &Delta, taken: &mut usize) -> Put {
-        let put = self.target.put(context, delta, taken);
-        // A delta that found no room comes again.
-        if !matches!(put, Put::Full) && UNMETERED & delta.kind.bit() == 0 {
-            note(self.meter, context, delta);
-        }
-        put
-    }
-}
-
+/// Lets the meter note a delta.
 #[inline(never)]
-fn note(meter: &mut Meter, context: &Context<'_>, delta: &Delta) {
+pub(crate) fn note(meter: &mut Meter, context: &Context<'_>, delta: &Delta) {
     // A meter never stops.
     let _ = match (Update::of(delta, context.payload()), context.event()) {
         (Some(update), _) => meter.update(delta.choice, update),

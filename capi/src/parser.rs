@@ -112,6 +112,7 @@ fn core_of(config: &deltawire_config) -> Result<(Core, Config), deltawire_status
         error_offset: 0,
         can_move: has(DELTAWIRE_CFG_GROW),
         events: if config.events == 0 { Kind::DEFAULT } else { config.events },
+        is_kept: false,
         read_len: (config.read_len as usize).next_multiple_of(DELTAWIRE_ALIGN),
         committed: 0,
         spent: 0,
@@ -163,6 +164,7 @@ pub unsafe extern "C" fn deltawire_reset(p: *mut deltawire_parser) -> deltawire_
     open.reset();
     let core = &mut *open.core;
     core.emitter = Emitter::new();
+    core.is_kept = false;
     core.phase = Phase::Reading;
     core.sticky = DELTAWIRE_OK;
     core.user_code = 0;

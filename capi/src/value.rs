@@ -78,7 +78,7 @@ unsafe fn json_of<'v>(v: *const deltawire_value) -> Result<Value<'v>, deltawire_
 ///
 /// # Safety
 /// As [`given`].
-pub(crate) unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, deltawire_status> {
+unsafe fn text_of<'v>(v: *const deltawire_value) -> Result<Text<'v>, deltawire_status> {
     // SAFETY: as the caller promises.
     match unsafe { given(v) }? {
         Given::Plain(bytes) => Ok(Text::verbatim(bytes)),

@@ -3,6 +3,7 @@
 //! Between calls, neither the parser's block nor the workspace points to the other, so the caller may move and copy
 //! both.
 
+use crate::beside::Keeper;
 use crate::block::{fits, BlockMachine, Shared};
 use crate::convert::{aligned, put_out};
 use crate::types::*;
@@ -119,13 +120,13 @@ pub(crate) trait MachineSource {
     /// Returns what the block holds, or `None` if the parser needs the other source.
     fn machine(machine: BlockMachine<'_>) -> Option<Self::Held<'_>>;
 
-    /// Calls `run` with the machine that reads the bytes of `window`.
+    /// Calls `run` with the machine that reads the bytes of `window`, and with the message that takes the deltas.
     fn run<R>(
         &mut self,
         machine: Self::Held<'_>,
         emitter: &mut Emitter,
         window: &[u8],
-        run: impl FnOnce(&mut Emitter, &mut Machine) -> R,
+        run: impl FnOnce(&mut Emitter, &mut Machine, Option<&mut dyn Keeper>) -> R,
     ) -> R;
 }
 
@@ -151,9 +152,9 @@ impl MachineSource for Own {
         machine: &mut Machine,
         emitter: &mut Emitter,
         _: &[u8],
-        run: impl FnOnce(&mut Emitter, &mut Machine) -> R,
+        run: impl FnOnce(&mut Emitter, &mut Machine, Option<&mut dyn Keeper>) -> R,
     ) -> R {
-        run(emitter, machine)
+        run(emitter, machine, None)
     }
 }
 
@@ -174,13 +175,13 @@ impl MachineSource for OpenWorkspace<'_> {
         Shared { parked, index }: &mut Shared,
         emitter: &mut Emitter,
         window: &[u8],
-        run: impl FnOnce(&mut Emitter, &mut Machine) -> R,
+        run: impl FnOnce(&mut Emitter, &mut Machine, Option<&mut dyn Keeper>) -> R,
     ) -> R {
         let mut loan = self.workspace.lend(parked, window);
         if emitter.needs_index() {
             loan.resume(index);
         }
-        let result = run(emitter, loan.machine());
+        let result = run(emitter, loan.machine(), None);
         if emitter.needs_index() {
             index.clone_from(loan.machine().index());
         }

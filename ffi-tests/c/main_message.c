@@ -2,7 +2,7 @@
  *
  * message [--read N] [--batch] [--scratch N] [--getters] FILE
  *
- * --batch: by batch instead of the assembler's callbacks. --getters: a line FIELD CHOICE CALL "TEXT" for each text instead
+ * --batch: by batch instead of a feed. --getters: a line FIELD CHOICE CALL "TEXT" for each text instead
  * of JSON. The exit status is 0 for a whole message, 2 for an error of the API, 3 for a stream that was cut, 4 for anything
  * but a stream of chunks. */
 #include "drive.h"
@@ -62,68 +62,89 @@ static void relocate(void)
     message = m;
 }
 
-static void by_callbacks(const char *data, size_t len)
+/* Enlarges the block that was too small. */
+static void grow(void)
 {
-    const deltawire_callbacks *callbacks = deltawire_message_callbacks();
+    if (deltawire_message_is_full(message)) grow_message();
+    else grow_parser();
+}
+
+/* Callbacks of which each call is repeated once: the message must not take what comes again twice. */
+static int asked;
+
+static int32_t again(void)
+{
+    asked = !asked;
+    return asked ? DELTAWIRE_AGAIN : DELTAWIRE_GO_ON;
+}
+
+static int32_t on_at(void *user, const deltawire_at *at)
+{
+    (void)user, (void)at;
+    return again();
+}
+
+static int32_t on_text(void *user, const deltawire_at *at, const char *bytes, size_t len)
+{
+    (void)user, (void)at, (void)bytes, (void)len;
+    return again();
+}
+
+static int32_t on_value(void *user, const deltawire_at *at, const deltawire_value *value)
+{
+    (void)user, (void)at, (void)value;
+    return again();
+}
+
+static int32_t on_call(void *user, const deltawire_at *at, const deltawire_value *id, const deltawire_value *type)
+{
+    (void)user, (void)at, (void)id, (void)type;
+    return again();
+}
+
+/* With callbacks in every other slice. */
+static void by_feed(const char *data, size_t len)
+{
+    static unsigned long slices;
+    deltawire_callbacks all = DELTAWIRE_CALLBACKS_INIT, *callbacks = slices++ & 1 ? NULL : &all;
     int finish = data == NULL;
+    all.on_chunk = on_at, all.on_quirk = on_at, all.on_role = on_text, all.on_content = on_text, all.on_meta = on_text;
+    all.on_tool_call = on_call, all.on_tool_name = on_text, all.on_tool_arguments = on_text, all.on_finish = on_text;
+    all.on_usage = on_value, all.on_native = on_value, all.on_error = on_value;
     for (;;) {
         size_t consumed = 0;
-        deltawire_status status = finish ? deltawire_finish(parser, callbacks, message)
-                                         : deltawire_feed(parser, data, len, callbacks, message, &consumed);
+        deltawire_status status =
+            finish ? deltawire_message_finish(message, parser, NULL, callbacks, NULL)
+                   : deltawire_message_feed(message, parser, NULL, data, len, callbacks, NULL, &consumed);
         count_status(status);
         if (!finish) data += consumed, len -= consumed;
         if (status == DELTAWIRE_OK) break;
-        if (status == DELTAWIRE_NEED_STORAGE) {
-            grow_parser();
-        } else if (status == DELTAWIRE_PAUSED) {
-            if (!deltawire_message_is_full(message)) die("PAUSED, and the message is not full");
-            grow_message();
-        } else {
-            check(status, "deltawire_feed");
-        }
+        if (status == DELTAWIRE_NEED_STORAGE) grow();
+        else if (status != DELTAWIRE_PAUSED || !callbacks) check(status, "deltawire_message_feed");
     }
     if (len) die("not all was consumed");
-}
-
-static void add(const deltawire_event *events, size_t n, const void *data, const void *scratch)
-{
-    size_t i;
-    for (i = 0; i < n; i++) count_event(FROM_BATCH, events[i].kind, events[i].flags);
-    while (n) {
-        size_t taken = (size_t)-1;
-        deltawire_status status = deltawire_message_add(message, events, n, data, scratch, &taken);
-        count_status(status);
-        if (taken > n) die("more events taken than given");
-        events += taken;
-        n -= taken;
-        if (status == DELTAWIRE_OK) break;
-        if (status != DELTAWIRE_NEED_STORAGE) check(status, "deltawire_message_add");
-        if (!deltawire_message_is_full(message)) die("NEED_STORAGE, and the message is not full");
-        grow_message();
-    }
-    if (n) die("not all events were taken in");
 }
 
 static void by_batch(const char *data, size_t len, size_t scratch_min)
 {
     int finish = data == NULL;
-    size_t scratch_len = scratch_min;
+    size_t scratch_len = scratch_min, i;
     for (;;) {
         deltawire_event *events = need_memory(8 * sizeof *events);
         void *scratch = need_memory(scratch_len);
         deltawire_batch_result result;
         deltawire_status status =
-            finish ? deltawire_batch_finish(parser, events, 8, scratch, scratch_len, &result)
-                   : deltawire_batch(parser, data, len, events, 8, scratch, scratch_len, &result);
+            finish ? deltawire_message_batch_finish(message, parser, NULL, events, 8, scratch, scratch_len, &result)
+                   : deltawire_message_batch(message, parser, NULL, data, len, events, 8, scratch, scratch_len, &result);
         count_status(status);
-        add(events, result.events, data, scratch);
+        for (i = 0; i < result.events; i++) count_event(FROM_BATCH, events[i].kind, events[i].flags);
         free(events);
         free(scratch);
         scratch_len = result.scratch_need > scratch_min ? result.scratch_need : scratch_min;
         if (!finish) data += result.consumed, len -= result.consumed;
         if (status == DELTAWIRE_OK) break;
-        if (status == DELTAWIRE_NEED_STORAGE) grow_parser();
-        else if (status != DELTAWIRE_MORE) check(status, "deltawire_batch");
+        if (status == DELTAWIRE_NEED_STORAGE) grow();
+        else if (status != DELTAWIRE_MORE) check(status, "deltawire_message_batch");
     }
     if (len) die("not all was consumed");
 }
@@ -276,14 +297,14 @@ int main(int argc, char **argv)
         char *slice = need_memory(n);
         memcpy(slice, input.ptr + at, n);
         if (batch) by_batch(slice, n, scratch);
-        else by_callbacks(slice, n);
+        else by_feed(slice, n);
         memset(slice, POISON, n);
         free(slice);
         at += n;
         relocate();
     }
     if (batch) by_batch(NULL, 0, scratch);
-    else by_callbacks(NULL, 0);
+    else by_feed(NULL, 0);
 
     if (getters) print_getters();
     else print_json();

@@ -656,7 +656,7 @@ static void work(void)
 /* -------------------------------------------------------------------------------------------------------------------
  * Assemblers */
 
-/* Passes a payload to an assembler, by a parser and the callbacks. */
+/* Reads a payload into a message. */
 static deltawire_status assemble(deltawire_parser *p, deltawire_message *m, const char *json)
 {
     text event = TEXT_INIT;
@@ -665,7 +665,7 @@ static deltawire_status assemble(deltawire_parser *p, deltawire_message *m, cons
     text_str(&event, "data: ");
     text_str(&event, json);
     text_str(&event, "\n\n");
-    status = feed(p, event.ptr, deltawire_message_callbacks(), m, &consumed);
+    status = deltawire_message_feed(m, p, NULL, event.ptr, event.len, NULL, NULL, &consumed);
     text_free(&event);
     return status;
 }
@@ -752,7 +752,7 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
     deltawire_event events[16];
     char scratch[256];
     text input = TEXT_INIT;
-    size_t len, log_len, half, at, taken;
+    size_t len, log_len, half, at;
     void *mem, *other, *log, *other_log;
     uint32_t n;
     int round;
@@ -790,7 +790,7 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
     }
 
     /* One more of each, by callbacks and in the message. */
-    CHECK(deltawire_feed(p, input.ptr, input.len, deltawire_message_callbacks(), m, NULL) == OK);
+    CHECK(deltawire_message_feed(m, p, NULL, input.ptr, input.len, NULL, NULL, NULL) == OK);
     CHECK(deltawire_message_limit(m) == 0);
     holds_all(m, choices, calls);
     CHECK(deltawire_message_move(other_log, deltawire_message_need(m) - 8, m, NULL) == DELTAWIRE_E_SMALL);
@@ -805,7 +805,7 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
     CHECK(deltawire_feed(copy, input.ptr, input.len, &callbacks, &t, NULL) == OK);
     CHECK(t.contents == 0 && t.opened == 0 && t.names == 0 && t.limits[1] == 1 && t.limits[2] == 1);
     CHECK(deltawire_end_of(copy, &end) == OK && end.left_out == 2);
-    CHECK(deltawire_feed(p, input.ptr, input.len, deltawire_message_callbacks(), m, NULL) == OK);
+    CHECK(deltawire_message_feed(m, p, NULL, input.ptr, input.len, NULL, NULL, NULL) == OK);
     CHECK(deltawire_message_limit(m) == DELTAWIRE_LIMIT_CHOICES);
     holds_all(m, choices, calls);
 
@@ -818,11 +818,10 @@ static void room_for(uint32_t max_choices, uint32_t max_calls)
     at = 0;
     for (;;) {
         deltawire_batch_result result;
-        deltawire_status status =
-            deltawire_batch(p, input.ptr + at, input.len - at, events, 16, scratch, sizeof scratch, &result);
+        deltawire_status status = deltawire_message_batch(of_batch, p, NULL, input.ptr + at, input.len - at, events, 16,
+                                                          scratch, sizeof scratch, &result);
         for (n = 0; n < result.events; n++)
             count(&t, events[n].kind, events[n].flags, events[n].choice, events[n].code);
-        CHECK(deltawire_message_add(of_batch, events, result.events, input.ptr + at, scratch, &taken) == OK);
         at += result.consumed;
         if (status != DELTAWIRE_MORE) {
             CHECK(status == OK);
@@ -924,7 +923,7 @@ static void messages(void)
     len = deltawire_message_size(NULL, 0);
     mem = need_memory(len);
     CHECK(deltawire_reset(p) == OK && deltawire_message_init(mem, len, NULL, &m) == OK);
-    CHECK(assemble(p, m, json) == DELTAWIRE_PAUSED && deltawire_message_is_full(m));
+    CHECK(assemble(p, m, json) == DELTAWIRE_NEED_STORAGE && deltawire_message_is_full(m));
     CHECK(deltawire_message_choices(m) == 0 && deltawire_message_need(m) > len);
     free(mem);
     limits();

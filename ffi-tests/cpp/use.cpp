@@ -803,7 +803,7 @@ void assemblers(const std::filesystem::path &samples) {
         const std::string input = test::read_file(entry.path());
         const auto read = [&](std::size_t step, int way) {
             deltawire::config config;
-            config.events = DELTAWIRE_MESSAGE_EVENTS | deltawire::mask_of(event_kind::payload);
+            if (way == 1) config.events = deltawire::mask_of(event_kind::payload);
             config.batch_scratch = 64;
             config.batch_events = 3;
             deltawire::parser parser(config);
@@ -811,15 +811,15 @@ void assemblers(const std::filesystem::path &samples) {
             for (std::size_t at = 0; at < input.size(); at += step) {
                 const test::slice given(string_view(input).substr(at, step));
                 if (way == 0) {
-                    CHECK(sum, parser.feed(given.view(), message).ok());
+                    CHECK(sum, parser.feed(message, given.view()).ok());
                 } else {
-                    for (const auto &e : parser.batch(given.view())) message.add(e);
+                    for (const auto &e : parser.batch(message, given.view())) CHECK(sum, way == 2 || e.kind() == event_kind::payload);
                 }
                 if (at % 5 == 0) message = message.clone();
             }
             if (way == 0) (void)parser.finish(message);
-            if (way == 1)
-                for (const auto &e : parser.batch_finish()) message.add(e);
+            if (way != 0)
+                for (const auto &e : parser.batch_finish(message)) CHECK(sum, way == 2 || e.kind() == event_kind::payload);
             return message;
         };
         const deltawire::assembler whole = read(input.size() + 1, 0);
@@ -828,7 +828,7 @@ void assemblers(const std::filesystem::path &samples) {
         CHECK(sum, alike(deltawire::value::open(whole.json()), deltawire::value::open(expected)));
         CHECK(sum, deltawire::value::open(json).is_object());
         for (const std::size_t step : {std::size_t{1}, std::size_t{7}, std::size_t{1448}, input.size() + 1})
-            for (const int way : {0, 1}) CHECK(sum, read(step, way).json(true) == json);
+            for (const int way : {0, 1, 2}) CHECK(sum, read(step, way).json(true) == json);
         CHECK(sum, whole.choices() >= 1 || name.find("error-body") == 0);
         const auto v = deltawire::value::open(json);
         using field = deltawire::message_field;
@@ -865,7 +865,7 @@ void assemblers(const std::filesystem::path &samples) {
     deltawire::parser feeds;
     std::size_t kept = 0;
     const auto bound = error_of([&] {
-        for (; kept < 200; kept++) (void)feeds.feed(content_chunk(std::string(1000, 'k')), bounded);
+        for (; kept < 200; kept++) (void)feeds.feed(bounded, content_chunk(std::string(1000, 'k')));
     });
     CHECK(sum, bound == status::need_storage && kept > 90 && kept < 101);
     CHECK(sum, bounded.text(deltawire::message_field::content) == std::string(1000 * kept, 'k'));
@@ -874,9 +874,13 @@ void assemblers(const std::filesystem::path &samples) {
     limits.max_bytes = deltawire_message_size(nullptr, 4096);
     deltawire::assembler small(limits);
     deltawire::parser parser;
-    (void)parser.feed(content_chunk("kept"), small);
+    (void)parser.feed(small, content_chunk("kept"));
     const std::string big = content_chunk(std::string(10000, 'z'));
-    CHECK(sum, error_of([&] { (void)parser.feed(big, small); }) == status::need_storage);
+    CHECK(sum, error_of([&] { (void)parser.feed(small, big); }) == status::need_storage);
+    // To read on without the message.
+    std::size_t read = 0;
+    const auto without = deltawire::callbacks().on_content([&](string_view more) { read += more.size(); });
+    CHECK(sum, parser.feed(big, without).ok() && read == 10000);
     CHECK(sum, small.text(deltawire::message_field::content) == "kept");
     deltawire::assembler moved = std::move(small);
     CHECK(sum, moved.text(deltawire::message_field::content) == "kept");
@@ -886,7 +890,8 @@ void assemblers(const std::filesystem::path &samples) {
     CHECK(sum, !moved.text(deltawire::message_field::content) && moved.choices() == 0);
     deltawire::assembler roomy;
     parser.reset();
-    for (int i = 0; i < 300; i++) (void)parser.feed(content_chunk(std::string(1000, static_cast<char>('a' + i % 26))), roomy);
+    for (int i = 0; i < 300; i++) 
+        (void)parser.feed(roomy, content_chunk(std::string(1000, static_cast<char>('a' + i % 26))));
     const auto text = roomy.text(deltawire::message_field::content);
     CHECK(sum, text && text->size() == 300000 && text->substr(999, 2) == "ab");
 }
@@ -944,24 +949,35 @@ void event_streams() {
     }
 }
 
-/// A handler that is also an assembler.
-struct printing : deltawire::assembler {
-    std::string printed;
-    void on_content(const deltawire::at &where, string_view text) {
-        assembler::on_content(where, text);
-        printed += text;
-    }
-};
-
-void derived() {
+/// A handler beside a message, which has each text before the handler, and none twice if the handler asks again.
+void beside() {
     const std::string input = "data: {\"id\":\"c\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\","
                               "\"content\":\"a\"}}]}\n\n" + content_chunk("b");
-    deltawire::parser one, other;
-    printing both;
-    deltawire::assembler alone;
-    CHECK(sum, one.feed(input, both).ok() && other.feed(input, alone).ok());
-    CHECK(sum, both.printed == "ab" && both.json() == alone.json());
-    CHECK(sum, both.text(deltawire::message_field::model) == "m" && both.text(deltawire::message_field::content) == "ab");
+    deltawire::config how;
+    how.shared = true;
+    deltawire::parser one, other, sharing(how);
+    deltawire::workspace shared;
+    deltawire::assembler message, alone, third;
+    std::string printed;
+    bool asks = false;
+    const auto handler = deltawire::callbacks().on_content([&](string_view text) {
+        asks = !asks;
+        CHECK(sum, message.text(deltawire::message_field::content) == printed + std::string(text));
+        if (asks) return flow::again;
+        printed += text;
+        return flow::go_on;
+    });
+    string_view rest = input;
+    int pauses = 0;
+    for (auto r = one.feed(message, rest, handler); !r.ok(); r = one.feed(message, rest, handler)) {
+        CHECK(sum, r.paused() && ++pauses < 3);
+        rest.remove_prefix(r.consumed);
+    }
+    CHECK(sum, pauses == 2 && one.finish(message, handler) == status::ok && printed == "ab");
+    CHECK(sum, other.feed(alone, input).ok() && message.json() == alone.json());
+    CHECK(sum, message.text(deltawire::message_field::model) == "m");
+    CHECK(sum, sharing.feed(third, input, deltawire::discard{}, &shared).ok() && third.json() == alone.json());
+    CHECK(sum, error_of([&] { (void)sharing.feed(third, input); }) == status::state);
 }
 
 /// The configs set the room for choices and tool calls. More than the maximum is an error; a choice without room is left out.
@@ -983,8 +999,8 @@ void room() {
     deltawire::parser parser(one);
     deltawire::assembler first(same), by_default;
     const std::string both = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}},{\"index\":1,\"delta\":{\"content\":\"b\"}}]}\n\n";
-    CHECK(sum, parser.feed(both, by_default).ok() && parser.end().left_out == 1 && by_default.choices() == 1);
-    CHECK(sum, deltawire::parser().feed(both, first).ok() && first.choices() == 1 && first.limit() == deltawire::limit::choices);
+    CHECK(sum, parser.feed(by_default, both).ok() && parser.end().left_out == 1 && by_default.choices() == 1);
+    CHECK(sum, deltawire::parser().feed(first, both).ok() && first.choices() == 1 && first.limit() == deltawire::limit::choices);
 }
 
 /// Parsers in turn with one workspace, which moves meanwhile.
@@ -1102,7 +1118,7 @@ int main(int argc, char **argv) {
         chunks();
         assemblers(argv[1]);
         event_streams();
-        derived();
+        beside();
         room();
         workspaces();
         misuse();

@@ -276,19 +276,19 @@ deltawire_workspace *workspace(void) {
 }
 
 deltawire_message *message(int state, enum when when) {
-    size_t size = deltawire_message_size(NULL, state == MESSAGE_FULL ? 64 : 1024);
+    size_t size = deltawire_message_size(NULL, state == MESSAGE_FULL ? 24 : 1024);
     deltawire_message *m = NULL;
-    deltawire_event events[2];
+    deltawire_parser *p = NULL;
     deltawire_status status = DELTAWIRE_OK, expected = DELTAWIRE_OK;
+    static DELTAWIRE_BLOCK(block, 2048);
+    static const char stream[] = "data: {\"id\":\"three\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a longer text\"}}]}\n\n";
     require(deltawire_message_init(region("message", size, when, 0), size, NULL, &m) == DELTAWIRE_OK && m != NULL,
             "deltawire_message_init");
+    /* An ID that fits, and content that does not. */
     if (state == MESSAGE_FULL) expected = DELTAWIRE_NEED_STORAGE;
-    /* An ID that fits, and content. */
-    memset(events, 0, sizeof events);
-    events[0].kind = DELTAWIRE_EV_CHUNK, events[0].text_len = 5;
-    events[1].kind = DELTAWIRE_EV_CONTENT, events[1].text_len = sizeof PAYLOAD - 1;
-    if (state != MESSAGE_EMPTY) status = deltawire_message_add(m, events, 2, PAYLOAD, NULL, NULL);
-    if (status != expected) fault("while events are added", status, expected);
+    require(deltawire_init(&block, sizeof block, NULL, &p) == DELTAWIRE_OK, "deltawire_init");
+    if (state != MESSAGE_EMPTY) status = deltawire_message_feed(m, p, NULL, stream, sizeof stream - 1, NULL, NULL, NULL);
+    if (status != expected) fault("while a stream is read", status, expected);
     return m;
 }
 

@@ -1,5 +1,5 @@
-/* Random walks of an assembler: any calls in any order, with events of any kind and any text, whole and in pieces. The fuzz target
- * capi does the same with parsers, and with the events that they emit. */
+/* Random walks of an assembler: any calls in any order, with streams of any events. The fuzz target capi does the same with any
+ * bytes. */
 #include "common.h"
 
 /* Equal seeds give equal walks. */
@@ -15,12 +15,16 @@ static void holds(int condition, const char *what) {
     if (!condition) fault(what, 0, 1);
 }
 
+#define DELTA(members) "{\"id\":\"i\",\"choices\":[{\"index\":1,\"delta\":{" members "}}]}"
 static const char *const TEXTS[] = {
-    "a text", "{\"prompt_tokens\":1}", "{\"message\":\"h\",\"code\":3}", "[1,2]", "{", "\xF0\x9F\x98\x80 b\xFF", "", "null",
-    "{\"content\":\"whole\",\"tool_calls\":[{\"id\":\"t\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]}",
-    "{\"id\":\"i\",\"data\":\"eA==\"}", "{\"content\":[{\"token\":\"a\",\"logprob\":-1}]}", "stop",
+    DELTA("\"role\":\"assistant\",\"content\":\"a text\""), DELTA("\"reasoning\":\"\xF0\x9F\x98\x80 b\xFF\",\"audio\":{\"data\":\"eA==\"}"),
+    DELTA("\"tool_calls\":[{\"index\":2,\"id\":\"t\",\"x\":1,\"function\":{\"name\":\"f\",\"arguments\":\"{\"}}]"),
+    DELTA("\"tool_calls\":[{\"index\":2,\"function\":{\"arguments\":\"}\"}}]"), DELTA("\"images\":[1],\"refusal\":\"no\""),
+    "{\"choices\":[{\"index\":0,\"message\":{\"content\":\"whole\"},\"logprobs\":{\"content\":[]},\"finish_reason\":\"stop\"}]}",
+    "{\"choices\":[],\"usage\":{\"prompt_tokens\":1},\"timings\":{\"a\":[1,2]}}", "{\"error\":{\"message\":\"h\",\"code\":3}}",
+    "[1,2]", "{", "", "null", "[DONE]", "{\"choices\":[{\"index\":99,\"delta\":{\"content\":\"c\"}},{\"index\":-1}]}",
 };
-static const deltawire_status ANSWERS[] = {DELTAWIRE_OK, DELTAWIRE_NEED_STORAGE, 999};
+static const deltawire_status ANSWERS[] = {DELTAWIRE_OK, DELTAWIRE_MORE, DELTAWIRE_NEED_STORAGE, DELTAWIRE_E_STATE, 999};
 
 static deltawire_message *move_message(deltawire_message *m, size_t *size) {
     deltawire_message *to = NULL;
@@ -42,61 +46,44 @@ static deltawire_message *move_message(deltawire_message *m, size_t *size) {
     return to;
 }
 
-static uint32_t any_flags(void) { return random_below(1024) & ~(uint32_t)(one_in(3) ? 0 : DELTAWIRE_EVF_MORE); }
-
-static void add_events(deltawire_message *m) {
-    size_t n = random_below(4), i, taken = 77;
-    deltawire_event *events = region("events", n * sizeof *events, NEVER, 0);
+/* Reads an event into the message, whose block may grow meanwhile. */
+static deltawire_message *feed_event(deltawire_message *m, deltawire_parser *p, size_t *size) {
     const char *text = TEXTS[random_below(sizeof TEXTS / sizeof *TEXTS)];
-    size_t len = strlen(text);
-    char *data = region("data", len, NEVER, 0), *scratch = region("scratch", len, NEVER, 0);
-    deltawire_status status;
-    memcpy(data, text, len), memcpy(scratch, text, len);
-    for (i = 0; i < n; i++) {
-        uint32_t from = one_in(2) ? 0 : random_below((uint32_t)len + 1);
-        events[i].kind = (uint16_t)(one_in(5) ? random_below(70) : DELTAWIRE_EV_CHUNK + random_below(17));
-        events[i].flags = (uint16_t)any_flags();
-        events[i].choice = one_in(9) ? UINT32_MAX : random_below(3), events[i].call = random_below(3);
-        events[i].code = random_below(8), events[i].number = random_below(3);
-        events[i].text_off = from, events[i].text_len = (uint32_t)len - from;
-        if (one_in(3)) events[i].text_len = random_below((uint32_t)len - from + 1);
-        if (one_in(3)) events[i].aux_off = from, events[i].aux_len = events[i].text_len;
-    }
-    freeze();
-    status = deltawire_message_add(m, events, n, data, scratch, &taken);
-    compare(status);
-    judge(status, ANSWERS, DOCUMENTED);
-    holds(taken <= n && (status != DELTAWIRE_OK || taken == n), "taken");
-    release(events), release(data), release(scratch);
-}
-
-/* Adds events by callbacks. */
-static void call_back(deltawire_message *m) {
-    const deltawire_callbacks *callbacks = deltawire_message_callbacks();
-    const char *text = TEXTS[random_below(sizeof TEXTS / sizeof *TEXTS)];
-    size_t len = strlen(text);
+    size_t len = strlen(text) + 8, at = 0, consumed = 0;
     char *data = region("data", len, NEVER, 0);
-    deltawire_value value_, none;
-    deltawire_at at;
-    int32_t answer;
-    memcpy(data, text, len);
-    memset(&at, 0, sizeof at), memset(&none, 0, sizeof none);
-    if (deltawire_value_open(data, len, &value_) != DELTAWIRE_OK) value_ = none;
-    at.size = sizeof at, at.kind = DELTAWIRE_EV_ROLE + random_below(16), at.flags = any_flags();
-    at.choice = random_below(3), at.call = random_below(3), at.code = random_below(8), at.number = random_below(3);
-    freeze();
-    if (one_in(4)) answer = callbacks->on_tool_call(m, &at, one_in(2) ? &none : &value_, one_in(2) ? &none : &value_);
-    else if (one_in(2)) answer = callbacks->on_usage(m, &at, &value_);
-    else answer = callbacks->on_content(m, &at, data, len);
-    compare(answer);
-    holds(answer == DELTAWIRE_GO_ON || answer == DELTAWIRE_AGAIN, "a callback's answer");
-    holds(deltawire_message_is_full(m) == (answer == DELTAWIRE_AGAIN), "deltawire_message_is_full");
-    release(data);
+    deltawire_event *events = region("events", 2 * sizeof *events, ANY_TIME, 0);
+    char *scratch = region("scratch", 256, ANY_TIME, 0);
+    deltawire_batch_result result;
+    deltawire_status status;
+    memcpy(data, "data: ", 6), memcpy(data + 6, text, len - 8), memcpy(data + len - 2, "\n\n", 2);
+    do {
+        freeze();
+        if (one_in(2)) {
+            status = deltawire_message_batch(m, p, NULL, data + at, len - at, events, 2, scratch, 256, &result);
+            consumed = result.consumed;
+        } else {
+            status = deltawire_message_feed(m, p, NULL, data + at, len - at, NULL, NULL, &consumed);
+        }
+        compare(status);
+        /* What a batch left pending only a batch goes on with, and the other way round. */
+        judge(status, ANSWERS, DOCUMENTED);
+        if (status < 0) continue;
+        at += consumed;
+        holds(deltawire_message_is_full(m) == (status == DELTAWIRE_NEED_STORAGE), "deltawire_message_is_full");
+        if (status == DELTAWIRE_NEED_STORAGE) {
+            size_t need = deltawire_message_need(m);
+            holds(need > *size, "deltawire_message_need");
+            m = move_message(m, size);
+        }
+    } while (status != DELTAWIRE_OK);
+    holds(at == len, "consumed");
+    release(data), release(events), release(scratch);
+    return m;
 }
 
 static void look(const deltawire_message *m) {
     static const deltawire_status answers[] = {DELTAWIRE_OK, DELTAWIRE_ABSENT, DELTAWIRE_E_SMALL, 999};
-    uint32_t index, n;
+    uint32_t index, n, flags = random_below(2);
     size_t cap = random_below(60), need = 0, need2 = 0;
     char *buffer = region("buffer", cap, ON_SUCCESS, 0xC3);
     deltawire_status status;
@@ -106,13 +93,13 @@ static void look(const deltawire_message *m) {
     judge(status, answers, DOCUMENTED);
     holds((status != DELTAWIRE_OK || need <= cap) && (status != DELTAWIRE_E_SMALL || need > cap), "need");
     freeze();
-    status = deltawire_message_json(m, random_below(2), buffer, cap, &need);
+    status = deltawire_message_json(m, flags, buffer, cap, &need);
     compare(status);
     judge(status, answers, DOCUMENTED);
     release(buffer);
     buffer = region("buffer", need, ON_SUCCESS, 0xC3);
-    status = deltawire_message_json(m, 0, buffer, need, &need2);
-    holds(status == DELTAWIRE_OK && need2 <= need, "deltawire_message_json");
+    status = deltawire_message_json(m, flags, buffer, need, &need2);
+    holds(status == DELTAWIRE_OK && need2 == need, "deltawire_message_json");
     for (n = 0; n < deltawire_message_choices(m); n++) {
         holds(deltawire_message_choice_index(m, n, &index) == DELTAWIRE_OK, "deltawire_message_choice_index");
         holds(deltawire_message_calls(m, index) <= DELTAWIRE_DEFAULT_TOOL_CALLS, "deltawire_message_calls");
@@ -125,16 +112,18 @@ static void look(const deltawire_message *m) {
 static void misuse(uint64_t seed) {
     size_t size, steps;
     deltawire_message *m = NULL;
+    deltawire_parser *p = NULL;
+    static DELTAWIRE_BLOCK(block, 2048);
     char name[40];
     chance_from(seed);
     snprintf(name, sizeof name, "message misuse %llu", (unsigned long long)seed);
     begin(name, "any calls", -1);
     size = deltawire_message_size(NULL, random_below(300));
     require(deltawire_message_init(region("message", size, NO_MISUSE, 0), size, NULL, &m) == DELTAWIRE_OK, "init");
+    require(deltawire_init(&block, sizeof block, NULL, &p) == DELTAWIRE_OK, "init");
     for (steps = 0; steps < 60; steps++) {
         uint32_t what = random_below(100);
-        if (what < 40) add_events(m);
-        else if (what < 65) call_back(m);
+        if (what < 65) m = feed_event(m, p, &size);
         else if (what < 80) m = move_message(m, &size);
         else if (what < 98) look(m);
         else holds(deltawire_message_reset(m) == DELTAWIRE_OK, "deltawire_message_reset");

@@ -180,16 +180,16 @@ static void reallocated(void) {
     require(mem && deltawire_init(mem, size, &config, &p) == DELTAWIRE_OK, "deltawire_init");
     require(log && deltawire_message_init(log, log_size, &config, &m) == DELTAWIRE_OK, "deltawire_message_init");
     for (part = 1000; (status > 0 || at < len) && moves < 40; at += consumed) {
-        status = deltawire_feed(p, stream + at, len - at < part ? len - at : part,
-                                deltawire_message_callbacks(), m, &consumed);
+        status = deltawire_message_feed(m, p, NULL, stream + at, len - at < part ? len - at : part, NULL, NULL,
+                                        &consumed);
         if (status == DELTAWIRE_OK) continue;
         moves++;
-        if (status == DELTAWIRE_NEED_STORAGE) {
+        if (status == DELTAWIRE_NEED_STORAGE && !deltawire_message_is_full(m)) {
             size = deltawire_need(p);
             mem = realloc(mem, size), p = mem;
             require(mem != NULL, "realloc");
             is("resize", deltawire_resize(p, size), DELTAWIRE_OK);
-        } else if (status == DELTAWIRE_PAUSED && deltawire_message_is_full(m)) {
+        } else if (status == DELTAWIRE_NEED_STORAGE) {
             is("too small", deltawire_message_resize(m, deltawire_message_size(&config, 0) - 8), DELTAWIRE_E_SMALL);
             log_size = deltawire_message_need(m);
             log = realloc(log, log_size), m = log;
@@ -479,14 +479,13 @@ static int32_t allowed(void *user, const deltawire_at *at) {
     is("chunk_payload", deltawire_chunk_payload(at->chunk, &payload), DELTAWIRE_OK);
     is("another parser", deltawire_feed(other, THREE, THREE_LEN, &callbacks, NULL, NULL), DELTAWIRE_OK);
     is("an assembler", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, NULL, &m), DELTAWIRE_OK);
-    is("its callbacks", deltawire_message_callbacks()->on_chunk(m, at), DELTAWIRE_GO_ON);
+    is("with it", deltawire_message_feed(m, other, NULL, THREE, THREE_LEN, NULL, NULL, NULL), DELTAWIRE_OK);
     seen++;
     return DELTAWIRE_GO_ON;
 }
 
 static void messages(void) {
     deltawire_callbacks callbacks = DELTAWIRE_CALLBACKS_INIT;
-    const deltawire_callbacks *assembling = deltawire_message_callbacks();
     deltawire_parser *p;
     deltawire_message *m, *q = NULL;
     char text[40];
@@ -500,26 +499,14 @@ static void messages(void) {
     is("feed", deltawire_feed(p, THREE, THREE_LEN, &callbacks, make(512, NULL), NULL), DELTAWIRE_OK);
     is("chunks", (long long)seen, 3);
 
-    require(assembling != NULL, "deltawire_message_callbacks");
-    begin("deltawire_message_callbacks", "without a message", -1);
-    p = make(512, NULL);
-    is("feed", deltawire_feed(p, THREE, THREE_LEN, assembling, NULL, NULL), DELTAWIRE_E_ABORTED);
-    is("user_code", deltawire_user_code(p), DELTAWIRE_E_NULL);
-    after_reset(p);
-    is("reset", deltawire_reset(p), DELTAWIRE_OK);
-    is("feed", deltawire_feed(p, THREE, THREE_LEN, assembling, region("no message", 8192, ON_SUCCESS, 0), NULL),
-       DELTAWIRE_E_ABORTED);
-    is("user_code", deltawire_user_code(p), DELTAWIRE_E_STATE);
-    after_reset(p);
-
-    begin("deltawire_message_callbacks", "a full message", -1);
+    begin("deltawire_message_feed", "a full message", -1);
     p = make(512, NULL);
     size = deltawire_message_size(NULL, 0);
     is("init", deltawire_message_init(region("message", size, ON_SUCCESS, 0), size, NULL, &m), DELTAWIRE_OK);
     do {
-        status = deltawire_feed(p, THREE + at, THREE_LEN - at, assembling, m, &consumed);
+        status = deltawire_message_feed(m, p, NULL, THREE + at, THREE_LEN - at, NULL, NULL, &consumed);
         at += consumed;
-        if (status != DELTAWIRE_PAUSED) break;
+        if (status != DELTAWIRE_NEED_STORAGE) break;
         is("is_full", deltawire_message_is_full(m), 1);
         need = deltawire_message_need(m);
         is("need", need > size, 1);

@@ -208,28 +208,33 @@ static const deltawire_callbacks callbacks = {
     .on_native = on_value, .on_tool_call_end = on_at,
 };
 
+/* Enlarges the block that was too small. */
+static void enlarge(void) {
+    if (message && deltawire_message_is_full(message)) grow_message();
+    else grow();
+}
+
 /* Passes all of the input by callbacks, to the end or to a status below 0. */
-static deltawire_status feed(size_t cut, const deltawire_callbacks *cbs, void *user) {
+static deltawire_status feed(size_t cut, const deltawire_callbacks *cbs) {
     deltawire_status status = DELTAWIRE_OK;
     for (size_t at = 0, n; at < input_len && !failed; at += n) {
         size_t done = 0;
         n = cut < input_len - at ? cut : input_len - at;
         do {
             size_t consumed = 0;
-            status = deltawire_feed(parser, input + at + done, n - done, cbs, user ? message : 0, &consumed);
+            status = message ? deltawire_message_feed(message, parser, 0, input + at + done, n - done, cbs, 0, &consumed)
+                             : deltawire_feed(parser, input + at + done, n - done, cbs, 0, &consumed);
             note((u64)status), note(consumed);
             done += consumed;
-            if (status == DELTAWIRE_NEED_STORAGE) grow();
-            if (status == DELTAWIRE_PAUSED && message && deltawire_message_is_full(message)) grow_message();
+            if (status == DELTAWIRE_NEED_STORAGE) enlarge();
         } while (status > 0 && !failed);
         if (status < 0) return status;
         if (done != n) fail("OK, and not all was consumed");
     }
     do {
-        status = deltawire_finish(parser, cbs, user ? message : 0);
+        status = message ? deltawire_message_finish(message, parser, 0, cbs, 0) : deltawire_finish(parser, cbs, 0);
         note((u64)status);
-        if (status == DELTAWIRE_NEED_STORAGE) grow();
-        if (status == DELTAWIRE_PAUSED && message && deltawire_message_is_full(message)) grow_message();
+        if (status == DELTAWIRE_NEED_STORAGE) enlarge();
     } while (status > 0 && !failed);
     return status;
 }
@@ -238,7 +243,7 @@ static void drive_push(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     message = 0, pause_every = 0;
     if (!open(&cfg, 64)) return;
-    feed(cut, &callbacks, 0);
+    feed(cut, &callbacks);
     note_end();
     note((u64)deltawire_reset(parser));
     note_end();
@@ -248,7 +253,7 @@ static void drive_pause(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     message = 0, pause_every = 3, called = 0;
     if (!open(&cfg, 1024)) return;
-    feed(cut, &callbacks, 0);
+    feed(cut, &callbacks);
     note_end();
 }
 
@@ -259,10 +264,10 @@ static void drive_strict(size_t cut) {
     cfg.flags = DELTAWIRE_CFG_STRICT_JSON | DELTAWIRE_CFG_SPEC;
     cfg.errors[0] = cfg.errors[1] = UINT64_MAX;
     if (!open(&cfg, 0)) return;
-    note((u64)feed(cut, &callbacks, 0));
+    note((u64)feed(cut, &callbacks));
     note_end();
     note((u64)deltawire_reset(parser));
-    note((u64)feed(cut, &callbacks, 0));
+    note((u64)feed(cut, &callbacks));
     note_end();
 }
 
@@ -271,7 +276,7 @@ static void drive_sse(size_t cut) {
     message = 0, pause_every = 5, called = 0;
     cfg.mode = DELTAWIRE_MODE_SSE;
     if (!open(&cfg, 64)) return;
-    feed(cut, &callbacks, 0);
+    feed(cut, &callbacks);
     note_end();
 }
 
@@ -300,7 +305,7 @@ static void drive_meter(size_t cut) {
     message = 0, pause_every = 0;
     cfg.mode = DELTAWIRE_MODE_USAGE;
     if (!open(&cfg, 64)) return;
-    note((u64)feed(cut, 0, 0));
+    note((u64)feed(cut, 0));
     note_meter();
     note((u64)deltawire_reset(parser));
     note_meter();
@@ -311,46 +316,30 @@ static void drive_meter(size_t cut) {
 static deltawire_event events[3];
 static size_t scratch_len;
 
-/* What to do with the events of a batch, in addition to noting them. */
-static void add_to_message(const deltawire_batch_result *result, const u8 *data) {
-    size_t done = 0;
-    while (!failed) {
-        size_t taken = 0;
-        deltawire_status status = deltawire_message_add(message, events + done, result->events - done, data, scratch, &taken);
-        note((u64)status), note(taken);
-        done += taken;
-        if (status != DELTAWIRE_NEED_STORAGE) break;
-        grow_message();
-    }
-    if (done != result->events) fail("message_add: not all was taken in");
-}
-
 static void take(deltawire_status status, const deltawire_batch_result *result, const u8 *data) {
     note((u64)status), note(result->consumed), note(result->events), note(result->scratch_used);
     note(result->scratch_need);
-    if (message) {
-        add_to_message(result, data);
-    } else {
-        for (uint32_t i = 0; i < result->events; i++) {
-            const deltawire_event *e = &events[i];
-            note(e->kind), note(e->flags), note(e->choice), note(e->call), note(e->code), note(e->number);
-            note(e->start), note(e->end);
-            note_bytes((e->flags & DELTAWIRE_EVF_TEXT_SCRATCH ? scratch : data) + (e->text_len ? e->text_off : 0), e->text_len);
-            note_bytes((e->flags & DELTAWIRE_EVF_AUX_SCRATCH ? scratch : data) + (e->aux_len ? e->aux_off : 0), e->aux_len);
-            note_bytes((e->flags & DELTAWIRE_EVF_EXTRA_SCRATCH ? scratch : data) + (e->extra_len ? e->extra_off : 0),
-                       e->extra_len);
-        }
+    for (uint32_t i = 0; i < result->events; i++) {
+        const deltawire_event *e = &events[i];
+        note(e->kind), note(e->flags), note(e->choice), note(e->call), note(e->code), note(e->number);
+        note(e->start), note(e->end);
+        note_bytes((e->flags & DELTAWIRE_EVF_TEXT_SCRATCH ? scratch : data) + (e->text_len ? e->text_off : 0), e->text_len);
+        note_bytes((e->flags & DELTAWIRE_EVF_AUX_SCRATCH ? scratch : data) + (e->aux_len ? e->aux_off : 0), e->aux_len);
+        note_bytes((e->flags & DELTAWIRE_EVF_EXTRA_SCRATCH ? scratch : data) + (e->extra_len ? e->extra_off : 0),
+                   e->extra_len);
     }
     if (result->scratch_need > scratch_len) scratch_len = result->scratch_need;
     if (scratch_len > sizeof scratch) fail("scratch_need");
-    if (status == DELTAWIRE_NEED_STORAGE) grow();
+    if (status == DELTAWIRE_NEED_STORAGE) enlarge();
 }
 
 static deltawire_status finish_batch(void) {
     deltawire_status status;
     deltawire_batch_result result;
     do {
-        status = deltawire_batch_finish(parser, events, 3, scratch, scratch_len, &result);
+        status = message
+            ? deltawire_message_batch_finish(message, parser, 0, events, 3, scratch, scratch_len, &result)
+            : deltawire_batch_finish(parser, events, 3, scratch, scratch_len, &result);
         take(status, &result, scratch);
     } while (status > 0 && !failed);
     return status;
@@ -364,7 +353,9 @@ static deltawire_status batch(size_t cut) {
         n = cut < input_len - at ? cut : input_len - at;
         do {
             const u8 *data = input + at + done;
-            status = deltawire_batch(parser, data, n - done, events, 3, scratch, scratch_len, &result);
+            status = message
+                ? deltawire_message_batch(message, parser, 0, data, n - done, events, 3, scratch, scratch_len, &result)
+                : deltawire_batch(parser, data, n - done, events, 3, scratch, scratch_len, &result);
             done += result.consumed;
             take(status, &result, data);
         } while (status > 0 && !failed);
@@ -446,14 +437,13 @@ static void note_message(void) {
 static void drive_message(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     if (!open(&cfg, 64) || !open_message()) return;
-    note((u64)feed(cut, deltawire_message_callbacks(), input));
+    note((u64)feed(cut, 0));
     note_message();
 }
 
 static void drive_message_batch(size_t cut) {
     deltawire_config cfg = DELTAWIRE_CONFIG_INIT;
     scratch_len = DELTAWIRE_SCRATCH_MIN;
-    cfg.events = DELTAWIRE_MESSAGE_EVENTS | DELTAWIRE_MASK(DELTAWIRE_EV_PAYLOAD);
     if (!open(&cfg, 64) || !open_message()) return;
     note((u64)batch(cut));
     note_message();

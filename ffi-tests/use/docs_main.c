@@ -43,22 +43,22 @@ static void finish(deltawire_parser **p, const deltawire_callbacks *callbacks, v
     }
 }
 
-/* Reads a stream with the assembler of the recipe for libcurl, from the smallest block on, and returns the content. */
-static struct bytes assembled(const char *bytes, size_t len, size_t slice, const char *name) {
+/* Reads a stream with the recipe for libcurl, from the smallest blocks on, and returns the content of the message. */
+static struct bytes transferred(const deltawire_callbacks *callbacks, void *user, const char *bytes, size_t len, size_t slice, const char *name) {
     struct transfer t;
     struct bytes got = {NULL, 0, 0, 0};
     size_t at, n, size = deltawire_message_size(NULL, 0), need = 0;
     memset(&t, 0, sizeof t);
     t.parser = parser(0);
-    t.callbacks = *deltawire_message_callbacks();
+    t.callbacks = *callbacks;
+    t.user = user;
     if (deltawire_message_init(malloc(size), size, NULL, &t.message) != DELTAWIRE_OK) fail("message_init", name, slice);
-    t.user = t.message;
     for (at = 0; at < len; at += n) {
         n = len - at < slice ? len - at : slice;
-        if (on_write((char *)bytes + at, 1, n, &t) != n) fail("on_write with an assembler", name, slice);
+        if (on_write((char *)bytes + at, 1, n, &t) != n) fail("on_write", name, slice);
     }
-    while (deltawire_finish(t.parser, &t.callbacks, t.user) == DELTAWIRE_PAUSED)
-        if (!deltawire_message_is_full(t.message) || enlarge_message(&t) != 0) fail("finish with an assembler", name, slice);
+    while (deltawire_message_finish(t.message, t.parser, NULL, &t.callbacks, t.user) == DELTAWIRE_NEED_STORAGE)
+        if (!deltawire_message_is_full(t.message) || enlarge_message(&t) != 0) fail("message_finish", name, slice);
     if (deltawire_message_text(t.message, DELTAWIRE_M_CONTENT, 0, 0, NULL, 0, &need) != DELTAWIRE_ABSENT) {
         got.ptr = malloc(need + 1);
         if (!got.ptr || deltawire_message_text(t.message, DELTAWIRE_M_CONTENT, 0, 0, got.ptr, need, &got.end) != DELTAWIRE_OK)
@@ -187,7 +187,6 @@ int main(int argc, char **argv) {
             size_t slice = slices[nth];
             struct stream s;
             struct bytes through[2], curl, direct, other, message;
-            struct transfer t;
             deltawire_parser *p;
             int pipe_of[2], hold;
             ssize_t got;
@@ -209,17 +208,7 @@ int main(int argc, char **argv) {
                 bytes_free(to);
             }
 
-            memset(&t, 0, sizeof t);
-            t.parser = parser(0);
-            t.callbacks = callbacks;
-            t.user = &curl;
-            for (at = 0; at < len; at += n) {
-                n = len - at < slice ? len - at : slice;
-                if (on_write(bytes + at, 1, n, &t) != n) fail("on_write", name, slice);
-            }
-            finish(&t.parser, &callbacks, &curl);
-            free(t.parser);
-
+            message = transferred(&callbacks, &curl, bytes, len, slice, name);
             p = parser(512);
             for (at = 0; at < len; at += n) {
                 n = len - at < slice ? len - at : slice;
@@ -234,10 +223,9 @@ int main(int argc, char **argv) {
             free(p);
 
             if (nth == 0) whole = curl;
-            message = assembled(bytes, len, slice, name);
             same(&curl, &whole, "on_write: other text", name, slice);
             same(&direct, &whole, "read_direct: other text", name, slice);
-            same(&message, &whole, "assembled: other text", name, slice);
+            same(&message, &whole, "on_write: another message", name, slice);
             bytes_free(&direct);
             bytes_free(&message);
 

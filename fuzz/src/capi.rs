@@ -167,10 +167,13 @@ impl<'s> Walk<'s> {
             unsafe { deltawire_block_size(&config, 2 * stream.len() + 2048) },
             Seen::new(true, true, 0),
         );
-        walk.feed(stream.len(), false);
-        assert_eq!(walk.fed, stream.len(), "the whole stream");
-        walk.feed(0, true);
-        assert!(walk.finished);
+        // Only a message that grows stops it.
+        while walk.fed < stream.len() {
+            walk.feed(stream.len(), false);
+        }
+        while !walk.finished {
+            walk.feed(0, true);
+        }
         walk
     }
 
@@ -231,8 +234,12 @@ impl<'s> Walk<'s> {
             assert!(is_asked_late || *self.before == *self.block.0, "misuse ({status}) changed the block");
         }
         self.stuck = status <= -100;
-        if status == DELTAWIRE_NEED_STORAGE {
-            self.grow();
+        // SAFETY: a valid message.
+        let is_full = unsafe { deltawire_message_is_full(self.seen.m()) } != 0;
+        match status {
+            DELTAWIRE_NEED_STORAGE if is_full => self.seen.enlarge(),
+            DELTAWIRE_NEED_STORAGE => self.grow(),
+            status => assert!(!is_full, "a message is full: {status}"),
         }
         self.fed += consumed;
     }
@@ -267,6 +274,7 @@ impl<'s> Walk<'s> {
         self.keep();
         let (p, w) = (self.p(), self.w());
         self.seen.p = p;
+        let m = self.seen.m();
         let user: *mut Seen = &mut *self.seen;
         let mut consumed = usize::MAX;
         let at = if data.is_empty() { null() } else { data.as_ptr() };
@@ -276,11 +284,9 @@ impl<'s> Walk<'s> {
             if end {
                 consumed = 0;
             }
-            match (end, w.is_null()) {
-                (true, true) => deltawire_finish(p, &callbacks, user.cast()),
-                (true, false) => deltawire_finish_with(p, w, &callbacks, user.cast()),
-                (false, true) => deltawire_feed(p, at, len, &callbacks, user.cast(), out),
-                (false, false) => deltawire_feed_with(p, w, at, len, &callbacks, user.cast(), out),
+            match end {
+                true => deltawire_message_finish(m, p, w, &callbacks, user.cast()),
+                false => deltawire_message_feed(m, p, w, at, len, &callbacks, user.cast(), out),
             }
         };
         assert_eq!(data, given, "the input was written to");
@@ -305,17 +311,15 @@ impl<'s> Walk<'s> {
         let mut scratch = vec![0u8; room].into_boxed_slice();
         let mut result = deltawire_batch_result::default();
         self.keep();
-        let (p, w) = (self.p(), self.w());
+        let (m, p, w) = (self.seen.m(), self.p(), self.w());
         let at = if data.is_empty() { null() } else { data.as_ptr() };
         // SAFETY: a valid parser, and memory of those lengths.
         let status = unsafe {
             let (events, scratch) = (events.as_mut_ptr(), scratch.as_mut_ptr().cast());
             let (at, len, out) = (at.cast(), data.len(), &raw mut result);
-            match (end, w.is_null()) {
-                (true, true) => deltawire_batch_finish(p, events, cap, scratch, room, out),
-                (true, false) => deltawire_batch_finish_with(p, w, events, cap, scratch, room, out),
-                (false, true) => deltawire_batch(p, at, len, events, cap, scratch, room, out),
-                (false, false) => deltawire_batch_with(p, w, at, len, events, cap, scratch, room, out),
+            match end {
+                true => deltawire_message_batch_finish(m, p, w, events, cap, scratch, room, out),
+                false => deltawire_message_batch(m, p, w, at, len, events, cap, scratch, room, out),
             }
         };
         assert_eq!(data, given, "the input was written to");
@@ -356,9 +360,6 @@ impl<'s> Walk<'s> {
             );
         }
         assert!(copied.get() <= used, "of {used} bytes of scratch {} were handed out", copied.get());
-        if self.seen.lossless {
-            self.seen.add_events(&events[..count], near.as_ptr().cast(), scratch.as_ptr().cast());
-        }
         let consumed = result.consumed;
         if status == DELTAWIRE_OK {
             assert_eq!(consumed, data.len(), "OK, and bytes are left");

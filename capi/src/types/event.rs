@@ -130,9 +130,9 @@ pub const DELTAWIRE_EV_TOOL_CALL_END: u32 = 39;
 pub const DELTAWIRE_EV_FRAME: u32 = 48;
 /// Every kind of this version is below this number. Not every number below it is a kind.
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
-/// The kinds that an assembler needs, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`, or-ed.
-/// They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and `DELTAWIRE_EV_LIMIT`,
-/// `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
+/// The kinds that a message is made of, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`,
+/// or-ed. They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and
+/// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
 pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0x4c_c47b_ffc0;
 
 /// `code` of a `DELTAWIRE_EV_META`: `object`.

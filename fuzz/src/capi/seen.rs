@@ -113,12 +113,7 @@ impl Seen {
     }
 
     /// Handles the contents of a callback. Returns the callback's answer.
-    pub fn handle(
-        &mut self,
-        at: &deltawire_at,
-        text: &[u8],
-        add: impl Fn(&deltawire_callbacks, *mut c_void) -> Option<i32>,
-    ) -> i32 {
+    pub fn handle(&mut self, at: &deltawire_at, text: &[u8]) -> i32 {
         assert!(at.size as usize == size_of::<deltawire_at>() && at.kind < DELTAWIRE_EV_COUNT && at.start <= at.end);
         // SAFETY: valid while the callback runs.
         unsafe { self.touch(at.event_name.ptr, at.event_name.len) };
@@ -136,9 +131,12 @@ impl Seen {
             let numbers = [at.kind, at.choice, at.call, at.code].map(u64::from);
             let [kind, choice, call, code] = numbers;
             self.note([kind, choice, call, code, at.number, at.start, at.end], at.flags, text);
-            self.add(add);
         }
         answer
+    }
+
+    pub fn m(&mut self) -> *mut deltawire_message {
+        self.message.at().cast()
     }
 
     /// Moves the message to a larger block.
@@ -152,46 +150,6 @@ impl Seen {
             assert_eq!(status, DELTAWIRE_OK);
             self.message = larger;
         }
-    }
-
-    /// Forwards to the message's own callback.
-    fn add(&mut self, add: impl Fn(&deltawire_callbacks, *mut c_void) -> Option<i32>) {
-        // SAFETY: the callbacks are a constant.
-        let callbacks = unsafe { &*deltawire_message_callbacks() };
-        loop {
-            match add(callbacks, self.message.at()) {
-                None | Some(DELTAWIRE_GO_ON) => return,
-                Some(answer) => assert_eq!(answer, DELTAWIRE_AGAIN, "a message answers"),
-            }
-            self.enlarge();
-        }
-    }
-
-    pub fn add_events(&mut self, mut events: &[deltawire_event], data: *const c_void, scratch: *const c_void) {
-        loop {
-            let mut taken = usize::MAX;
-            // SAFETY: the events belong to the batch of these bytes.
-            let status = unsafe {
-                deltawire_message_add(
-                    self.message.at().cast(),
-                    events.as_ptr(),
-                    events.len(),
-                    data,
-                    scratch,
-                    &mut taken,
-                )
-            };
-            // SAFETY: a valid message.
-            let is_full = unsafe { deltawire_message_is_full(self.message.at().cast()) } != 0;
-            assert_eq!(is_full, status == DELTAWIRE_NEED_STORAGE, "a message is full: {status}");
-            events = &events[taken..];
-            match status {
-                DELTAWIRE_OK => break,
-                DELTAWIRE_NEED_STORAGE => self.enlarge(),
-                status => panic!("a message answered {status}"),
-            }
-        }
-        assert!(events.is_empty());
     }
 
     pub fn json(&self) -> Vec<u8> {
@@ -224,14 +182,14 @@ unsafe extern "C" fn on_sse(
         seen(user).touch(kind.ptr, kind.len);
         seen(user).touch(id.ptr, id.len);
         let data = seen(user).touch(data.ptr, data.len);
-        seen(user).handle(&*at, data, |_, _| None)
+        seen(user).handle(&*at, data)
     }
 }
 
 unsafe extern "C" fn on_bytes(user: *mut c_void, at: *const deltawire_at, text: *const c_char, len: usize) -> i32 {
     unsafe {
         let bytes = seen(user).touch(text, len);
-        seen(user).handle(&*at, bytes, |_, _| None)
+        seen(user).handle(&*at, bytes)
     }
 }
 
@@ -242,33 +200,12 @@ unsafe extern "C" fn on_text(user: *mut c_void, at: *const deltawire_at, text: *
         let is_member = (*at).code >= DELTAWIRE_META_MEMBER && (*at).code != DELTAWIRE_META_REASONING_NAME;
         let is_raw = (*at).kind == DELTAWIRE_EV_META && is_member;
         assert!(!bytes.is_empty() && (is_raw || std::str::from_utf8(bytes).is_ok()), "a text: {}", escaped(bytes));
-        seen(user).handle(&*at, bytes, |callbacks, message| {
-            let callback = match (*at).kind {
-                DELTAWIRE_EV_ROLE => callbacks.on_role,
-                DELTAWIRE_EV_CONTENT => callbacks.on_content,
-                DELTAWIRE_EV_REASONING => callbacks.on_reasoning,
-                DELTAWIRE_EV_REFUSAL => callbacks.on_refusal,
-                DELTAWIRE_EV_TOOL_NAME => callbacks.on_tool_name,
-                DELTAWIRE_EV_TOOL_ARGUMENTS => callbacks.on_tool_arguments,
-                DELTAWIRE_EV_FUNCTION_NAME => callbacks.on_function_name,
-                DELTAWIRE_EV_FUNCTION_ARGUMENTS => callbacks.on_function_arguments,
-                DELTAWIRE_EV_FINISH => callbacks.on_finish,
-                DELTAWIRE_EV_META => callbacks.on_meta,
-                DELTAWIRE_EV_SIGNATURE => callbacks.on_signature,
-                kind => panic!("kind {kind} has no text"),
-            };
-            Some(callback?(message, at, text, len))
-        })
+        seen(user).handle(&*at, bytes)
     }
 }
 
 unsafe extern "C" fn on_at(user: *mut c_void, at: *const deltawire_at) -> i32 {
-    unsafe {
-        seen(user).handle(&*at, &[], |callbacks, message| match (*at).kind {
-            DELTAWIRE_EV_LIMIT => Some(callbacks.on_limit?(message, at)),
-            _ => None,
-        })
-    }
+    unsafe { seen(user).handle(&*at, &[]) }
 }
 
 unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32 {
@@ -282,7 +219,7 @@ unsafe extern "C" fn on_chunk(user: *mut c_void, at: *const deltawire_at) -> i32
         }
         let mut usage = deltawire_usage { size: size_of::<deltawire_usage>() as u32, ..Default::default() };
         deltawire_chunk_usage(chunk, &mut usage);
-        seen(user).handle(&*at, &[], |callbacks, message| Some(callbacks.on_chunk?(message, at)))
+        seen(user).handle(&*at, &[])
     }
 }
 
@@ -301,20 +238,7 @@ unsafe extern "C" fn on_value(user: *mut c_void, at: *const deltawire_at, value:
             }
         }
         let text = seen(user).touch((*value).ptr, (*value).len);
-        seen(user).handle(&*at, text, |callbacks, message| {
-            let callback = match (*at).kind {
-                DELTAWIRE_EV_AUDIO => callbacks.on_audio,
-                DELTAWIRE_EV_LOGPROBS => callbacks.on_logprobs,
-                DELTAWIRE_EV_CHOICE_ERROR => callbacks.on_choice_error,
-                DELTAWIRE_EV_USAGE => callbacks.on_usage,
-                DELTAWIRE_EV_ERROR => callbacks.on_error,
-                DELTAWIRE_EV_ANNOTATION => callbacks.on_annotations,
-                DELTAWIRE_EV_MEDIA => callbacks.on_media,
-                DELTAWIRE_EV_NATIVE => callbacks.on_native,
-                kind => panic!("kind {kind} has no value"),
-            };
-            Some(callback?(message, at, value))
-        })
+        seen(user).handle(&*at, text)
     }
 }
 
@@ -327,7 +251,7 @@ unsafe extern "C" fn on_call(
     unsafe {
         seen(user).touch((*id).ptr, (*id).len);
         seen(user).touch((*kind).ptr, (*kind).len);
-        seen(user).handle(&*at, &[], |callbacks, message| Some(callbacks.on_tool_call?(message, at, id, kind)))
+        seen(user).handle(&*at, &[])
     }
 }
 

@@ -261,6 +261,13 @@ impl<'a> Chunk<'a> {
         self.index.top.mask() as u8 & ALL & !emitted != 0
     }
 
+    /// Whether the chunk may have members that no delta is made of.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn may_have_others(&self) -> bool {
+        self.index.facts.others
+    }
+
     /// Returns the protocol of the event: that of the stream, or chat completions.
     pub fn protocol(&self) -> Protocol {
         self.index.plan.protocol().unwrap_or(Protocol::Chat)
