@@ -2,7 +2,7 @@
 #![cfg(feature = "serde")]
 
 use crate::common::completion_json;
-use crate::common::logged::{batched, delta, each_chunk, pushed, Counts, Logged};
+use crate::common::logged::{delta, each_chunk, emitted, pushed, Counts, Logged};
 use crate::common::records::{each_record, Room};
 use deltawire::chat::Owner;
 use deltawire::delta::Kind;
@@ -147,7 +147,7 @@ fn each_choice_has_its_own_name_of_reasoning() {
     let names = pushed(stream.as_bytes(), usize::MAX, Config::default()).message().unwrap();
     let names: Vec<_> = names.choices.iter().map(|choice| choice.reasoning_name.as_deref().unwrap()).collect();
     assert_eq!(names, ["reasoning", "thinking", "reasoning_content"]);
-    let json = batched(stream.as_bytes(), usize::MAX, 3, Config::default()).json(Detail::Extended);
+    let json = emitted(stream.as_bytes(), Config::default()).json(Detail::Extended);
     for (place, name, text) in [(0, "reasoning", "ae"), (1, "thinking", "d"), (2, "reasoning_content", "b")] {
         assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["choices"][place]["message"][name], text, "{json}");
     }
@@ -419,8 +419,7 @@ fn a_choice_with_nothing_but_other_members_is_listed() {
         |choice: &deltawire::message::Choice| (choice.index, choice.members.len(), choice.message_members.len());
     assert_eq!(message.choices.iter().map(members).collect::<Vec<_>>(), [(0, 1, 0), (1, 0, 1), (2, 0, 0)]);
     let json: Value =
-        serde_json::from_str(&batched(stream.as_bytes(), usize::MAX, 3, Config::default()).json(Detail::Extended))
-            .unwrap();
+        serde_json::from_str(&emitted(stream.as_bytes(), Config::default()).json(Detail::Extended)).unwrap();
     assert_eq!(
         (&json["choices"][0]["filter"]["a"], &json["choices"][1]["message"]["x"]),
         (&1.into(), &Value::Array(vec![]))
@@ -461,7 +460,7 @@ fn reasoning_details_that_are_no_array_are_one_entry() {
         let chunk = |value: &&str| format!("data: {}\n\n", delta(0, &format!(r#""reasoning_details":{value}"#)));
         let stream: String = values.iter().map(chunk).collect();
         Counts::default().stream("details", stream.as_bytes(), Config::default());
-        let json = batched(stream.as_bytes(), usize::MAX, 3, Config::default()).json(Detail::Extended);
+        let json = emitted(stream.as_bytes(), Config::default()).json(Detail::Extended);
         assert_eq!(json.matches("reasoning_details").count(), 1, "{json}");
         serde_json::from_str::<Value>(&json).unwrap()["choices"][0]["message"]["reasoning_details"].to_string()
     };

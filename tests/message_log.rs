@@ -184,7 +184,8 @@ fn generated_streams() {
 #[test]
 fn a_buffer_that_is_too_small_changes_nothing() {
     let payloads = [
-        r#"{"id":"c","model":"m\u00e9","choices":[{"index":0,"delta":{"role":"r","content":"abc"}}]}"#.to_string(),
+        r#"{"id":"c","choices":[{"index":0,"delta":{"role":"r","content":"abc"}}]}"#.to_string(),
+        r#"{"model":"m\u00e9","choices":[]}"#.to_string(),
         delta(0, r#""content":"d\ud83d""#),
         delta(0, r#""content":"\ude00""#),
         delta(0, r#""tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{"}},{"index":1,"id":"y"}]"#),
@@ -223,8 +224,9 @@ fn a_buffer_that_is_too_small_changes_nothing() {
     };
     each_chunk(&payloads, |chunk| {
         // Each write separately, since each must be complete or have no effect.
-        step(&mut |log, buffer| log.head(buffer, chunk.id(), None, None));
-        step(&mut |log, buffer| log.head(buffer, chunk.id(), chunk.model(), None));
+        if chunk.other_members().next().is_none() {
+            step(&mut |log, buffer| log.chunk(buffer, chunk));
+        }
         for (choice, update) in tracker.updates(chunk) {
             step(&mut |log, buffer| log.put(buffer, choice, &update));
         }

@@ -296,7 +296,6 @@ impl<'a> Rewrite<'a, '_> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
     extern crate std;
-    use crate::scan::tests::Random;
     use std::string::String;
     use std::vec::Vec;
 
@@ -384,7 +383,7 @@ mod tests {
     #[cfg(feature = "serde")]
     #[test]
     fn agrees_with_serialize() {
-        let mut random = Random(5);
+        let mut random = crate::scan::tests::Random(5);
         let tokens = r#"[|[|]|]|{|}|,|,|:|"a"|"\q"|"\"]"|"\uDE00"|1|-2.5|true|null|nul|x| |\|{"b":1}|[1,2]|"c":|"c":1"#;
         let tokens: Vec<_> = tokens.split('|').collect();
         let mut whole = 0;

@@ -1,7 +1,7 @@
 //! The assembler without a heap. It appends updates to a log in the caller's memory.
 
 use super::error::LogError;
-use super::record::{kind, Source, HEADER};
+use super::record::{kind, HEADER};
 use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
@@ -207,45 +207,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         true
     }
 
-    /// Does what [`extend`](Self::extend) does, with decoded bytes of the source that was noted (`note_source`).
-    #[inline(always)]
-    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
-        let LogState { fill, live, .. } = &mut self.state;
-        let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
-        let room = self.limit.saturating_sub(*live);
-        if self.is_cut || bytes.len() > room || fill.extend_verbatim(buffer, source, bytes).is_none() {
-            return false;
-        }
-        *live = live.wrapping_add(bytes.len());
-        true
-    }
-
-    /// Does what [`extend_verbatim`](Self::extend_verbatim) does, in a new record, because the last record has another
-    /// key, such as log probabilities, which come with each token.
-    #[inline(never)]
-    pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> bool {
-        let LogState { fill, live, .. } = &mut self.state;
-        let fits = !bytes.is_empty() && bytes.len() <= self.limit.saturating_sub(*live);
-        let buffer = buffer.get_mut(..buffer.len().min(MAX_LEN)).unwrap_or_default();
-        if self.is_cut || !fits || fill.resume_verbatim(buffer, source, bytes).is_none() {
-            return false;
-        }
-        *live = live.wrapping_add(bytes.len());
-        true
-    }
-
-    /// Whether [`set_native`](Self::set_native) and [`head`](Self::head) would change nothing.
-    #[inline]
-    pub fn has_head(&self, is_native: bool) -> bool {
-        let table = &self.state.table;
-        (table.top.is_native || !is_native)
-            && table.top.created.is_some()
-            && table.missing() & (1 << kind::ID | 1 << kind::MODEL) == 0
-    }
-
     /// Does what [`put`](Self::put) does, for any update.
     #[inline(never)]
-    pub(super) fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
+    fn put_any(&mut self, buffer: &mut [u8], choice: u32, update: &Update<'_>) -> Result<(), LogError> {
         match update {
             Update::Member(member) => return self.put_member(buffer, member),
             Update::Usage(usage) if usage.protocol() == Protocol::Anthropic => return self.merge_usage(buffer, usage),
@@ -283,57 +247,22 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
     }
 
-    /// Adds the members of a chunk's top level that are the same in each chunk. The first value that is not empty
-    /// counts.
+    /// Adds the members of a chunk, but not its deltas: ID, model and time, the members of its top level that other
+    /// sinks get as updates of kind [`Meta`](crate::delta::Kind::Meta), and its
+    /// [`other_members`](Chunk::other_members). The first value of a text that is not empty counts.
     ///
     /// # Errors
     ///
     /// The same as those of [`put`](Self::put). A repeated call adds nothing twice.
     #[inline]
-    pub fn head(
-        &mut self,
-        buffer: &mut [u8],
-        id: Option<Text<'_>>,
-        model: Option<Text<'_>>,
-        created: Option<u64>,
-    ) -> Result<(), LogError> {
-        self.set_created(created);
-        let put = |log: &mut Self, buffer: &mut [u8], kind, text| match text {
-            Some(text) if !log.state.table.knows(kind) => log.put_first(buffer, kind, text),
-            _ => Ok(()),
-        };
-        let id = unless_full(put(self, buffer, kind::ID, id))?;
-        id.and(put(self, buffer, kind::MODEL, model))
-    }
-
-    /// Does what [`head`](Self::head) does, with those of a chunk, unless it is not of the response.
-    ///
-    /// # Errors
-    ///
-    /// The same as those of [`head`](Self::head).
-    pub fn head_of(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        if chunk.index().facts.is_foreign() {
-            return Ok(());
-        }
-        self.set_native(chunk.protocol() != Protocol::Chat);
-        self.head(buffer, chunk.id(), chunk.model(), chunk.created())
-    }
-
-    /// Adds the members of a chunk, but not its deltas: those of [`head`](Self::head), the members of its top level
-    /// that other sinks get as updates of kind [`Meta`](crate::delta::Kind::Meta), and its
-    /// [`other_members`](Chunk::other_members).
-    ///
-    /// # Errors
-    ///
-    /// The same as those of [`head`](Self::head).
-    #[inline]
     pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
         if chunk.index().facts.is_foreign() {
             return Ok(());
         }
-        self.set_native(chunk.protocol() != Protocol::Chat);
-        if self.state.table.top.created.is_none() {
-            self.set_created(chunk.created());
+        let top = &mut self.state.table.top;
+        top.is_native |= chunk.protocol() != Protocol::Chat;
+        if top.created.is_none() {
+            top.created = chunk.created().filter(|&created| created > 0);
         }
         let mut done = Ok(());
         let mut missing = self.state.table.missing();
@@ -524,11 +453,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Returns an error unless `error` is not a limit.
     pub fn limit(&mut self, error: &Error) -> Result<(), LogError> {
         LogError::of(error).map_or(Ok(()), |error| Err(self.leave_out(error)))
-    }
-
-    fn set_created(&mut self, created: Option<u64>) {
-        let top = &mut self.state.table.top;
-        top.created = top.created.or(created.filter(|&created| created > 0));
     }
 
     /// Adds the first text of its kind.

@@ -40,5 +40,5 @@ pub use json::Detail;
 pub use log::{MessageLog, MessageLogOf};
 pub(crate) use native::put_paths;
 pub use read::Field;
-pub use sink::{appends_pieces, LogSink};
+pub use sink::LogSink;
 pub use table::{LoggedCall, LoggedChoice, Rows};

@@ -17,13 +17,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Protocol::HAS_READERS && self.state.table.top.is_native
     }
 
-    /// Notes that the message is of another protocol than chat completions, if `is_native`. Call this before
-    /// [`head`](Self::head), unless the log gets whole chunks.
-    #[inline]
-    pub fn set_native(&mut self, is_native: bool) {
-        self.state.table.top.is_native |= is_native;
-    }
-
     /// Puts the usage of another protocol under its own names: the last usage, or all usages merged. Returns `false` if
     /// there is none.
     pub(super) fn put_native_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {

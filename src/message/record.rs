@@ -1,7 +1,6 @@
 //! The records of a log, which lie one after the other. Each has a header and a body.
 
 use crate::json::Text;
-use crate::scan::utf8;
 use crate::visits::visit;
 
 /// What a record holds. Records from [`ROLE`](kind::ROLE) on belong to a choice; those from
@@ -135,10 +134,6 @@ pub(super) struct Fill {
     /// A running count, modulo 2^32, of the bytes written to bodies, without the commas between items. The difference
     /// of two counts is how many bytes an update wrote.
     pub(super) texts: u32,
-    /// The source that was noted last.
-    noted: Source,
-    /// The key of the records of that source.
-    noted_key: RecordKey,
     /// The last record, if it may still grow.
     tail: Option<Tail>,
 }
@@ -148,8 +143,6 @@ struct Tail {
     key: RecordKey,
     /// Length of its body in bytes. The body ends where the filled part of the buffer ends.
     len: u32,
-    /// Whether deltas of the noted source continue the record.
-    is_noted: bool,
 }
 
 impl Tail {
@@ -163,21 +156,8 @@ impl Tail {
     }
 }
 
-/// The source of a text: the kind of its delta, as a number, and the choice and the call that it belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Source {
-    pub(super) kind: u16,
-    pub(super) choice: u32,
-    pub(super) call: u32,
-}
-
-impl Source {
-    /// No delta has this kind.
-    const NONE: Source = Source { kind: u16::MAX, choice: 0, call: 0 };
-}
-
 impl Fill {
-    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, noted: Source::NONE, noted_key: RecordKey(0), tail: None };
+    pub(super) const EMPTY: Fill = Fill { len: 0, texts: 0, tail: None };
 
     /// Begins a record, or continues the last one if it has this key.
     #[inline]
@@ -201,7 +181,7 @@ impl Fill {
         let header = buffer.get_mut(at..at.saturating_add(HEADER)).unwrap_or_default();
         copy(header, &key.0.to_le_bytes());
         self.len = at.saturating_add(HEADER);
-        self.tail = Some(Tail { key, len: 0, is_noted: false });
+        self.tail = Some(Tail { key, len: 0 });
     }
 
     /// Appends a text, decoded, to the last record, if that record has this key and all of the text fits before `end`.
@@ -217,48 +197,6 @@ impl Fill {
         self.grow(len);
         self.settle(buffer);
         Some(len)
-    }
-
-    /// Notes that texts of this source continue the last record, if that record has this key.
-    pub(super) fn note_source(&mut self, key: RecordKey, source: Source) {
-        if let Some(tail) = self.tail.as_mut().filter(|tail| tail.key == key) {
-            tail.is_noted = true;
-            (self.noted, self.noted_key) = (source, key);
-        }
-    }
-
-    /// Does what [`extend`](Self::extend) does, with decoded bytes, if they are valid UTF-8 and of the noted source.
-    #[inline(always)]
-    pub(super) fn extend_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
-        let tail = self.tail.as_mut().filter(|tail| tail.is_noted && self.noted == source)?;
-        let len = bytes.len();
-        let room = buffer.get_mut(self.len..)?.get_mut(..len)?;
-        if !utf8::copy(bytes, room) {
-            return None;
-        }
-        // All of these bytes lie in the buffer, so the sums do not overflow.
-        self.len = self.len.wrapping_add(len);
-        tail.len = tail.len.wrapping_add(len as u32);
-        tail.settle(buffer, self.len)
-    }
-
-    /// Begins a new record for a text of the noted source, after records of other keys. Returns `None`, with no effect,
-    /// if the text is of another source, does not fit, or is not valid UTF-8.
-    #[inline(always)]
-    pub(super) fn resume_verbatim(&mut self, buffer: &mut [u8], source: Source, bytes: &[u8]) -> Option<()> {
-        let key = self.noted_key;
-        if self.noted != source || self.tail.as_ref().is_some_and(|tail| tail.key == key) {
-            return None;
-        }
-        let room = buffer.get_mut(self.len.checked_add(HEADER)?..)?.get_mut(..bytes.len())?;
-        if !utf8::copy(bytes, room) {
-            return None;
-        }
-        self.begin_new(buffer, key);
-        self.note_source(key, source);
-        self.grow(bytes.len());
-        self.settle(buffer);
-        Some(())
     }
 
     /// Appends bytes to the last record.

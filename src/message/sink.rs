@@ -1,13 +1,10 @@
-//! A log as a sink, for the deltas of an emitter and for the records of a batch.
+//! A log as a sink, for the deltas of an emitter.
 
 use super::error::LogError;
 use super::log::MessageLogOf;
-use super::record::Source;
 use super::table::{LoggedCall, LoggedChoice, Rows};
-use super::write::AppendedText;
-use crate::delta::{Delta, Kind, FLAG_FOREIGN, FLAG_NATIVE, FLAG_NUMBER};
-use crate::json::Text;
-use crate::stream::{Context, Put, Record, Sink};
+use crate::delta::{Delta, Kind};
+use crate::stream::{Context, Put, Sink};
 use crate::tables::Arrays;
 use crate::{Error, Update};
 
@@ -106,60 +103,4 @@ impl<T: Rows + ?Sized> Sink for LogSink<'_, T> {
         };
         self.answer(done)
     }
-}
-
-/// Whether pieces of a record of this kind can be added one by one. Pieces of other records, which are raw JSON or
-/// signatures ([`FLAG_MORE`](crate::delta::FLAG_MORE)), must be joined first.
-pub const fn appends_pieces(kind: Kind) -> bool {
-    matches!(kind, Kind::Content | Kind::Reasoning | Kind::Refusal | Kind::ToolArguments | Kind::FunctionArguments)
-}
-
-impl<T: Rows + ?Sized> MessageLogOf<T> {
-    /// Fast path for a record of a batch that continues the last record of the log, as nearly all texts do. Returns
-    /// `false`, with no effect, for any other record, which [`put_record`](Self::put_record) takes.
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn put_usual_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8]) -> bool {
-        self.extend_verbatim(buffer, source_of(record), text)
-    }
-
-    /// Adds a record of a batch. `text` and `aux` are the bytes of its first and its second text, which are raw JSON or
-    /// decoded.
-    ///
-    /// # Errors
-    ///
-    /// The same as those of [`put`](MessageLogOf::put).
-    #[inline(never)]
-    pub fn put_record(&mut self, buffer: &mut [u8], record: &Record, text: &[u8], aux: &[u8]) -> Result<(), LogError> {
-        if self.resume_verbatim(buffer, source_of(record), text) {
-            return Ok(());
-        }
-        let Record { flags, choice, code, number, .. } = *record;
-        let Some(kind) = Kind::from_number(u32::from(record.kind)) else { return Ok(()) };
-        let number = (flags & FLAG_NUMBER != 0).then_some(number);
-        let some = |bytes| Some(Text::verbatim(bytes)).filter(|text| !text.is_empty());
-        let update = match kind {
-            Kind::Chunk if flags & FLAG_FOREIGN != 0 => return Ok(()),
-            Kind::Chunk => {
-                self.set_native(flags & FLAG_NATIVE != 0);
-                return self.head(buffer, some(text), some(aux), number);
-            }
-            Kind::Limit => {
-                return Error::from_number(code, choice, record.start).map_or(Ok(()), |error| self.limit(&error));
-            }
-            _ => record.update(text, aux),
-        };
-        let Some(update) = &update else { return Ok(()) };
-        self.put_any(buffer, choice, update)?;
-        let key = AppendedText::of(update).and_then(|piece| Some(piece.key(self.state.table.place(choice)?)));
-        if let Some(key) = key {
-            self.state.fill.note_source(key, source_of(record));
-        }
-        Ok(())
-    }
-}
-
-#[inline(always)]
-fn source_of(record: &Record) -> Source {
-    Source { kind: record.kind, choice: record.choice, call: record.call }
 }

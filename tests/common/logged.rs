@@ -1,12 +1,8 @@
-//! Builds a message in each way that its updates can reach a log: pulled, pushed, from an emitter, from the records of a batch.
+//! Builds a message in each way that its updates can reach a log: pulled, pushed, from an emitter.
 
 use super::completion_json;
-use super::records::{each_record, Room};
 use deltawire::chat::{Chunk, Index, Owner};
-use deltawire::delta::{Kind, FLAG_MORE};
-use deltawire::message::{
-    appends_pieces, Assembler, Completion, Detail, Failure, Field, LogError, LogSink, Member, MessageLog,
-};
+use deltawire::message::{Assembler, Completion, Detail, Failure, Field, LogError, LogSink, Member, MessageLog};
 use deltawire::stream::{Emitter, Machine, Outcome};
 use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Parser};
@@ -307,30 +303,6 @@ pub fn emitted(bytes: &[u8], config: Config) -> Logged<128, 256> {
     }
 }
 
-/// Builds the message of a stream, in slices of `size`, from batches of so many records, with the smallest possible scratch.
-pub fn batched(bytes: &[u8], size: usize, records: usize, config: Config) -> Logged<128, 256> {
-    let mut logged: Logged<128, 256> = Logged::new(0);
-    let (kinds, room) = (Kind::MESSAGE | Kind::Limit.bit(), Room { records, scratch: 64 });
-    let mut staged = Vec::new();
-    each_record::<2>(config, &mut Wide::new(), bytes.chunks(size), kinds, room, |record, [text, aux, _], _| {
-        if appends_pieces(Kind::from_number(record.kind.into()).unwrap()) {
-            // As C does it: first the short way.
-            logged.with(|log, buffer| match log.put_usual_record(buffer, record, text) {
-                true => Ok(()),
-                false => log.put_record(buffer, record, text, aux),
-            });
-            return;
-        }
-        staged.extend_from_slice(text);
-        if record.flags & FLAG_MORE == 0 {
-            let is_whole = record.kind != Kind::Chunk as u16;
-            logged.write(is_whole, |log, buffer| log.put_record(buffer, record, &staged, aux));
-            staged.clear();
-        }
-    });
-    logged
-}
-
 impl Counts {
     /// Builds the message in each way, in a large buffer, in the smallest sufficient one, and with the default number
     /// of choices and calls.
@@ -372,7 +344,7 @@ impl Counts {
         assembler.finish().unwrap();
         assert_eq!((ample.finish(&mut wide), tiny.finish(&mut wide_too)), (None, None), "{what}");
         let message = assembler.message().unwrap();
-        for log in [&ample, &tiny, &emitted(bytes, config), &batched(bytes, usize::MAX, 3, config)] {
+        for log in [&ample, &tiny, &emitted(bytes, config)] {
             self.texts += log.compare(&message, what);
             let json = assembler.json(Detail::Extended).unwrap();
             assert_eq!(lossy(json.as_bytes()), log.json(Detail::Extended), "{what}");

@@ -69,7 +69,7 @@ pub(super) fn without_nulls(value: &Value) -> Value {
 }
 
 /// Returns the facts in the lines of the naive reader of deltas. If `merges`, the last value of each member of a usage counts, otherwise
-/// the last usage.
+/// the last usage that has more than details.
 pub(super) fn facts_of_lines(lines: &[String], merges: bool) -> Value {
     let mut texts: BTreeMap<&str, String> = BTreeMap::new();
     let (mut calls, mut finish, mut usage, mut error) = (Vec::<[String; 3]>::new(), Value::Null, Map::new(), false);
@@ -86,7 +86,16 @@ pub(super) fn facts_of_lines(lines: &[String], merges: bool) -> Value {
             "finish" if rest.split(' ').nth(2) == Some("false") => finish = text().into(),
             "usage" => {
                 let new: Map<String, Value> = serde_json::from_str(rest).unwrap();
-                if !merges {
+                // A usage without these counts adds to the last one.
+                let counts = [
+                    "input_tokens",
+                    "output_tokens",
+                    "total_tokens",
+                    "promptTokenCount",
+                    "candidatesTokenCount",
+                    "totalTokenCount",
+                ];
+                if !merges && counts.iter().any(|name| new.get(*name).is_some_and(Value::is_u64)) {
                     usage.clear();
                 }
                 // Of Anthropic, prompt counts that add up to 0 replace none.

@@ -1,10 +1,9 @@
-//! `deltawire::message`: the log, on a buffer that most samples fill, by pull, by an emitter, and by records.
+//! `deltawire::message`: the log, on a buffer that most samples fill, by pull and by an emitter.
 
 use super::Hash;
 use deltawire::chat::Chunk;
-use deltawire::delta::Kind;
 use deltawire::message::{Detail, Field, LogError, LogSink, MessageLog};
-use deltawire::stream::{Emitter, Machine, Outcome, Record, Records, Sink};
+use deltawire::stream::{Emitter, Machine, Outcome};
 use deltawire::track::Tracker;
 use deltawire::{Event, Parser};
 
@@ -51,7 +50,6 @@ pub fn message(bytes: &[u8], cut: usize) -> u64 {
     let mut hash = Hash::new();
     pulled(&mut hash, bytes, cut);
     emitted(&mut hash, bytes, cut);
-    recorded(&mut hash, bytes);
     hash.0
 }
 
@@ -118,33 +116,6 @@ fn emitted(hash: &mut Hash, bytes: &[u8], cut: usize) {
     let outcome = emitter.finish(&mut machine, &mut storage, &mut tracker, &mut LogSink::new(&mut log, &mut buffer));
     hash.byte(u8::from(outcome == Outcome::Done));
     hash.byte(u8::from(log.left_out().is_some()));
-    read(hash, &log, &buffer);
-}
-
-/// The records of batches into a log.
-fn recorded(hash: &mut Hash, bytes: &[u8]) {
-    let mut storage = [0; STORAGE];
-    let mut buffer = [0; BUFFER];
-    let mut log: MessageLog = MessageLog::new();
-    let (mut array, mut scratch) = ([Record::default(); 8], [0; 128]);
-    let (mut machine, mut emitter) = (Machine::<0>::with_slots(Default::default()), Emitter::new());
-    let (mut storage, mut tracker): (_, Tracker) = (&mut storage[..], Tracker::new());
-    let mut rest = bytes;
-    loop {
-        let mut records = Records::new(&mut array, &mut scratch, Kind::MESSAGE | Kind::Limit.bit());
-        hash.byte(u8::from(records.wants(Kind::Meta)));
-        let (spent, end) = emitter.run(&mut machine, &mut storage, &mut tracker, rest, 0, &mut records);
-        let written = records.written();
-        for record in array.iter().take(written) {
-            // What lies in the scratch is taken for the text of every record: the log has to bear it.
-            let text = rest.get(record.text_off as usize..).and_then(|rest| rest.get(..record.text_len as usize));
-            outcome(hash, log.put_record(&mut buffer, record, text.unwrap_or(&scratch), &[]));
-        }
-        rest = rest.get(spent..).unwrap_or_default();
-        if end != Outcome::Full || written == 0 {
-            break;
-        }
-    }
     read(hash, &log, &buffer);
 }
 
