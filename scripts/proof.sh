@@ -10,7 +10,7 @@ case $(rustc --version) in
 esac
 
 # Stack limit of a drive in bytes, including its own buffers.
-STACK_LIMIT=23552
+STACK_LIMIT=25600
 
 export CARGO_TARGET_DIR=$TARGET/proof LC_ALL=C
 out=$CARGO_TARGET_DIR/link

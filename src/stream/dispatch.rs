@@ -118,12 +118,17 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // The ID of a block with several values waits for the block's end, so a client that reconnects loses none of them.
         let is_block_over = !self.block.quirks.contains(Quirk::SeveralValues);
         let ended = if is_block_over { self.buffer.end() } else { self.buffer.end_value() };
-        let (data, name_span) = ended.unwrap_or((Span::EMPTY, Span::EMPTY));
+        let (mut data, name_span) = ended.unwrap_or((Span::EMPTY, Span::EMPTY));
         self.name = name_span;
-        let payload = data.of(window, storage);
         if self.config.payload == Payload::Opaque {
             self.facts.foreign = true;
             return self.conclude(Found::Sse(data));
+        }
+        let mut payload = data.of(window, storage);
+        if let Some(len) = wrapped(payload).filter(|_| !self.block.raw) {
+            self.block.quirks.insert(Quirk::SeveralValues);
+            (_, data) = data.split(len);
+            payload = data.of(window, storage);
         }
         let trimmed = payload.trim_ascii();
         visit!(payload.len() - trimmed.len() + 2);
@@ -579,6 +584,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.facts.pending = pending;
         Some(self.dispatch(storage, &[], self.offset, true))
     }
+}
+
+/// Returns how much of a payload is the name of a field: a proxy wrapped the line of a server once more.
+fn wrapped(payload: &[u8]) -> Option<u32> {
+    let value = payload.strip_prefix(b"data:")?.trim_ascii_start();
+    let is_value = value.first() == Some(&b'{') || value == DONE;
+    is_value.then_some(payload.len().saturating_sub(value.len()) as u32)
 }
 
 /// Whether an event without choices has a text under a name that other protocols use for one.

@@ -702,7 +702,8 @@ fn is_bare_error(event: &Map<String, Value>) -> bool {
     } else {
         let of_code = words("message") && !says("data") && !says("output") && is_failure("code", 400);
         let first = event.get("error_code").map(|code| code.as_str().map_or(code.to_string(), String::from));
-        let is_number = first.is_some_and(|code| code.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
+        let is_number =
+            first.is_some_and(|code| code.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
         words("error_message") || of_code || is_failure("error_code", 1) && (words("message") || is_number)
     }
 }

@@ -53,7 +53,9 @@ impl<'a> ApiError<'a> {
         let whole = self.value()?;
         let names: &[&str] = match part {
             ErrorPart::Message if whole.kind() != ValueKind::Object => return Some(whole).filter(has_text),
-            ErrorPart::Message => &["message", "detail", "details", "error", "status_msg", "error_msg", "error_message", "text"],
+            ErrorPart::Message => {
+                &["message", "detail", "details", "error", "status_msg", "error_msg", "error_message", "text"]
+            }
             ErrorPart::Code => &["code", "status_code", "statusCode", "error_code"],
             ErrorPart::Kind => &["type", "error_type", "status"],
             ErrorPart::Param => &["param"],
