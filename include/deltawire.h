@@ -1854,7 +1854,8 @@ deltawire_status deltawire_message_resize(deltawire_message *m, size_t mem_len);
 // NEED_STORAGE: the block of the message is too small if `deltawire_message_is_full` returns 1,
 // otherwise that of the parser. Enlarge it (`deltawire_message_need`, `deltawire_need`), and call
 // again with the bytes from `consumed` on. Begin both together: `deltawire_reset` and
-// `deltawire_message_reset`. The message leaves out what is beyond a limit
+// `deltawire_message_reset`. After AGAIN, go on with this function and this message: the message
+// may have the delta that the target has not. The message leaves out what is beyond a limit
 // (`deltawire_message_limit`). Answers as `deltawire_feed_with` and, for `m`, E_NULL, E_ALIGN,
 // E_STATE.
 deltawire_status deltawire_message_feed(deltawire_message *m,

@@ -1808,8 +1808,8 @@ public:
                        [&](auto... rest) { return deltawire_feed_with(native(), with.native(), rest...); });
     }
     /// As above, and adds what is read to `message`, which grows as needed. `with` is for a parser with
-    /// `config::shared`. If the message reaches its `max_bytes`, the call throws status::need_storage: feed the data
-    /// again without the message to read on, or reset both.
+    /// `config::shared`. If the message reaches its `max_bytes`, the call throws status::need_storage, and some of the
+    /// data may have been read: reset both.
     template <class H>
     [[nodiscard]] result feed(assembler &message, std::string_view data, H &&handler, workspace *with = nullptr) {
         return feed_by(data, handler, &message, [&](auto... rest) {

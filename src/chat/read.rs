@@ -4,7 +4,7 @@ use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of, whole_number};
-use crate::json::{members_of, JsonError, Value, ValueKind};
+use crate::json::{members_of, JsonError, Text, Value, ValueKind};
 
 /// Reads the JSON value that `payload` begins with into `index`.
 pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {
@@ -76,42 +76,60 @@ fn conclude_any(index: &mut Index, payload: &[u8], hint: Hint) {
 }
 
 /// Whether an event without choices is an error whose members lie at its top level: an `error_message` (DeepInfra, Venice);
-/// a `message` beside a `type` that ends with `error` (OpenAI's error without its frame), or beside a `code` that is a word,
-/// but none of success, or a number from 400 on (DashScope); an `error_code` that is a number other than 0 (FastChat, Baidu), or a word beside a `message`
-/// (Databricks). In an event with another `type`, with `candidates` or `done`, which is of another protocol, none counts,
-/// and in a chunk (`is_chat`) only the first.
+/// a `message` beside a `type` of OpenAI's errors (without their frame), or beside a `code` that is an HTTP status or a
+/// word for an error (DashScope); an `error_code` that is a number other than 0 (FastChat, Baidu), or a word beside a
+/// `message` (Databricks). In an event with another `type`, or with a member of Gemini's or Ollama's, none counts, and in a
+/// chunk (`is_chat`) only the first: a proxy may send events of its own between those of the response.
 #[inline(never)]
 fn is_bare_error(payload: &[u8], is_chat: bool) -> bool {
-    let names = ["error_message", "message", "error_code", "code", "type", "candidates", "done", "data", "output"];
-    let [own, message, error_code, code, kind, candidates, done, data, output] =
+    let names =
+        ["error_message", "message", "error_code", "code", "type", "candidates", "modelVersion", "done", "data"];
+    let [own, message, error_code, code, kind, candidates, version, done, data] =
         members_of(Value::of_payload(payload), names);
     let has_words = |words: Option<Value<'_>>| words.and_then(string_of).is_some();
-    if candidates.or(done).is_some() {
+    let has_own = own.is_some_and(|own| is_error(own) && string_of(own).is_some_and(|own| !own.is_one_of(SUCCESS)));
+    if candidates.or(version).or(done).is_some() {
         return false;
     }
     match kind.and_then(string_of) {
-        _ if is_chat => has_words(own),
-        Some(kind) => has_words(message) && (kind.raw().ends_with(b"error") || kind.raw().ends_with(b"Error")),
-        None if has_words(own) || has_words(message) && data.or(output).is_none() && is_failure(code, 400) => true,
-        None => is_failure(error_code, 1) && (has_words(message) || error_code.is_some_and(is_numeric)),
+        _ if is_chat => has_own,
+        Some(kind) => has_words(message) && kind.is_one_of(ERROR_TYPES),
+        None if has_own || has_words(message) && data.is_none() && code.is_some_and(is_failure) => true,
+        None => {
+            let code = error_code.filter(|code| is_error(*code)).and_then(text_of);
+            let is_zero = |code: &Text<'_>| code.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
+            let code = code.filter(|code| !is_zero(code) && !code.is_one_of(SUCCESS));
+            code.is_some() && (has_words(message) || error_code.is_some_and(is_numeric))
+        }
     }
+}
+
+/// The words in the place of an error that report none.
+const SUCCESS: &str = "success Success SUCCESS ok OK none";
+
+/// The types of OpenAI's and Anthropic's errors.
+const ERROR_TYPES: &str =
+    "invalid_request_error authentication_error permission_error not_found_error rate_limit_error \
+    server_error api_error overloaded_error timeout_error billing_error insufficient_quota internal_server_error \
+    BadRequestError InternalServerError RateLimitError";
+
+/// Whether a `code` is an HTTP status of an error, or a word for an error.
+fn is_failure(code: Value<'_>) -> bool {
+    /// What such a word contains.
+    const PARTS: [&str; 10] =
+        ["error", "invalid", "fail", "throttl", "limit", "denied", "exceed", "unauthor", "unavailable", "timeout"];
+    if let Some(status) = whole_number(code) {
+        return (400..600).contains(&status);
+    }
+    let has = |word: Text<'_>, part: &str| {
+        word.raw().windows(part.len()).any(|bytes| bytes.eq_ignore_ascii_case(part.as_bytes()))
+    };
+    string_of(code).is_some_and(|word| PARTS.iter().any(|part| has(word, part)))
 }
 
 /// Whether a code is a number, maybe in a string.
 fn is_numeric(code: Value<'_>) -> bool {
     text_of(code).is_some_and(|code| matches!(code.raw().first(), Some(b'-' | b'0'..=b'9')))
-}
-
-/// Whether a code, a number or a word, reports a failure: a number from `least` on or below 0, or a word.
-fn is_failure(code: Option<Value<'_>>, least: u64) -> bool {
-    let Some(code) = code.filter(|code| is_error(*code)) else { return false };
-    match whole_number(code) {
-        Some(number) => number >= least,
-        None => text_of(code).is_some_and(|word| {
-            let is_zero = word.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
-            !is_zero && !word.is_one_of("success Success SUCCESS ok OK")
-        }),
-    }
 }
 
 /// Whether a body without `error` is an error: it has a message in words, and neither an answer nor a success.

@@ -26,7 +26,7 @@ pub(super) fn read<'a>(
         let [id, model, usage, content, reason] =
             members_of(message, ["id", "model", "usage", "content", "stop_reason"]);
         (seen.id, seen.model, seen.usage) = (id, model, object(usage));
-        if seen.is_body && state.has_parts() {
+        if seen.is_body && repeats(state, id, content) {
             // The deltas said what it has, but maybe for its finish reason.
             seen.quirks.insert(Quirk::RepeatedText);
             let finishes = text(reason).is_some() && !state.finished;
@@ -97,6 +97,17 @@ pub(super) fn read<'a>(
         let inside = members_of(event, ["delta", "content_block"]).into_iter().any(|inner| is_unknown_text(inner, ""));
         seen.note_unknown(inside || has_unknown_text(event, ""));
     }
+}
+
+/// Whether a whole message says only what the blocks of the message that began said.
+fn repeats(state: &DialectState, id: Option<Value<'_>>, content: Option<Value<'_>>) -> bool {
+    let Some(content) = array(content) else { return false };
+    let (mut blocks, mut count, mut calls) = (Container::of(content.raw(), Some(content)), 0u32, 0u32);
+    while let Some(block) = blocks.next(content.raw()) {
+        count = count.saturating_add(1);
+        calls = calls.saturating_add(is(members_of(block, ["type"])[0], "tool_use").into());
+    }
+    state.is_repeated(id, count, calls)
 }
 
 /// The deltas of blocks: the type of each, and its member with the text.

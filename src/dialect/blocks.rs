@@ -16,12 +16,12 @@ pub(super) struct Blocks {
     /// Two bits for each tracked block: in the lower half of a word whether it is a tool call of the client, in the upper
     /// half whether it is another one that may have an input.
     words: [u64; WORDS],
-    /// Whether any block began.
-    any: bool,
+    /// How many blocks began.
+    count: u32,
 }
 
 impl Blocks {
-    pub(super) const NOTHING: Blocks = Blocks { first: 0, words: [0; WORDS], any: false };
+    pub(super) const NOTHING: Blocks = Blocks { first: 0, words: [0; WORDS], count: 0 };
 
     /// Returns the word of a block and the bit in it, or `None` if the block is not tracked.
     fn place(&self, index: u32) -> Option<(usize, u64)> {
@@ -42,13 +42,19 @@ impl Blocks {
 
     /// Whether any block began.
     pub(super) fn has_any(&self) -> bool {
-        self.any
+        self.count > 0
+    }
+
+    /// Whether as many blocks began, and as many of them are tool calls of the client.
+    pub(super) fn are(&self, count: u32, calls: u32) -> bool {
+        let own = |word: &u64| (word & u64::from(u32::MAX)).count_ones();
+        self.count == count && self.words.iter().map(own).sum::<u32>() == calls
     }
 
     /// Notes that a block begins. Returns whether a block that was known as a tool call of the client no longer is.
     pub(super) fn begin(&mut self, index: u32, is_client: bool, is_other: bool) -> bool {
         let mut forgets = false;
-        self.any = true;
+        self.count = self.count.saturating_add(1);
         while self.place(index).is_none() {
             // Blocks come in order, so dropping the first word usually makes room, and keeps the others. All words are
             // dropped only if the index is far away.

@@ -75,7 +75,17 @@ fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>
             quirks.insert(quirk);
         }
     });
-    walked.map_or_else(|error| Err((value.raw(), error)), |()| Ok(quirks))
+    match walked {
+        Err(error) if !is_odd_number(value.raw(), error.offset) => Err((value.raw(), error)),
+        // What comes before such a number is read.
+        _ => Ok(quirks),
+    }
+}
+
+/// Whether an error is a number that JSON does not have, which Python writes: what is said beside it counts.
+fn is_odd_number(bytes: &[u8], at: usize) -> bool {
+    let rest = bytes.get(at..).unwrap_or_default();
+    [&b"NaN"[..], b"Infinity", b"-Infinity"].into_iter().any(|number| rest.starts_with(number))
 }
 
 /// Does what [`members`] does for a value that is an object. Any other value has no members.

@@ -448,6 +448,12 @@ impl Reported {
         self.items().any(|item| item.class() == Class::Call && !item.has(CALL))
     }
 
+    /// Whether arguments came before the event that begins their tool call, and no event had all of them.
+    pub(super) fn lacks_arguments(&self) -> bool {
+        let is_early = |item: &&OutputItem| item.class() == Class::Call && item.is_marked(Mark::Annotated);
+        self.items().filter(is_early).any(|item| item.has(CALL) && !item.has(ARGUMENTS))
+    }
+
     /// Notes that an event ended the arguments of a tool call.
     pub(super) fn end_arguments(&mut self, number: u32) {
         let (place, number) = Reported::place(number);

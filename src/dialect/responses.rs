@@ -104,6 +104,10 @@ pub(super) fn read<'a>(
         let is_over = ["completed", "incomplete", "requires_action", "done"].into_iter().any(is_status);
         // Arguments of a call that never came are not reported, because nobody could answer the call.
         seen.flag(is_over && !state.ended && state.output.reported().lacks_call(), Quirk::ChangedText);
+        // A program would run a call without the arguments that came before it.
+        let lacks = is_over && !state.ended && state.output.reported().lacks_arguments();
+        seen.flag(lacks, Quirk::ChangedText);
+        seen.changes |= lacks;
         state.ended |= is_over;
         choice(0, is_over);
         return;
@@ -131,12 +135,15 @@ pub(super) fn read<'a>(
         // item.
         let is_call = event_text.kind == Kind::ToolArguments;
         let is_open = !is_call || state.takes_arguments(item);
-        if is_call && !state.output.reported().has(item, CALL) {
+        let words = words(event, event_text.name);
+        if is_call && !state.output.reported().has(item, CALL) && piece(class, words).is_some() {
             state.output.items().add_annotation(item);
         }
+        // Arguments that came before their call was opened could not be reported, so the end of the arguments has all.
+        let is_whole = event_text.name != "delta" && state.output.reported().came_early(item);
+        let is_open = is_open || is_whole && state.output.reported().has(item, CALL);
         let repeats = is_call && event_text.name == "delta" && state.output.reported().began_whole(item);
         seen.flag(repeats, Quirk::ArgumentsAfterEnd);
-        let words = words(event, event_text.name);
         let has_text = is_open && piece(class, words).is_some();
         let is_done = state.texts.is_done(item, event_text.of) || !is_call && state.output.reported().is_done(item);
         let is_late = event_text.name == "delta" && has_text && is_done;
@@ -218,7 +225,9 @@ pub(super) fn read<'a>(
             seen.plan.what = What::Item;
             if class != Class::Call {
                 state.texts.reopen_item(number);
-                seen.flag(["content", "summary"].into_iter().any(|list| has_text(item, list)), Quirk::UnknownText);
+                let is_known = matches!(class, Class::Message | Class::Reasoning);
+                let has_text = ["content", "summary"].into_iter().any(|list| has_text(item, list));
+                seen.flag(is_known && has_text, Quirk::UnknownText);
             }
             if class == Class::Call {
                 state.output.items().add(number, CALL);

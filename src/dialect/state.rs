@@ -119,9 +119,12 @@ impl DialectState {
         }
     }
 
-    /// Whether blocks of a message that began came (Anthropic). A whole message behind them repeats them.
-    pub(super) fn has_parts(&self) -> bool {
-        self.response != 0 && matches!(&self.output, Output::Blocks(blocks) if blocks.has_any())
+    /// Whether a whole message repeats the blocks of the one that began (Anthropic): it has the same ID or none, and as many
+    /// blocks, and calls of the client among them. The texts are not compared.
+    pub(super) fn is_repeated(&self, id: Option<Value<'_>>, count: u32, calls: u32) -> bool {
+        let is_same = id.is_none() || Id::of([id]).short() == self.response;
+        let are_all = matches!(&self.output, Output::Blocks(blocks) if blocks.has_any() && blocks.are(count, calls));
+        self.response != 0 && is_same && are_all
     }
 
     /// Whether the block with this index is a tool call of the client (Anthropic).

@@ -125,7 +125,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             return self.conclude(Found::Sse(data));
         }
         let mut payload = data.of(window, storage);
-        if let Some(len) = wrapped(payload).filter(|_| !self.block.raw) {
+        if let Some(len) = wrapped(payload).filter(|_| !self.block.raw && self.config.framing == Framing::Lenient) {
             self.block.quirks.insert(Quirk::SeveralValues);
             (_, data) = data.split(len);
             payload = data.of(window, storage);
@@ -360,7 +360,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         // Without choices nothing else says anything.
         let is_chat = !is_native && (self.index.facts.chat || self.dialect.protocol == Some(Protocol::Chat));
         let says_nothing = is_chat && self.index.choices == 0 && !self.index.facts.error && !self.block.raw;
-        let has_kind = !name.is_empty() || self.index.top.has(top::TYPE) || self.index.top.has(top::USAGE);
+        let has_kind = !name.is_empty() || self.index.top.has(top::TYPE) || has_usage(&self.index, payload);
         if says_nothing && !has_kind && says_more(payload) {
             self.index.quirks.insert(Quirk::UnknownText);
         }
@@ -591,6 +591,11 @@ fn wrapped(payload: &[u8]) -> Option<u32> {
     let value = payload.strip_prefix(b"data:")?.trim_ascii_start();
     let is_value = value.first() == Some(&b'{') || value == DONE;
     is_value.then_some(payload.len().saturating_sub(value.len()) as u32)
+}
+
+/// Whether an event has token counts.
+fn has_usage(index: &Index, payload: &[u8]) -> bool {
+    index.top(payload, top::USAGE).is_some_and(|usage| usage.kind() == ValueKind::Object)
 }
 
 /// Whether an event without choices has a text under a name that other protocols use for one.

@@ -76,7 +76,8 @@ impl State {
             (Task::End, 0) => {
                 self.event(to, ["message_delta", "", ""], &mut |state, frame| {
                     put!(frame, ",\"delta\":{\"stop_reason\":\"", state.serial.stop);
-                    match state.stop.records(frame.memory).next() {
+                    let is_stop = state.serial.stop == "stop_sequence";
+                    match state.stop.records(frame.memory).next().filter(|_| is_stop) {
                         Some((_, word)) => put!(frame, "\",\"stop_sequence\":", Text::verbatim(word), "},\"usage\":"),
                         None => put!(frame, "\",\"stop_sequence\":null},\"usage\":"),
                     }

@@ -100,7 +100,8 @@ impl State {
             Update::Member(OtherMember { owner: Owner::Choice, name, value, .. })
                 if *name == "stop_sequence" && self.protocol == Protocol::Anthropic =>
             {
-                let Some(text) = value.as_text() else { return Err(WriteError::NoPlace) };
+                let text = value.as_text().filter(|text| !text.is_empty() && self.stop.is_empty());
+                let Some(text) = text else { return Ok(()) };
                 let (mut log, mut stop) = (self.log, Chain::default());
                 log.append(to.memory, &mut stop, Tag::Joined, |frame| frame.decoded(text))?;
                 (self.log, self.stop) = (log, stop);

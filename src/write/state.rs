@@ -123,7 +123,7 @@ impl State {
             // The error was written to its end.
             return if matches!(update, Update::Error(_)) { Ok(()) } else { Err(WriteError::Ended) };
         }
-        self.write_later(to, update)?;
+        self.write_later(to, choice, update)?;
         match update {
             Update::Usage(usage) => return self.count(usage),
             Update::Error(error) if self.protocol == Protocol::Chat => return self.chat_error(to, error),
@@ -209,6 +209,9 @@ impl State {
     /// Ends the calls of a choice, and the choice.
     fn finish_choice(&mut self, to: &mut To<'_, '_>, choice: u32, reason: &FinishReason<'_>) -> Written {
         self.end_calls(to, |call| call.choice == choice)?;
+        if choice == 0 {
+            self.write_signatures(to)?;
+        }
         match self.protocol {
             Protocol::Chat => self.chat_finish(to, choice, reason)?,
             _ => self.serial_finish(to, reason)?,

@@ -1,5 +1,6 @@
 //! What a client sends back with its next request and cannot read: signatures of reasoning, and redacted reasoning.
 
+use super::calls::CLOSED;
 use super::log::Tag;
 use super::out::{put, Frame, Inner, To, Written};
 use super::parts::{Part, Progress};
@@ -158,20 +159,34 @@ impl State {
         }
         let google = member_of(member.value, "google").filter(|_| member.name == "extra_content");
         let text = google.and_then(|google| text_of(google, "thought_signature")).ok_or(WriteError::NoPlace)?;
+        // Some servers send it with each fragment of the call.
+        if self.call_signature == fnv(text.raw()) {
+            return Ok(());
+        }
         let (mut log, mut later) = (self.log, self.later);
         log.append(to.memory, &mut later, Tag::Signature, |frame| frame.decoded(text))?;
-        (self.log, self.later) = (log, later);
+        (self.log, self.later, self.call_signature) = (log, later, fnv(text.raw()));
         Ok(())
     }
 
-    /// Writes the signatures of calls that are over, or that end because this update is none of a call.
-    pub(super) fn write_later(&mut self, to: &mut To<'_, '_>, update: &Update<'_>) -> Written {
-        let is_of_call = match update {
-            Update::Call(_) | Update::CallName { .. } | Update::CallArguments { .. } | Update::CallEnd { .. } => true,
-            Update::Member(member) => member.owner == Owner::Call,
-            _ => matches!(update, Update::Usage(_)),
-        };
-        while !(self.later.is_empty() || is_of_call && matches!(self.serial.open, Part::Call(_))) {
+    /// Writes the signatures of calls, if this update does not go on with them: the calls are over, or the part that the
+    /// update opens ends the one that is open.
+    pub(super) fn write_later(&mut self, to: &mut To<'_, '_>, choice: u32, update: &Update<'_>) -> Written {
+        if self.later.is_empty() {
+            return Ok(());
+        }
+        let is_pending = self.calls.rows().iter().any(|call| !call.has(CLOSED));
+        let is_text = matches!(update, Update::Content(_) | Update::Reasoning(_) | Update::Refusal(_));
+        let opens = choice == 0 && (is_text || Thought::of(update).is_some());
+        if is_pending && !(opens && matches!(self.serial.open, Part::Call(_))) {
+            return Ok(());
+        }
+        self.write_signatures(to)
+    }
+
+    /// Writes the signatures of calls.
+    pub(super) fn write_signatures(&mut self, to: &mut To<'_, '_>) -> Written {
+        while !self.later.is_empty() {
             self.thought(to, 0, WAITING)?;
             self.later.pop(to.memory);
         }

@@ -1,7 +1,7 @@
 //! Translates a response: what a parser reads of one protocol becomes the stream of another.
 
 use super::head::Head;
-use super::out::Out;
+use super::out::{is_json, Out};
 use super::state::{bit, State};
 use super::thoughts::{text_of, Thought};
 use super::{WriteError, Writer};
@@ -190,7 +190,7 @@ impl<M: AsMut<[u8]>> Translator<M> {
             let own = bit(member.choice);
             if member.owner != Owner::Delta || member.name != "reasoning_details" {
                 self.write(out, &mut place, member.choice, &Update::Member(member))?;
-            } else if !member.in_message || self.signed & own == 0 {
+            } else if !member.in_message || (self.signed | signed) & own == 0 {
                 let is_new = !member.in_message || self.before & own == 0;
                 if self.details(out, &mut place, chunk, &member, is_new)? {
                     (skips, signed) = (skips | if is_new { own } else { 0 }, signed | own);
@@ -255,8 +255,10 @@ impl<M: AsMut<[u8]>> Translator<M> {
             return Ok(());
         }
         let has_place = match update {
-            Update::Member(OtherMember { owner, name, .. }) => match self.state().protocol {
-                Protocol::Chat => *owner != Owner::Chunk,
+            // What is no JSON is left out, not the end of the stream.
+            Update::Native(entry) => self.state().protocol != Protocol::Chat || is_json(*entry),
+            Update::Member(OtherMember { owner, name, value, .. }) => match self.state().protocol {
+                Protocol::Chat => *owner != Owner::Chunk && is_json(*value),
                 Protocol::Anthropic => *owner == Owner::Choice && *name == "stop_sequence",
                 _ => false,
             },

@@ -678,33 +678,43 @@ fn filled(value: &Value) -> Option<&str> {
 fn is_bare_error(event: &Map<String, Value>) -> bool {
     let says = |name: &str| event.get(name).is_some_and(|value| !value.is_null());
     let words = |name: &str| event.get(name).and_then(filled).is_some();
-    let is_failure = |name: &str, least: u64| {
-        let code = match event.get(name) {
-            Some(Value::String(code)) if code != "None" && code != "null" && !code.is_empty() => code.clone(),
-            Some(code @ (Value::Number(_) | Value::Bool(true))) => code.to_string(),
-            _ => return false,
-        };
-        let number = serde_json::from_str::<Value>(&code).ok().and_then(|code| code.as_u64());
-        let is_zero = code.chars().all(|digit| "-.0".contains(digit));
-        let is_success = ["success", "Success", "SUCCESS", "ok", "OK"].contains(&code.as_str());
-        number.map_or(!is_zero && !is_success, |number| number >= least)
+    let code_of = |name: &str| match event.get(name) {
+        Some(Value::String(code)) if code != "None" && code != "null" && !code.is_empty() => Some(code.clone()),
+        Some(code @ (Value::Number(_) | Value::Bool(true))) => Some(code.to_string()),
+        _ => None,
     };
+    let is_success = |word: &str| ["success", "Success", "SUCCESS", "ok", "OK", "none"].contains(&word);
+    let own = event.get("error_message").and_then(filled);
+    let has_own = own.is_some_and(|own| own != "None" && own != "null" && !is_success(own));
     let object = event.get("object").and_then(filled).unwrap_or("");
     let is_of_chat = ["chat.completion", "text_completion"].into_iter().any(|own| object.starts_with(own));
     let is_chunk = is_of_chat || event.contains_key("choices") || says("usage") && !says("type") && object.is_empty();
     let kind = event.get("type").and_then(filled);
-    if says("candidates") || says("done") || event.get("choices").is_some_and(|list| list.get(0).is_some()) {
+    let no_choice = event.get("choices").is_none_or(|list| list.get(0).is_none());
+    if !no_choice || ["candidates", "modelVersion", "done"].into_iter().any(says) {
         false
     } else if is_chunk {
-        words("error_message")
+        has_own
     } else if let Some(kind) = kind {
-        words("message") && (kind.ends_with("error") || kind.ends_with("Error"))
+        let types = "invalid_request_error authentication_error permission_error not_found_error rate_limit_error server_error \
+            api_error overloaded_error timeout_error billing_error insufficient_quota internal_server_error BadRequestError \
+            InternalServerError RateLimitError";
+        words("message") && types.split_whitespace().any(|one| one == kind)
     } else {
-        let of_code = words("message") && !says("data") && !says("output") && is_failure("code", 400);
-        let first = event.get("error_code").map(|code| code.as_str().map_or(code.to_string(), String::from));
-        let is_number =
-            first.is_some_and(|code| code.starts_with(|first: char| first == '-' || first.is_ascii_digit()));
-        words("error_message") || of_code || is_failure("error_code", 1) && (words("message") || is_number)
+        let parts =
+            ["error", "invalid", "fail", "throttl", "limit", "denied", "exceed", "unauthor", "unavailable", "timeout"];
+        let is_failure = |code: &Value| match code {
+            Value::String(word) => match serde_json::from_str::<Value>(word).ok().and_then(|code| code.as_u64()) {
+                Some(status) => (400..600).contains(&status),
+                None => parts.iter().any(|part| word.to_ascii_lowercase().contains(part)),
+            },
+            code => code.as_u64().is_some_and(|status| (400..600).contains(&status)),
+        };
+        let of_code = words("message") && !says("data") && event.get("code").is_some_and(is_failure);
+        let code =
+            code_of("error_code").filter(|code| !code.chars().all(|digit| "-.0".contains(digit)) && !is_success(code));
+        let is_number = |code: &String| code.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        has_own || of_code || code.is_some_and(|code| words("message") || is_number(&code))
     }
 }
 

@@ -371,3 +371,31 @@ fn the_signature_of_a_call_follows_the_call() {
         assert_eq!(blocks(to, got.text()), expected, "{to}");
     }
 }
+
+/// What has no place, and what says nothing of a part, ends no call.
+#[test]
+fn nothing_but_another_part_ends_a_call_that_has_a_signature() {
+    let head = r#""tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{\"a\""},"extra_content":{"google":{"thought_signature":"S1"}}}]"#;
+    let more = r#""tool_calls":[{"index":0,"function":{"arguments":":1}"},"extra_content":{"google":{"thought_signature":"S1"}}}]"#;
+    let other = "data: {\"id\":\"c\",\"choices\":[{\"index\":1,\"delta\":{\"content\":\"no\"}}]}\n\n";
+    let stream = format!(
+        "{}{other}{}",
+        chunks(&[head]).trim_end_matches("data: [DONE]\n\n"),
+        chunks(&[more, r#""images":[1],"content":null"#, r#""content":"Hi""#])
+    );
+    let call = Call("f".into(), serde_json::from_str("{\"a\":1}").unwrap(), None);
+    for to in [Protocol::Anthropic, Protocol::Responses] {
+        let got = whole(to, &stream);
+        check(to, got.text());
+        assert_eq!(blocks(to, got.text()), [call.clone(), signed("", "S1"), Text("Hi".into())], "{to}");
+    }
+}
+
+/// A member that is no JSON is left out, and counted; the stream goes on.
+#[test]
+fn a_member_that_is_no_json_is_left_out() {
+    let got = whole(Protocol::Chat, &chunks(&[r#""content":"a","foo":[NaN]"#, r#""content":"b""#]));
+    assert_eq!(chat(got.text()), [Text("ab".into())]);
+    assert_eq!(got.left_out, (1, 0));
+    assert!(got.text().ends_with("data: [DONE]\n\n") && !got.text().contains("error"), "{}", got.text());
+}

@@ -101,7 +101,8 @@ macro_rules! fill {
 /// NEED_STORAGE: the block of the message is too small if `deltawire_message_is_full` returns 1,
 /// otherwise that of the parser. Enlarge it (`deltawire_message_need`, `deltawire_need`), and call
 /// again with the bytes from `consumed` on. Begin both together: `deltawire_reset` and
-/// `deltawire_message_reset`. The message leaves out what is beyond a limit
+/// `deltawire_message_reset`. After AGAIN, go on with this function and this message: the message
+/// may have the delta that the target has not. The message leaves out what is beyond a limit
 /// (`deltawire_message_limit`). Answers as `deltawire_feed_with` and, for `m`, E_NULL, E_ALIGN,
 /// E_STATE.
 #[no_mangle]
