@@ -121,10 +121,11 @@ fn is_failure(code: Value<'_>) -> bool {
     if let Some(status) = whole_number(code) {
         return (400..600).contains(&status);
     }
-    let has = |word: Text<'_>, part: &str| {
-        word.raw().windows(part.len()).any(|bytes| bytes.eq_ignore_ascii_case(part.as_bytes()))
+    let has_at = |bytes: &[u8], part: &str| {
+        bytes.get(..part.len()).is_some_and(|bytes| bytes.eq_ignore_ascii_case(part.as_bytes()))
     };
-    string_of(code).is_some_and(|word| PARTS.iter().any(|part| has(word, part)))
+    let word = string_of(code).map_or(&b""[..], |word| word.raw());
+    (0..word.len()).any(|at| word.get(at..).is_some_and(|rest| PARTS.iter().any(|part| has_at(rest, part))))
 }
 
 /// Whether a code is a number, maybe in a string.
