@@ -92,17 +92,15 @@ pub unsafe extern "C" fn deltawire_batch(
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
     unsafe {
-        if out.is_null() {
-            return DELTAWIRE_E_NULL;
-        }
         if len == 1
+            && !out.is_null()
             && (BatchMemory { events, cap, scratch, scratch_len }).check().is_ok()
             && append_byte(p, Own::SHARES, data.cast())
         {
             out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
             return DELTAWIRE_OK;
         }
-        batch(Own, p, data, len, events, cap, scratch, scratch_len, out)
+        batch(Ok(Own), p, data, len, events, cap, scratch, scratch_len, out)
     }
 }
 
@@ -123,12 +121,7 @@ pub unsafe extern "C" fn deltawire_batch_with(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
-    unsafe {
-        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
-            return DELTAWIRE_E_NULL;
-        }
-        batch(ok!(enter_workspace(w)), p, data, len, events, cap, scratch, scratch_len, out)
-    }
+    unsafe { batch(enter_workspace(w), p, data, len, events, cap, scratch, scratch_len, out) }
 }
 
 /// Does what [`deltawire_batch`] does, for any bytes. A function of its own, so that a call with one
@@ -139,7 +132,7 @@ pub unsafe extern "C" fn deltawire_batch_with(
 #[inline(never)]
 #[allow(clippy::too_many_arguments)] // In the order of the C function's, so that the call compiles to a jump.
 pub(crate) unsafe fn batch<W: MachineSource>(
-    mut source: W,
+    source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
     data: *const c_void,
     len: usize,
@@ -151,6 +144,10 @@ pub(crate) unsafe fn batch<W: MachineSource>(
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
     unsafe {
+        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
+            return DELTAWIRE_E_NULL;
+        }
+        let mut source = ok!(source);
         let output = BatchMemory { events, cap, scratch, scratch_len };
         let base = if output.check().is_ok() { append(p, W::SHARES, data.cast(), len) } else { 0 };
         out.write(deltawire_batch_result { consumed: base, ..deltawire_batch_result::default() });

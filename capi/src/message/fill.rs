@@ -4,7 +4,6 @@ use super::{enter, look, size_for};
 use crate::batch::{batch, finish_batch, BatchMemory};
 use crate::beside::Keeper;
 use crate::block::BlockMachine;
-use crate::convert::{give, put_out};
 use crate::feed::{feed, finish_feed};
 use crate::types::*;
 use crate::workspace::{enter_workspace, MachineSource, Own};
@@ -77,14 +76,13 @@ impl<W: MachineSource> MachineSource for Filling<'_, W> {
 /// source, and may answer that the message is full.
 macro_rules! fill {
     ($m:ident, $w:ident, |$source:ident| $call:expr) => {{
-        ok!(enter($m));
         let mut is_full = false;
-        let message = Filled { m: $m, is_full: &mut is_full };
+        let message = enter($m).map(|_| Filled { m: $m, is_full: &mut is_full });
         let status = if $w.is_null() {
-            let $source = Ok(Filling { source: Own, message });
+            let $source = message.map(|message| Filling { source: Own, message });
             $call
         } else {
-            let $source = enter_workspace($w).map(|source| Filling { source, message });
+            let $source = message.and_then(|message| Ok(Filling { source: enter_workspace($w)?, message }));
             $call
         };
         if is_full && status > DELTAWIRE_OK {
@@ -117,10 +115,7 @@ pub unsafe extern "C" fn deltawire_message_feed(
     consumed: *mut usize,
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
-    unsafe {
-        put_out(consumed, 0);
-        fill!(m, w, |source| feed(source, p, data, len, cbs, user, consumed))
-    }
+    unsafe { fill!(m, w, |source| feed(source, p, data, len, cbs, user, consumed)) }
 }
 
 /// Ends the stream as `deltawire_finish` does, and adds its last events to the message. Answers as
@@ -156,12 +151,7 @@ pub unsafe extern "C" fn deltawire_message_batch(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
-    unsafe {
-        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
-            return DELTAWIRE_E_NULL;
-        }
-        fill!(m, w, |source| batch(ok!(source), p, data, len, events, cap, scratch, scratch_len, out))
-    }
+    unsafe { fill!(m, w, |source| batch(source, p, data, len, events, cap, scratch, scratch_len, out)) }
 }
 
 /// Ends the stream as `deltawire_batch_finish` does, and adds its last events to the message.
@@ -178,12 +168,7 @@ pub unsafe extern "C" fn deltawire_message_batch_finish(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
-    unsafe {
-        if give(out, deltawire_batch_result::default()) != DELTAWIRE_OK {
-            return DELTAWIRE_E_NULL;
-        }
-        fill!(m, w, |source| finish_batch(source, p, BatchMemory { events, cap, scratch, scratch_len }, out))
-    }
+    unsafe { fill!(m, w, |source| finish_batch(source, p, BatchMemory { events, cap, scratch, scratch_len }, out)) }
 }
 
 /// Returns 1 if the last event did not fit into the block of the message; 0 if it did, or if `m` is
