@@ -4,7 +4,7 @@ use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
 use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of, whole_number};
-use crate::json::{members_of, JsonError, Text, Value, ValueKind};
+use crate::json::{members_of, JsonError, Value, ValueKind};
 
 /// Reads the JSON value that `payload` begins with into `index`.
 pub(crate) fn read(index: &mut Index, payload: &[u8], hint: Hint, max_depth: u32) -> Result<Read, JsonError> {
@@ -97,9 +97,11 @@ fn is_bare_error(payload: &[u8], is_chat: bool) -> bool {
         None if has_own || has_words(message) && data.is_none() && code.is_some_and(is_failure) => true,
         None => {
             let code = error_code.filter(|code| is_error(*code)).and_then(text_of);
-            let is_zero = |code: &Text<'_>| code.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
-            let code = code.filter(|code| !is_zero(code) && !code.is_one_of(SUCCESS));
-            code.is_some() && (has_words(message) || error_code.is_some_and(is_numeric))
+            code.is_some_and(|code| {
+                let is_number = matches!(code.raw().first(), Some(b'-' | b'0'..=b'9'));
+                let is_zero = code.raw().iter().all(|byte| matches!(byte, b'-' | b'.' | b'0'));
+                !is_zero && !code.is_one_of(SUCCESS) && (is_number || has_words(message))
+            })
         }
     }
 }
@@ -126,11 +128,6 @@ fn is_failure(code: Value<'_>) -> bool {
     };
     let word = string_of(code).map_or(&b""[..], |word| word.raw());
     (0..word.len()).any(|at| word.get(at..).is_some_and(|rest| PARTS.iter().any(|part| has_at(rest, part))))
-}
-
-/// Whether a code is a number, maybe in a string.
-fn is_numeric(code: Value<'_>) -> bool {
-    text_of(code).is_some_and(|code| matches!(code.raw().first(), Some(b'-' | b'0'..=b'9')))
 }
 
 /// Whether a body without `error` is an error: it has a message in words, and neither an answer nor a success.

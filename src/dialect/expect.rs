@@ -7,7 +7,7 @@ use super::text_event::text_of_event;
 use super::value::{array, object, text};
 use super::walk::Container;
 use crate::delta::offset_in;
-use crate::json::{members_of, JsonError, Text, Value, ValueKind, LONGEST_WORD};
+use crate::json::{members_of, not_a_number, JsonError, Text, Value, ValueKind, LONGEST_WORD};
 use crate::{Quirk, QuirkSet};
 
 /// The type of a member's value. A null counts as absent.
@@ -76,21 +76,15 @@ fn members<'a>(value: Value<'a>, known: &Members, found: &mut [Option<Value<'a>>
         }
     });
     match walked {
-        Err(error) if !is_odd_number(value.raw(), error.offset) => Err((value.raw(), error)),
-        // What comes before such a number is read.
+        // Python writes numbers that JSON does not have. What comes before one is read.
+        Err(error) if value.raw().get(error.offset..).and_then(not_a_number).is_none() => Err((value.raw(), error)),
         _ => Ok(quirks),
     }
 }
 
-/// Whether an error is a number that JSON does not have, which Python writes: what is said beside it counts.
-fn is_odd_number(bytes: &[u8], at: usize) -> bool {
-    let rest = bytes.get(at..).unwrap_or_default();
-    [&b"NaN"[..], b"Infinity", b"-Infinity"].into_iter().any(|number| rest.starts_with(number))
-}
-
 /// Does what [`members`] does for a value that is an object. Any other value has no members.
 fn inside<'a>(value: Option<Value<'a>>, known: &Members, found: &mut [Option<Value<'a>>]) -> Judged<'a> {
-    object(value).map_or(Ok(QuirkSet::EMPTY), |value| members(value, known, found))
+    of(value, |value| members(value, known, found))
 }
 
 /// Returns the quirks of a value that is an object. Any other value has no members.

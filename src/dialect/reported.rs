@@ -186,6 +186,11 @@ impl OutputItem {
         self.is_empty() || self.class() == Class::Message && self.contents == 0
     }
 
+    /// Whether arguments came before the event that begins this tool call.
+    fn is_early(&self) -> bool {
+        self.class() == Class::Call && self.is_marked(Mark::Annotated)
+    }
+
     /// Whether all of the item was reported.
     fn is_done(&self) -> bool {
         self.summaries == u8::MAX && matches!(self.contents, u8::MAX | DONE_WITHOUT_ARGUMENTS)
@@ -380,7 +385,7 @@ impl Reported {
 
     /// Whether arguments came before the event that begins the tool call. Then all of them come with the whole item.
     pub(super) fn came_early(&self, number: u32) -> bool {
-        self.item(number).is_some_and(|item| item.class() == Class::Call && item.is_marked(Mark::Annotated))
+        self.item(number).is_some_and(OutputItem::is_early)
     }
 
     /// Whether an event ended the item with this number and reported all of it.
@@ -450,8 +455,7 @@ impl Reported {
 
     /// Whether arguments came before the event that begins their tool call, and no event had all of them.
     pub(super) fn lacks_arguments(&self) -> bool {
-        let is_early = |item: &&OutputItem| item.class() == Class::Call && item.is_marked(Mark::Annotated);
-        self.items().filter(is_early).any(|item| item.has(CALL) && !item.has(ARGUMENTS))
+        self.items().any(|item| item.is_early() && item.has(CALL) && !item.has(ARGUMENTS))
     }
 
     /// Notes that an event ended the arguments of a tool call.

@@ -102,12 +102,13 @@ pub(super) fn read<'a>(
             }
         }
         let is_over = ["completed", "incomplete", "requires_action", "done"].into_iter().any(is_status);
-        // Arguments of a call that never came are not reported, because nobody could answer the call.
-        seen.flag(is_over && !state.ended && state.output.reported().lacks_call(), Quirk::ChangedText);
-        // A program would run a call without the arguments that came before it.
-        let lacks = is_over && !state.ended && state.output.reported().lacks_arguments();
-        seen.flag(lacks, Quirk::ChangedText);
-        seen.changes |= lacks;
+        if is_over && !state.ended {
+            let reported = state.output.reported();
+            // A program would run a call without the arguments that came before it.
+            seen.changes |= reported.lacks_arguments();
+            // Arguments of a call that never came are not reported, because nobody could answer the call.
+            seen.flag(reported.lacks_arguments() || reported.lacks_call(), Quirk::ChangedText);
+        }
         state.ended |= is_over;
         choice(0, is_over);
         return;
@@ -134,17 +135,18 @@ pub(super) fn read<'a>(
         // If no event opened the call, the stream was resumed after that event. The arguments then come with the whole
         // item.
         let is_call = event_text.kind == Kind::ToolArguments;
-        let is_open = !is_call || state.takes_arguments(item);
         let words = words(event, event_text.name);
-        if is_call && !state.output.reported().has(item, CALL) && piece(class, words).is_some() {
+        let has_words = piece(class, words).is_some();
+        let is_begun = state.output.reported().has(item, CALL);
+        if is_call && !is_begun && has_words {
             state.output.items().add_annotation(item);
         }
         // Arguments that came before their call was opened could not be reported, so the end of the arguments has all.
-        let is_whole = event_text.name != "delta" && state.output.reported().came_early(item);
-        let is_open = is_open || is_whole && state.output.reported().has(item, CALL);
+        let is_whole = is_begun && event_text.name != "delta" && state.output.reported().came_early(item);
+        let is_open = !is_call || state.takes_arguments(item) || is_whole;
         let repeats = is_call && event_text.name == "delta" && state.output.reported().began_whole(item);
         seen.flag(repeats, Quirk::ArgumentsAfterEnd);
-        let has_text = is_open && piece(class, words).is_some();
+        let has_text = is_open && has_words;
         let is_done = state.texts.is_done(item, event_text.of) || !is_call && state.output.reported().is_done(item);
         let is_late = event_text.name == "delta" && has_text && is_done;
         seen.flag(is_late, Quirk::DeltaAfterDone);

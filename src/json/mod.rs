@@ -64,7 +64,7 @@ pub(crate) use members::members_of;
 pub use members::{Elements, Members};
 pub(crate) use number::skip as skip_number;
 pub use number::Number;
-pub(crate) use rewrite::{escape, escape_text, not_a_number_at, rewrite};
+pub(crate) use rewrite::{escape, escape_text, not_a_number, not_a_number_at, rewrite};
 pub(crate) use rewrite::{rewrite_keeping_halves, rewrite_not_numbers, skip_string};
 pub(crate) use steps::{Before, Skipped, Steps};
 pub(crate) use strict::string_end as strict_string_end;

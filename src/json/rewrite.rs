@@ -74,7 +74,7 @@ fn rewrite_with(raw: &[u8], keeps_halves: bool, not_numbers: bool, put: &mut dyn
 }
 
 /// Returns the length of the bare `NaN`, `Infinity` or `-Infinity` that these bytes begin with.
-fn not_a_number(rest: &[u8]) -> Option<usize> {
+pub(crate) fn not_a_number(rest: &[u8]) -> Option<usize> {
     let word = [&b"NaN"[..], b"Infinity", b"-Infinity"].into_iter().find(|word| rest.starts_with(word))?;
     let ends = rest.get(word.len()).is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
     ends.then_some(word.len())

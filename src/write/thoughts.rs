@@ -6,7 +6,7 @@ use super::out::{put, Frame, Inner, To, Written};
 use super::parts::{Part, Progress};
 use super::state::State;
 use super::WriteError;
-use crate::chat::scalar::{is_type, member_of};
+use crate::chat::scalar::{is_type, member_of, string_of};
 use crate::chat::{detail_text, OtherMember, Owner, Update};
 use crate::hash::fnv;
 use crate::json::{Text, Value};
@@ -28,7 +28,7 @@ const WAITING: Thought<'_> = Thought { is_redacted: false, text: None };
 
 /// Returns a member that is a text and not empty.
 pub(super) fn text_of<'a>(object: Value<'a>, name: &str) -> Option<Text<'a>> {
-    member_of(object, name).and_then(|value| value.as_text()).filter(|text| !text.is_empty())
+    member_of(object, name).and_then(string_of)
 }
 
 /// Whether a value is an entry of `reasoning_details`.
