@@ -565,7 +565,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // there is none). This is a balance, not a parse. The input of a custom tool is always whole.
 // Responses and Anthropic end a call with its item or block, Gemini with its part; in chat
 // completions a call ends when another call of its choice opens and the arguments are a closed
-// object or array, otherwise when the choice finishes.
+// object or array, otherwise when the choice finishes or, without a finish reason, in
+// `deltawire_finish` after `[DONE]` or a body.
 #define DELTAWIRE_EV_TOOL_CALL_END 39
 
 // A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.

@@ -36,9 +36,10 @@ pub enum Event<'a> {
         /// Stream offset, in bytes, where the comment began.
         offset: u64,
     },
-    /// The end of the stream, if a text ended in half a character: each such half is a delta, U+FFFD. Only
-    /// [`Parser::finish`](super::Parser::finish) returns this.
-    Unpaired,
+    /// The end of the stream, if it has deltas: U+FFFD for each text that ended in half a character, and the end of each
+    /// call of a response that is over without a finish reason. Only [`Parser::finish`](super::Parser::finish) returns
+    /// this.
+    Rest,
 }
 
 impl<'a> Event<'a> {
@@ -64,7 +65,7 @@ impl core::fmt::Debug for Event<'_> {
             Event::Malformed(malformed) => core::fmt::Debug::fmt(malformed, f),
             Event::TooLong { offset } => f.debug_struct("TooLong").field("offset", offset).finish(),
             Event::CommentTooLong { offset } => f.debug_struct("CommentTooLong").field("offset", offset).finish(),
-            Event::Unpaired => f.write_str("Unpaired"),
+            Event::Rest => f.write_str("Rest"),
         }
     }
 }

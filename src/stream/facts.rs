@@ -165,7 +165,7 @@ impl Facts {
         // What was read of the window only.
         let mut first = self.first;
         first.end_at(offset);
-        let body = self.is_alone() && self.raw_kind == RawKind::Body;
+        let body = self.is_body();
         // The unknown lines of an event stream are ignored, except for JSON.
         let came = self.own_event || self.foreign || self.failed != Failed::No || self.whole_values > 0;
         let is_blank = self.sniff == Sniff::Blank && !self.aborted;
@@ -218,6 +218,11 @@ impl Facts {
     /// Whether the event came that ends the response.
     pub(super) fn is_done(&self) -> bool {
         self.ended.unwrap_or(self.done && self.own_event)
+    }
+
+    /// Whether one body came, and besides it only comments.
+    pub(super) fn is_body(&self) -> bool {
+        self.is_alone() && self.raw_kind == RawKind::Body
     }
 
     /// Whether one JSON value came, and besides it only comments.

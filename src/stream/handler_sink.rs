@@ -69,7 +69,7 @@ impl<H: Handler + ?Sized> HandlerSink<'_, H> {
             }
             _ => {
                 // Push has the deltas of the end without an event.
-                let event = context.event().filter(|event| !matches!(event, Event::Unpaired));
+                let event = context.event().filter(|event| !matches!(event, Event::Rest));
                 event.map_or(Put::Go, |event| put_of(self.0.event(&event)))
             }
         }

@@ -443,7 +443,7 @@ impl Handler for Meter {
             | Event::Retry(_)
             | Event::LastEventId(_)
             | Event::CommentTooLong { .. }
-            | Event::Unpaired => {}
+            | Event::Rest => {}
         }
         Flow::Continue(())
     }

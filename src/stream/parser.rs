@@ -204,9 +204,9 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     pub fn finish(&mut self) -> Result<Option<Pulled<'_, T>>, Error> {
         self.settle(self.machine.index().frame.0)?;
         let found = self.machine.finish(&mut self.storage);
-        if found == Found::NeedMore && self.ends_with_pending()? {
+        if found == Found::NeedMore && self.has_rest()? {
             self.machine.index.frame = (self.machine.offset, self.machine.offset);
-            return Ok(Some(Pulled::new(Event::Unpaired, &mut self.tracked)));
+            return Ok(Some(Pulled::new(Event::Rest, &mut self.tracked)));
         }
         let event = self.machine.event(&self.storage, &[], found)?;
         Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
@@ -295,9 +295,9 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
     ) -> Result<Option<Pulled<'a, T>>, Error> {
         self.settle(self.machine.frame.0)?;
         let found = workspace.lend(&mut self.machine, &[]).machine.finish(&mut self.storage);
-        if found == Found::NeedMore && self.ends_with_pending()? {
+        if found == Found::NeedMore && self.has_rest()? {
             self.machine.frame = (self.machine.offset(), self.machine.offset());
-            return Ok(Some(Pulled::new(Event::Unpaired, &mut self.tracked)));
+            return Ok(Some(Pulled::new(Event::Rest, &mut self.tracked)));
         }
         let event = self.machine.event(workspace.index(), &self.storage, &[], found)?;
         Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
@@ -373,20 +373,23 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
         self.machine.facts.aborted = true;
     }
 
-    /// Ends the choices at the end of the stream. Returns whether a surrogate is pending.
+    /// Whether the tracker has deltas left at the end of the stream.
     #[cold]
     #[inline(never)]
-    fn ends_with_pending(&mut self) -> Result<bool, Error>
+    fn has_rest(&mut self) -> Result<bool, Error>
     where
         T: Track,
     {
         let Tracked { tracker, found, .. } = &mut self.tracked;
-        found.quirks |= self.machine.finish_choices(tracker);
-        let is_pending = tracker.has_pending();
-        if !is_pending {
+        if self.machine.is_over() {
+            tracker.note_over();
+        }
+        let has_rest = tracker.has_rest();
+        if !has_rest {
+            tracker.rest(&mut found.quirks);
             self.settle(self.machine.offset())?;
         }
-        Ok(is_pending)
+        Ok(has_rest)
     }
 
     /// Counts what the tracker found in the deltas of the event that was pulled last, which began at `offset`. Returns

@@ -56,7 +56,7 @@ impl<'a, T: Track> Pulled<'a, T> {
 
     /// The deltas of the event, each with the index of its choice (0 for usage and errors of the chunk as a whole):
     /// choice by choice, texts before the finish reason, usage and errors last. Only a chunk has any, and
-    /// [`Event::Unpaired`].
+    /// [`Event::Rest`].
     ///
     /// They are those that [`Parser::feed`](super::Parser::feed) gives to a handler: each thing is reported once, a tool
     /// call has its number among the calls of its choice, and a text never ends in half a character. The parser takes in
@@ -81,7 +81,7 @@ impl<T: Track> Drop for Pulled<'_, T> {
 fn walk<'a>(event: Event<'a>) -> Walk<'a> {
     match event {
         Event::Chunk(chunk) => Walk::of(chunk),
-        Event::Unpaired => Walk::END_OF_STREAM,
+        Event::Rest => Walk::END_OF_STREAM,
         _ => Walk::NOTHING,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::config::{Config, Payload};
 use super::end::End;
-use super::facts::Facts;
+use super::facts::{Facts, Failed};
 use super::found::{Found, Place, Span};
 use crate::chat::TokenCounts;
 use crate::dialect::{DialectState, Protocol, Skim};
@@ -10,7 +10,6 @@ use crate::json::Balance;
 use crate::shown::shown;
 use crate::sse::buffer::EventBuffer;
 use crate::sse::Lines;
-use crate::track::Tracking;
 use crate::{Quirk, QuirkSet};
 
 /// The block that is being read: the lines of one event, up to its blank line.
@@ -226,15 +225,10 @@ impl StreamState {
         end
     }
 
-    /// Finishes the choices of chat completions that have no finish reason, at the end of a stream whose response is over
-    /// (`[DONE]`). Returns the quirks.
+    /// Whether a response of chat completions is over by `[DONE]` or as a whole body, and did not fail.
     #[cold]
-    pub(super) fn finish_choices(&self, tracker: &mut (impl Tracking + ?Sized)) -> QuirkSet {
-        let is_over = self.facts.is_done() && !self.is_native();
-        if is_over && tracker.finish_choices() {
-            return Quirk::BrokenArguments.into();
-        }
-        QuirkSet::EMPTY
+    pub(super) fn is_over(&self) -> bool {
+        (self.facts.is_done() || self.facts.is_body()) && self.facts.failed == Failed::No && !self.is_native()
     }
 
     /// The token counts so far of a stream of another protocol than chat completions, merged where the protocol reports

@@ -135,6 +135,8 @@ pub struct TrackerState {
     current_call: Option<u16>,
     /// Whether a tool call was left out, because the table was full. Its fragments belong to no other call.
     lost_call: bool,
+    /// Whether the response is over.
+    is_over: bool,
     /// How much of the current message earlier messages reported. Its deltas begin after that part. `None` if its
     /// deltas are dropped.
     reported: Option<Reach>,
@@ -180,7 +182,14 @@ impl<const CHOICES: usize, const CALLS: usize> Tracker<CHOICES, CALLS> {
         let tables = Arrays { choices: [None; CHOICES], calls: [None; CALLS] };
         TrackerOf {
             tables,
-            state: TrackerState { pending: 0, current_call: None, lost_call: false, reported: None, snapshots: false },
+            state: TrackerState {
+                pending: 0,
+                current_call: None,
+                lost_call: false,
+                is_over: false,
+                reported: None,
+                snapshots: false,
+            },
         }
     }
 }
@@ -200,13 +209,14 @@ pub trait Tracking {
     /// Fast path: takes in a fragment of the open call of a choice, whose arguments are short and without quirks.
     /// Returns the number of the call, or `None`, with no effect, if the fragment may be something else.
     fn take_fragment(&mut self, choice: u32, index: u32, arguments: Part, payload: &[u8]) -> Option<u32>;
-    /// Whether a high surrogate is pending.
-    fn has_pending(&self) -> bool;
-    /// See [`TrackerOf::flush`].
-    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta>;
-    /// Finishes the choices that have no finish reason, at the end of a response. Returns whether the arguments of one of
-    /// their calls are not [whole](Arguments::is_whole).
-    fn finish_choices(&mut self) -> bool;
+    /// Notes that the response is over: what has no end of its own ends with the stream.
+    fn note_over(&mut self);
+    /// Whether [`rest`](Self::rest) will return a delta.
+    fn has_rest(&self) -> bool;
+    /// Returns what is left at the end of the stream: U+FFFD for a pending high surrogate and, if the response is over,
+    /// the end of a call that is open. Call it until it returns `None`. Then each choice without a finish reason counts as
+    /// finished, if the response is over.
+    fn rest(&mut self, quirks: &mut QuirkSet) -> Option<Delta>;
 }
 
 impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
@@ -295,24 +305,30 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
         Some(call.number)
     }
 
-    fn has_pending(&self) -> bool {
-        self.state.pending > 0
+    fn note_over(&mut self) {
+        self.state.is_over = true;
     }
 
-    fn flush(&mut self, of: Option<u32>, quirks: &mut QuirkSet) -> Option<Delta> {
-        TrackerOf::flush(self, of, quirks)
+    fn has_rest(&self) -> bool {
+        self.state.pending > 0 || self.state.is_over && self.tables.calls().iter().flatten().any(CallRow::is_open)
     }
 
-    fn finish_choices(&mut self) -> bool {
-        let mut is_broken = false;
+    fn rest(&mut self, quirks: &mut QuirkSet) -> Option<Delta> {
+        let first = self.flush(None, quirks);
+        if first.is_some() || !self.state.is_over {
+            return first;
+        }
+        if let Some(end) = self.end_of(|_| true, quirks) {
+            return Some(end);
+        }
         for place in 0..self.tables.choices().len() {
             let Some(choice) = self.choice(place) else { continue };
-            if !core::mem::replace(&mut choice.finished, true) {
-                let number = choice.index;
-                is_broken |= self.has_broken_call(number);
+            let number = choice.index;
+            if !core::mem::replace(&mut choice.finished, true) && self.has_broken_call(number) {
+                quirks.insert(Quirk::BrokenArguments);
             }
         }
-        is_broken
+        None
     }
 }
 
@@ -396,7 +412,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
             }
             Kind::Finish => {
                 let number = choice.index;
-                let first = self.flush(Some(number), quirks).or_else(|| self.end_of(number, |_| true, quirks));
+                let first =
+                    self.flush(Some(number), quirks).or_else(|| self.end_of(|call| call.choice == number, quirks));
                 if let Some(first) = first {
                     return Taken::Before(first);
                 }

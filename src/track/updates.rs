@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
     ) -> Option<(u32, Update<'a>)> {
         let payload = self.payload;
         let Some(index) = self.index else {
-            let next = if self.is_at_end { next_surrogate(tracker, found) } else { None };
+            let next = if self.is_at_end { rest(tracker, found) } else { None };
             self.is_at_end = next.is_some();
             return next;
         };
@@ -238,7 +238,7 @@ fn next_of_any<'a, T: Tracking>(
 
 /// Returns the next update at the end of the stream.
 #[inline(never)]
-fn next_surrogate<T: Tracking>(tracker: &mut T, found: &mut Findings) -> Option<(u32, Update<'static>)> {
-    let delta = tracker.flush(None, &mut found.quirks)?;
+fn rest<T: Tracking>(tracker: &mut T, found: &mut Findings) -> Option<(u32, Update<'static>)> {
+    let delta = tracker.rest(&mut found.quirks)?;
     Some((delta.choice, Update::of(&delta, b"")?))
 }

@@ -105,7 +105,7 @@ impl Pull {
     /// Logs the event and its deltas while they are borrowed. Push has the deltas of the end without an event.
     fn take<T: Track>(&mut self, event: Pulled<'_, T>) -> Option<Seen> {
         let Pull { logs, .. } = self;
-        let seen = (!matches!(*event, Event::Unpaired)).then(|| logs.event(&event));
+        let seen = (!matches!(*event, Event::Rest)).then(|| logs.event(&event));
         if let Some(chunk) = event.chunk() {
             // Only with pull: the others report them together with the tracker's.
             logs.states.line("chunk");

@@ -88,10 +88,10 @@ impl Emitter {
             self.metas(&context, sink)?;
         }
         if stage <= Stage::Deltas {
-            self.deltas(&context, *tracker, sink)?;
-            if found == Found::NeedMore {
-                self.progress.quirks |= machine.finish_choices(*tracker);
+            if found == Found::NeedMore && machine.is_over() {
+                tracker.note_over();
             }
+            self.deltas(&context, *tracker, sink)?;
         }
         let structural = if found == Found::NeedMore { QuirkSet::EMPTY } else { machine.quirks() };
         if stage > Stage::Deltas || self.limit.is_some() || !(structural | self.progress.quirks).is_empty() {
@@ -196,7 +196,7 @@ impl Emitter {
         left.find_map(|meta| Some((meta, chunk.meta(meta)?)))
     }
 
-    /// Emits the deltas of a chunk. At the end of the stream, emits U+FFFD for each pending high surrogate.
+    /// Emits the deltas of a chunk. At the end of the stream, emits what the tracker has left.
     fn deltas(&mut self, context: &Context<'_>, tracker: &mut dyn Track, sink: &mut dyn Sink) -> Result<(), Full> {
         // The delta that the sink had no room for. The tracker has it already, so it is not made again; other stages
         // make theirs again.
@@ -205,7 +205,7 @@ impl Emitter {
         }
         if context.chunk().is_none() {
             while self.found == Found::NeedMore {
-                let Some(delta) = tracker.flush(None, &mut self.progress.quirks) else { break };
+                let Some(delta) = tracker.rest(&mut self.progress.quirks) else { break };
                 self.progress.frames.add(delta.kind);
                 self.put(context, delta, Stage::Deltas, sink)?;
             }

@@ -95,8 +95,9 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         // Other protocols say where a call is over.
         if opens && !delta.has(FLAG_NATIVE) {
             // Messages so far have a call only when the one before it is whole.
-            let is_over = |call: &CallRow| is_whole || call.arguments.is_closed_container();
-            if let Some(end) = self.end_of(choice.index, is_over, quirks) {
+            let is_over =
+                |call: &CallRow| call.choice == choice.index && (is_whole || call.arguments.is_closed_container());
+            if let Some(end) = self.end_of(is_over, quirks) {
                 return Taken::Before(end);
             }
         }
@@ -212,16 +213,11 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
         }
     }
 
-    /// Ends the first call of this choice that is open and that `is_over` accepts. Returns its end or, before that, an
-    /// unpaired high surrogate of its arguments.
-    pub(super) fn end_of(
-        &mut self,
-        choice: u32,
-        is_over: impl Fn(&CallRow) -> bool,
-        quirks: &mut QuirkSet,
-    ) -> Option<Delta> {
+    /// Ends the first call that is open and that `is_over` accepts. Returns its end or, before that, an unpaired high
+    /// surrogate of its arguments.
+    pub(super) fn end_of(&mut self, is_over: impl Fn(&CallRow) -> bool, quirks: &mut QuirkSet) -> Option<Delta> {
         visit!(self.tables.calls().len());
-        let is_it = |call: &CallRow| call.choice == choice && call.is_open() && is_over(call);
+        let is_it = |call: &CallRow| call.is_open() && is_over(call);
         let place = self.tables.calls().iter().position(|row| row.as_ref().is_some_and(is_it))?;
         self.end(place, quirks)
     }
