@@ -6,7 +6,7 @@
 //! fresh parser would get.
 #![cfg(feature = "alloc")]
 
-use crate::common::corpus::{native, recorded, samples, Stream};
+use crate::common::corpus::{native, odd, recorded, samples, Stream};
 use crate::common::input::storage;
 use crate::common::thin::thin;
 use deltawire::chat::{ApiError, CallUpdate, NamePiece, OtherMember, TokenCounts};
@@ -421,7 +421,14 @@ fn by_size(mut streams: Vec<Stream>) -> Vec<Stream> {
 }
 
 fn streams() -> Vec<Stream> {
-    by_size(samples().into_iter().chain(native("splits of other protocols")).chain(recorded("splits")).collect())
+    by_size(
+        samples()
+            .into_iter()
+            .chain(native("splits of other protocols"))
+            .chain(recorded("splits"))
+            .chain(odd("splits"))
+            .collect(),
+    )
 }
 
 #[test]

@@ -52,6 +52,17 @@ fn every_chat_stream_has_its_golden_message() {
     assert_eq!(printed.lines().last(), Some(expected.as_str()));
 }
 
+#[test]
+fn every_odd_stream_is_read_as_it_is_due() {
+    let Some(corpus) = command::corpus() else { return };
+    let check = corpus.join("field/check.py");
+    let checked = Command::new("python3").arg("-B").arg(check).arg(command::BINARY).output().expect("python3 runs");
+    let printed = String::from_utf8_lossy(&checked.stdout);
+    assert!(checked.status.success(), "{printed}{}", String::from_utf8_lossy(&checked.stderr));
+    let count = printed.lines().last().and_then(|line| line.split_once('/')).expect("a count of cases").0;
+    assert!(count.parse::<u32>().expect("a number") > 0, "{printed}");
+}
+
 /// Returns the exit status that the golden result stands for. If an event is not JSON, something was lost.
 fn status(golden: &Value) -> i32 {
     let choices: Vec<&Value> = golden["choices"].as_object().expect("choices").values().collect();

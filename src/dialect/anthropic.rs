@@ -74,7 +74,10 @@ pub(super) fn read<'a>(
         seen.note_unknown(is_unknown_text(delta, known) || delta.is_none() && has_unknown_text(event, ""));
         // No tool has such an input: its block is text, or never began.
         let is_lost = is(kind, "input_json_delta") && !is_client && !state.may_have_input(number(index));
-        seen.flag(is_lost && arguments(partial).is_some(), Quirk::UnknownText);
+        let is_lost = is_lost && arguments(partial).is_some();
+        seen.flag(is_lost, Quirk::UnknownText);
+        // The call that it belongs to has no arguments, or others.
+        seen.flag(is_lost, Quirk::BrokenArguments);
     } else if kind == "content_block_stop" {
         let is_client = state.is_of_client(number(members_of(event, ["index"])[0]));
         seen.plan.what = if is_client { What::EndOfCall } else { What::EndOfText };
