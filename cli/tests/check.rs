@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 /// them.
 const BESIDES: &[(&str, &[&str])] = &[
     ("anthropic-after-stop.too-long", &["too-long"]),
-    ("anthropic-delta-type", &["quirk-C40"]),
+    ("anthropic-delta-type", &["quirk-C40", "quirk-C43"]),
     ("anthropic-start-twice", &["quirk-C35"]),
     ("api-error.finish", &["chat-finish-unknown"]),
     ("api-error.foreign", &["quirk-F29"]),
-    ("call-open", &["chat-finish"]),
+    ("call-open", &["chat-finish", "stream-cut"]),
     ("gemini-finish", &["stream-cut"]),
     ("responses-item-not-added", &["quirk-C38"]),
     ("responses-item-open", &["responses-output"]),
@@ -55,7 +55,7 @@ const FOUND: &[(&str, &str)] = &[
     ("openaiphp-single-lf-1.sse", "chat-finish chat-finish-missing quirk-F28 quirk-F8"),
     ("openrouter-comments-1.sse", "chat-role-repeated"),
     ("openrouter-error-1.sse", "api-error chat-role-repeated chat-usage-place quirk-C23"),
-    ("openrouter-name-repeat-1.sse", "call-open chat-finish chat-role-repeated chat-usage-place"),
+    ("openrouter-name-repeat-1.sse", "chat-finish chat-role-repeated chat-usage-place"),
     ("openrouter-reasoning-details-1.sse", "chat-role-repeated chat-usage-place quirk-C23"),
     ("openrouter-reasoning-tools-1.sse", "chat-role-repeated chat-usage-place quirk-C23"),
     ("perplexity-crlf-1.sse", "chat-done chat-finish-missing chat-object chat-role-repeated chat-usage-place"),
