@@ -114,7 +114,8 @@ fn is_word_of(kind: Option<Value<'_>>, words: &str) -> bool {
 
 /// The names under which no event has a text of the response: names, states, signatures and padding. Neither is an ID.
 const ABOUT: &str = "type id event object status state name role model phase channel part created_at stop_reason \
-    signature thought_signature reasoning_opaque encrypted_content obfuscation";
+    signature thought_signature thinking_signature reasoning_signature reasoning_opaque encrypted_content \
+    reasoning_encrypted_content encrypted_reasoning obfuscation";
 
 /// Whether an object has a text that nobody documents: under a name that is neither [`ABOUT`] the event nor `known`, also
 /// in a list of content parts.

@@ -210,7 +210,10 @@ pub(super) fn read<'a>(
         let is_done = kind == b"response.output_item.done";
         let (class, id, call) = identity(item);
         let index = index_of(members_of(event, ["output_index"])[0]);
-        let address = Address { call, ends: is_done && has_empty_id(item), ..Address::of(class, index, id) };
+        // A call without any ID may be another one than that which is open, and so may an item of another type.
+        let is_text = matches!(class, Class::Message | Class::Reasoning);
+        let ends = is_done && (is_text || class == Class::Call && id != Id::NONE || has_empty_id(item));
+        let address = Address { call, ends, ..Address::of(class, index, id) };
         if is_done && state.output.reported().is_gone(&address) {
             seen.quirks.insert(Quirk::OddItemIndex);
             return;
