@@ -1,7 +1,7 @@
 //! The assembler without a heap. It appends updates to a log in the caller's memory.
 
 use super::error::LogError;
-use super::record::{kind, HEADER};
+use super::record::kind;
 use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
@@ -80,6 +80,8 @@ pub struct MessageLogOf<T: Rows + ?Sized> {
     is_cut: bool,
     /// Why the first update was left out.
     left_out: Option<LogError>,
+    /// The member with which the chunk goes on that is given again, by its place, and why one before it was left out.
+    members: (usize, Result<(), LogError>),
     pub(super) state: LogState<T>,
 }
 
@@ -99,6 +101,9 @@ impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, C
         MessageLog::new()
     }
 }
+
+/// Where the members of a chunk begin.
+const FIRST: (usize, Result<(), LogError>) = (0, Ok(()));
 
 /// Positions in the log have 32 bits.
 const MAX_LEN: usize = u32::MAX as usize;
@@ -146,7 +151,7 @@ impl<T: Rows> MessageLogOf<T> {
     /// Creates a log with these tables, which keeps at most `limit` bytes of texts and raw JSON.
     #[doc(hidden)]
     pub const fn with_tables(tables: T, limit: usize) -> Self {
-        MessageLogOf { limit, is_cut: false, left_out: None, state: LogState::new(Table::new(tables)) }
+        MessageLogOf { limit, is_cut: false, left_out: None, members: FIRST, state: LogState::new(Table::new(tables)) }
     }
 }
 
@@ -154,12 +159,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Makes the log leave out all further updates that append to a text, because one was left out.
     #[cfg(feature = "alloc")]
     pub(super) fn cut(&mut self) {
-        self.is_cut = true;
+        (self.is_cut, self.members) = (true, FIRST);
     }
 
     /// Empties the log, for a new stream.
     pub fn reset(&mut self) {
-        (self.is_cut, self.left_out) = (false, None);
+        (self.is_cut, self.left_out, self.members) = (false, None, FIRST);
         self.state.reset();
     }
 
@@ -279,57 +284,29 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
         if chunk.index().facts.others {
-            done = done.and(unless_full(self.others(buffer, chunk))?);
+            done = done.and(self.others(buffer, chunk));
         }
         done
     }
 
-    /// Adds the members of providers one by one, and then `reasoning_details`.
+    /// Adds the members of providers one by one, from the one on for which there was no room.
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let lists = self.len_of_lists(buffer, chunk);
-        let bound = bound(chunk.payload().len()).saturating_add(lists);
-        let may_change = self.has_room(buffer, bound) || self.reserve_others(buffer, chunk, lists)?;
-        let mut done = Ok(());
-        for member in chunk.other_members().filter(|member| may_change && !is_details(member)) {
-            done = done.and(unless_full(self.other(buffer, &member))?);
-        }
-        done.and(unless_full(self.details_of_all(buffer, chunk.other_members().filter(is_details)))?)
-    }
-
-    /// Checks that the buffer has room for all members of a chunk, if one of them is new. A member over the limit might
-    /// fit after a later one has replaced a longer value, so a repeated call must find the log as it was. A chunk may
-    /// have a member twice, so a member that the log has counts too. One that is longer than the limit never fits.
-    ///
-    /// Returns whether any of the members may change the log. Each of them is then looked up, so the members are looked
-    /// up here only if the buffer is too small.
-    fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>, lists: usize) -> Result<bool, LogError> {
-        let (mut more, mut has_excess) = (lists, false);
-        for member in chunk.other_members() {
-            let len = self.len_of(member.name, member.value);
-            if is_details(&member) {
-                more = more.saturating_add(bound(member.value.raw().len()));
-            } else if len.saturating_sub(HEADER) <= self.limit {
-                more = more.saturating_add(len);
-            } else {
-                has_excess = true;
+        let (from, mut done) = core::mem::replace(&mut self.members, FIRST);
+        for (place, member) in chunk.other_members().enumerate().skip(from) {
+            match self.put_member(buffer, &member) {
+                full @ Err(LogError::NeedStorage { .. }) => {
+                    self.members = (place, done);
+                    return full;
+                }
+                put => done = done.and(put),
             }
         }
-        let need = self.len().saturating_add(more).min(self.max_len());
-        if need <= buffer.len() {
-            return Ok(true);
-        }
-        let fits = |member: &OtherMember<'_>| {
-            !is_details(member) && self.len_of(member.name, member.value).saturating_sub(HEADER) <= self.limit
-        };
-        if chunk.other_members().filter(fits).any(|member| !self.has_member(buffer, &member)) {
-            return Err(need_storage(need, buffer, self.max_len()));
-        }
-        Ok(has_excess)
+        done
     }
 
-    /// Adds a member that is an update of its own.
+    /// Adds a member.
     #[cold]
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
@@ -343,7 +320,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         } else if member.owner == Owner::Call && member.name == "partialArgs" {
             self.write(buffer, member.choice, member.call, true, |mut log| log.partials(member))
         } else if is_details(member) {
-            self.details_of_all(buffer, [*member].into_iter())
+            self.details(buffer, member)
         } else {
             self.other(buffer, member)
         }
@@ -385,28 +362,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Adds the `reasoning_details` of a chunk, either all or none. Those of a whole `message` count only if the choice
-    /// has none yet.
+    /// Adds `reasoning_details`. Those of a whole `message` count only if the choice has none yet.
     #[cold]
     #[inline(never)]
-    fn details_of_all<'a>(
-        &mut self,
-        buffer: &mut [u8],
-        mut members: impl Iterator<Item = OtherMember<'a>>,
-    ) -> Result<(), LogError> {
-        if self.is_cut {
-            let mut log = LogWriter { state: &mut self.state, buffer };
-            if !members.any(|member| log.is_new_of_details(&member)) {
-                return self.state.take_fault().map_err(|error| self.leave_out(error));
-            }
+    fn details(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
+        if self.is_cut && !(LogWriter { state: &mut self.state, buffer }).is_new_of_details(member) {
+            return self.state.take_fault().map_err(|error| self.leave_out(error));
         }
-        self.write(buffer, 0, 0, true, |mut log| {
-            for member in members {
-                if log.is_new_of_details(&member) {
-                    log.details(&member);
-                }
-            }
-        })
+        self.write(buffer, 0, 0, true, |mut log| log.details(member))
     }
 
     /// Adds a pulled chunk with its deltas, which it tracks with `tracker`.
@@ -459,13 +422,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[inline(never)]
     fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
         self.write(buffer, 0, 0, false, |mut log| log.first(kind, text))
-    }
-
-    /// Whether `bound` more bytes certainly fit.
-    #[inline]
-    fn has_room(&self, buffer: &[u8], bound: usize) -> bool {
-        self.state.fill.len.saturating_add(bound) <= buffer.len().min(MAX_LEN)
-            && self.state.live.saturating_add(bound) <= self.limit
     }
 
     /// Checks that the log may be `need` bytes long, with `live` bytes of texts and raw JSON that were not replaced.
