@@ -9,7 +9,6 @@ use crate::delta::Meta;
 use crate::dialect::{place_of, Counts, Protocol};
 use crate::json::Text;
 use crate::tables::Arrays;
-use crate::track::Tracker;
 use crate::{Error, QuirkSet};
 
 /// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
@@ -18,12 +17,12 @@ use crate::{Error, QuirkSet};
 /// its buffer: plain data of fixed size (2.3 KB) without pointers. The caller passes the buffer to each call. Between
 /// calls it may move the buffer, if it keeps the first [`len`](Self::len) bytes.
 ///
-/// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
-/// [`LogSink`](super::LogSink) takes the deltas that an [`Emitter`](crate::stream::Emitter) tracked.
+/// The updates must come from a [`Tracker`](crate::track::Tracker), such as that of a parser.
+/// [`LogSink`](super::LogSink) takes them from an [`Emitter`](crate::stream::Emitter).
 ///
 /// ```
 /// use deltawire::message::{Detail, Field, LogError, MessageLog};
-/// use deltawire::{track::Tracker, Event, Parser};
+/// use deltawire::Parser;
 ///
 /// let stream = br#"data: {"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"}}]}
 ///
@@ -34,22 +33,23 @@ use crate::{Error, QuirkSet};
 /// "#;
 /// // A longer event is skipped: Event::TooLong, and the response is not complete.
 /// let mut parser = Parser::new([0; 4096]);
-/// let mut tracker: Tracker = Tracker::new();
 /// let mut log: MessageLog = MessageLog::new();
 /// let mut buffer = vec![0; 16];
 /// let mut input = &stream[..];
 /// while let Some(event) = parser.next(&mut input)? {
-///     let Event::Chunk(chunk) = *event else { continue };
-///     while let Err(LogError::NeedStorage { need }) = log.add_chunk(&mut buffer, &mut tracker, &chunk) {
-///         buffer.resize(need, 0);
+///     if let Some(chunk) = event.chunk() {
+///         while let Err(LogError::NeedStorage { need }) = log.chunk(&mut buffer, &chunk) {
+///             buffer.resize(need, 0);
+///         }
+///     }
+///     for (choice, update) in event.deltas() {
+///         while let Err(LogError::NeedStorage { need }) = log.put(&mut buffer, choice, &update) {
+///             buffer.resize(need, 0);
+///         }
 ///     }
 /// }
-/// // Half a surrogate pair may still be pending.
-/// for (choice, update) in tracker.finish() {
-///     while let Err(LogError::NeedStorage { need }) = log.put(&mut buffer, choice, &update) {
-///         buffer.resize(need, 0);
-///     }
-/// }
+/// // At the end of the stream do the same with the events of `parser.finish`.
+/// # assert!(parser.finish()?.is_none());
 /// assert!(parser.end().is_complete());
 ///
 /// let mut text = [0; 5];
@@ -107,14 +107,6 @@ const FIRST: (usize, Result<(), LogError>) = (0, Ok(()));
 
 /// Positions in the log have 32 bits.
 const MAX_LEN: usize = u32::MAX as usize;
-
-/// Returns an upper bound of the bytes that an update adds to the log, if its values take `weight` bytes of the
-/// payload. A byte that is not UTF-8 becomes three bytes, a control character in raw JSON six, and a header takes at
-/// most as many as the name of its member.
-#[inline]
-fn bound(weight: usize) -> usize {
-    weight.saturating_mul(8).saturating_add(256)
-}
 
 /// Whether a member is `reasoning_details`, whose entries are joined.
 fn is_details(member: &OtherMember<'_>) -> bool {
@@ -372,39 +364,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         self.write(buffer, 0, 0, true, |mut log| log.details(member))
     }
 
-    /// Adds a pulled chunk with its deltas, which it tracks with `tracker`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`NeedStorage`](LogError::NeedStorage) if nothing was added, because the buffer might be too small: the
-    /// method requires as much as any chunk of this length could take. Any other error says why the first update was
-    /// left out; all other updates of the chunk were added.
-    pub fn add_chunk<const TRACKED: usize, const TRACKED_CALLS: usize>(
-        &mut self,
-        buffer: &mut [u8],
-        tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
-        chunk: &Chunk<'_>,
-    ) -> Result<(), LogError> {
-        // A half of a surrogate pair may be pending in each channel and call, and may be emitted now.
-        let halves = TRACKED.saturating_mul(4).saturating_add(TRACKED_CALLS).saturating_mul(16);
-        let need = self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves);
-        if need > buffer.len() && need <= MAX_LEN {
-            return Err(need_storage(need, buffer, MAX_LEN));
-        }
-        let mut done = unless_full(self.chunk(buffer, chunk))?;
-        let mut updates = tracker.updates(chunk);
-        for (choice, update) in updates.by_ref() {
-            done = done.and(self.put(buffer, choice, &update));
-        }
-        self.state.quirks |= updates.quirks();
-        match updates.error() {
-            Some(error) => done.and(self.limit(&error)),
-            None => done,
-        }
-    }
-
-    /// Returns the quirks that the log found since the last call: those of texts that no tracker reads and, of chunks
-    /// that were [added](Self::add_chunk), those that the tracker found.
+    /// Returns the quirks that the log found since the last call: those of texts that no tracker reads.
     pub fn take_quirks(&mut self) -> QuirkSet {
         core::mem::take(&mut self.state.quirks)
     }

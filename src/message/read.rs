@@ -266,8 +266,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if key.kind() == kind::ROLE && row.is_some_and(|row| row.role.len == 0) {
             return "assistant";
         }
-        let ends_in_half = |row: &LoggedChoice| row.transcript_half.is_some() || row.has(flag::LONE_HALF);
-        if key.kind() == kind::AUDIO_TRANSCRIPT && row.is_some_and(ends_in_half) {
+        if key.kind() == kind::AUDIO_TRANSCRIPT && row.is_some_and(|row| row.transcript_half.is_some()) {
             "\u{fffd}"
         } else {
             ""
