@@ -159,7 +159,7 @@ impl Assembler {
         self
     }
 
-    /// Adds an event to the message, with its deltas. Events other than chunks, and the end of the stream, add nothing.
+    /// Adds an event to the message, with its deltas. Only a chunk, and [`Event::Unpaired`], add anything.
     ///
     /// # Errors
     ///
