@@ -60,12 +60,11 @@ fn message(mut bytes: &[u8]) -> String {
     let mut parser: Parser<Growing> = Parser::with_config(Growing::new(), Config::default());
     let mut assembler = Assembler::new();
     while let Some(event) = parser.next(&mut bytes).unwrap() {
-        assembler.add(&event).unwrap();
+        assembler.add(event).unwrap();
     }
     while let Some(event) = parser.finish().unwrap() {
-        assembler.add(&event).unwrap();
+        assembler.add(event).unwrap();
     }
-    assembler.finish().unwrap();
     serde_json::to_string(&assembler.json(Detail::Extended).unwrap()).unwrap()
 }
 

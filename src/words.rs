@@ -12,6 +12,14 @@ macro_rules! words {
             /// Every variant, in the order of the numbers.
             pub const ALL: &'static [$name] = &[$($name::$variant),+];
 
+            /// Returns the variant with this number in the C interface.
+            pub const fn from_number(number: u32) -> Option<$name> {
+                match number {
+                    $($number => Some($name::$variant),)+
+                    _ => None,
+                }
+            }
+
             /// Returns the description in words.
             pub const fn text(self) -> &'static str {
                 match self {

@@ -177,15 +177,17 @@ fn by_push<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
 
 fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize, config: Config) -> usize {
     let mut reader = Reader::default();
-    let mut of_log = Tracker::<8, 32>::new();
     let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), [0; 16384]);
     let mut parser = Parser::<S, SLOTS>::with_slots(storage, config, Tracker::new());
     let mut see = |reader: &mut Reader, event: Pulled<'_>| {
         reader.see(&event);
         if let Event::Chunk(chunk) = *event {
-            reader.sum += usize::from(log.add_chunk(&mut buffer, &mut of_log, &chunk).is_ok());
+            reader.sum += usize::from(log.chunk(&mut buffer, &chunk).is_ok());
         }
-        event.deltas().for_each(|(_, update)| reader.take(update));
+        for (choice, update) in event.deltas() {
+            reader.sum += usize::from(log.put(&mut buffer, choice, &update).is_ok());
+            reader.take(update);
+        }
     };
     for mut piece in bytes.chunks(size) {
         loop {
@@ -202,9 +204,6 @@ fn by_pull<const SLOTS: usize, S: Storage>(storage: S, bytes: &[u8], size: usize
             Ok(None) => break,
             Err(error) => reader.sum += error.offset() as usize,
         }
-    }
-    for (choice, update) in of_log.finish() {
-        reader.sum += usize::from(log.put(&mut buffer, choice, &update).is_ok());
     }
     reader.sum += log.text(&buffer, Field::Content, 0, 0, &mut [0; 64]).unwrap_or(0);
     reader.sum += log.json(&buffer, Detail::Extended, &mut [0; 64]);

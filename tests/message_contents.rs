@@ -2,7 +2,7 @@
 #![cfg(feature = "serde")]
 
 use crate::common::completion_json;
-use crate::common::logged::{delta, each_chunk, emitted, pushed, Counts, Logged};
+use crate::common::logged::{add, delta, each_chunk, emitted, pushed, Assembled, Counts, Logged};
 use crate::common::records::{each_record, Room};
 use deltawire::chat::Owner;
 use deltawire::delta::Kind;
@@ -23,7 +23,7 @@ fn texts_of_errors() {
     let payload =
         r#"{"error":{"message":"sl\u00f6w","code":429,"type":"t"},"choices":[{"error":{"message":"m","code":"c"}}]}"#;
     each_chunk(&[payload.to_string()], |chunk| {
-        log.add_chunk(&mut buffer, &mut Tracker::<8, 32>::new(), chunk).unwrap()
+        assert_eq!(add(&mut log, &mut buffer, &mut Tracker::<8, 32>::new(), chunk), None)
     });
     for (field, expected) in [
         (Field::Error, Some(r#"{"message":"sl\u00f6w","code":429,"type":"t"}"#)),
@@ -43,7 +43,7 @@ fn texts_of_errors() {
     let mut input = &b"event: error\ndata: out of \xff luck\n\n"[..];
     while let Some(event) = parser.next(&mut input).unwrap() {
         let Event::Chunk(chunk) = *event else { continue };
-        log.add_chunk(&mut buffer, &mut Tracker::<8, 32>::new(), &chunk).unwrap();
+        assert_eq!(add(&mut log, &mut buffer, &mut Tracker::<8, 32>::new(), &chunk), None);
     }
     assert_eq!(text_of(&log, &buffer, Field::Error).as_deref(), Some("out of \u{fffd} luck"));
     assert_eq!(text_of(&log, &buffer, Field::ErrorMessage).as_deref(), Some("out of \u{fffd} luck"));
@@ -89,12 +89,12 @@ fn provider_members_are_kept_unchanged() {
 fn reasoning_keeps_the_name_it_came_by() {
     let name = |payloads: &[String]| {
         let (mut tracker, mut logged) = (Tracker::<128, 256>::new(), Logged::<128, 256>::new(0));
-        let mut assembler = Assembler::new();
+        let mut assembled = Assembled::default();
         each_chunk(payloads, |chunk| {
             assert_eq!(logged.add(&mut tracker, chunk), None);
-            assembler.add(&Event::Chunk(*chunk)).unwrap();
+            assembled.add(chunk);
         });
-        logged.compare(&assembler.message().unwrap(), "a name");
+        logged.compare(&assembled.finish().message().unwrap(), "a name");
         let plain: Value = serde_json::from_str(&logged.json(Detail::Standard)).unwrap();
         assert_eq!(plain["choices"][0]["message"]["reasoning_content"], "ab");
         let json: Value = serde_json::from_str(&logged.json(Detail::Extended)).unwrap();
@@ -243,12 +243,12 @@ fn audio_stays_in_pieces() {
         delta(0, r#""audio":{"data":"\"","expires_at":7}"#),
     ];
     let (mut tracker, mut logged) = (Tracker::<128, 256>::new(), Logged::<128, 256>::new(0));
-    let mut assembler = Assembler::new();
+    let mut assembled = Assembled::default();
     each_chunk(&payloads, |chunk| {
         assert_eq!(logged.add(&mut tracker, chunk), None);
-        assembler.add(&Event::Chunk(*chunk)).unwrap();
+        assembled.add(chunk);
     });
-    let message = assembler.message().unwrap();
+    let message = assembled.finish().message().unwrap();
     logged.compare(&message, "audio");
     let audio = |json: &str| serde_json::from_str::<Value>(json).unwrap()["choices"][0]["message"]["audio"].clone();
     let pieces = serde_json::json!({"id": "i", "data": ["QQ==", "Q/B=", "\""], "transcript": "a b", "expires_at": 7});
@@ -432,18 +432,12 @@ fn a_character_in_two_transcripts_of_audio_is_joined() {
         let chunk = |piece: &&str| format!("data: {}\n\n", delta(0, &format!(r#""audio":{{"transcript":"{piece}"}}"#)));
         let stream: String = pieces.iter().map(chunk).collect();
         Counts::default().stream("transcripts", stream.as_bytes(), Config::default());
-        let mut assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
+        let assembler = pushed(stream.as_bytes(), usize::MAX, Config::default());
         let transcript = |assembler: &Assembler| {
             let message = assembler.message().unwrap();
             message.choices[0].audio.as_ref().unwrap().transcript.clone().unwrap()
         };
-        let so_far = transcript(&assembler);
-        // The end of a stream may be reported twice.
-        for _ in 0..2 {
-            assert_eq!(assembler.finish(), Ok(()));
-            assert_eq!(transcript(&assembler), so_far);
-        }
-        (so_far, assembler.quirk_count(deltawire::Quirk::LoneSurrogate))
+        (transcript(&assembler), assembler.quirk_count(deltawire::Quirk::LoneSurrogate))
     };
     let smile = "\u{1f600}".to_string();
     assert_eq!(transcript(&[r"a\ud83d", r"\ude00b"]), (format!("a{smile}b"), 0));

@@ -3,11 +3,11 @@
 #![cfg(feature = "serde")]
 
 use crate::common::corpus::{recorded, samples};
-use crate::common::logged::{delta, each_chunk, pushed, Counts};
+use crate::common::logged::{add, delta, each_chunk, pushed, Counts};
 use crate::common::random::Random;
 use deltawire::message::{Field, LogError, MessageLog};
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, Parser, Quirk};
+use deltawire::Config;
 
 #[test]
 fn samples_and_recorded_streams() {
@@ -241,50 +241,22 @@ fn a_buffer_that_is_too_small_changes_nothing() {
 }
 
 #[test]
-fn a_chunk_is_written_completely_or_not_at_all() {
-    let payload =
-        r#"{"id":"c","choices":[{"index":0,"delta":{"role":"r","content":"abc\ud83d"},"finish_reason":"s"}]}"#;
-    each_chunk(&[payload.to_string()], |chunk| {
-        let (mut tracker, mut log): (Tracker, MessageLog) = Default::default();
-        let fresh = format!("{tracker:?} {log:?}");
-        let mut buffer = Vec::new();
-        let mut moves = 0;
-        while let Err(error) = log.add_chunk(&mut buffer, &mut tracker, chunk) {
-            let LogError::NeedStorage { need } = error else { panic!("{error}") };
-            assert!(need > buffer.len());
-            assert_eq!(format!("{tracker:?} {log:?}"), fresh);
-            // One byte less does not suffice.
-            buffer = vec![0; need - 1];
-            let again = log.add_chunk(&mut buffer, &mut tracker, chunk);
-            assert!(matches!(again, Err(LogError::NeedStorage { .. })), "{again:?}");
-            assert_eq!(format!("{tracker:?} {log:?}"), fresh);
-            buffer.push(0);
-            moves += 1;
-        }
-        assert_eq!(moves, 1);
-        let mut text = [0; 6];
-        assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(6));
-        assert_eq!(text, *"abc\u{fffd}".as_bytes());
-    });
-}
-
-#[test]
 fn a_log_with_a_limit_has_no_gap() {
     let mut log: MessageLog = MessageLog::with_limit(10);
     let mut tracker: Tracker = Tracker::new();
     let mut buffer = vec![0; 4096];
-    let mut add = |payload: String| {
+    let mut after = |payload: String| {
         let mut done = None;
-        each_chunk(&[payload], |chunk| done = log.add_chunk(&mut buffer, &mut tracker, chunk).err());
+        each_chunk(&[payload], |chunk| done = add(&mut log, &mut buffer, &mut tracker, chunk));
         (done, log.left_out(), log.text(&buffer, Field::Content, 0, 0, &mut []))
     };
     let too_long = Some(LogError::TooLong);
-    assert_eq!(add(delta(0, r#""content":"12345""#)), (None, None, Some(5)));
-    assert_eq!(add(delta(0, r#""content":"123456""#)), (too_long, too_long, Some(5)));
-    assert_eq!(add(delta(0, r#""content":"6""#)), (too_long, too_long, Some(5)));
+    assert_eq!(after(delta(0, r#""content":"12345""#)), (None, None, Some(5)));
+    assert_eq!(after(delta(0, r#""content":"123456""#)), (too_long, too_long, Some(5)));
+    assert_eq!(after(delta(0, r#""content":"6""#)), (too_long, too_long, Some(5)));
     // Members that replace others or stand alone are still accepted.
-    assert_eq!(add(delta(0, r#""role":"roles""#)), (None, too_long, Some(5)));
-    assert_eq!(add(delta(1, r#""role":"r""#)), (too_long, too_long, Some(5)));
+    assert_eq!(after(delta(0, r#""role":"roles""#)), (None, too_long, Some(5)));
+    assert_eq!(after(delta(1, r#""role":"r""#)), (too_long, too_long, Some(5)));
 }
 
 #[test]
@@ -301,7 +273,7 @@ fn replaced_values_make_room() {
     let mut tracker: Tracker = Tracker::new();
     let mut longest = 0;
     each_chunk(&usage, |chunk| {
-        log.add_chunk(&mut buffer, &mut tracker, chunk).unwrap();
+        assert_eq!(add(&mut log, &mut buffer, &mut tracker, chunk), None);
         longest = longest.max(log.len());
     });
     let mut text = vec![0; 25_000];
@@ -319,7 +291,7 @@ fn replaced_values_make_room() {
         .collect();
     let mut longest = 0;
     each_chunk(&messages, |chunk| {
-        log.add_chunk(&mut buffer, &mut tracker, chunk).unwrap();
+        assert_eq!(add(&mut log, &mut buffer, &mut tracker, chunk), None);
         longest = longest.max(log.len());
     });
     assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text), Some(1998));
@@ -387,7 +359,7 @@ fn choices_and_calls_are_bounded() {
         r#"{"choices":[{"index":3,"native_finish_reason":"x"},{"index":6,"native_finish_reason":"y"}]}"#.to_string(),
     ];
     let mut expected = [LogError::TooManyChoices, LogError::TooManyCalls, LogError::TooManyChoices].into_iter();
-    each_chunk(&chunks, |chunk| assert_eq!(log.add_chunk(&mut buffer, &mut tracker, chunk).err(), expected.next()));
+    each_chunk(&chunks, |chunk| assert_eq!(add(&mut log, &mut buffer, &mut tracker, chunk), expected.next()));
     assert_eq!(
         (log.choices(), log.choice_index(0), log.choice_index(1), log.choice_index(2)),
         (2, Some(3), Some(5), None)
@@ -407,30 +379,10 @@ fn choices_and_calls_are_bounded() {
     let (two, three) = (r#"{"id":"a"},{"id":"b"}"#, r#"{"id":"a"},{"id":"b"},{"id":"c","function":{"name":"n"}}"#);
     let mut expected = [None, Some(LogError::TooManyCalls)].into_iter();
     each_chunk(&[message("x", two), message("xy", three)], |chunk| {
-        assert_eq!(log.add_chunk(&mut buffer, &mut tracker, chunk).err(), expected.next().unwrap());
+        assert_eq!(add(&mut log, &mut buffer, &mut tracker, chunk), expected.next().unwrap());
     });
     assert_eq!(log.calls(0), 2);
     assert_eq!(log.text(&buffer, Field::CallId, 0, 1, &mut text).map(|_| text), Some(*b"b"));
     let mut text = [0; 2];
     assert_eq!(log.text(&buffer, Field::Content, 0, 0, &mut text).map(|_| text), Some(*b"xy"));
-}
-
-/// A log that pulls finds a message that contradicts an earlier one. The parser learns of it only from the log.
-#[test]
-fn a_pulled_log_has_the_quirks_that_its_tracker_found() {
-    let stream = b"data: {\"choices\":[{\"index\":0,\"message\":{\"content\":\"ab\"}}]}\n\n\
-        data: {\"choices\":[{\"index\":0,\"message\":{\"content\":\"x\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-    let mut parser = Parser::with_config([0; 512], Config::default());
-    let (mut log, mut buffer): (MessageLog, _) = (MessageLog::new(), vec![0; 4096]);
-    let (mut tracker, mut input, mut found) = (Tracker::<8, 32>::new(), &stream[..], deltawire::QuirkSet::EMPTY);
-    while let Some(event) = parser.next(&mut input).unwrap() {
-        if let Event::Chunk(chunk) = *event {
-            log.add_chunk(&mut buffer, &mut tracker, &chunk).unwrap();
-            found |= log.take_quirks();
-        }
-    }
-    assert!(found.contains(Quirk::ReplacedMessage));
-    assert_eq!(parser.quirk_count(Quirk::ReplacedMessage), 1);
-    assert!(!parser.end().is_complete());
-    assert!(log.take_quirks().is_empty());
 }

@@ -115,12 +115,11 @@ fn assembled(bytes: &[u8]) -> Completion {
     let (mut parser, mut assembler) = (Parser::new(Growing::new()), Assembler::new());
     let mut rest = bytes;
     while let Some(event) = parser.next(&mut rest).unwrap() {
-        assembler.add(&event).unwrap();
+        assembler.add(event).unwrap();
     }
     while let Some(event) = parser.finish().unwrap() {
-        assembler.add(&event).unwrap();
+        assembler.add(event).unwrap();
     }
-    assembler.finish().unwrap();
     assembler.into_message().unwrap()
 }
 

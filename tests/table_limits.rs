@@ -121,10 +121,9 @@ fn assembled(assembler: Assembler, pieces: &[&[u8]]) -> (Assembler, Vec<LogError
     let mut parser = Parser::with_tracker(Growing::new(), Config::default(), Tracker::<300, 300>::new());
     for mut piece in pieces.iter().copied() {
         while let Some(event) = parser.next(&mut piece).unwrap() {
-            errors.extend(assembler.add(&event).err());
+            errors.extend(assembler.add(event).err());
         }
     }
-    errors.extend(assembler.finish().err());
     (assembler, errors)
 }
 
@@ -217,16 +216,16 @@ fn choices_and_calls_of_messages_with_room() {
 fn choices_and_calls_of_logs() {
     fn logged(pieces: &[&[u8]]) -> (MessageLog<3, 4>, Vec<u8>, Vec<LogError>) {
         let (mut log, mut buffer, mut errors) = (MessageLog::new(), vec![0; 16384], Vec::new());
-        let mut tracker = Tracker::<3, 4>::new();
-        let mut parser = Parser::with_config(Growing::new(), Config::default());
+        let mut parser = Parser::with_tracker(Growing::new(), Config::default(), Tracker::<300, 300>::new());
         for mut piece in pieces.iter().copied() {
             while let Some(event) = parser.next(&mut piece).unwrap() {
-                if let Event::Chunk(chunk) = *event {
-                    errors.extend(log.add_chunk(&mut buffer, &mut tracker, &chunk).err());
+                errors.extend(event.chunk().and_then(|chunk| log.chunk(&mut buffer, &chunk).err()));
+                for (choice, update) in event.deltas() {
+                    errors.extend(log.put(&mut buffer, choice, &update).err());
                 }
             }
         }
-        assert_eq!(tracker.finish().count(), 0);
+        assert!(parser.finish().unwrap().is_none());
         (log, buffer, errors)
     }
     let content = |log: &MessageLog<3, 4>, buffer: &[u8]| {
@@ -315,7 +314,7 @@ fn ends(stream: &str) -> [(&'static str, End, bool); 4] {
         loop {
             match parser.next(&mut bytes) {
                 Ok(Some(event)) => {
-                    let _ = assembler.as_mut().map(|assembler| assembler.add(&event));
+                    let _ = assembler.as_mut().map(|assembler| assembler.add(event));
                 }
                 Ok(None) => break,
                 Err(_) => {}

@@ -5,7 +5,7 @@ use core::ffi::{c_char, CStr};
 use core::ptr;
 use deltawire::delta::Kind;
 use deltawire::json::JsonErrorKind;
-use deltawire::stream::{Media, Protocol};
+use deltawire::stream::{Media, Pending, Protocol};
 use deltawire::{Quirk, Verdict};
 
 /// Returns a name for C; "?" for a number without one.
@@ -119,13 +119,7 @@ pub extern "C" fn deltawire_protocol_name(protocol: u32) -> *const c_char {
 /// NUL.
 #[no_mangle]
 pub extern "C" fn deltawire_pending_name(pending: u32) -> *const c_char {
-    named(match pending {
-        DELTAWIRE_PENDING_NOTHING => Some(c"Nothing"),
-        DELTAWIRE_PENDING_EVENT => Some(c"Event"),
-        DELTAWIRE_PENDING_JSON => Some(c"Json"),
-        DELTAWIRE_PENDING_LINE => Some(c"Line"),
-        _ => None,
-    })
+    named(Pending::c_name(pending))
 }
 
 /// The name of a fault, such as `UnexpectedEnd`; "?" for an unknown number. Static, ended by NUL.

@@ -85,19 +85,12 @@ pub unsafe extern "C" fn deltawire_end_text(end: *const deltawire_end, buf: *mut
 
 /// The end that the struct describes, as far as its text needs it.
 fn restored(given: &deltawire_end) -> End {
-    let number_in = |number: u32| usize::try_from(number).ok()?.checked_sub(1);
-    let verdict = number_in(given.verdict).and_then(|at| Verdict::ALL.get(at));
+    let verdict = Verdict::from_number(given.verdict).unwrap_or(Verdict::Empty);
     let first = given.first_bytes.get(..given.first_len as usize).unwrap_or_default();
-    let verdict = verdict.copied().unwrap_or(Verdict::Empty);
     let mut end = End::restored(verdict, given.complete != 0, given.limits as u8, first);
-    end.media = number_in(given.media).and_then(|at| Media::ALL.get(at)).copied();
+    end.media = Media::from_number(given.media);
     end.protocol = Protocol::from_number(given.protocol);
-    end.pending = match given.pending {
-        DELTAWIRE_PENDING_EVENT => Pending::Event,
-        DELTAWIRE_PENDING_JSON => Pending::Json,
-        DELTAWIRE_PENDING_LINE => Pending::Line,
-        _ => Pending::Nothing,
-    };
+    end.pending = Pending::from_number(given.pending).unwrap_or(Pending::Nothing);
     (end.done, end.body) = (given.done != 0, given.body != 0);
     (end.malformed, end.too_long, end.left_out) = (given.malformed, given.too_long, given.left_out);
     (end.replaced, end.broken_calls) = (given.replaced, given.broken_calls);

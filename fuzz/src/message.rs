@@ -2,14 +2,14 @@
 
 use crate::input;
 use crate::log::escaped;
-use crate::logged::Logged;
+use crate::logged::{Assembled, Logged};
 use crate::memo::decode;
 use crate::naive_chat::{Answer, Naive};
 use deltawire::chat::Chunk;
 use deltawire::message::{Assembler, Completion};
 use deltawire::stream::Protocol;
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, Growing, Limits, Parser, Quirk, QuirkSet};
+use deltawire::{Config, Growing, Limits, Parser, Pulled, Quirk, QuirkSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many messages the naive reader could read.
@@ -33,11 +33,12 @@ pub fn message(data: &[u8]) {
 
 /// Compares the assembler's message with a naive reading of serde_json's values.
 fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
-    let mut assembler = Assembler::new();
+    let mut assembled = Assembled::default();
     let mut naive = Some(Naive::default());
     let parser = chunks(config, bytes, &[], |chunk| {
         let is_chat = chunk.protocol() == Protocol::Chat && !chunk.is_plain_text();
-        let is_whole = assembler.add(&Event::Chunk(*chunk)).is_ok() && is_chat;
+        assembled.add(chunk);
+        let is_whole = assembled.assembler.error().is_none() && is_chat;
         let text = String::from_utf8_lossy;
         if !is_whole
             || naive.as_mut().and_then(|naive| naive.event(&text(chunk.event_name()), &text(chunk.payload()))).is_none()
@@ -45,7 +46,7 @@ fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
             naive = None;
         }
     });
-    assembler.finish().expect("nothing can be too long");
+    let assembler = assembled.finish();
     let naive = naive.filter(|naive| !naive.has_messages());
     if let Some(naive) = naive.filter(|_| (parser.quirks() | assembler.quirks()).iter().all(is_harmless)) {
         let (expected, got) = (naive.close().0.into_message(), Answer::of_message(&message_of(&assembler)));
@@ -88,24 +89,25 @@ fn against_log<const CHOICES: usize, const CALLS: usize>(
     each: bool,
     context: &impl Fn() -> String,
 ) {
-    let mut assembler = Assembler::new();
+    let mut assembled = Assembled::default();
     let mut log: Logged<CHOICES, CALLS> = Logged::new(room);
     let mut tracker = Tracker::<CHOICES, CALLS>::new();
     let mut fits = true;
     let what = std::fmt::from_fn(|f| f.write_str(&context()));
     let mut nth = 0;
     chunks(config, bytes, &[], |chunk| {
-        let expected = assembler.add(&Event::Chunk(*chunk)).err();
-        let got = log.with(|log, buffer| log.add_chunk(buffer, &mut tracker, chunk));
+        assembled.add(chunk);
+        log.add(&mut tracker, chunk);
+        let (got, expected) = (log.log.left_out(), assembled.assembler.error());
         fits &= got == expected;
         assert!(fits || CHOICES < 128, "{got:?} and {expected:?}: {}", context());
         // A comparison takes as long as all chunks before it.
         nth += 1;
         if each && fits && nth % 8 < 2 {
-            log.compare(&message_of(&assembler), &what);
+            log.compare(&message_of(&assembled.assembler), &what);
         }
     });
-    assembler.finish().expect("nothing can be too long");
+    let assembler = assembled.finish();
     fits &= log.finish(&mut tracker).is_none();
     assert!(fits || CHOICES < 128, "{}", context());
     if fits {
@@ -118,10 +120,9 @@ fn limited(config: Config, bytes: &[u8], cuts: &[usize], limit: usize, context: 
     let limits = Limits::new().with_max_message_len(limit);
     let (mut whole, mut cut) = (Assembler::with_limits(limits), Assembler::with_limits(limits));
     let mut errors = (Vec::new(), Vec::new());
-    chunks(config, bytes, &[], |chunk| errors.0.push(whole.add(&Event::Chunk(*chunk))));
-    chunks(config, bytes, cuts, |chunk| errors.1.push(cut.add(&Event::Chunk(*chunk))));
+    events(config, bytes, &[], |event| errors.0.extend(whole.add(event).err()));
+    events(config, bytes, cuts, |event| errors.1.extend(cut.add(event).err()));
     assert!(errors.0 == errors.1 && whole.message() == cut.message(), "{}", context());
-    assert_eq!(whole.finish(), cut.finish());
     let message = message_of(&whole);
     assert_eq!(message, message_of(&cut), "{}", context());
     assert!(texts(&message) <= limits.max_message_len(), "more than the limit: {}", context());
@@ -138,19 +139,20 @@ pub(crate) fn chunks(
     cuts: &[usize],
     mut each: impl FnMut(&Chunk<'_>),
 ) -> Parser<Growing, 0> {
+    events(config, bytes, cuts, |event| event.chunk().iter().for_each(&mut each))
+}
+
+/// Passes each event of a stream to `each`. Returns the parser, which has read it to its end.
+fn events(config: Config, bytes: &[u8], cuts: &[usize], mut each: impl FnMut(Pulled<'_>)) -> Parser<Growing, 0> {
     let mut parser = Parser::with_slots(Growing::new(), config, Tracker::new());
     for mut piece in input::pieces(bytes, cuts) {
         while let Some(event) = parser.next(&mut piece).transpose() {
             // The error is a full table.
-            if let Ok(Event::Chunk(chunk)) = event.as_deref() {
-                each(chunk);
-            }
+            event.into_iter().for_each(&mut each);
         }
     }
     while let Some(event) = parser.finish().transpose() {
-        if let Ok(Event::Chunk(chunk)) = event.as_deref() {
-            each(chunk);
-        }
+        event.into_iter().for_each(&mut each);
     }
     parser
 }

@@ -30,11 +30,6 @@ words! {
 }
 
 impl Protocol {
-    /// Returns the protocol with this number in the C interface.
-    pub fn from_number(number: u32) -> Option<Protocol> {
-        Protocol::ALL.iter().copied().find(|protocol| *protocol as u32 == number)
-    }
-
     /// Whether the parser makes deltas of this protocol's events. It passes on the events of other protocols as they
     /// came. The parser always reads chat completions. It reads `Responses`, `Anthropic` and `Gemini` if the crate
     /// feature of that name is enabled, as it is by default.

@@ -6,13 +6,10 @@ use super::json::Detail;
 use super::log::{MessageLog, MessageLogOf};
 use super::record::{kind, RecordKey};
 use super::table;
-use crate::chat::{Chunk, DeltaCursor, Update};
-use crate::delta::Meta;
-use crate::dialect::Protocol;
+use crate::chat::Update;
 use crate::json::Balance;
-use crate::stream::{Event, Flow, Handler};
+use crate::stream::{Event, Flow, Handler, Pulled, Track};
 use crate::tables::Heap;
-use crate::track::HeapTracker;
 use crate::{Error, Limits, Quirk, QuirkSet};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -49,13 +46,12 @@ const LEAST: usize = 2048;
 /// let mut assembler = Assembler::new();
 /// for mut slice in stream.chunks(7) {
 ///     while let Some(event) = parser.next(&mut slice)? {
-///         assembler.add(&event)?;
+///         assembler.add(event)?;
 ///     }
 /// }
 /// while let Some(event) = parser.finish()? {
-///     assembler.add(&event)?;
+///     assembler.add(event)?;
 /// }
-/// assembler.finish()?;
 /// assert!(parser.end().is_complete());
 ///
 /// let message = assembler.into_message()?;
@@ -66,7 +62,7 @@ const LEAST: usize = 2048;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The assembler is also a [`Handler`] for push. The parser's own tracker then tracks the deltas.
+/// The assembler is also a [`Handler`] for push.
 ///
 /// ```
 /// use deltawire::{message::Assembler, Growing, Parser};
@@ -88,16 +84,14 @@ const LEAST: usize = 2048;
 ///
 /// # Memory
 ///
-/// The assembler itself takes about 200 bytes. With the first update it allocates the state of the choices (52 KB with
-/// the default [room](Assembler::with_room); 13 KB if a parser pushes to it) and a [`MessageLog`].
+/// The assembler itself takes about 240 bytes. With the first chunk it allocates a [`MessageLog`] (13 KB with the
+/// default [room](Assembler::with_room), and its buffer).
 /// [`Limits::max_message_len`] bounds the log: all texts and all raw JSON count, in bytes. A piece that does not
 /// continue the previous text, because it belongs to another choice or call, takes 12 bytes more. The log is never
 /// longer than four times the limit plus 64 KiB. Each completion is a copy. If memory runs out, the assembler returns
 /// an error and does not abort.
 #[derive(Clone)]
 pub struct Assembler {
-    /// Empty until deltas are pulled. Then it has one element.
-    tracker: Vec<HeapTracker>,
     pub(super) kept: Growable,
     drops_repeats: bool,
     /// Whether a parser pushed a chunk.
@@ -146,7 +140,7 @@ impl Assembler {
         let limit = if len > u32::MAX as usize { u32::MAX } else { len as u32 };
         let kept = Growable { log: Vec::new(), buffer: Vec::new(), limit, room: Room::DEFAULT };
         let quirks = [0; Quirk::ALL.len()];
-        Assembler { tracker: Vec::new(), kept, drops_repeats: false, has_chunk: false, quirks, error: None }
+        Assembler { kept, drops_repeats: false, has_chunk: false, quirks, error: None }
     }
 
     /// Makes the assembler drop arguments of a call that repeat all of its previous arguments, and `{}` before the
@@ -158,48 +152,26 @@ impl Assembler {
     }
 
     /// Sets how many choices, and how many tool calls of all choices together, the assembler has room for. The default
-    /// is 128 and 256. Call this before the first update. If a parser pushes to the assembler, the room of the parser's
-    /// [`Tracker`](crate::track::Tracker) also limits the message.
+    /// is 128 and 256. Call this before the first update. The room of the parser's [`Tracker`](crate::track::Tracker) also
+    /// limits the message.
     pub fn with_room(mut self, choices: u16, calls: u16) -> Self {
         self.kept.room = Room { choices, calls };
         self
     }
 
-    /// Adds an event to the message. Events other than chunks add nothing.
-    ///
-    /// The assembler tracks the deltas of a chunk itself, in its own room. The parser that returned the event tracks
-    /// them too: what *its* [`Tracker`](crate::track::Tracker) has no room for is in the message, and the error of the
-    /// parser's next call.
+    /// Adds an event to the message, with its deltas. Only a chunk, and [`Event::Unpaired`], add anything.
     ///
     /// # Errors
     ///
     /// Returns why the first part of the event was left out. All other parts were added, and the next event can be
-    /// added.
-    pub fn add(&mut self, event: &Event<'_>) -> Result<(), LogError> {
-        match event {
-            Event::Chunk(chunk) => self.add_chunk(chunk),
-            _ => Ok(()),
+    /// added. What the parser's tracker left out is also the error of the parser's next call.
+    pub fn add<T: Track>(&mut self, event: Pulled<'_, T>) -> Result<(), LogError> {
+        let mut done = event.chunk().map_or(Ok(()), |chunk| self.kept.write(|log, buffer| log.chunk(buffer, &chunk)));
+        let mut deltas = event.deltas();
+        for (choice, update) in deltas.by_ref() {
+            done = done.and(self.kept.put(choice, &update));
         }
-    }
-
-    /// Ends the stream: a pending half of a surrogate pair becomes U+FFFD.
-    ///
-    /// # Errors
-    ///
-    /// The same as those of [`add`](Self::add).
-    pub fn finish(&mut self) -> Result<(), LogError> {
-        let mut done = Ok(());
-        if let Some(tracker) = self.tracker.first_mut() {
-            let mut quirks = QuirkSet::EMPTY;
-            while let Some(delta) = tracker.flush(None, &mut quirks) {
-                if let Some(update) = Update::of(&delta, b"") {
-                    done = done.and(self.kept.put(delta.choice, &update));
-                }
-            }
-            self.count(quirks);
-        }
-        let lone = self.kept.log.first_mut().map_or(0, |log| log.state.table.end_transcripts());
-        (0..lone).for_each(|_| self.count(Quirk::LoneSurrogate.into()));
+        done = done.and(deltas.limit().map_or(Ok(()), |error| limit(&error)));
         self.conclude(done)
     }
 
@@ -268,11 +240,12 @@ impl Assembler {
         self.error
     }
 
-    /// Returns how many deltas had `quirk`, in a text or because of the deltas before them. The
-    /// [`Parser`](crate::Parser) counts the quirks of framing and shape and, if the assembler is its handler, of most
-    /// texts.
+    /// Returns how many deltas had `quirk` in what only a message reads: the texts of the top level, signatures, audio
+    /// and log probabilities. The [`Parser`](crate::Parser) counts all other quirks.
     pub fn quirk_count(&self, quirk: Quirk) -> u32 {
-        self.quirks.get(quirk as usize).copied().unwrap_or(0)
+        let count = self.quirks.get(quirk as usize).copied().unwrap_or(0);
+        let halves = self.kept.log.first().filter(|_| quirk == Quirk::LoneSurrogate);
+        count.saturating_add(halves.map_or(0, |log| log.state.table.transcript_halves()))
     }
 
     /// Returns the quirks met so far.
@@ -283,7 +256,6 @@ impl Assembler {
     /// Returns to the start of a stream, for a new message.
     pub fn reset(&mut self) {
         // The memory stays allocated.
-        self.tracker.iter_mut().for_each(HeapTracker::reset);
         self.kept.log.iter_mut().for_each(HeapLog::reset);
         self.quirks = [0; Quirk::ALL.len()];
         (self.error, self.has_chunk) = (None, false);
@@ -295,44 +267,9 @@ impl Assembler {
         use core::mem::size_of;
         let Growable { log, buffer, room: Room { choices, calls }, .. } = &self.kept;
         let (choices, calls) = (usize::from(*choices), usize::from(*calls));
-        let tracker = size_of::<HeapTracker>()
-            + size_of::<Option<crate::track::ChoiceRow>>() * choices
-            + size_of::<Option<crate::track::CallRow>>() * calls;
         let state =
             size_of::<HeapLog>() + size_of::<table::LoggedChoice>() * choices + size_of::<table::LoggedCall>() * calls;
-        tracker * self.tracker.capacity() + state * log.capacity() + buffer.capacity()
-    }
-
-    /// Allocates the tracker, which has the state of the choices.
-    #[cold]
-    #[inline(never)]
-    fn track(&mut self) -> Result<(), LogError> {
-        let Room { choices, calls } = self.kept.room;
-        self.tracker.try_reserve_exact(1).map_err(|_| LogError::OutOfMemory)?;
-        self.tracker.push(HeapTracker::with_room(choices, calls).ok_or(LogError::OutOfMemory)?);
-        Ok(())
-    }
-
-    fn add_chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let mut done = self.kept.chunk(chunk);
-        // `deltas` leaves out those of a message so far, and the tracker must see the first message, even an empty one.
-        let has_deltas = || DeltaCursor::new().next_of_any(chunk.payload(), chunk.index()).is_some();
-        if self.tracker.is_empty() && has_deltas() {
-            done = done.and(self.track());
-        }
-        if let Some(tracker) = self.tracker.first_mut() {
-            let mut updates = tracker.updates(chunk);
-            for (choice, update) in updates.by_ref() {
-                done = done.and(self.kept.put(choice, &update));
-            }
-            if let Some(error) = updates.error() {
-                done = done.and(limit(&error));
-            }
-            let quirks = updates.quirks();
-            drop(updates);
-            self.count(quirks);
-        }
-        self.conclude(done)
+        state * log.capacity() + buffer.capacity()
     }
 
     /// Counts the quirks of texts that no tracker reads, and notes the first error.
@@ -366,7 +303,7 @@ impl Handler for Assembler {
     fn event(&mut self, event: &Event<'_>) -> Flow {
         if let Event::Chunk(chunk) = event {
             self.has_chunk = true;
-            let done = self.kept.chunk(chunk);
+            let done = self.kept.write(|log, buffer| log.chunk(buffer, chunk));
             let _ = self.conclude(done);
         }
         Flow::Continue(())
@@ -433,15 +370,6 @@ impl Growable {
         }
     }
 
-    /// Adds the members of a chunk's top level.
-    #[inline]
-    fn chunk(&mut self, chunk: &Chunk<'_>) -> Result<(), LogError> {
-        if self.log.is_empty() && is_empty(chunk) {
-            return Ok(());
-        }
-        self.write(|log, buffer| log.chunk(buffer, chunk))
-    }
-
     /// Adds an update.
     #[inline]
     fn put(&mut self, choice: u32, update: &Update<'_>) -> Result<(), LogError> {
@@ -457,16 +385,6 @@ fn written(write: impl Fn(&mut [u8]) -> usize) -> Result<RawJson, LogError> {
     bytes.resize(len, 0);
     write(&mut bytes);
     Ok(RawJson { bytes })
-}
-
-/// Whether a chunk adds nothing to a message except its deltas.
-fn is_empty(chunk: &Chunk<'_>) -> bool {
-    let has_text = chunk.id().is_some() || chunk.model().is_some();
-    !has_text
-        && Meta::ONCE.into_iter().all(|meta| chunk.meta(meta).is_none())
-        && chunk.created().is_none()
-        && !chunk.index().facts.others
-        && chunk.protocol() == Protocol::Chat
 }
 
 /// Makes the buffer at least `need` bytes long. Returns `false` if there is no memory.

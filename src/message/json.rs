@@ -1,7 +1,7 @@
 //! Writes a log as JSON, in the shape of a `chat.completion` that was not streamed.
 
 use super::log::MessageLogOf;
-use super::read::{Field, Out};
+use super::read::Out;
 use super::record::{kind, RecordKey};
 use super::table::{flag, LoggedChoice, Rows};
 use super::tokens::LISTS;
@@ -18,7 +18,7 @@ pub enum Detail {
     Standard,
     /// Also the members that only gateways and providers send: `provider`, the `native_finish_reason` of a choice,
     /// `reasoning_details`, and any other [member](MessageLogOf::members) of the chunks, of a choice and of its deltas.
-    /// The reasoning is under its name in the stream ([`Field::ReasoningName`]), and
+    /// The reasoning is under its name in the stream ([`Field::ReasoningName`](super::Field::ReasoningName)), and
     /// `data` of audio is an array of its pieces.
     Extended,
 }
@@ -27,7 +27,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Writes the message as JSON without whitespace, and returns its length in bytes. Writes only as much as `out` has
     /// room for: call it with an empty `out` first, then with an `out` of the returned length.
     ///
-    /// The message is the object of the API's reference, as `Serialize` of a `Completion` writes it: absent members are
+    /// The message is the object of the API's reference: absent members are
     /// left out, `message.content` is null if there is none, `reasoning_content` is the reasoning, and `object` is
     /// `chat.completion` whatever was streamed. A tool call keeps its other members (`extra_content`), which must be
     /// sent back with the call. [`Detail::Extended`] adds what only gateways and providers send.
@@ -100,11 +100,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
             next = self.log.state.table.next_choice(next);
         }
         self.close(b"]");
-        if is_native {
-            self.field("usage", Field::Usage, key(kind::USAGE));
-            self.field("native_usage", Field::NativeUsage, key(kind::USAGE));
-        } else if self.log.has_added_usage(self.buffer) {
-            self.field("usage", Field::Usage, key(kind::USAGE));
+        if is_native || self.log.has_added_usage(self.buffer) {
+            self.joined("usage", |log, buffer, put| log.put_text(buffer, key(kind::USAGE), put));
+            self.joined("native_usage", |log, buffer, put| log.put_native_usage(buffer, put));
         } else {
             self.some("usage", kinds, key(kind::USAGE));
         }
@@ -194,10 +192,9 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
                 pieces.for_each(|piece| out.put(piece.raw()));
                 out.put(b"\"");
             }
-            let transcript = key(kind::AUDIO_TRANSCRIPT);
-            if kinds.has(kind::AUDIO_TRANSCRIPT) || !log.implied(transcript).is_empty() {
+            if kinds.has(kind::AUDIO_TRANSCRIPT) || row.transcript_half.is_some() {
                 self.name("transcript");
-                self.value(transcript);
+                self.value(key(kind::AUDIO_TRANSCRIPT));
             }
             if row.has(flag::AUDIO_EXPIRES) {
                 self.name("expires_at");
@@ -210,7 +207,7 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         if extended {
             self.some("native_content", kinds, key(kind::PARTS));
             if self.log.is_native() {
-                self.field("reasoning_details", Field::ReasoningDetails, key(kind::DETAILS));
+                self.joined("reasoning_details", |log, buffer, put| log.put_text(buffer, key(kind::DETAILS), put));
             } else {
                 self.some("reasoning_details", kinds, key(kind::DETAILS));
             }
@@ -325,13 +322,12 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
     }
 
-    /// Writes a member that is put together from several records, unless it is absent.
-    fn field(&mut self, name: &str, field: Field, key: RecordKey) {
-        let (log, buffer) = (self.log, self.buffer);
-        if log.put_text(buffer, field, key, &mut |_| {}).is_some() {
+    /// Writes a member that is put together from several records, unless it is absent. `write` puts it if it is present.
+    fn joined(&mut self, name: &str, write: impl Fn(&MessageLogOf<T>, &[u8], &mut dyn FnMut(&[u8])) -> bool) {
+        if write(self.log, self.buffer, &mut |_| {}) {
             self.name(name);
             let out = &mut self.out;
-            let _ = log.put_text(buffer, field, key, &mut |bytes| out.put(bytes));
+            write(self.log, self.buffer, &mut |bytes| out.put(bytes));
         }
     }
 
@@ -346,12 +342,11 @@ impl<T: Rows + ?Sized> Json<'_, '_, T> {
         }
         out.put(b"\"");
         let mut escape = |bytes: &[u8]| json::escape(bytes, |bytes| out.put(bytes));
-        match texts.iter().find(|(own, _)| *own == key) {
-            _ if log.lacks_text(buffer, key) => log.put_arguments(buffer, key, &mut escape),
-            Some((_, text)) => escape(text.as_bytes()),
-            None => log.pieces(buffer, key).for_each(escape),
+        if let Some((_, text)) = texts.iter().find(|(own, _)| *own == key) {
+            escape(text.as_bytes());
+        } else {
+            log.put_text(buffer, key, &mut escape);
         }
-        out.put(log.implied(key).as_bytes());
         out.put(b"\"");
     }
 

@@ -70,13 +70,12 @@ fn work(stream: &str, pushes: bool) -> (f64, f64) {
             let mut input = stream.as_bytes();
             // A full table does not stop the stream.
             while let Some(event) = parser.next(&mut input).transpose() {
-                let _ = event.map(|event| assembler.add(&event));
+                let _ = event.map(|event| assembler.add(event));
             }
             while let Some(event) = parser.finish().transpose() {
-                let _ = event.map(|event| assembler.add(&event));
+                let _ = event.map(|event| assembler.add(event));
             }
         }
-        let _ = assembler.finish();
         assembler
     });
     let (lens, reading) = visits::during(|| {
@@ -211,7 +210,7 @@ fn members_with_forged_hashes_cost_a_bounded_time() {
     let (mut parser, mut assembler) = (Parser::new(Growing::new()), Assembler::new());
     let (mut input, mut done) = (stream.as_bytes(), Vec::new());
     while let Some(event) = parser.next(&mut input).unwrap() {
-        done.push(assembler.add(&event));
+        done.push(assembler.add(event));
     }
     assert_eq!(done, [Err(LogError::TooLong), Ok(())]);
     let kept = assembler.message().unwrap().members;

@@ -1,7 +1,7 @@
 //! The assembler without a heap. It appends updates to a log in the caller's memory.
 
 use super::error::LogError;
-use super::record::{kind, HEADER};
+use super::record::kind;
 use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
@@ -9,7 +9,6 @@ use crate::delta::Meta;
 use crate::dialect::{place_of, Counts, Protocol};
 use crate::json::Text;
 use crate::tables::Arrays;
-use crate::track::Tracker;
 use crate::{Error, QuirkSet};
 
 /// Assembles the message of one stream without a heap, from at most `CHOICES` choices with `CALLS` tool calls in all.
@@ -18,12 +17,12 @@ use crate::{Error, QuirkSet};
 /// its buffer: plain data of fixed size (2.3 KB) without pointers. The caller passes the buffer to each call. Between
 /// calls it may move the buffer, if it keeps the first [`len`](Self::len) bytes.
 ///
-/// The updates must come from a [`Tracker`]. [`add_chunk`](Self::add_chunk) tracks the deltas of a chunk;
-/// [`LogSink`](super::LogSink) takes the deltas that an [`Emitter`](crate::stream::Emitter) tracked.
+/// The updates must come from a [`Tracker`](crate::track::Tracker), such as that of a parser.
+/// [`LogSink`](super::LogSink) takes them from an [`Emitter`](crate::stream::Emitter).
 ///
 /// ```
 /// use deltawire::message::{Detail, Field, LogError, MessageLog};
-/// use deltawire::{track::Tracker, Event, Parser};
+/// use deltawire::Parser;
 ///
 /// let stream = br#"data: {"id":"c1","choices":[{"index":0,"delta":{"role":"assistant","content":"Hel"}}]}
 ///
@@ -34,22 +33,23 @@ use crate::{Error, QuirkSet};
 /// "#;
 /// // A longer event is skipped: Event::TooLong, and the response is not complete.
 /// let mut parser = Parser::new([0; 4096]);
-/// let mut tracker: Tracker = Tracker::new();
 /// let mut log: MessageLog = MessageLog::new();
 /// let mut buffer = vec![0; 16];
 /// let mut input = &stream[..];
 /// while let Some(event) = parser.next(&mut input)? {
-///     let Event::Chunk(chunk) = *event else { continue };
-///     while let Err(LogError::NeedStorage { need }) = log.add_chunk(&mut buffer, &mut tracker, &chunk) {
-///         buffer.resize(need, 0);
+///     if let Some(chunk) = event.chunk() {
+///         while let Err(LogError::NeedStorage { need }) = log.chunk(&mut buffer, &chunk) {
+///             buffer.resize(need, 0);
+///         }
+///     }
+///     for (choice, update) in event.deltas() {
+///         while let Err(LogError::NeedStorage { need }) = log.put(&mut buffer, choice, &update) {
+///             buffer.resize(need, 0);
+///         }
 ///     }
 /// }
-/// // Half a surrogate pair may still be pending.
-/// for (choice, update) in tracker.finish() {
-///     while let Err(LogError::NeedStorage { need }) = log.put(&mut buffer, choice, &update) {
-///         buffer.resize(need, 0);
-///     }
-/// }
+/// // At the end of the stream do the same with the events of `parser.finish`.
+/// # assert!(parser.finish()?.is_none());
 /// assert!(parser.end().is_complete());
 ///
 /// let mut text = [0; 5];
@@ -80,6 +80,8 @@ pub struct MessageLogOf<T: Rows + ?Sized> {
     is_cut: bool,
     /// Why the first update was left out.
     left_out: Option<LogError>,
+    /// The member with which the chunk goes on that is given again, by its place, and why one before it was left out.
+    members: (usize, Result<(), LogError>),
     pub(super) state: LogState<T>,
 }
 
@@ -100,16 +102,11 @@ impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, C
     }
 }
 
+/// Where the members of a chunk begin.
+const FIRST: (usize, Result<(), LogError>) = (0, Ok(()));
+
 /// Positions in the log have 32 bits.
 const MAX_LEN: usize = u32::MAX as usize;
-
-/// Returns an upper bound of the bytes that an update adds to the log, if its values take `weight` bytes of the
-/// payload. A byte that is not UTF-8 becomes three bytes, a control character in raw JSON six, and a header takes at
-/// most as many as the name of its member.
-#[inline]
-fn bound(weight: usize) -> usize {
-    weight.saturating_mul(8).saturating_add(256)
-}
 
 /// Whether a member is `reasoning_details`, whose entries are joined.
 fn is_details(member: &OtherMember<'_>) -> bool {
@@ -146,7 +143,7 @@ impl<T: Rows> MessageLogOf<T> {
     /// Creates a log with these tables, which keeps at most `limit` bytes of texts and raw JSON.
     #[doc(hidden)]
     pub const fn with_tables(tables: T, limit: usize) -> Self {
-        MessageLogOf { limit, is_cut: false, left_out: None, state: LogState::new(Table::new(tables)) }
+        MessageLogOf { limit, is_cut: false, left_out: None, members: FIRST, state: LogState::new(Table::new(tables)) }
     }
 }
 
@@ -154,12 +151,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Makes the log leave out all further updates that append to a text, because one was left out.
     #[cfg(feature = "alloc")]
     pub(super) fn cut(&mut self) {
-        self.is_cut = true;
+        (self.is_cut, self.members) = (true, FIRST);
     }
 
     /// Empties the log, for a new stream.
     pub fn reset(&mut self) {
-        (self.is_cut, self.left_out) = (false, None);
+        (self.is_cut, self.left_out, self.members) = (false, None, FIRST);
         self.state.reset();
     }
 
@@ -279,57 +276,29 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             }
         }
         if chunk.index().facts.others {
-            done = done.and(unless_full(self.others(buffer, chunk))?);
+            done = done.and(self.others(buffer, chunk));
         }
         done
     }
 
-    /// Adds the members of providers one by one, and then `reasoning_details`.
+    /// Adds the members of providers one by one, from the one on for which there was no room.
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let lists = self.len_of_lists(buffer, chunk);
-        let bound = bound(chunk.payload().len()).saturating_add(lists);
-        let may_change = self.has_room(buffer, bound) || self.reserve_others(buffer, chunk, lists)?;
-        let mut done = Ok(());
-        for member in chunk.other_members().filter(|member| may_change && !is_details(member)) {
-            done = done.and(unless_full(self.other(buffer, &member))?);
-        }
-        done.and(unless_full(self.details_of_all(buffer, chunk.other_members().filter(is_details)))?)
-    }
-
-    /// Checks that the buffer has room for all members of a chunk, if one of them is new. A member over the limit might
-    /// fit after a later one has replaced a longer value, so a repeated call must find the log as it was. A chunk may
-    /// have a member twice, so a member that the log has counts too. One that is longer than the limit never fits.
-    ///
-    /// Returns whether any of the members may change the log. Each of them is then looked up, so the members are looked
-    /// up here only if the buffer is too small.
-    fn reserve_others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>, lists: usize) -> Result<bool, LogError> {
-        let (mut more, mut has_excess) = (lists, false);
-        for member in chunk.other_members() {
-            let len = self.len_of(member.name, member.value);
-            if is_details(&member) {
-                more = more.saturating_add(bound(member.value.raw().len()));
-            } else if len.saturating_sub(HEADER) <= self.limit {
-                more = more.saturating_add(len);
-            } else {
-                has_excess = true;
+        let (from, mut done) = core::mem::replace(&mut self.members, FIRST);
+        for (place, member) in chunk.other_members().enumerate().skip(from) {
+            match self.put_member(buffer, &member) {
+                full @ Err(LogError::NeedStorage { .. }) => {
+                    self.members = (place, done);
+                    return full;
+                }
+                put => done = done.and(put),
             }
         }
-        let need = self.len().saturating_add(more).min(self.max_len());
-        if need <= buffer.len() {
-            return Ok(true);
-        }
-        let fits = |member: &OtherMember<'_>| {
-            !is_details(member) && self.len_of(member.name, member.value).saturating_sub(HEADER) <= self.limit
-        };
-        if chunk.other_members().filter(fits).any(|member| !self.has_member(buffer, &member)) {
-            return Err(need_storage(need, buffer, self.max_len()));
-        }
-        Ok(has_excess)
+        done
     }
 
-    /// Adds a member that is an update of its own.
+    /// Adds a member.
     #[cold]
     #[inline(never)]
     fn put_member(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
@@ -343,7 +312,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         } else if member.owner == Owner::Call && member.name == "partialArgs" {
             self.write(buffer, member.choice, member.call, true, |mut log| log.partials(member))
         } else if is_details(member) {
-            self.details_of_all(buffer, [*member].into_iter())
+            self.details(buffer, member)
         } else {
             self.other(buffer, member)
         }
@@ -385,63 +354,17 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         done
     }
 
-    /// Adds the `reasoning_details` of a chunk, either all or none. Those of a whole `message` count only if the choice
-    /// has none yet.
+    /// Adds `reasoning_details`. Those of a whole `message` count only if the choice has none yet.
     #[cold]
     #[inline(never)]
-    fn details_of_all<'a>(
-        &mut self,
-        buffer: &mut [u8],
-        mut members: impl Iterator<Item = OtherMember<'a>>,
-    ) -> Result<(), LogError> {
-        if self.is_cut {
-            let mut log = LogWriter { state: &mut self.state, buffer };
-            if !members.any(|member| log.is_new_of_details(&member)) {
-                return self.state.take_fault().map_err(|error| self.leave_out(error));
-            }
+    fn details(&mut self, buffer: &mut [u8], member: &OtherMember<'_>) -> Result<(), LogError> {
+        if self.is_cut && !(LogWriter { state: &mut self.state, buffer }).is_new_of_details(member) {
+            return self.state.take_fault().map_err(|error| self.leave_out(error));
         }
-        self.write(buffer, 0, 0, true, |mut log| {
-            for member in members {
-                if log.is_new_of_details(&member) {
-                    log.details(&member);
-                }
-            }
-        })
+        self.write(buffer, 0, 0, true, |mut log| log.details(member))
     }
 
-    /// Adds a pulled chunk with its deltas, which it tracks with `tracker`.
-    ///
-    /// # Errors
-    ///
-    /// Returns [`NeedStorage`](LogError::NeedStorage) if nothing was added, because the buffer might be too small: the
-    /// method requires as much as any chunk of this length could take. Any other error says why the first update was
-    /// left out; all other updates of the chunk were added.
-    pub fn add_chunk<const TRACKED: usize, const TRACKED_CALLS: usize>(
-        &mut self,
-        buffer: &mut [u8],
-        tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
-        chunk: &Chunk<'_>,
-    ) -> Result<(), LogError> {
-        // A half of a surrogate pair may be pending in each channel and call, and may be emitted now.
-        let halves = TRACKED.saturating_mul(4).saturating_add(TRACKED_CALLS).saturating_mul(16);
-        let need = self.len().saturating_add(bound(chunk.payload().len())).saturating_add(halves);
-        if need > buffer.len() && need <= MAX_LEN {
-            return Err(need_storage(need, buffer, MAX_LEN));
-        }
-        let mut done = unless_full(self.chunk(buffer, chunk))?;
-        let mut updates = tracker.updates(chunk);
-        for (choice, update) in updates.by_ref() {
-            done = done.and(self.put(buffer, choice, &update));
-        }
-        self.state.quirks |= updates.quirks();
-        match updates.error() {
-            Some(error) => done.and(self.limit(&error)),
-            None => done,
-        }
-    }
-
-    /// Returns the quirks that the log found since the last call: those of texts that no tracker reads and, of chunks
-    /// that were [added](Self::add_chunk), those that the tracker found.
+    /// Returns the quirks that the log found since the last call: those of texts that no tracker reads.
     pub fn take_quirks(&mut self) -> QuirkSet {
         core::mem::take(&mut self.state.quirks)
     }
@@ -459,13 +382,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[inline(never)]
     fn put_first(&mut self, buffer: &mut [u8], kind: u8, text: Text<'_>) -> Result<(), LogError> {
         self.write(buffer, 0, 0, false, |mut log| log.first(kind, text))
-    }
-
-    /// Whether `bound` more bytes certainly fit.
-    #[inline]
-    fn has_room(&self, buffer: &[u8], bound: usize) -> bool {
-        self.state.fill.len.saturating_add(bound) <= buffer.len().min(MAX_LEN)
-            && self.state.live.saturating_add(bound) <= self.limit
     }
 
     /// Checks that the log may be `need` bytes long, with `live` bytes of texts and raw JSON that were not replaced.

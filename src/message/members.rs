@@ -15,7 +15,7 @@ use super::read::Out;
 use super::record::{copy, kind, Fill, LogRecord, LogRecords, RecordKey, HEADER};
 use super::table::{Rows, Table, MAX_MEMBERS};
 use super::write::LogState;
-use crate::chat::{Chunk, OtherMember, Owner};
+use crate::chat::{OtherMember, Owner};
 use crate::hash;
 use crate::json::{self, Text, Value};
 use crate::visits::visit;
@@ -162,6 +162,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         if owner != Owner::Chunk && choice == u32::MAX {
             return Err(self.leave_out(LogError::BadIndex));
         }
+        let reads_before = self.state.reads;
         let place = self.state.table.place_of_owner(owner, choice);
         let tag = tag(owner, place, call, name);
         let old = self.find(buffer, place, tag, member);
@@ -207,7 +208,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let len = HEAD.saturating_add(name.decoded_len()).saturating_add(value_len);
         let replaced = live_old.map_or(0, Entry::len);
         let live = self.state.live.saturating_sub(replaced).saturating_add(len);
-        self.fits(buffer, self.len().saturating_add(HEADER).saturating_add(len).saturating_add(room), live)?;
+        let need = self.len().saturating_add(HEADER).saturating_add(len).saturating_add(room);
+        if let Err(error) = self.fits(buffer, need, live) {
+            if error != LogError::TooLong {
+                // The same member comes again, and is read again.
+                self.state.reads = reads_before;
+            }
+            return Err(error);
+        }
         // List the choice even if it has nothing else.
         if owner != Owner::Chunk && self.state.table.place_or_new(choice).is_none() {
             return Err(self.leave_out(LogError::TooManyChoices));
@@ -263,13 +271,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         Ok(())
     }
 
-    /// Whether the log has the member with this value.
-    pub(super) fn has_member(&self, buffer: &[u8], member: &OtherMember<'_>) -> bool {
-        let place = self.state.table.place_of_owner(member.owner, member.choice);
-        let tag = tag(member.owner, place, member.call, member.name);
-        self.find(buffer, place, tag, member).is_some_and(|old| old.value == member.value.raw())
-    }
-
     fn find<'b>(&self, buffer: &'b [u8], place: u16, tag: u64, member: &OtherMember<'_>) -> Option<Entry<'b>> {
         self.tagged(buffer, tag).find(|entry| {
             entry.is_of(member.owner, place, member.call) && {
@@ -287,24 +288,6 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             body.is_some_and(|body| body.starts_with(&tag.to_le_bytes()))
         };
         self.state.table.members().iter().filter(has_tag).filter_map(|at| Entry::at(buffer, *at))
-    }
-
-    /// Returns an upper bound of the bytes that the lists of a chunk take in the log because they are joined with lists
-    /// that the log has. New records of one list grow by a half each time, so all of them together are less than five
-    /// times as long as the last value.
-    pub(super) fn len_of_lists(&self, buffer: &[u8], chunk: &Chunk<'_>) -> usize {
-        let (mut kept, mut count) = (0usize, 0usize);
-        for member in chunk.other_members().filter(lists::is_list) {
-            let place = self.state.table.place_of_owner(member.owner, member.choice);
-            let tag = tag(member.owner, place, member.call, member.name);
-            let old = self.find(buffer, place, tag, &member);
-            (kept, count) = (kept.saturating_add(old.map_or(0, |old| old.len())), count.saturating_add(1));
-        }
-        match (count, kept) {
-            (0, _) | (1, 0) => 0,
-            (1, _) => kept.saturating_add(chunk.payload().len()).saturating_mul(2),
-            _ => kept.min(self.state.live).saturating_add(chunk.payload().len()).saturating_mul(5),
-        }
     }
 
     /// Returns how many bytes a member adds to a log.

@@ -20,6 +20,9 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Puts the usage of another protocol under its own names: the last usage, or all usages merged. Returns `false` if
     /// there is none.
     pub(super) fn put_native_usage(&self, buffer: &[u8], put: &mut dyn FnMut(&[u8])) -> bool {
+        if !self.is_native() {
+            return false;
+        }
         if self.usage_members(buffer).next().is_some() {
             self.put_added_usage(buffer, put);
             return true;

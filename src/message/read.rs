@@ -173,33 +173,31 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         let key =
             if kind < kind::CALL_CUSTOM { RecordKey::new(kind, place, 0) } else { self.call_key(kind, place, call)? };
         let mut len = 0usize;
-        self.put_text(buffer, field, key, &mut |bytes| len = len.saturating_add(bytes.len()))?;
+        self.put_field(buffer, field, key, &mut |bytes| len = len.saturating_add(bytes.len()))?;
         if let Some(bytes) = out.get_mut(..len) {
             let mut out = Out { bytes, len: 0 };
-            self.put_text(buffer, field, key, &mut |bytes| out.put(bytes));
+            self.put_field(buffer, field, key, &mut |bytes| out.put(bytes));
         }
         Some(len)
     }
 
     /// Puts the text of a field whose records have this key. Returns `None` if there is no such text.
-    pub(super) fn put_text(
-        &self,
-        buffer: &[u8],
-        field: Field,
-        key: RecordKey,
-        put: &mut dyn FnMut(&[u8]),
-    ) -> Option<()> {
-        let place = key.choice();
-        let mut is_any = true;
+    fn put_field(&self, buffer: &[u8], field: Field, key: RecordKey, put: &mut dyn FnMut(&[u8])) -> Option<()> {
         match key.kind() {
             json @ (kind::ERROR_JSON | kind::CHOICE_ERROR_JSON) => {
-                put_error(self.error(buffer, json, place)?, field, put)?;
+                put_error(self.error(buffer, json, key.choice())?, field, put)
             }
-            kind::USAGE if field == Field::NativeUsage => {
-                is_any = self.is_native() && self.put_native_usage(buffer, put);
-            }
+            kind::USAGE if field == Field::NativeUsage => self.put_native_usage(buffer, put).then_some(()),
+            _ => self.put_text(buffer, key, put).then_some(()),
+        }
+    }
+
+    /// Puts the text, list or raw JSON with this key. Returns `false` if there is none, or only an empty one.
+    pub(super) fn put_text(&self, buffer: &[u8], key: RecordKey, put: &mut dyn FnMut(&[u8])) -> bool {
+        let mut is_any = true;
+        match key.kind() {
             kind::USAGE if self.is_native() => is_any = self.put_usage(buffer, put),
-            kind::DETAILS if self.is_native() => is_any = self.put_thoughts(buffer, place, put),
+            kind::DETAILS if self.is_native() => is_any = self.put_thoughts(buffer, key.choice(), put),
             kind::USAGE if self.has_added_usage(buffer) => self.put_added_usage(buffer, put),
             _ if key.is_list() => {
                 is_any = self.pieces(buffer, key).next().is_some();
@@ -214,7 +212,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
                 }
             }
         }
-        is_any.then_some(())
+        is_any
     }
 
     /// Puts a list as an array of strict JSON.
@@ -223,7 +221,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         match key.kind() {
             kind::DETAILS => self.put_details(buffer, key.choice(), &mut *put),
             kind::PARTS => self.put_parts(buffer, key.choice(), put),
-            _ => put_list(self.pieces(buffer, key), put),
+            _ => {
+                for (place, items) in self.pieces(buffer, key).enumerate() {
+                    if place > 0 {
+                        put(b",");
+                    }
+                    put(items);
+                }
+            }
         }
         put(b"]");
     }
@@ -261,13 +266,12 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
 
     /// Returns the end of a text that no record has: U+FFFD if the text ends in a high surrogate whose other half did
     /// not come yet, `assistant` for a role that was never sent, otherwise nothing.
-    pub(super) fn implied(&self, key: RecordKey) -> &'static str {
+    fn implied(&self, key: RecordKey) -> &'static str {
         let row = self.state.table.choice(key.choice());
         if key.kind() == kind::ROLE && row.is_some_and(|row| row.role.len == 0) {
             return "assistant";
         }
-        let ends_in_half = |row: &LoggedChoice| row.transcript_half.is_some() || row.has(flag::LONE_HALF);
-        if key.kind() == kind::AUDIO_TRANSCRIPT && row.is_some_and(ends_in_half) {
+        if key.kind() == kind::AUDIO_TRANSCRIPT && row.is_some_and(|row| row.transcript_half.is_some()) {
             "\u{fffd}"
         } else {
             ""
@@ -301,16 +305,6 @@ impl Out<'_> {
             copy(room, bytes);
         }
         self.len = self.len.saturating_add(bytes.len());
-    }
-}
-
-/// Puts items that lie in several pieces, with commas between the pieces.
-pub(super) fn put_list<'b>(pieces: impl Iterator<Item = &'b [u8]>, put: &mut dyn FnMut(&[u8])) {
-    for (place, items) in pieces.enumerate() {
-        if place > 0 {
-            put(b",");
-        }
-        put(items);
     }
 }
 

@@ -19,8 +19,6 @@ pub(super) mod flag {
     /// The first of the six lists of log probabilities.
     pub(in crate::message) const LISTS: u16 = 128;
     pub(in crate::message) const REASONING_NAME: u16 = 128 << 6;
-    /// The transcript of its audio ended in half a surrogate pair.
-    pub(in crate::message) const LONE_HALF: u16 = 128 << 7;
 }
 
 /// The live records of a text that may be replaced. Earlier records of its kind were replaced.
@@ -234,12 +232,10 @@ impl<T: Rows + ?Sized> Table<T> {
         had
     }
 
-    /// Ends the transcripts. Returns how many of them end in half a surrogate pair, without those that were ended
-    /// before.
+    /// Returns how many transcripts end in half a surrogate pair.
     #[cfg(feature = "alloc")]
-    pub(super) fn end_transcripts(&mut self) -> usize {
-        let ended = |row: &mut LoggedChoice| row.transcript_half.take().is_some() && !row.set(flag::LONE_HALF);
-        (0..self.choices().len() as u16).filter(|place| self.choice_mut(*place).is_some_and(ended)).count()
+    pub(super) fn transcript_halves(&self) -> u32 {
+        self.choices().iter().filter(|row| row.transcript_half.is_some()).count() as u32
     }
 
     /// Returns where the members begin, in the order in which their names came first.

@@ -308,8 +308,11 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
         }
     }
 
-    /// Appends the entries of `reasoning_details`, or a single entry that is not in an array.
+    /// Appends the entries of `reasoning_details`, or a single entry that is not in an array, if they are new.
     pub(super) fn details(&mut self, member: &OtherMember<'_>) {
+        if !self.is_new_of_details(member) {
+            return;
+        }
         if member.choice == u32::MAX {
             return self.fail(LogError::BadIndex);
         }

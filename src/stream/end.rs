@@ -48,21 +48,23 @@ words! {
     }
 }
 
-/// What had begun but not ended when the stream ended. No delta is emitted for it; its bytes are in the last
-/// [`Frame`](super::Frame). For a response that is [not an event stream](Verdict::NotAStream) this is always `Nothing`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Pending {
-    /// Nothing: the stream ended between events.
-    #[default]
-    Nothing = 0,
-    /// An event that was cut: it has no blank line, and its payload is not whole JSON.
-    Event = 1,
-    /// A raw JSON value that was cut.
-    Json = 2,
-    /// A line outside of an event that was cut: `dat`, `data: `, `: pin`.
-    Line = 3,
+words! {
+    /// What had begun but not ended when the stream ended. No delta is emitted for it; its bytes are in the last
+    /// [`Frame`](super::Frame). For a response that is [not an event stream](Verdict::NotAStream) this is always `Nothing`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+    #[repr(u8)]
+    #[non_exhaustive]
+    pub enum Pending {
+        /// Nothing: the stream ended between events.
+        #[default]
+        Nothing = 0, "it ended between events";
+        /// An event that was cut: it has no blank line, and its payload is not whole JSON.
+        Event = 1, "it ended inside an event";
+        /// A raw JSON value that was cut.
+        Json = 2, "it ended inside a JSON value";
+        /// A line outside of an event that was cut: `dat`, `data: `, `: pin`.
+        Line = 3, "it ended inside a line";
+    }
 }
 
 /// The verdict, with the facts that explain it.
@@ -324,15 +326,10 @@ impl End {
                 put(")");
             }
         }
-        let pending = match self.pending {
-            _ if self.done || !is_whole => return,
-            Pending::Nothing => return,
-            Pending::Event => "it ended inside an event",
-            Pending::Json => "it ended inside a JSON value",
-            Pending::Line => "it ended inside a line",
-        };
-        put(before);
-        put(pending);
+        if !self.done && is_whole && self.pending != Pending::Nothing {
+            put(before);
+            put(self.pending.text());
+        }
     }
 }
 

@@ -4,6 +4,8 @@ use super::{Event, Protocol, Track};
 use crate::chat::{TokenCounts, Update};
 use crate::shown::Bytes;
 use crate::track::{Findings, OffPage, Tracker, Walk};
+#[cfg(feature = "alloc")]
+use crate::Error;
 use core::ops::Deref;
 
 /// An event that was pulled, and its [deltas](Pulled::deltas). It borrows from the input and from the parser, so it is
@@ -115,6 +117,14 @@ pub struct Deltas<'a, T: Track = Tracker> {
     walk: Walk<'a>,
     off_page: OffPage,
     tracked: Option<&'a mut Tracked<T>>,
+}
+
+#[cfg(feature = "alloc")]
+impl<T: Track> Deltas<'_, T> {
+    /// Why a delta was left out so far.
+    pub(crate) fn limit(&self) -> Option<Error> {
+        self.tracked.as_ref()?.found.limit
+    }
 }
 
 /// Prints the payload of the event.

@@ -22,7 +22,7 @@ pub(crate) use tracker::{Next, Tracking};
 pub use updates::Updates;
 pub(crate) use updates::{Findings, OffPage, Walk};
 
-/// A tracker on the heap, whose size is known when it is made. It is the one that an `Assembler` has, and an adapter.
+/// A tracker on the heap, whose size is known when it is made. It is the one that an adapter has.
 #[cfg(feature = "alloc")]
 #[cfg_attr(docsrs, doc(cfg(feature = "alloc")))]
 pub type HeapTracker = TrackerOf<Heap<Option<ChoiceRow>, Option<CallRow>>>;

@@ -5,7 +5,7 @@ use deltawire::chat::{Chunk, Index, Owner};
 use deltawire::message::{Assembler, Completion, Detail, Failure, Field, LogError, LogSink, Member, MessageLog};
 use deltawire::stream::{Emitter, Machine, Outcome};
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, Growing, Parser};
+use deltawire::{Config, Event, Growing, Handler, Parser};
 use serde_json::Value;
 use std::fmt::Display;
 
@@ -36,6 +36,48 @@ pub fn difference(one: &Value, other: &Value) -> Option<String> {
 
 fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Adds a chunk, with its deltas, to a log whose buffer is large enough. Returns the first error.
+pub fn add<const CHOICES: usize, const CALLS: usize, const TRACKED: usize, const TRACKED_CALLS: usize>(
+    log: &mut MessageLog<CHOICES, CALLS>,
+    buffer: &mut [u8],
+    tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
+    chunk: &Chunk<'_>,
+) -> Option<LogError> {
+    let mut first = log.chunk(buffer, chunk).err();
+    let mut updates = tracker.updates(chunk);
+    for (choice, update) in updates.by_ref() {
+        first = first.or(log.put(buffer, choice, &update).err());
+    }
+    first.or(updates.error().and_then(|error| log.limit(&error).err()))
+}
+
+/// An assembler that is given chunks, with the tracker before it.
+#[derive(Default)]
+pub struct Assembled {
+    pub assembler: Assembler,
+    tracker: Wide,
+}
+
+impl Assembled {
+    pub fn add(&mut self, chunk: &Chunk<'_>) {
+        let Assembled { assembler, tracker } = self;
+        assert!(assembler.event(&Event::Chunk(*chunk)).is_continue());
+        let mut updates = tracker.updates(chunk);
+        for (choice, update) in updates.by_ref() {
+            assert!(assembler.update(choice, update).is_continue());
+        }
+        updates.error().iter().for_each(|error| assert!(assembler.limit(error).is_continue()));
+    }
+
+    /// Ends the stream.
+    pub fn finish(mut self) -> Assembler {
+        for (choice, update) in self.tracker.finish() {
+            assert!(self.assembler.update(choice, update).is_continue());
+        }
+        self.assembler
+    }
 }
 
 /// A message log and its buffer.
@@ -307,7 +349,7 @@ impl Counts {
     /// Builds the message in each way, in a large buffer, in the smallest sufficient one, and with the default number
     /// of choices and calls.
     pub fn stream(&mut self, what: &str, bytes: &[u8], config: Config) {
-        let mut assembler = Assembler::new();
+        let mut assembled = Assembled::default();
         let mut ample: Logged<128, 256> = Logged::new(bytes.len() * 8 + (64 << 10));
         let mut tiny: Logged<128, 256> = Logged::new(0);
         let mut small: Logged<8, 32> = Logged::new(0);
@@ -315,14 +357,15 @@ impl Counts {
         let mut fits = true;
         // Compare short streams after each chunk.
         let each = bytes.len() < 3000;
-        let mut add = |chunk: &Chunk<'_>, counts: &mut Counts| {
-            let expected = assembler.add(&Event::Chunk(*chunk)).err();
-            assert_eq!(ample.with(|log, buffer| log.add_chunk(buffer, &mut wide, chunk)), expected, "{what}");
+        let mut see = |chunk: &Chunk<'_>, counts: &mut Counts| {
+            assembled.add(chunk);
+            let expected = add(&mut ample.log, &mut ample.buffer, &mut wide, chunk);
+            assert_eq!(ample.log.left_out(), assembled.assembler.error(), "{what}");
             assert_eq!(tiny.add(&mut wide_too, chunk), expected, "{what}");
             fits &= small.add(&mut narrow, chunk) == expected;
             counts.chunks += 1;
             if each {
-                counts.texts += tiny.compare(&assembler.message().unwrap(), what);
+                counts.texts += tiny.compare(&assembled.assembler.message().unwrap(), what);
             }
         };
         let mut parser: Parser<Growing, 0> = Parser::with_slots(Growing::new(), config, Tracker::new());
@@ -330,18 +373,18 @@ impl Counts {
         loop {
             match parser.next(&mut input) {
                 Ok(None) => break,
-                Ok(Some(event)) => event.chunk().iter().for_each(|chunk| add(chunk, self)),
+                Ok(Some(event)) => event.chunk().iter().for_each(|chunk| see(chunk, self)),
                 Err(_) => {}
             }
         }
         loop {
             match parser.finish() {
                 Ok(None) => break,
-                Ok(Some(event)) => event.chunk().iter().for_each(|chunk| add(chunk, self)),
+                Ok(Some(event)) => event.chunk().iter().for_each(|chunk| see(chunk, self)),
                 Err(_) => {}
             }
         }
-        assembler.finish().unwrap();
+        let assembler = assembled.finish();
         assert_eq!((ample.finish(&mut wide), tiny.finish(&mut wide_too)), (None, None), "{what}");
         let message = assembler.message().unwrap();
         for log in [&ample, &tiny, &emitted(bytes, config)] {

@@ -20,13 +20,12 @@ pub(super) fn pull_with(bytes: &[u8], sizes: &[usize], config: Config) -> Read {
     let mut assembler = Assembler::new();
     for mut piece in pieces(bytes, sizes) {
         while let Some(event) = parser.next(&mut piece).unwrap() {
-            assembler.add(&event).unwrap();
+            assembler.add(event).unwrap();
         }
     }
     while let Some(event) = parser.finish().unwrap() {
-        assembler.add(&event).unwrap();
+        assembler.add(event).unwrap();
     }
-    assembler.finish().unwrap();
     let all = Quirk::ALL.iter().copied();
     let quirks = all.filter(|quirk| parser.quirk_count(*quirk) > 0 || assembler.quirk_count(*quirk) > 0).collect();
     let message: Value = serde_json::from_slice(assembler.json(Detail::Standard).unwrap().as_bytes()).unwrap();

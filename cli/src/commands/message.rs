@@ -9,7 +9,7 @@ use crate::report::{conclude, is_foreign, Failure, Met, TRUNCATED};
 use deltawire::json::JsonErrorKind;
 use deltawire::message::{Assembler, Detail, LogError};
 use deltawire::track::Tracker;
-use deltawire::{Event, Growing, Parser};
+use deltawire::{Event, Growing, Parser, Pulled};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,23 +17,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The message so far, and what was lost of it.
 struct Kept {
     assembler: Assembler,
-    /// The first thing that could not be kept.
-    error: Option<LogError>,
     /// Payloads that nest too deep.
     too_deep: u64,
 }
 
 impl Kept {
-    fn add(&mut self, event: &Event<'_>) {
-        let added = self.assembler.add(event);
-        self.note(added);
-        if let Event::Malformed(malformed) = event {
+    fn add(&mut self, event: Pulled<'_, Tracker<128, 256>>) {
+        if let Event::Malformed(malformed) = *event {
             self.too_deep += u64::from(malformed.fault().kind == JsonErrorKind::TooDeep);
         }
-    }
-
-    fn note(&mut self, added: Result<(), LogError>) {
-        self.error = self.error.or(added.err());
+        // The first error stays in the assembler.
+        let _ = self.assembler.add(event);
     }
 }
 
@@ -53,7 +47,7 @@ impl Assembly {
         let assembler = if options.drop_repeated_arguments { assembler.drop_repeated_arguments() } else { assembler };
         Assembly {
             parser: Parser::with_tracker(Growing::new(), options.meaning.config(limits), Tracker::new()),
-            kept: Kept { assembler, error: None, too_deep: 0 },
+            kept: Kept { assembler, too_deep: 0 },
             opening: Opening::default(),
             extended: options.extended,
         }
@@ -63,17 +57,15 @@ impl Assembly {
         self.opening.add(slice);
         // The parser's error is a full table, which the end reports.
         while let Some(event) = self.parser.next(&mut slice).transpose() {
-            event.iter().for_each(|event| self.kept.add(event));
+            event.into_iter().for_each(|event| self.kept.add(event));
         }
     }
 
     /// Ends the input, prints the message and the report, and returns the exit status.
     fn conclude(&mut self) -> Result<u8, Failure> {
         while let Some(event) = self.parser.finish().transpose() {
-            event.iter().for_each(|event| self.kept.add(event));
+            event.into_iter().for_each(|event| self.kept.add(event));
         }
-        let finished = self.kept.assembler.finish();
-        self.kept.note(finished);
         let end = self.parser.end();
         // A page of HTML or a stream of another protocol is not printed as a response.
         if !is_foreign(&end) {
@@ -82,10 +74,10 @@ impl Assembly {
                 printed => printed?,
             }
         }
-        let Kept { assembler, error, too_deep, .. } = &self.kept;
-        let count = |quirk| u64::from(self.parser.quirk_count(quirk)).max(assembler.quirk_count(quirk).into());
+        let Kept { assembler, too_deep } = &self.kept;
+        let count = |quirk| u64::from(self.parser.quirk_count(quirk)) + u64::from(assembler.quirk_count(quirk));
         let status = conclude(&end, &Met { count, too_deep: *too_deep }, &self.opening);
-        let Some(error) = error else { return Ok(status) };
+        let Some(error) = assembler.error() else { return Ok(status) };
         let raise = match error {
             LogError::TooLong => " (--max-message-len raises the limit; at most 256 members of providers are kept)",
             LogError::TooManyChoices | LogError::TooManyCalls => "; no option raises that limit",

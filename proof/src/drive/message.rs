@@ -1,11 +1,10 @@
 //! `deltawire::message`: the log, on a buffer that most samples fill, by pull and by an emitter.
 
 use super::Hash;
-use deltawire::chat::Chunk;
 use deltawire::message::{Detail, Field, LogError, LogSink, MessageLog};
 use deltawire::stream::{Emitter, Machine, Outcome};
 use deltawire::track::Tracker;
-use deltawire::{Event, Parser};
+use deltawire::{Parser, Pulled};
 
 const STORAGE: usize = 1024;
 const BUFFER: usize = 1280;
@@ -53,38 +52,44 @@ pub fn message(bytes: &[u8], cut: usize) -> u64 {
     hash.0
 }
 
-/// Every chunk into a log. When it is full its message is read, and a new one begins.
+/// Every event into a log. When it is full its message is read, and a new one begins.
 fn pulled(hash: &mut Hash, bytes: &[u8], cut: usize) {
     let mut storage = [0; STORAGE];
     let mut buffer = [0; BUFFER];
     let mut log: MessageLog = MessageLog::new();
-    let mut tracker: Tracker = Tracker::new();
     let mut parser: Parser<_, 0> = Parser::with_slots(&mut storage[..], Default::default(), Tracker::new());
     for mut slice in bytes.chunks(cut.max(1)) {
         // A limit is an error of the call after its event, and the stream goes on.
         while let Some(event) = parser.next(&mut slice).transpose() {
-            if let Some(Event::Chunk(chunk)) = event.ok().as_deref() {
-                add(hash, &mut log, &mut tracker, &mut buffer, chunk);
-            }
+            event.into_iter().for_each(|event| add(hash, &mut log, &mut buffer, event));
         }
     }
     while let Some(event) = parser.finish().transpose() {
-        if let Some(Event::Chunk(chunk)) = event.ok().as_deref() {
-            add(hash, &mut log, &mut tracker, &mut buffer, chunk);
-        }
-    }
-    for (choice, update) in tracker.finish() {
-        outcome(hash, log.put(&mut buffer, choice, &update));
+        event.into_iter().for_each(|event| add(hash, &mut log, &mut buffer, event));
     }
     read(hash, &log, &buffer);
 }
 
-fn add(hash: &mut Hash, log: &mut MessageLog, tracker: &mut Tracker, buffer: &mut [u8], chunk: &Chunk<'_>) {
-    let mut done = log.add_chunk(buffer, tracker, chunk);
+fn add(hash: &mut Hash, log: &mut MessageLog, buffer: &mut [u8], event: Pulled<'_>) {
+    if let Some(chunk) = event.chunk() {
+        again(hash, log, buffer, |log, buffer| log.chunk(buffer, &chunk));
+    }
+    for (choice, update) in event.deltas() {
+        again(hash, log, buffer, |log, buffer| log.put(buffer, choice, &update));
+    }
+}
+
+fn again(
+    hash: &mut Hash,
+    log: &mut MessageLog,
+    buffer: &mut [u8],
+    mut write: impl FnMut(&mut MessageLog, &mut [u8]) -> Result<(), LogError>,
+) {
+    let mut done = write(log, buffer);
     if let Err(LogError::NeedStorage { .. }) = done {
         read(hash, log, buffer);
         log.reset();
-        done = log.add_chunk(buffer, tracker, chunk);
+        done = write(log, buffer);
     }
     outcome(hash, done);
 }
