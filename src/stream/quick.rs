@@ -143,7 +143,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = frame;
         self.note_choices(&seen);
         self.name = Span::EMPTY;
-        self.pass_event(storage, frame.1, ended, quirks);
+        self.pass_event(frame.1, ended, quirks);
+        storage.shrink(self.buffer.lasting());
         // All conditions of `is_between_events` hold here.
         self.between_events = true;
         let payload = Span { place: Place::Input, start: start as u32, len: end as u32 };
