@@ -1,6 +1,6 @@
 //! Batch: bytes in, an array of events out.
 
-use crate::block::{append, append_byte, enter};
+use crate::block::{append, enter};
 use crate::convert::{aligned, buffer, bytes, give};
 use crate::feed::{finish, read, Target};
 use crate::types::*;
@@ -91,17 +91,7 @@ pub unsafe extern "C" fn deltawire_batch(
     out: *mut deltawire_batch_result,
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
-    unsafe {
-        if len == 1
-            && !out.is_null()
-            && (BatchMemory { events, cap, scratch, scratch_len }).check().is_ok()
-            && append_byte(p, Own::SHARES, data.cast())
-        {
-            out.write(deltawire_batch_result { consumed: 1, ..deltawire_batch_result::default() });
-            return DELTAWIRE_OK;
-        }
-        batch(Ok(Own), p, data, len, events, cap, scratch, scratch_len, out)
-    }
+    unsafe { batch(Ok(Own), p, data, len, events, cap, scratch, scratch_len, out) }
 }
 
 /// `deltawire_batch` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
@@ -124,13 +114,11 @@ pub unsafe extern "C" fn deltawire_batch_with(
     unsafe { batch(enter_workspace(w), p, data, len, events, cap, scratch, scratch_len, out) }
 }
 
-/// Does what [`deltawire_batch`] does, for any bytes. A function of its own, so that a call with one
-/// byte need not save registers.
+/// Does what [`deltawire_batch`] does, with the machine from this source.
 ///
 /// # Safety
 /// As for C.
-#[inline(never)]
-#[allow(clippy::too_many_arguments)] // In the order of the C function's, so that the call compiles to a jump.
+#[allow(clippy::too_many_arguments)] // Those of the C function, and the source.
 pub(crate) unsafe fn batch<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
@@ -155,11 +143,7 @@ pub(crate) unsafe fn batch<W: MachineSource>(
             return DELTAWIRE_OK;
         }
         let open = ok!(enter(p));
-        let kinds = open.core.events;
-        let (data, mut records) = match (bytes(data, len), output.records(kinds)) {
-            (Ok(data), Ok(records)) => (data, records),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
+        let (data, mut records) = (ok!(bytes(data, len)), ok!(output.records(open.core.events)));
         let window = data.get(..i32::MAX as usize).unwrap_or(data);
         let rest = window.get(base..).unwrap_or_default();
         let (spent, status) = read(&mut source, open, rest, base, &mut records);

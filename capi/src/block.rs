@@ -76,9 +76,6 @@ pub(crate) struct Guard {
     magic: u64,
     /// Bytes of the block.
     pub(crate) len: usize,
-    /// Offset in the block at which [`append_byte`] puts the next byte of a cut payload. Valid while the machine lets
-    /// bytes be appended.
-    next: u32,
 }
 
 /// How far a stream has come.
@@ -263,31 +260,6 @@ impl Open<'_> {
         self.core.head().saturating_add(self.storage.len())
     }
 
-    /// Notes where [`append_byte`] puts the next byte, if the next bytes may be appended without any other work.
-    pub(crate) fn note_next(&mut self) {
-        if !self.machine.may_append() {
-            return;
-        }
-        let core = &mut *self.core;
-        let is_plain = core.sticky == DELTAWIRE_OK
-            && core.phase == Phase::Reading
-            && core.spent >= core.committed
-            && core.need == 0
-            && !core.reserved
-            && !core.emitter.is_pending()
-            && !core.emitter.expects_again();
-        // Each appended byte advances `next`, which has 32 bits, without a check for overflow. So the room that the
-        // machine notes here ends below 4 GiB.
-        let head = core.head();
-        let len = self.storage.len().min((u32::MAX as usize).saturating_sub(head));
-        let place = self.machine.appends_at(len).and_then(|at| u32::try_from(at.checked_add(head)?).ok());
-        match place.filter(|_| is_plain) {
-            // SAFETY: as in `drop`.
-            Some(next) => unsafe { (*self.guard).next = next },
-            None => self.machine.stop_appending(),
-        }
-    }
-
     /// Returns the parts that a call reads with. The event buffer becomes the storage. The caller must write the
     /// tracker's state back.
     pub(crate) fn parts(&mut self) -> Parts<'_> {
@@ -369,7 +341,7 @@ pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config)
     // SAFETY: aligned and large enough, as checked: machine, tables and meter lie between the state and the event
     // buffer.
     unsafe {
-        mem.cast::<BlockState>().write(BlockState { guard: Guard { magic: magic(core.shares), len, next: 0 }, core });
+        mem.cast::<BlockState>().write(BlockState { guard: Guard { magic: magic(core.shares), len }, core });
         write_machine(mem.add(STATE), shares, config);
         let first = mem.add(tables_at).cast::<Option<ChoiceRow>>();
         (0..usize::from(choices)).for_each(|row| first.add(row).write(None));
@@ -446,80 +418,32 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
     }
 }
 
-/// Returns what appending to a cut payload changes besides the event buffer: the state of the stream,
-/// and [`Guard::next`]. Returns `None` if a call has entered the block, or if `shares` is wrong about
-/// the parser.
-///
-/// # Safety
-/// As [`enter`].
-#[inline(always)]
-unsafe fn append_state<'b>(p: *mut deltawire_parser, shares: bool) -> Option<(&'b mut StreamState, &'b mut u32)> {
-    let state: *mut BlockState = aligned(p.cast()).ok()?;
-    // SAFETY: as in `guard`; with the magic it is a block that no call has entered. A machine or a `Shared` follows the
-    // state of the block, and both begin with the state of the stream.
-    unsafe {
-        let is_open = addr_of!((*state).guard.magic).read() == magic(shares);
-        let machine = p.cast::<u8>().add(STATE).cast::<StreamState>();
-        is_open.then(|| (&mut *machine, &mut *addr_of_mut!((*state).guard.next)))
-    }
-}
-
-/// Appends a byte to a payload that a slice cut, which is all that nearly every call with one byte
-/// needs. Returns `false`, with nothing changed, if the byte needs more work or the call is misuse.
-///
-/// # Safety
-/// As [`enter`]; and `data` is NULL or a readable byte.
-#[inline(always)]
-pub(crate) unsafe fn append_byte(p: *mut deltawire_parser, shares: bool, data: *const u8) -> bool {
-    // SAFETY: as the caller promises. If the stream takes the byte, `next` is the place that `note_next` noted plus the
-    // bytes that were appended since: it lies in the event buffer and below 4 GiB, so it does not wrap.
-    unsafe {
-        let Some((stream, next)) = append_state(p, shares).filter(|_| !data.is_null()) else { return false };
-        let byte = data.read();
-        let is_more = stream.notes_byte(byte);
-        if is_more {
-            p.cast::<u8>().add(*next as usize).write(byte);
-            *next = next.wrapping_add(1);
-        }
-        is_more
-    }
-}
-
-/// Does what [`append_byte`] does, for the bytes up to a line end. Returns how many bytes were
-/// appended.
+/// Appends the bytes up to a line end to a payload that an earlier slice cut. That is all that most
+/// calls with few bytes need, and they decide nothing, so it needs no callbacks, and no call enters
+/// the block. Returns how many bytes were appended: 0 if they need more work, or the call is misuse.
 ///
 /// # Safety
 /// As [`enter`]; and `data` is NULL, or readable for `len` bytes.
 #[inline(always)]
 pub(crate) unsafe fn append(p: *mut deltawire_parser, shares: bool, data: *const u8, len: usize) -> usize {
-    // SAFETY: as the caller promises.
+    let Ok(state) = aligned::<BlockState>(p.cast()) else { return 0 };
+    // SAFETY: as in `enter` and `look`; with the magic it is a block that no call has entered.
     unsafe {
-        match append_state(p, shares) {
-            Some((stream, next)) if stream.may_append() && !data.is_null() && len <= isize::MAX as usize => {
-                append_line(p, (stream, next), data, len)
-            }
-            _ => 0,
+        let Guard { magic: word, len: block } = addr_of!((*state).guard).read();
+        if word != magic(shares) || data.is_null() || len > isize::MAX as usize {
+            return 0;
         }
-    }
-}
-
-/// [`append`] for a stream that may take bytes. Not inlined, because many calls do not need it.
-///
-/// # Safety
-/// As [`append`]; `data` is not NULL, and `stream` and `next` are those of the block.
-#[inline(never)]
-unsafe fn append_line(
-    p: *mut deltawire_parser,
-    (stream, next): (&mut StreamState, &mut u32),
-    data: *const u8,
-    len: usize,
-) -> usize {
-    // SAFETY: as in `append_byte`; `copy` allows the caller's bytes to overlap the event buffer.
-    unsafe {
-        let taken = stream.notes_line(slice::from_raw_parts(data, len));
-        core::ptr::copy(data, p.cast::<u8>().add(*next as usize), taken);
-        *next = next.wrapping_add(taken as u32);
-        taken
+        // While bytes may be appended, no event is pending, and the stream has neither failed nor ended.
+        let core = &*addr_of!((*state).core);
+        if core.reserved || core.spent < core.committed {
+            return 0;
+        }
+        let head = core.head();
+        let room = block.saturating_sub(head).saturating_sub(core.read_len);
+        let stream = &mut *p.cast::<u8>().add(STATE).cast::<StreamState>();
+        let mut rest = slice::from_raw_parts(data, len);
+        stream.append(slice::from_raw_parts_mut(p.cast::<u8>().add(head), room), &mut rest);
+        len.saturating_sub(rest.len())
     }
 }
 
@@ -540,7 +464,8 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<ReadBlock<'b
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: as in `enter` and `append_state`, with shared borrows. No one reads the tables here.
+    // SAFETY: as in `enter`, with shared borrows. No one reads the tables here. Machine and `Shared` begin with the state
+    // of the stream.
     unsafe {
         let core = &*addr_of!((*state).core);
         let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();
@@ -561,7 +486,7 @@ pub(crate) unsafe fn resize(p: *mut deltawire_parser, len: usize) -> Result<(), 
     // SAFETY: as the caller promises.
     let Guard { len: from_len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: as in `enter` and `append_state`; `rest` is what follows the tables, in the longer of the two blocks.
+    // SAFETY: as in `enter` and `look`; `rest` is what follows the tables, in the longer of the two blocks.
     let (core, stream, rest) = unsafe {
         let core = &mut *addr_of_mut!((*state).core);
         let stream = &mut *p.cast::<u8>().add(STATE).cast::<StreamState>();

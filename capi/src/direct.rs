@@ -19,7 +19,7 @@ pub unsafe extern "C" fn deltawire_reserve(
         return DELTAWIRE_E_NULL;
     }
     // SAFETY: a block, as the caller promises.
-    let mut open = ok!(unsafe { enter(p) });
+    let open = ok!(unsafe { enter(p) });
     let at = open.area_at();
     let core = &mut *open.core;
     let pending = core.spent < core.committed || core.emitter.is_pending() || core.emitter.expects_again();
@@ -30,7 +30,6 @@ pub unsafe extern "C" fn deltawire_reserve(
         return DELTAWIRE_E_STATE;
     }
     (core.committed, core.spent, core.reserved) = (0, 0, true);
-    open.machine.stop_appending();
     // SAFETY: writable, as the caller promises.
     unsafe {
         off.write(at);
@@ -47,7 +46,7 @@ pub unsafe extern "C" fn deltawire_reserve(
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) -> deltawire_status {
     // SAFETY: a block, as the caller promises.
-    let mut open = ok!(unsafe { enter(p) });
+    let open = ok!(unsafe { enter(p) });
     let core = &mut *open.core;
     if core.sticky != DELTAWIRE_OK {
         return core.sticky;
@@ -59,6 +58,5 @@ pub unsafe extern "C" fn deltawire_commit(p: *mut deltawire_parser, n: usize) ->
         return DELTAWIRE_E_RANGE;
     }
     (core.committed, core.spent, core.reserved) = (n, 0, false);
-    open.machine.stop_appending();
     DELTAWIRE_OK
 }

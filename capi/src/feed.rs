@@ -1,7 +1,7 @@
 //! Push: reads bytes and calls callbacks. Also the code that a feed and a batch share.
 
 use crate::beside::Beside;
-use crate::block::{append, append_byte, enter, Core, Open, Parts, Phase};
+use crate::block::{append, enter, Core, Open, Parts, Phase};
 use crate::callback_sink::CallbackSink;
 use crate::convert::{bytes, put_out, sized};
 use crate::types::*;
@@ -75,13 +75,7 @@ pub unsafe extern "C" fn deltawire_feed(
     consumed: *mut usize,
 ) -> deltawire_status {
     // SAFETY: the caller promises valid pointers.
-    unsafe {
-        if len == 1 && are_usual(cbs) && append_byte(p, Own::SHARES, data.cast()) {
-            put_out(consumed, 1);
-            return DELTAWIRE_OK;
-        }
-        feed(Ok(Own), p, data, len, cbs, user, consumed)
-    }
+    unsafe { feed(Ok(Own), p, data, len, cbs, user, consumed) }
 }
 
 /// `deltawire_feed` for a parser with `DELTAWIRE_CFG_SHARED`, which reads with the memory of `w`.
@@ -103,12 +97,10 @@ pub unsafe extern "C" fn deltawire_feed_with(
     unsafe { feed(enter_workspace(w), p, data, len, cbs, user, consumed) }
 }
 
-/// Does what [`deltawire_feed`] does, for any bytes. A function of its own, so that a call with one
-/// byte need not save registers.
+/// Does what [`deltawire_feed`] does, with the machine from this source.
 ///
 /// # Safety
 /// As for C.
-#[inline(never)]
 pub(crate) unsafe fn feed<W: MachineSource>(
     source: Result<W, deltawire_status>,
     p: *mut deltawire_parser,
@@ -122,8 +114,6 @@ pub(crate) unsafe fn feed<W: MachineSource>(
     unsafe {
         put_out(consumed, 0);
         let mut source = ok!(source);
-        // Most slices go on with a payload that an earlier slice cut. Appending their bytes needs no callbacks and no
-        // guard.
         let base = if are_usual(cbs) { append(p, W::SHARES, data.cast(), len) } else { 0 };
         put_out(consumed, base);
         if base > 0 && base == len {
@@ -131,11 +121,8 @@ pub(crate) unsafe fn feed<W: MachineSource>(
         }
         let open = ok!(enter(p));
         let mut copy = MaybeUninit::uninit();
-        let (callbacks, data) = match (callbacks(cbs, &mut copy), bytes(data, len)) {
-            (Ok(callbacks), Ok(data)) => (callbacks, data),
-            (Err(status), _) | (_, Err(status)) => return status,
-        };
-        let rest = data.get(base..).unwrap_or_default();
+        let callbacks = ok!(callbacks(cbs, &mut copy));
+        let rest = ok!(bytes(data, len)).get(base..).unwrap_or_default();
         let (spent, status) = read(&mut source, open, rest, base, &mut CallbackSink::new(callbacks, user));
         put_out(consumed, spent);
         status
@@ -257,7 +244,6 @@ pub(crate) fn read<W: MachineSource, T: Target>(
     if is_committed {
         core.spent = core.spent.saturating_add(spent);
     }
-    open.note_next();
     (if is_committed { 0 } else { spent.saturating_add(base) }, status)
 }
 

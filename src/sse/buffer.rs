@@ -104,20 +104,6 @@ impl EventBuffer {
         matches!(self.data, Some(Span { place: Place::Storage, .. }))
     }
 
-    /// Returns where data in the storage ends.
-    pub(crate) fn stored_end(&self) -> Option<usize> {
-        let (start, len) = self.data.filter(|_| self.is_stored())?.range();
-        Some(start.saturating_add(len))
-    }
-
-    /// Counts `by` more bytes that the caller wrote after the data.
-    #[inline(always)]
-    pub(crate) fn lengthen(&mut self, by: usize) {
-        if let Some(data) = &mut self.data {
-            data.len = data.len.wrapping_add(by as u32);
-        }
-    }
-
     /// Returns the data, if it lies in the storage and the block has nothing else.
     #[inline]
     pub(crate) fn lone_data(&self) -> Option<Span> {

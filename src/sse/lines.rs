@@ -348,32 +348,6 @@ impl Lines {
         (self.fresh, self.ended) = (false, self.ended.before(after_lf));
     }
 
-    /// Takes the next byte of a `data` line if the line so far is at most its name, colon and space, and the byte
-    /// continues these. Returns `false`, with no effect, if it does not, or if there is not exactly one byte.
-    #[inline]
-    pub(crate) fn go_on_in_head(&mut self, bytes: &[u8]) -> bool {
-        let [byte] = bytes else { return false };
-        match (self.at, self.head.as_slice(), byte) {
-            (Position::Name, b"d", b'a') | (Position::Name, b"da", b't') | (Position::Name, b"dat", b'a') => {
-                self.head.extend(bytes)
-            }
-            (Position::Name, b"data", b':') => {
-                self.head = Held::EMPTY;
-                self.begin(LineKind::Data, Position::Colon);
-            }
-            (Position::Colon, _, b' ') => self.at = Position::Value,
-            _ => return false,
-        }
-        visit!(1);
-        true
-    }
-
-    /// Whether the machine is at the start of the value of a `data` line, after the space.
-    #[inline]
-    pub(crate) fn is_before_data(&self) -> bool {
-        self.at == Position::Value && self.field == LineKind::Data && self.fresh
-    }
-
     /// Whether the machine is in the value of a `data` line, after a first piece.
     #[inline]
     pub(crate) fn is_in_data(&self) -> bool {

@@ -10,44 +10,15 @@ use crate::sse::Ended;
 use crate::Storage;
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Takes a byte of `data: `, the first bytes of a payload, or the blank line that ends an event. The step before
-    /// left nothing to report.
-    #[inline]
-    pub(super) fn continue_line<S: Storage + ?Sized>(&mut self, storage: &mut S, window: &[u8]) -> Option<Step> {
-        if self.lines.go_on_in_head(window) {
-            return Some(self.consume_all(window));
-        }
-        if !self.block.open {
-            let begins = self.lines.is_before_data() && self.is_usual_place();
-            // Spans are 32 bits wide.
-            let fits = begins && !window.is_empty() && window.len() <= i32::MAX as usize;
-            if !fits || find::line_end(window).is_some() {
-                return None;
-            }
-            return self.begin_cut(storage, window, None).then(|| self.consume_all(window));
-        }
-        let is_over = self.line == Line::Payload && self.lines.is_at_start() && !self.lines.is_after_cr();
-        if is_over && self.is_only_data() && window.first() == Some(&b'\n') && self.buffer.is_stored() {
-            return Some(self.end_payload(storage, window, 1, Ended::Alone));
-        }
-        None
-    }
-
     /// Whether the payload so far is within the limit and not raw JSON, and no field of the next event follows it.
     fn is_only_data(&self) -> bool {
         !self.block.skipping && !self.block.raw && !self.block.skim.is_on() && !self.buffer.has_next()
     }
 
     /// Begins an event whose `data` line the slice cuts. `value` is the beginning of its payload. `after_lf` is whether
-    /// the window begins with the LF of a CRLF, or `None` if the line began in an earlier window. Returns `false`,
-    /// without effect, if the storage has no room.
+    /// the window begins with the LF of a CRLF. Returns `false`, without effect, if the storage has no room.
     #[inline]
-    pub(super) fn begin_cut<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        value: &[u8],
-        after_lf: Option<bool>,
-    ) -> bool {
+    pub(super) fn begin_cut<S: Storage + ?Sized>(&mut self, storage: &mut S, value: &[u8], after_lf: bool) -> bool {
         let frees_event = self.after == After::Release;
         if frees_event {
             storage.shrink(self.buffer.lasting());
@@ -56,14 +27,12 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         if frees_event {
             (self.after, self.block) = (After::Nothing, EventBlock::NEW);
         }
-        if let Some(after_lf) = after_lf {
-            self.line_start = self.offset.saturating_add(u64::from(after_lf));
-        }
+        self.line_start = self.offset.saturating_add(u64::from(after_lf));
         // The templates were compared with the first part of the event only, so the whole event is compared again.
         (self.between_events, self.unknown_at) = (false, u64::MAX);
         self.line = Line::Payload;
         self.open();
-        self.lines.start_data(after_lf == Some(true));
+        self.lines.start_data(after_lf);
         // Spans are 32 bits wide.
         self.appendable = left.min(i32::MAX as usize) as u32;
         true
@@ -119,70 +88,23 @@ impl<const SLOTS: usize> Machine<SLOTS> {
 }
 
 impl StreamState {
-    /// Notes a byte that the caller appends to the payload of a cut event, at the place that
-    /// [`appends_at`](Self::appends_at) returns. Returns `false`, without effect, if the byte ends a line, or if no
-    /// byte may be appended.
-    #[doc(hidden)]
-    #[inline(always)]
-    pub fn notes_byte(&mut self, byte: u8) -> bool {
-        let is_more = self.appendable > 0 && !matches!(byte, b'\r' | b'\n');
-        if is_more {
-            self.buffer.lengthen(1);
-            self.offset = self.offset.wrapping_add(1);
-            self.appendable = self.appendable.wrapping_sub(1);
-        }
-        is_more
-    }
-
-    /// Whether bytes may be appended to a cut payload.
-    #[doc(hidden)]
-    #[inline]
-    pub fn may_append(&self) -> bool {
-        self.appendable > 0
-    }
-
-    /// Notes the bytes of `window` up to a line end like [`notes_byte`](Self::notes_byte). Returns how many bytes it
-    /// noted: 0 if they have no room.
-    #[doc(hidden)]
-    #[inline]
-    pub fn notes_line(&mut self, window: &[u8]) -> usize {
-        let end = find::line_end(window).unwrap_or(window.len());
-        if end > self.appendable as usize {
-            return 0;
-        }
-        self.buffer.lengthen(end);
-        self.offset = self.offset.wrapping_add(end as u64);
-        self.appendable = self.appendable.wrapping_sub(end as u32);
-        end
-    }
-
-    /// The offset in a storage of `len` bytes at which the next byte of a cut payload is appended. `None` if no byte
-    /// may be appended, or if the storage has less room than the last step noted.
-    #[doc(hidden)]
-    pub fn appends_at(&self, len: usize) -> Option<usize> {
-        let end = self.buffer.stored_end().filter(|_| self.appendable > 0)?;
-        (end.checked_add(self.appendable as usize)? <= len).then_some(end)
-    }
-
-    /// Makes the next step take the general way instead of appending to a payload.
-    #[doc(hidden)]
-    pub fn stop_appending(&mut self) {
-        self.appendable = 0;
-    }
-
     /// Moves the bytes of `input` up to a line end to the payload of a cut event. Takes no byte if `input` begins with
     /// a line end, if the next step has more to do than to append, or if the storage has no room. Returns `true` if it
     /// took all of `input`, and `input` was not empty. While bytes may be appended, no event is waiting to be reported.
+    #[doc(hidden)]
     #[inline(always)]
-    pub(super) fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
-        if let [byte] = **input {
-            // The common case if the caller reads byte by byte.
-            if self.appendable > 0 && !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte]) {
-                *input = &[];
-                return true;
-            }
+    pub fn append<S: Storage + ?Sized>(&mut self, storage: &mut S, input: &mut &[u8]) -> bool {
+        if self.appendable == 0 {
+            return false;
         }
-        self.appendable > 0 && self.append_line(storage, input)
+        match **input {
+            // The common case if the caller reads byte by byte.
+            [byte] if !matches!(byte, b'\r' | b'\n') && self.append_all(storage, &[byte]) => {
+                *input = &[];
+                true
+            }
+            _ => self.append_line(storage, input),
+        }
     }
 
     /// [`append`](Self::append) while bytes may be appended.

@@ -67,6 +67,8 @@ pub(super) struct Recognized<'w> {
     pub(super) rest: &'w [u8],
     /// Stream offsets of the event, as in the index. This copy saves a load of bytes that were stored just before.
     pub(super) frame: (u64, u64),
+    /// The template that recognized it, or [`NONE`](super::memo::NONE).
+    pub(super) template: u8,
     /// The same template recognized the event before it in the run.
     pub(super) repeats: bool,
     /// The event is of another protocol than chat completions. The machine has its name, if it has one.

@@ -34,11 +34,6 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             self.continue_payload(storage, window)
         } else if self.between_events || self.lines.is_at_start() && self.is_between_events() {
             self.begin_event(storage, window)
-        } else if self.facts.evidence == Evidence::Fields
-            && self.after == After::Nothing
-            && self.next_empty_block_end <= self.empty_block_end
-        {
-            self.continue_line(storage, window)
         } else {
             None
         }
@@ -83,7 +78,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
         }
         if tail == 0 {
-            return self.begin_cut(storage, value, Some(skipped > 0)).then(|| self.consume_all(window));
+            return self.begin_cut(storage, value, skipped > 0).then(|| self.consume_all(window));
         }
         // `dispatch` stores the payload if bytes follow its JSON. If the storage can move and is too small for that,
         // the step must be undone, which only the general way can do.
@@ -148,7 +143,8 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = frame;
         self.note_choices(&seen);
         self.name = Span::EMPTY;
-        self.pass_event(storage, frame.1, ended, quirks);
+        self.pass_event(frame.1, ended, quirks);
+        storage.shrink(self.buffer.lasting());
         // All conditions of `is_between_events` hold here.
         self.between_events = true;
         let payload = Span { place: Place::Input, start: start as u32, len: end as u32 };

@@ -1,4 +1,4 @@
-//! Runs: consecutive events that templates recognize.
+//! Events that templates recognize where they lie, in the window.
 
 use super::config::Payload;
 use super::found::{Place, Recognized, Span};
@@ -9,36 +9,6 @@ use crate::dialect::Protocol;
 use crate::sse::Ended;
 use crate::{QuirkSet, Storage};
 
-/// A run in progress. Its events change little in the machine but offsets, so [`settle_run`](Machine::settle_run)
-/// updates the machine once, after the last event of the run.
-pub(super) struct Run {
-    /// The longest payload that is allowed.
-    room: usize,
-    max_depth: u32,
-    /// Stream offset after the last event.
-    offset: u64,
-    /// How the last line of that event ended.
-    ended: Ended,
-    /// The template that recognized that event, or [`NONE`].
-    template: u8,
-    /// The quirks of that event. An event with quirks ends the run.
-    quirks: QuirkSet,
-}
-
-impl Run {
-    /// Whether the run has events that are not yet settled in the machine.
-    #[inline(always)]
-    pub(super) fn is_ahead_of<const SLOTS: usize>(&self, machine: &Machine<SLOTS>) -> bool {
-        self.offset > machine.offset
-    }
-
-    /// Whether the last event ended in a CR that a LF probably follows.
-    #[inline(always)]
-    pub(super) fn expects_lf(&self) -> bool {
-        self.ended == Ended::CrBehindCrLf
-    }
-}
-
 /// Returns the bytes without a LF at their front.
 #[cold]
 fn strip_lf(bytes: &[u8]) -> &[u8] {
@@ -46,23 +16,36 @@ fn strip_lf(bytes: &[u8]) -> &[u8] {
 }
 
 impl<const SLOTS: usize> Machine<SLOTS> {
-    /// Recognizes the event at the front of the window, if the window has the whole event and a template matches. The
-    /// result is the chunk that [`read_lines`](Machine::read_lines) would find.
+    /// Recognizes the event at the front of the window, if the window has the whole event and a template matches, and
+    /// moves the machine past it. The result is the chunk that [`read_lines`](Machine::read_lines) would find.
     #[inline(always)]
     pub(super) fn recognize<'w, S: Storage + ?Sized>(
         &mut self,
         storage: &mut S,
         window: &'w [u8],
     ) -> Option<Recognized<'w>> {
-        let mut run = self.try_begin_run(storage, window)?;
-        let recognized = self.recognize_next::<true>(&mut run, window)?;
-        self.settle_run::<_, true>(&run, storage);
+        let recognized = self.recognize_next::<true>(window, self.longest_payload(storage), NONE)?;
+        storage.shrink(self.buffer.lasting());
         Some(recognized)
     }
 
-    /// Begins a run, if an event may begin here and a template may recognize it.
+    /// Returns the length of the longest payload that is allowed now.
     #[inline(always)]
-    pub(super) fn try_begin_run<S: Storage + ?Sized>(&mut self, storage: &S, window: &[u8]) -> Option<Run> {
+    pub(super) fn longest_payload<S: Storage + ?Sized>(&self, storage: &S) -> usize {
+        // Spans are 32 bits wide.
+        self.buffer.room(storage).min(i32::MAX as usize)
+    }
+
+    /// [`recognize`](Machine::recognize) in a run, a loop over consecutive events: the payload may have `room` bytes, and
+    /// the template `before` recognized the event before, or [`NONE`]. `NATIVE` means that the event may be of another
+    /// protocol than chat completions.
+    #[inline(always)]
+    pub(super) fn recognize_next<'w, const NATIVE: bool>(
+        &mut self,
+        window: &'w [u8],
+        room: usize,
+        before: u8,
+    ) -> Option<Recognized<'w>> {
         if !self.memo.may_recognize(window.len()) {
             return None;
         }
@@ -72,76 +55,48 @@ impl<const SLOTS: usize> Machine<SLOTS> {
             }
             self.between_events = true;
         }
-        Some(self.begin_run(storage))
-    }
-
-    /// Begins a run. The machine is between events.
-    #[inline(always)]
-    pub(super) fn begin_run<S: Storage + ?Sized>(&self, storage: &S) -> Run {
-        Run {
-            // Spans are 32 bits wide.
-            room: self.buffer.room(storage).min(i32::MAX as usize),
-            max_depth: self.config.limits.max_depth,
-            offset: self.offset,
-            ended: self.lines.ended(),
-            template: NONE,
-            quirks: QuirkSet::EMPTY,
-        }
-    }
-
-    /// Recognizes the next event of a run, at the front of the window, and updates the index. `NATIVE` means that the
-    /// event may be of another protocol than chat completions; then this also updates the name and the token counts.
-    /// [`settle_run`](Machine::settle_run) updates everything else.
-    #[inline(always)]
-    pub(super) fn recognize_next<'w, const NATIVE: bool>(
-        &mut self,
-        run: &mut Run,
-        window: &'w [u8],
-    ) -> Option<Recognized<'w>> {
-        if !self.memo.may_recognize(window.len()) {
-            return None;
-        }
-        let bytes = if run.ended.is_cr() { strip_lf(window) } else { window };
+        let bytes = if self.lines.is_after_cr() { strip_lf(window) } else { window };
         // Offsets of bytes that were read do not overflow.
-        let offset_of = |rest: &[u8]| run.offset.wrapping_add(window.len().wrapping_sub(rest.len()) as u64);
-        let Some(hit) = self.memo.recognize_event(&mut self.index, bytes, run.max_depth) else {
-            self.unknown_at = offset_of(bytes);
+        let begin = self.offset.wrapping_add(window.len().wrapping_sub(bytes.len()) as u64);
+        let Some(hit) = self.memo.recognize_event(&mut self.index, bytes, self.state.config.limits.max_depth) else {
+            self.unknown_at = begin;
             return None;
         };
         let quirks = self.index.quirks;
-        if hit.len > run.room || self.has_error(quirks) {
-            self.memo.refuse(run.template);
+        if hit.len > room || self.has_error(quirks) {
+            self.memo.refuse(before);
             return None;
         }
         let (payload, rest) = (bytes.get(hit.start..hit.start.wrapping_add(hit.len))?, bytes.get(hit.end..)?);
         let at = window.len().wrapping_sub(bytes.len()).wrapping_add(hit.start) as u32;
         let is_native = NATIVE && hit.is_native;
         if is_native {
-            self.take_native(payload, at, run)?;
-        } else if NATIVE {
+            if !self.take_native(payload, at, room) {
+                self.memo.refuse(before);
+                return None;
+            }
+        } else {
             self.name = Span::EMPTY;
         }
-        let frame = (offset_of(bytes), offset_of(rest));
+        let frame = (begin, begin.wrapping_add(hit.end as u64));
         self.index.frame = frame;
+        self.pass_event(frame.1, hit.ended, quirks);
         let template = self.memo.current();
-        let repeats = template == run.template;
-        (run.offset, run.ended, run.template, run.quirks) = (frame.1, hit.ended, template, quirks);
-        Some(Recognized { payload, at, rest, frame, repeats, is_native })
+        Some(Recognized { payload, at, rest, frame, template, repeats: template == before, is_native })
     }
 
     /// Notes the token counts and the name of an event of another protocol than chat completions, whose payload begins
-    /// at `at`. Returns `None`, and notes nothing, if the event is too long or this stream would read it differently.
+    /// at `at`. Returns `false`, and notes nothing, if the event is too long or this stream would read it differently.
     #[inline(never)]
-    fn take_native(&mut self, payload: &[u8], at: u32, run: &Run) -> Option<()> {
+    fn take_native(&mut self, payload: &[u8], at: u32, room: usize) -> bool {
         let (len, before) = self.memo.name();
-        if payload.len().wrapping_add(len) > run.room || !self.report_text(payload) {
-            self.memo.refuse(run.template);
-            return None;
+        if payload.len().wrapping_add(len) > room || !self.report_text(payload) {
+            return false;
         }
         self.restore_counts(payload);
         let name = Span { place: Place::Input, start: at.wrapping_sub(before as u32), len: len as u32 };
         self.name = if len > 0 { name } else { Span::EMPTY };
-        Some(())
+        true
     }
 
     /// Adds the facts that a full reading of the recognized events would have noted: which choices came, and which
@@ -182,30 +137,13 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         }
     }
 
-    /// Updates the machine after the last event of a run, as if it had read each of them.
-    #[inline(always)]
-    pub(super) fn settle_run<S: Storage + ?Sized, const NATIVE: bool>(&mut self, run: &Run, storage: &mut S) {
-        if !NATIVE {
-            self.name = Span::EMPTY;
-        }
-        // Only the last event of a run can have quirks.
-        self.pass_event(storage, run.offset, run.ended, run.quirks);
-    }
-
     /// Moves the machine past an event that is whole in the window: to this stream offset, after a line that `ended`
     /// this way.
     #[inline(always)]
-    pub(super) fn pass_event<S: Storage + ?Sized>(
-        &mut self,
-        storage: &mut S,
-        offset: u64,
-        ended: Ended,
-        quirks: QuirkSet,
-    ) {
+    pub(super) fn pass_event(&mut self, offset: u64, ended: Ended, quirks: QuirkSet) {
         self.offset = offset;
         self.lines.start_line(ended);
         self.note_event(quirks);
-        storage.shrink(self.buffer.lasting());
     }
 
     /// Notes that an event with these quirks ended. The next step releases its bytes.

@@ -11,6 +11,7 @@ use crate::chat::{Chunk, Index};
 use crate::delta::{Delta, Kind, FLAG_NATIVE};
 use crate::stream::context::{Context, Details, InputBytes, NOT_IN_INPUT};
 use crate::stream::found::{Found, Place, Recognized, Span};
+use crate::stream::memo::NONE;
 use crate::stream::progress::{Break, Progress, Usual};
 use crate::stream::sink::{Sink, Track};
 use crate::stream::Machine;
@@ -59,12 +60,11 @@ impl Emitter {
             at: span.start,
             rest: input.get(consumed..).unwrap_or_default(),
             frame: machine.index().frame,
+            template: NONE,
             repeats: false,
             is_native: false,
         });
-        let run =
-            if first.is_some() { Some(machine.begin_run(storage)) } else { machine.try_begin_run(storage, input) };
-        let Some(mut run) = run else { return (input, None) };
+        let (room, mut before) = (machine.longest_payload(storage), NONE);
         let keeps_frames = !sink.is_of_one_call();
         let needs_stages = sink.wants(Kind::Payload) || keeps_frames && self.progress.frames.has_earlier_frame(machine);
         // One flag for the conditions that hardly any run has, so that each event tests only this one.
@@ -81,9 +81,12 @@ impl Emitter {
             );
             let recognized = match &first {
                 Some(_) => core::mem::take(&mut first),
-                None => machine.recognize_next::<NATIVE>(&mut run, window),
+                None => machine.recognize_next::<NATIVE>(window, room, before),
             };
-            let Some(Recognized { payload, at, rest, frame, repeats, is_native }) = recognized else { break None };
+            let Some(Recognized { payload, at, rest, frame, template, repeats, is_native }) = recognized else {
+                break None;
+            };
+            before = template;
             let is_native = NATIVE && is_native;
             let place = || first_place.filter(|_| window.len() == input.len()).unwrap_or(Place::Input);
             // Closures, because they are rarely needed.
@@ -145,8 +148,9 @@ impl Emitter {
             (window, place_base) = (rest, u64::from(base));
             if keeps_frames {
                 // A run has whole events only, so the frame ends with the event.
-                state.frames.pass(frame.1, run.expects_lf());
-                if run.expects_lf() {
+                let expects_lf = machine.lines.expects_lf();
+                state.frames.pass(frame.1, expects_lf);
+                if expects_lf {
                     break None;
                 }
             }
@@ -164,9 +168,10 @@ impl Emitter {
             self.usage = machine.native_counts();
         }
         let left = window.len();
-        if run.is_ahead_of(machine) {
+        // Otherwise the event, which a step read, may lie in the storage.
+        if before != NONE {
             machine.note_template_facts();
-            machine.settle_run::<_, NATIVE>(&run, storage);
+            storage.shrink(machine.buffer.lasting());
         }
         (input.get(input.len().wrapping_sub(left)..).unwrap_or_default(), last)
     }
