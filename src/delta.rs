@@ -106,7 +106,7 @@ kinds! {
     Status = 36: "Reserved: the response's status changed.",
     ToolResult = 37: "Reserved: the result of a tool that the server ran.",
     Native = 38 NATIVE [off message]: "A part of the response without its own kind, such as a server tool's result: raw JSON, on request.",
-    ToolCallEnd = 39 TOOL_CALL_END: "A tool call is over.",
+    ToolCallEnd = 39 TOOL_CALL_END [message]: "A tool call is over.",
     Frame = 48 FRAME [off]: "A frame ends: the bytes of one event in the stream.",
 }
 

@@ -94,7 +94,7 @@ fn reasoning_keeps_the_name_it_came_by() {
             assert_eq!(logged.add(&mut tracker, chunk), None);
             assembled.add(chunk);
         });
-        logged.compare(&assembled.finish().message().unwrap(), "a name");
+        logged.compare(&assembled.finish(false).message().unwrap(), "a name");
         let plain: Value = serde_json::from_str(&logged.json(Detail::Standard)).unwrap();
         assert_eq!(plain["choices"][0]["message"]["reasoning_content"], "ab");
         let json: Value = serde_json::from_str(&logged.json(Detail::Extended)).unwrap();
@@ -248,7 +248,7 @@ fn audio_stays_in_pieces() {
         assert_eq!(logged.add(&mut tracker, chunk), None);
         assembled.add(chunk);
     });
-    let message = assembled.finish().message().unwrap();
+    let message = assembled.finish(false).message().unwrap();
     logged.compare(&message, "audio");
     let audio = |json: &str| serde_json::from_str::<Value>(json).unwrap()["choices"][0]["message"]["audio"].clone();
     let pieces = serde_json::json!({"id": "i", "data": ["QQ==", "Q/B=", "\""], "transcript": "a b", "expires_at": 7});
@@ -389,7 +389,7 @@ fn what_is_asked_for_changes_no_choice() {
         }
         got.push(seen(updates.error().unwrap().choice().unwrap(), &"limit"));
     });
-    for (choice, update) in tracker.finish() {
+    for (choice, update) in tracker.finish(false) {
         match update {
             Update::Content(text) | Update::Reasoning(text) => got.push(seen(choice, &text)),
             other => panic!("{other:?}"),

@@ -231,7 +231,7 @@ fn a_buffer_that_is_too_small_changes_nothing() {
             step(&mut |log, buffer| log.put(buffer, choice, &update));
         }
     });
-    for (choice, update) in tracker.finish() {
+    for (choice, update) in tracker.finish(false) {
         step(&mut |log, buffer| log.put(buffer, choice, &update));
     }
     assert!(tried > 200, "{tried}");

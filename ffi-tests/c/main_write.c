@@ -210,7 +210,7 @@ static int convert(uint32_t to, size_t cap, const char *path)
     replace(&c.id, "response", 8);
     replace(&c.model, "unknown", 7);
     config.max_event_len = 1u << 24;
-    config.events = DELTAWIRE_MESSAGE_EVENTS | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_CALL_END);
+    config.events = DELTAWIRE_MESSAGE_EVENTS;
     size = deltawire_block_size(NULL, input.len + 64);
     if (deltawire_init(need_memory(size), size, &config, &parser) != DELTAWIRE_OK) die("init");
     scratch = need_memory(scratch_len = 2 * input.len + 4096);

@@ -124,7 +124,7 @@ int convert(deltawire::protocol to, const char *path, bool translates) {
         return 0;
     }
     deltawire::config how;
-    how.events = (DELTAWIRE_MESSAGE_EVENTS | DELTAWIRE_MASK(DELTAWIRE_EV_TOOL_CALL_END)) & ~DELTAWIRE_MASK(DELTAWIRE_EV_LIMIT);
+    how.events = DELTAWIRE_MESSAGE_EVENTS & ~DELTAWIRE_MASK(DELTAWIRE_EV_LIMIT);
     how.max_event_len = 1U << 24;
     deltawire::parser parser(how);
     converting c;

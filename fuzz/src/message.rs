@@ -46,7 +46,7 @@ fn against_values(config: Config, bytes: &[u8], context: &impl Fn() -> String) {
             naive = None;
         }
     });
-    let assembler = assembled.finish();
+    let assembler = assembled.finish(false);
     let naive = naive.filter(|naive| !naive.has_messages());
     if let Some(naive) = naive.filter(|_| (parser.quirks() | assembler.quirks()).iter().all(is_harmless)) {
         let (expected, got) = (naive.close().0.into_message(), Answer::of_message(&message_of(&assembler)));
@@ -107,8 +107,8 @@ fn against_log<const CHOICES: usize, const CALLS: usize>(
             log.compare(&message_of(&assembled.assembler), &what);
         }
     });
-    let assembler = assembled.finish();
-    fits &= log.finish(&mut tracker).is_none();
+    let assembler = assembled.finish(false);
+    fits &= log.finish(&mut tracker, false).is_none();
     assert!(fits || CHOICES < 128, "{}", context());
     if fits {
         log.compare(&message_of(&assembler), &what);

@@ -156,7 +156,7 @@ impl Made {
             }
         }
         while let Some(event) = parser.finish().transpose() {
-            assert!(event.is_ok_and(|event| matches!(*event, Event::Unpaired)), "{}", context());
+            assert!(event.is_ok_and(|event| matches!(*event, Event::Rest)), "{}", context());
         }
         let fields = self.values.iter().filter(|value| value.field).count();
         assert_eq!(events, fields, "by the standard: {}", context());

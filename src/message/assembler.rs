@@ -159,7 +159,7 @@ impl Assembler {
         self
     }
 
-    /// Adds an event to the message, with its deltas. Only a chunk, and [`Event::Unpaired`], add anything.
+    /// Adds an event to the message, with its deltas. Only a chunk, and [`Event::Rest`], add anything.
     ///
     /// # Errors
     ///

@@ -132,17 +132,16 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     }
 
     /// Whether this is the key of arguments that came without a text, which [`put_arguments`](Self::put_arguments)
-    /// writes: of another protocol, or sent as an empty string by a choice that finished.
+    /// writes: of another protocol, or sent as an empty string and over.
     pub(super) fn lacks_text(&self, buffer: &[u8], key: RecordKey) -> bool {
         if key.kind() != kind::CALL_ARGUMENTS {
             return false;
         }
         let custom = RecordKey::new(kind::CALL_CUSTOM, key.choice(), key.call());
         let has = |key| self.pieces(buffer, key).next().is_some();
-        let table = &self.state.table;
-        let is_over = || table.choice(key.choice()).is_some_and(|row| row.finish_reason.len > 0);
-        let sent_empty = || table.call(key.choice(), key.call()).is_some_and(|call| call.sent_empty);
-        (self.is_native() || is_over() && sent_empty()) && !has(key) && !has(custom)
+        let call = || self.state.table.call(key.choice(), key.call());
+        let is_empty = || call().is_some_and(|call| call.sent_empty && call.ended);
+        (self.is_native() || is_empty()) && !has(key) && !has(custom)
     }
 
     /// Puts arguments that came without a text, as an object. Its members came by path; it is empty if none came.

@@ -106,11 +106,14 @@ pub struct LoggedCall {
     pub(super) name: Live,
     /// Whether its arguments were sent as an empty string.
     pub(super) sent_empty: bool,
+    /// Whether it is over.
+    pub(super) ended: bool,
 }
 
 impl LoggedCall {
     /// A row that is not in use.
-    pub const EMPTY: LoggedCall = LoggedCall { choice: 0, number: 0, index: 0, name: Live::NONE, sent_empty: false };
+    pub const EMPTY: LoggedCall =
+        LoggedCall { choice: 0, number: 0, index: 0, name: Live::NONE, sent_empty: false, ended: false };
 
     fn is(&self, choice: u16, number: u32) -> bool {
         visit!(1);

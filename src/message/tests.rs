@@ -528,7 +528,7 @@ fn updates_without_their_chunk_are_an_error() {
 }
 
 #[test]
-fn arguments_that_were_sent_empty_are_an_empty_object_once_the_choice_finished() {
+fn arguments_that_were_sent_empty_are_an_empty_object_once_the_call_ended() {
     let head = |arguments: &str| {
         format!(
             r#"{{"choices":[{{"index":0,"delta":{{"tool_calls":[{{"index":0,"id":"k","function":{{"name":"f"{arguments}}}}}]}}}}]}}"#
@@ -547,6 +547,8 @@ fn arguments_that_were_sent_empty_are_an_empty_object_once_the_choice_finished()
         (&[&*absent, later, &*more, finish], Some("{}")),
         (&[&*absent, &*more, later, finish], Some("{}")),
         (&[body], Some("{}")),
+        (&[&*body.replace(r#","finish_reason":"tool_calls""#, ""), "[DONE]"], Some("{}")),
+        (&[&*empty, "[DONE]"], Some("{}")),
         // Cut, absent, and not JSON but free text.
         (&[&*empty], None),
         (&[&*absent, later], None),

@@ -416,6 +416,9 @@ impl<T: Rows + ?Sized> LogWriter<'_, T> {
                     self.text(RecordKey::new(kind::CALL_ARGUMENTS, place, *call), *text);
                 }
             }
+            Update::CallEnd { call, .. } => {
+                self.state.table.call_mut(place, *call).into_iter().for_each(|call| call.ended = true);
+            }
             Update::Audio(audio) => self.audio(place, row, *audio),
             _ => {
                 if let Some(AppendedText { kind, text, .. }) = AppendedText::of(update) {

@@ -90,8 +90,12 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 
     /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD, which is the quirk
-    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate).
-    pub fn finish(&mut self) -> Updates<'_, 'static, Self> {
+    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate), and each open call ends if the response `is_over`, by `[DONE]` or as
+    /// a whole body, and did not fail.
+    pub fn finish(&mut self, is_over: bool) -> Updates<'_, 'static, Self> {
+        if is_over {
+            self.note_over();
+        }
         Updates { tracker: self, found: Findings::NOTHING, walk: Walk::END_OF_STREAM, off_page: None }
     }
 }

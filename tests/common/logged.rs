@@ -3,7 +3,7 @@
 use super::completion_json;
 use deltawire::chat::{Chunk, Index, Owner};
 use deltawire::message::{Assembler, Completion, Detail, Failure, Field, LogError, LogSink, Member, MessageLog};
-use deltawire::stream::{Emitter, Machine, Outcome};
+use deltawire::stream::{Emitter, Machine, Outcome, Protocol};
 use deltawire::track::Tracker;
 use deltawire::{Config, Event, Growing, Handler, Parser};
 use serde_json::Value;
@@ -72,8 +72,8 @@ impl Assembled {
     }
 
     /// Ends the stream.
-    pub fn finish(mut self) -> Assembler {
-        for (choice, update) in self.tracker.finish() {
+    pub fn finish(mut self, is_over: bool) -> Assembler {
+        for (choice, update) in self.tracker.finish(is_over) {
             assert!(self.assembler.update(choice, update).is_continue());
         }
         self.assembler
@@ -110,9 +110,10 @@ impl<const CHOICES: usize, const CALLS: usize> Logged<CHOICES, CALLS> {
     pub fn finish<const TRACKED: usize, const TRACKED_CALLS: usize>(
         &mut self,
         tracker: &mut Tracker<TRACKED, TRACKED_CALLS>,
+        is_over: bool,
     ) -> Option<LogError> {
         let mut first = None;
-        for (choice, update) in tracker.finish() {
+        for (choice, update) in tracker.finish(is_over) {
             first = first.or(self.with(|log, buffer| log.put(buffer, choice, &update)));
         }
         first
@@ -384,8 +385,11 @@ impl Counts {
                 Err(_) => {}
             }
         }
-        let assembler = assembled.finish();
-        assert_eq!((ample.finish(&mut wide), tiny.finish(&mut wide_too)), (None, None), "{what}");
+        let end = parser.end();
+        let is_chat = end.protocol.is_none_or(|protocol| protocol == Protocol::Chat);
+        let is_over = (end.done || end.body) && is_chat && !end.api_error;
+        let assembler = assembled.finish(is_over);
+        assert_eq!((ample.finish(&mut wide, is_over), tiny.finish(&mut wide_too, is_over)), (None, None), "{what}");
         let message = assembler.message().unwrap();
         for log in [&ample, &tiny, &emitted(bytes, config)] {
             self.texts += log.compare(&message, what);
@@ -405,7 +409,7 @@ impl Counts {
             assert_eq!(ample.buffer[..ample.log.len()], tiny.buffer[..tiny.log.len()], "{what}");
         }
         if fits {
-            assert_eq!(small.finish(&mut narrow), None, "{what}");
+            assert_eq!(small.finish(&mut narrow, is_over), None, "{what}");
             self.texts += small.compare(&message, what);
             self.small += 1;
         }
