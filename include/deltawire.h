@@ -1800,7 +1800,8 @@ typedef struct deltawire_message deltawire_message;
 
 // The kinds that a message is made of, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`,
 // or-ed. They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and
-// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
+// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA`, `_NATIVE` and
+// `_TOOL_CALL_END`.
 #define DELTAWIRE_MESSAGE_EVENTS 879469789120
 
 // How many bytes of an assembler's block its state and tables of the default size take, with room

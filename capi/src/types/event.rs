@@ -133,7 +133,8 @@ pub const DELTAWIRE_EV_FRAME: u32 = 48;
 pub const DELTAWIRE_EV_COUNT: u32 = 49;
 /// The kinds that a message is made of, for `deltawire_config.events`: `DELTAWIRE_MASK(kind)`,
 /// or-ed. They are all kinds from `DELTAWIRE_EV_CHUNK` to `DELTAWIRE_EV_ERROR`, and
-/// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA` and `_NATIVE`.
+/// `DELTAWIRE_EV_LIMIT`, `_META`, `_ANNOTATION`, `_SIGNATURE`, `_MEDIA`, `_NATIVE` and
+/// `_TOOL_CALL_END`.
 pub const DELTAWIRE_MESSAGE_EVENTS: u64 = 0xcc_c47b_ffc0;
 
 /// `code` of a `DELTAWIRE_EV_META`: `object`.
