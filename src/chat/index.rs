@@ -8,6 +8,7 @@ use super::page::{Behind, DeltaList, How, PageItem};
 use crate::delta::{Kind, Part};
 use crate::dialect::{OnlyText, Plan, ReadEvent as Event};
 use crate::json::{Text, TextFlags, Value};
+use crate::scan::parts::HOLES;
 use crate::shown::shown;
 use crate::QuirkSet;
 
@@ -267,8 +268,8 @@ pub(crate) enum Hint {
     Body,
 }
 
-/// The most segments that an index can have.
-pub(crate) const SEGMENTS: usize = 8;
+/// The most segments that an index can have: the parts of a template between holes.
+pub(crate) const SEGMENTS: usize = HOLES + 1;
 
 /// The places of a chunk's members in its payload. [`Chunk::read`](super::Chunk::read) fills it.
 ///

@@ -4,16 +4,14 @@
 //! pass does not look into texts, and only balances the brackets of containers that it does not enter. No hole covers a
 //! value that decides anything: an index, a name, a role, a type, a finish reason.
 
-use super::index::{choice, delta, member, top, ChunkFacts, Index, Spans, ValueSpan, SEGMENTS};
+use super::index::{choice, delta, member, top, ChunkFacts, Index, Spans, ValueSpan};
 use super::list::put_choice;
 use super::page::{Behind, ChoiceItems, How, PageItem};
 use crate::delta::{Kind, Part};
 use crate::dialect::{index_number, place_of, Protocol};
 use crate::json::{members_of, Text, Value, ValueKind};
+use crate::scan::parts::HOLES;
 use crate::QuirkSet;
-
-/// The most holes that a shape can have. One segment lies before each hole, and one after the last.
-pub(crate) const HOLES: usize = SEGMENTS - 1;
 
 /// The most members that a shape can have.
 const MEMBERS: usize = 19;

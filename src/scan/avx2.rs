@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::block64::{Block, Kernel, Sum, Task, Utf8};
-use super::sse2;
+use super::fixed;
 use super::vector::Narrow;
 use core::arch::x86_64::{
     __m128i, __m256i, _mm256_alignr_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
@@ -35,10 +35,12 @@ impl Kernel for Avx2 {
     const MASKED_UTF8: bool = true;
     const IS_BRIEF: bool = true;
 
+    const BLOCK: usize = 32;
+
     #[inline(always)]
     fn same(a: &[u8], b: &[u8]) -> bool {
         let Some(last) = a.len().checked_sub(32).filter(|_| a.len() == b.len()) else {
-            return sse2::same(a, b);
+            return fixed::same_aside(a, b);
         };
         let (a, b) = (a.as_ptr(), b.as_ptr());
         // SAFETY: `at` is at most `last`, so both slices have 32 bytes from `at` on. The loads need no alignment. AVX2
@@ -60,6 +62,16 @@ impl Kernel for Avx2 {
         }
         // SAFETY: AVX2 as in `Wide256`.
         unsafe { _mm256_testz_si256(all, all) != 0 }
+    }
+
+    #[inline(always)]
+    fn differ(a: &[u8], b: &[u8]) -> u32 {
+        let (Some(a), Some(b)) = (a.first_chunk::<32>(), b.first_chunk::<32>()) else { return u32::MAX };
+        let (a, b) = (a.as_ptr(), b.as_ptr());
+        // SAFETY: 32 bytes are readable, and the loads need no alignment. AVX2 as in `Wide256`.
+        let same = unsafe { _mm256_cmpeq_epi8(_mm256_loadu_si256(a.cast()), _mm256_loadu_si256(b.cast())) };
+        // SAFETY: AVX2 as in `Wide256`.
+        !unsafe { _mm256_movemask_epi8(same) } as u32
     }
 
     #[inline(always)]

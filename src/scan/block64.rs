@@ -120,7 +120,7 @@ impl<B: Sum> Seen<B> {
 pub(crate) trait Task {
     /// The result.
     type Out;
-    /// Does the work. This function, and all functions that it calls with `K::Wide` and `K::same`, must always be
+    /// Does the work. This function, and all functions that it calls with `K::Wide`, `K::same` and `K::differ`, must always be
     /// inlined.
     fn run<K: Kernel>(self) -> Self::Out;
 }
@@ -158,6 +158,15 @@ pub(crate) trait Kernel: Sized {
         } else {
             fixed::same_by_words(a, b)
         }
+    }
+
+    /// How many bytes [`differ`](Kernel::differ) compares: 0 if nothing calls it.
+    const BLOCK: usize = 0;
+
+    /// Mask of the bytes that differ in two slices of [`BLOCK`](Kernel::BLOCK) bytes.
+    #[inline(always)]
+    fn differ(_a: &[u8], _b: &[u8]) -> u32 {
+        u32::MAX
     }
 
     /// Runs a task with the best kernel that the processor has, out of line.

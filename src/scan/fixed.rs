@@ -25,7 +25,7 @@ pub(super) fn same_aside(a: &[u8], b: &[u8]) -> bool {
 /// Whether both slices, of at most 16 bytes, are equal: compares a word from the front and a word from the end, which
 /// may overlap.
 #[inline(always)]
-pub(super) fn same_of_row(a: &[u8], b: &[u8]) -> bool {
+fn same_of_row(a: &[u8], b: &[u8]) -> bool {
     macro_rules! ends {
         ($word:ty, $len:literal) => {
             if let (Some(x), Some(y), Some(v), Some(w)) =

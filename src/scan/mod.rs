@@ -18,6 +18,7 @@ pub(crate) mod fixed;
 pub(crate) mod level;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(crate) mod neon;
+pub(crate) mod parts;
 #[cfg(any(
     test,
     not(any(

@@ -13,7 +13,7 @@ use core::arch::x86_64::{
 #[inline(always)]
 pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
     let Some(last) = a.len().checked_sub(16).filter(|_| a.len() == b.len()) else {
-        return fixed::same_of_row(a, b);
+        return fixed::same_aside(a, b);
     };
     let (a, b) = (a.as_ptr(), b.as_ptr());
     // SAFETY: `at` is at most `last`, so both slices have 16 bytes from `at` on. Unaligned loads are allowed. SSE2 as
@@ -31,6 +31,15 @@ pub(super) fn same(a: &[u8], b: &[u8]) -> bool {
         all = and(all, row(at));
     }
     all.mask() == 0xffff
+}
+
+/// As [`Kernel::differ`](super::block64::Kernel::differ), of 16 bytes.
+#[inline(always)]
+pub(super) fn differ(a: &[u8], b: &[u8]) -> u32 {
+    let (Some(a), Some(b)) = (a.first_chunk(), b.first_chunk()) else { return u32::MAX };
+    // SAFETY: as in `splat`.
+    let same = unsafe { _mm_cmpeq_epi8(Vector::load(a), Vector::load(b)) };
+    same.mask() as u32 ^ 0xffff
 }
 
 #[inline(always)]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::expect_used)]
 
 use super::block64::{Kernel, Task};
+use super::parts::{Fill, Parts, HOLES};
 use super::portable::Portable;
 use super::target::Target;
 use super::tests::{at_each_level, check_container, check_string, check_utf8, every};
@@ -140,6 +141,112 @@ fn fixed_parts() {
             assert_eq!(Portable::same(shorter, bytes), bytes.is_empty());
         });
     });
+}
+
+/// Compares bytes with parts, by the chosen kernel, where the values have these lengths, and notes where they end.
+struct Compare<'b>(&'b Parts, &'b [u8], (usize, usize, usize), &'b mut [usize]);
+
+impl Task for Compare<'_> {
+    type Out = Option<usize>;
+
+    #[inline(always)]
+    fn run<K: Kernel>(self) -> Option<usize> {
+        self.0.compare::<K>(self.1, self.2, &mut Values(self.3))
+    }
+}
+
+struct Values<'v>(&'v mut [usize]);
+
+impl Fill for Values<'_> {
+    #[inline(always)]
+    fn fill<K: Kernel>(&mut self, hole: usize, _: &[u8]) -> Option<usize> {
+        Some(self.0[hole])
+    }
+    #[inline(always)]
+    fn note(&mut self, hole: usize, end: usize) {
+        self.0[hole] = end;
+    }
+}
+
+#[test]
+fn parts_between_holes() {
+    at_each_level(|| {
+        let lens = [1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 96, 97, 130];
+        for (number, first) in lens.into_iter().enumerate() {
+            for len in lens.into_iter().skip(number % every().min(3)) {
+                for value in [0, 1, 40] {
+                    for (skip, cut) in [(0, 0), (first / 2, len / 2)] {
+                        check_parts(&[first, len, 1, len], value, (skip, cut));
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Checks parts of these lengths, between which are values of the length `value`.
+fn check_parts(lens: &[usize], value: usize, (skip, cut): (usize, usize)) {
+    let (mut parts, mut event, mut fixed) = (Parts::EMPTY, Vec::new(), Vec::new());
+    for (number, len) in lens.iter().enumerate() {
+        let part: Vec<u8> = (0..*len).map(|at| b'a' + ((at + number) % 23) as u8).collect();
+        if number > 0 {
+            parts.end_part().unwrap();
+            event.resize(event.len() + value, b'?');
+            fixed.resize(event.len(), false);
+        }
+        parts.append(&part).unwrap();
+        event.extend(part);
+        fixed.resize(event.len(), true);
+    }
+    let holes = lens.len() - 1;
+    assert_eq!(parts.holes(), holes);
+    let (mut event, fixed) = (event[skip..event.len() - cut].to_vec(), &fixed[skip..]);
+    let compare = |event: &[u8]| {
+        let mut ends = [value; HOLES];
+        let found = Target::best(Compare(&parts, event, (1, skip, cut), &mut ends[..holes]));
+        let mut others = [value; HOLES];
+        let portable = Compare(&parts, event, (1, skip, cut), &mut others[..holes]).run::<Portable>();
+        assert_eq!((found, ends), (portable, others), "{lens:?} {value} {skip} {cut}");
+        found.map(|len| (len, ends))
+    };
+    let mut ends = [value; HOLES];
+    let mut at = 0;
+    for (end, len) in ends.iter_mut().zip(lens).take(holes) {
+        at += len + value;
+        *end = at - skip - 1;
+    }
+    assert_eq!(compare(&event), Some((event.len(), ends)), "{lens:?} {value} {skip} {cut}");
+    // Bytes behind it do not matter, and each byte of it does, unless it is in a hole.
+    assert_eq!(compare(&[&event[..], b"more"].concat()), Some((event.len(), ends)));
+    assert_eq!(compare(&event[..event.len() - 1]), None);
+    for at in 0..event.len() {
+        event[at] ^= 1;
+        assert_eq!(compare(&event).is_none(), fixed[at], "{at} of {lens:?} {value} {skip} {cut}");
+        event[at] ^= 1;
+    }
+}
+
+#[test]
+fn parts_have_bounds() {
+    let mut parts = Parts::EMPTY;
+    for _ in 0..HOLES {
+        parts.append(b"a").unwrap();
+        parts.end_part().unwrap();
+    }
+    assert!(parts.append(b"b").is_some() && parts.end_part().is_none());
+    let room = super::parts::FIXED - parts.bytes().len();
+    assert!(parts.append(&std::vec![b'c'; room + 1]).is_none() && parts.append(&std::vec![b'c'; room]).is_some());
+    assert!(parts.append(b"d").is_none() && parts.append(b"").is_some());
+    // More than a part has cannot be left out of it, and a value cannot be longer than the bytes.
+    let event = parts.bytes().to_vec();
+    for (value, ends, found) in
+        [(0, (0, 0, 0), true), (0, (0, 2, 0), false), (0, (0, 0, room + 2), false), (usize::MAX, (0, 0, 0), false)]
+    {
+        let mut values = [value; HOLES];
+        assert_eq!(Target::best(Compare(&parts, &event, ends, &mut values)).is_some(), found, "{value} {ends:?}");
+    }
+    parts.clear();
+    assert!(parts.bytes().is_empty() && parts.holes() == 0);
 }
 
 #[test]

@@ -17,9 +17,16 @@ impl Kernel for X86 {
     const MASKED_UTF8: bool = true;
     const IS_BRIEF: bool = true;
 
+    const BLOCK: usize = 16;
+
     #[inline(always)]
     fn same(a: &[u8], b: &[u8]) -> bool {
         sse2::same(a, b)
+    }
+
+    #[inline(always)]
+    fn differ(a: &[u8], b: &[u8]) -> u32 {
+        sse2::differ(a, b)
     }
 
     #[inline(always)]

@@ -13,16 +13,13 @@ use crate::chat::shape::{Changing, HoleKind, Holes, Shape};
 use crate::chat::Index;
 use crate::dialect::{Counts, Protocol};
 use crate::hash::fnv;
-use crate::scan::{
-    block64::{Kernel, Task},
-    find,
-    target::Target,
-};
+use crate::scan::parts::FIXED;
+use crate::scan::{block64::Kernel, find, target::Target};
 use crate::sse::Ended;
 use crate::visits::visit;
 use core::num::NonZeroUsize;
 use envelope::{Envelope, Lengths, UNSPACED};
-use template::{fixed_len, Extent, NamedPayload, Template, TemplateFacts, FIXED};
+use template::{fixed_len, Compare, Template, TemplateFacts};
 
 mod envelope;
 mod template;
@@ -87,7 +84,7 @@ pub(super) struct Memo<const SLOTS: usize> {
     /// The template whose shape was restored to the machine's index last, or [`NONE`]. Only bases may have changed
     /// there since.
     unpacked: u8,
-    /// If there is a current template: the template to compare first.
+    /// The template to compare first, or [`NONE`].
     expected: u8,
     /// The template to replace next.
     next: u8,
@@ -121,33 +118,6 @@ pub(super) struct Memo<const SLOTS: usize> {
     before: [u16; 2],
     has_before: bool,
     templates: [Template; SLOTS],
-}
-
-/// Compares the expected template, then the others, and makes the one that matches current. It is one loop, so that the
-/// comparison is compiled once. It is a macro, because the compiler does not inline a closure into a function that is
-/// compiled for more processor features than the target guarantees.
-macro_rules! find {
-    ($memo:ident, $index:ident, $template:ident => $compare:expr) => {{
-        let first = if $memo.current == NONE { NONE } else { $memo.expected };
-        let mut number = first;
-        loop {
-            let found = match $memo.templates.get(usize::from(number)) {
-                Some($template) => $compare,
-                None => None,
-            };
-            if found.is_some() {
-                if number != $memo.current {
-                    $memo.make_current(number, $index);
-                }
-                $memo.unknown = 0;
-                break found;
-            }
-            match $memo.next_of(first, number) {
-                Some(next) => number = next,
-                None => break None,
-            }
-        }
-    }};
 }
 
 impl<const SLOTS: usize> Memo<SLOTS> {
@@ -241,7 +211,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     pub(super) fn forget_undone_step(&mut self) {
         if self.is_shared() {
             // A shared template may stay: whenever it recognizes an event, the machine adds the facts of that event.
-            self.current = NONE;
+            (self.current, self.expected) = (NONE, NONE);
         } else {
             *self = Memo::NEW;
         }
@@ -262,7 +232,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     /// Notes that the index no longer has the shape of a template, because a pass fills it.
     #[inline]
     pub(super) fn forget_current(&mut self) {
-        (self.current, self.unpacked) = (NONE, NONE);
+        (self.current, self.unpacked, self.expected) = (NONE, NONE, NONE);
     }
 
     /// Leaves the event that was recognized last to a full reading. `before` is the template that recognized the event
@@ -281,11 +251,18 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             self.idle = self.idle.wrapping_sub(1);
             return None;
         }
-        let end = Target::best(FindEvent { memo: self, index, bytes, max_depth })?.get();
+        let compare = |template: &Template, index: &mut Index| {
+            Target::best(Compare::<true> { template, bytes, max_depth, index })
+        };
+        let first = self.expected;
+        let end = match self.templates.get(usize::from(first)).and_then(|template| compare(template, index)) {
+            Some(end) => self.accept(first, index, end),
+            None => self.search(first, index, compare)?,
+        };
         let Lengths { lead, tail, ended, .. } = self.framing;
         let start = usize::from(lead);
-        let len = end.wrapping_sub(start).wrapping_sub(usize::from(tail));
-        Some(Hit { start, len, end, ended, is_native: Protocol::HAS_READERS && self.is_native })
+        let len = end.get().wrapping_sub(start).wrapping_sub(usize::from(tail));
+        Some(Hit { start, len, end: end.get(), ended, is_native: Protocol::HAS_READERS && self.is_native })
     }
 
     /// Recognizes the payload that is the first `len` of these bytes, and makes `index` its index. The bytes after it
@@ -300,8 +277,46 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if !self.may_recognize(len) {
             return false;
         }
-        let payload = NamedPayload { bytes, len, name };
-        Target::best(FindPayload { memo: self, index, payload: &payload, max_depth })
+        // The comparison may read past the payload. Then what it found is longer than `len`, so the bytes there cannot
+        // cause a match.
+        let compare = |template: &Template, index: &mut Index| {
+            let compare = Compare::<false> { template, bytes, max_depth, index };
+            let found = if template.has_name(name) { Target::best(compare) } else { None };
+            found.filter(|end| end.get() == len)
+        };
+        let first = self.expected;
+        match self.templates.get(usize::from(first)).and_then(|template| compare(template, index)) {
+            Some(end) => self.accept(first, index, end).get() > 0,
+            None => self.search(first, index, compare).is_some(),
+        }
+    }
+
+    /// Makes the template that matched current.
+    #[inline(always)]
+    fn accept(&mut self, number: u8, index: &mut Index, end: NonZeroUsize) -> NonZeroUsize {
+        if number != self.current {
+            self.make_current(number, index);
+        }
+        self.unknown = 0;
+        end
+    }
+
+    /// Compares the templates other than `first`, until one matches.
+    #[inline(never)]
+    fn search(
+        &mut self,
+        first: u8,
+        index: &mut Index,
+        compare: impl Fn(&Template, &mut Index) -> Option<NonZeroUsize>,
+    ) -> Option<NonZeroUsize> {
+        let mut number = first;
+        loop {
+            number = self.next_of(first, number)?;
+            let found = self.templates.get(usize::from(number)).and_then(|template| compare(template, index));
+            if let Some(end) = found {
+                return Some(self.accept(number, index, end));
+            }
+        }
     }
 
     /// The length of the name of the event that was recognized, and the distance from the name's first byte to the
@@ -315,8 +330,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<Counts> {
         let template = self.templates.get(usize::from(self.current))?;
         let mut counts = None;
-        for (gap, base) in template.gaps.iter().zip(index.bases.iter().skip(1)).take(usize::from(template.count)) {
-            let HoleKind::Count(place) = gap.fill else { continue };
+        for (kind, base) in template.holes.iter().zip(index.bases.iter().skip(1)).take(template.parts.holes()) {
+            let HoleKind::Count(place) = *kind else { continue };
             let before = payload.get(..*base as usize)?;
             let (mut count, mut unit) = (0_u64, 1_u64);
             // A hole has at most 19 digits, which fit 64 bits.
@@ -351,7 +366,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         if self.is_shared() && self.unknown == 0 && self.current < 8 {
             self.recognized |= 1 << (self.current & 7);
         }
-        self.current = NONE;
+        (self.current, self.expected) = (NONE, NONE);
     }
 
     /// Makes the template with this number current, because it matched, and restores its shape to the index.
@@ -536,44 +551,6 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             self.changing.created |= created_now != created;
         }
         (self.before, self.has_before) = (texts, true);
-    }
-}
-
-/// The search of [`Memo::recognize_payload`], compiled for the vectors of the processor.
-struct FindPayload<'m, const SLOTS: usize> {
-    memo: &'m mut Memo<SLOTS>,
-    index: &'m mut Index,
-    payload: &'m NamedPayload<'m>,
-    max_depth: u32,
-}
-
-impl<const SLOTS: usize> Task for FindPayload<'_, SLOTS> {
-    type Out = bool;
-
-    #[inline(always)]
-    fn run<K: Kernel>(self) -> bool {
-        let FindPayload { memo, index, payload, max_depth } = self;
-        find!(memo, index, template => template.compare_payload::<K>(payload, max_depth, index)).is_some()
-    }
-}
-
-/// The search of [`Memo::recognize_event`], compiled for the vectors of the processor. As a function of its own, it can
-/// use all registers.
-struct FindEvent<'m, const SLOTS: usize> {
-    memo: &'m mut Memo<SLOTS>,
-    index: &'m mut Index,
-    bytes: &'m [u8],
-    max_depth: u32,
-}
-
-impl<const SLOTS: usize> Task for FindEvent<'_, SLOTS> {
-    type Out = Option<NonZeroUsize>;
-
-    #[inline(always)]
-    fn run<K: Kernel>(self) -> Self::Out {
-        let FindEvent { memo, index, bytes, max_depth } = self;
-        find!(memo, index, template => template.compare::<K>(bytes, Extent::Event, max_depth, index))
-            .and_then(NonZeroUsize::new)
     }
 }
 
