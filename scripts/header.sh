@@ -2,7 +2,7 @@
 # Checks that the headers compile with every documented compiler and standard, with all warnings; that deltawire.h is up to date with
 # capi/ and its table of sections; and that the layout of public structs has not changed, on machines of 32 and 64 bits.
 #   header.sh          checks
-#   header.sh --write  makes include/deltawire.h, and its copy for Go
+#   header.sh --write  makes include/deltawire.h
 . "$(dirname "$0")/lib.sh"
 
 # made FILE: writes the expected header to FILE, because cbindgen's --verify would overwrite the header itself.
