@@ -565,8 +565,8 @@ deltawire_status deltawire_resize(deltawire_parser *p, size_t mem_len);
 // there is none). This is a balance, not a parse. The input of a custom tool is always whole.
 // Responses and Anthropic end a call with its item or block, Gemini with its part; in chat
 // completions a call ends when another call of its choice opens and the arguments are a closed
-// object or array, otherwise when the choice finishes or, without a finish reason, in
-// `deltawire_finish` after `[DONE]` or a body.
+// object or array, otherwise when the choice finishes. What is open after that, or without a finish
+// reason, ends in `deltawire_finish` if the response is over.
 #define DELTAWIRE_EV_TOOL_CALL_END 39
 
 // A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.
@@ -990,13 +990,15 @@ deltawire_status deltawire_feed(deltawire_parser *p,
                                 size_t *consumed);
 
 // Ends the stream; afterwards `deltawire_end_of` has the verdict. The call may emit a last event
-// without its blank line, or an unpaired surrogate, so a callback may stop it: call again while the
-// answer is PAUSED. The call never answers NEED_STORAGE, because the end of a stream adds no bytes
+// without its blank line, an unpaired surrogate, or the end of a call that is open when the response
+// is over, so a callback may stop it: call again while the answer is PAUSED. The call never answers NEED_STORAGE, because the end of a stream adds no bytes
 // to what the block holds. If a feed answered PAUSED and did not consume all bytes, feed the other
 // bytes first: otherwise this call may answer E_RESUME. Bytes that were not consumed count as cut
 // off, also those that a feed refused with NEED_STORAGE. After OK, further calls answer OK and do
 // nothing. Answers as `deltawire_feed` in all other cases.
-deltawire_status deltawire_finish(deltawire_parser *p, const deltawire_callbacks *cbs, void *user);
+deltawire_status deltawire_finish(deltawire_parser *p,
+                                  const deltawire_callbacks *cbs,
+                                  void *user);
 
 // After E_ABORTED and E_CALLBACK: the number that the callback returned; otherwise 0.
 int32_t deltawire_user_code(const deltawire_parser *p);

@@ -108,8 +108,8 @@ const (
 	// KindToolCallEnd reports that a tool call is over: it can run now. It comes once for each call of a tool of the
 	// client, if the stream is not cut inside it. [Event.Whole] returns whether its arguments are whole. Responses and
 	// Anthropic end a call with its item or block, Gemini with its part; in chat completions a call ends when another call
-	// of its choice opens and the arguments are a closed object or array, otherwise when the choice finishes or, without a
-	// finish reason, at the end of a stream after [DONE] or a body.
+	// of its choice opens and the arguments are a closed object or array, otherwise when the choice finishes. What is open
+	// after that, or without a finish reason, ends with the stream if the response is over.
 	KindToolCallEnd Kind = 39
 	// KindFrame reports that a frame ended; only [WithEvents] turns it on. The frame is the bytes Start to End of the
 	// stream. Each byte of the stream lies in exactly one frame, and frames are in order. If lines end in CR, a frame may

@@ -130,8 +130,8 @@ pub(crate) unsafe fn feed<W: MachineSource>(
 }
 
 /// Ends the stream; afterwards `deltawire_end_of` has the verdict. The call may emit a last event
-/// without its blank line, or an unpaired surrogate, so a callback may stop it: call again while the
-/// answer is PAUSED. The call never answers NEED_STORAGE, because the end of a stream adds no bytes
+/// without its blank line, an unpaired surrogate, or the end of a call that is open when the response
+/// is over, so a callback may stop it: call again while the answer is PAUSED. The call never answers NEED_STORAGE, because the end of a stream adds no bytes
 /// to what the block holds. If a feed answered PAUSED and did not consume all bytes, feed the other
 /// bytes first: otherwise this call may answer E_RESUME. Bytes that were not consumed count as cut
 /// off, also those that a feed refused with NEED_STORAGE. After OK, further calls answer OK and do

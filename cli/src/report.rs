@@ -56,16 +56,11 @@ pub struct Met<C> {
 
 /// Reports how the stream ended and which quirks it had. Returns the exit status.
 pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) -> u8 {
-    // Without a tracker the parser does not count these quirks, but the assembler does.
-    let mut end = *end;
-    let counted = |quirk| u32::try_from((met.count)(quirk)).unwrap_or(u32::MAX);
-    end.replaced = end.replaced.max(counted(Quirk::ReplacedMessage));
-    end.broken_calls = counted(Quirk::BrokenArguments);
     // The lines after it have the rest of the sentence, with the names of this command's options.
     let mut verdict = String::from("verdict: ");
     end.put(false, &mut |text| verdict += text);
     complain(verdict);
-    if is_foreign(&end) {
+    if is_foreign(end) {
         opening.name_foreign();
     }
     opening.name_http();
@@ -83,9 +78,9 @@ pub fn conclude(end: &End, met: &Met<impl Fn(Quirk) -> u64>, opening: &Opening) 
         complain(format_args!("{} of them nested too deep (--max-depth raises the limit)", met.too_deep));
     }
     too_long_items(end.too_long.into());
-    pending(&end);
+    pending(end);
     quirks(&met.count);
-    status(&end)
+    status(end)
 }
 
 /// The end in words, with the escapes of this command in what came: the library has `\u{7f}` for `\u007f`.

@@ -51,8 +51,8 @@ pub enum Update<'a> {
     /// A tool call is over: run it now. Emitted once for each call that is not one of the server's tools, before the
     /// stream ends where the protocol shows it: in Responses and Anthropic when the item or block ends, in Gemini with
     /// the call's part, in chat completions when another call of the choice opens and the arguments are a closed object
-    /// or array, otherwise when the choice finishes or, without a finish reason, at the end of a stream after `[DONE]` or
-    /// a body. A call that is open when the stream is cut or fails gets none.
+    /// or array, otherwise when the choice finishes. What is open after that, or without a finish reason, ends with the
+    /// stream if the response is over. A call that is open when the stream is cut or fails gets none.
     CallEnd {
         /// The same number as in [`CallName`](Update::CallName).
         call: u32,

@@ -112,7 +112,7 @@ pub(super) struct Address {
     pub(super) index: Option<u32>,
     pub(super) id: Id,
     pub(super) call: CallId,
-    /// Whether the event ends an item or a text.
+    /// Whether the event ends a text, or an item that cannot be another one because it has no ID.
     pub(super) ends: bool,
     /// What an event that ends a text notes of the item.
     pub(super) text: Option<Mark>,

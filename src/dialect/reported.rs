@@ -262,21 +262,15 @@ impl Reported {
             None if index.is_none() => {
                 by_id().or_else(|| self.last(&|item| item.class().fits(class) && item.id().may_be(id)))
             }
-            // An event that ends an item or its text, and whose IDs no item has, ends the first of its type that has not
-            // ended and may have these IDs: one of them was left out.
-            None => by_id().or_else(|| {
+            // An event without IDs that ends an item or its text ends the first of its type that has not ended.
+            None if ends && id == Id::NONE && call == CallId::NONE => {
                 // An item that was done without a text is over, too.
                 let is_void = |item: &OutputItem| item.contents == 0 && item.is_marked(Mark::PartEnded);
                 let has_ended = |item: &OutputItem| text.map_or_else(|| is_void(item), |mark| item.is_marked(mark));
-                let may_have = |item: &OutputItem| {
-                    let has_own = item.call == CallId::NONE || Id::of_hash(item.call.0) != item.id();
-                    (!has_own || item.id().may_be(id)) && (call == CallId::NONE || item.call == CallId::NONE)
-                };
-                let is_it = |item: &&OutputItem| {
-                    ends && item.class() == class && !item.is_done() && !has_ended(item) && may_have(item)
-                };
-                self.items().filter(is_it).min_by_key(|item| item.number)
-            }),
+                let is_open = |item: &&OutputItem| item.class() == class && !item.is_done() && !has_ended(item);
+                self.items().filter(is_open).min_by_key(|item| item.number)
+            }
+            None => by_id(),
         };
         found.map(|item| u32::from(item.number))
     }

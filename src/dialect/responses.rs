@@ -212,7 +212,7 @@ pub(super) fn read<'a>(
         let index = index_of(members_of(event, ["output_index"])[0]);
         // A call without any ID may be another one than that which is open, and so may an item of another type.
         let is_text = matches!(class, Class::Message | Class::Reasoning);
-        let ends = is_done && (is_text || class == Class::Call && id != Id::NONE || has_empty_id(item));
+        let ends = is_done && (is_text || has_empty_id(item));
         let address = Address { call, ends, ..Address::of(class, index, id) };
         if is_done && state.output.reported().is_gone(&address) {
             seen.quirks.insert(Quirk::OddItemIndex);

@@ -80,8 +80,9 @@ pub struct MessageLogOf<T: Rows + ?Sized> {
     is_cut: bool,
     /// Why the first update was left out.
     left_out: Option<LogError>,
-    /// The member with which the chunk goes on that is given again, by its place, and why one before it was left out.
-    members: (usize, Result<(), LogError>),
+    /// The member with which the chunk goes on that is given again, by its place, where that chunk begins in the stream, and
+    /// why one before it was left out.
+    members: (u32, u32, Result<(), LogError>),
     pub(super) state: LogState<T>,
 }
 
@@ -103,7 +104,7 @@ impl<const CHOICES: usize, const CALLS: usize> Default for MessageLog<CHOICES, C
 }
 
 /// Where the members of a chunk begin.
-const FIRST: (usize, Result<(), LogError>) = (0, Ok(()));
+const FIRST: (u32, u32, Result<(), LogError>) = (0, 0, Ok(()));
 
 /// Positions in the log have 32 bits.
 const MAX_LEN: usize = u32::MAX as usize;
@@ -116,9 +117,10 @@ fn is_details(member: &OtherMember<'_>) -> bool {
 /// Returns the number of the call that an update belongs to.
 fn call_of(update: &Update<'_>) -> u32 {
     match update {
-        Update::Call(CallUpdate { call, .. }) | Update::CallName { call, .. } | Update::CallArguments { call, .. } => {
-            *call
-        }
+        Update::Call(CallUpdate { call, .. })
+        | Update::CallName { call, .. }
+        | Update::CallArguments { call, .. }
+        | Update::CallEnd { call, .. } => *call,
         _ => 0,
     }
 }
@@ -250,7 +252,8 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     ///
     /// # Errors
     ///
-    /// The same as those of [`put`](Self::put). A repeated call adds nothing twice.
+    /// The same as those of [`put`](Self::put). After [`NeedStorage`](LogError::NeedStorage) some members may be there
+    /// already; a repeated call with the same chunk goes on behind them, and adds nothing twice.
     #[inline]
     pub fn chunk(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
         if chunk.index().facts.is_foreign() {
@@ -285,11 +288,14 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     #[cold]
     #[inline(never)]
     fn others(&mut self, buffer: &mut [u8], chunk: &Chunk<'_>) -> Result<(), LogError> {
-        let (from, mut done) = core::mem::replace(&mut self.members, FIRST);
-        for (place, member) in chunk.other_members().enumerate().skip(from) {
+        let (from, start, done) = core::mem::replace(&mut self.members, FIRST);
+        let own_start = chunk.wire_range().start as u32;
+        // The caller may have given up the chunk before.
+        let (from, mut done) = if start == own_start { (from, done) } else { (0, Ok(())) };
+        for (place, member) in (0..).zip(chunk.other_members()).skip(from as usize) {
             match self.put_member(buffer, &member) {
                 full @ Err(LogError::NeedStorage { .. }) => {
-                    self.members = (place, done);
+                    self.members = (place, own_start, done);
                     return full;
                 }
                 put => done = done.and(put),

@@ -68,7 +68,8 @@ impl Parts {
     }
 
     /// Compares the front of `bytes` with the parts, of which the first has no bytes before `skip`, and the last `cut`
-    /// bytes less. No part may be empty. Returns how many bytes match.
+    /// bytes less. No part may be empty. `start` is the offset of `bytes` to which `fill` is told where each value is.
+    /// Returns how many bytes match.
     #[inline(always)]
     pub(crate) fn compare<K: Kernel>(
         &self,
@@ -88,11 +89,11 @@ impl Parts {
         let origin = whole.start.wrapping_add(start) as usize;
         let mut hole = 0_usize;
         // SAFETY: `part` and `here` are in `self.bytes` and in `bytes`, where the rest of the parts and, in `bytes`, `room`
-        // more bytes follow. A block that ends where a part ends begins at `floor` or behind it, so it is within the
-        // parts, and within `bytes`, where as many bytes are before it, and the values.
+        // more bytes follow. A block that ends at `floor` or behind it does not begin before the parts, so it is within
+        // them, and within `bytes`, where as many bytes are before its end, and the values.
         unsafe {
             let (mut part, mut here) = (self.bytes.as_ptr().add(skip), whole.start);
-            let floor = part.add(K::BLOCK);
+            let floor = part.wrapping_add(K::BLOCK);
             loop {
                 let mut len = usize::from(*self.lens.get_unchecked(hole));
                 if hole == 0 {

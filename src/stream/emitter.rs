@@ -3,7 +3,7 @@
 //!
 //! An event goes one of three ways, which [`Emitter::run`] tries in this order:
 //!
-//! - A template recognizes it, and perhaps the events after it: they are a [run](crate::stream::run), which `usual`
+//! - A template recognizes it, and perhaps the events after it: they are a *run*, which `usual`
 //!   emits.
 //! - A step of the machine reads it, and it has nothing to report but its deltas: the next run begins with it.
 //! - A step reads it, and it has more to report: it goes through the [`Stage`]s, which `report` emits. An event of a run

@@ -177,7 +177,7 @@ impl Facts {
             Verdict::ApiError
         } else if self.is_done() {
             Verdict::Done
-        } else if !self.seen.is_empty() && self.seen == self.finished {
+        } else if self.has_finished() {
             Verdict::Finished
         } else if body {
             Verdict::Body
@@ -218,6 +218,11 @@ impl Facts {
     /// Whether the event came that ends the response.
     pub(super) fn is_done(&self) -> bool {
         self.ended.unwrap_or(self.done && self.own_event)
+    }
+
+    /// Whether each choice has a finish reason.
+    pub(super) fn has_finished(&self) -> bool {
+        !self.seen.is_empty() && self.seen == self.finished
     }
 
     /// Whether one body came, and besides it only comments.

@@ -522,7 +522,8 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
         quirk
     }
 
-    /// [`finish`](Self::finish) for a handler. It also emits U+FFFD for each pending high surrogate.
+    /// [`finish`](Self::finish) for a handler. It also emits U+FFFD for each pending high surrogate,
+    /// and the end of each call that is open when the response is over.
     ///
     /// # Errors
     ///

@@ -225,10 +225,12 @@ impl StreamState {
         end
     }
 
-    /// Whether a response of chat completions is over by `[DONE]` or as a whole body, and did not fail.
+    /// Whether a response of chat completions is over, and did not fail: `[DONE]` came, each choice has a finish reason, or
+    /// it is a whole body.
     #[cold]
     pub(super) fn is_over(&self) -> bool {
-        (self.facts.is_done() || self.facts.is_body()) && self.facts.failed == Failed::No && !self.is_native()
+        let is_over = self.facts.is_done() || self.facts.has_finished() || self.facts.is_body();
+        is_over && self.facts.failed == Failed::No && !self.is_native()
     }
 
     /// The token counts so far of a stream of another protocol than chat completions, merged where the protocol reports

@@ -319,6 +319,9 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> Tracking for TrackerOf<T> {
             return first;
         }
         if let Some(end) = self.end_of(|_| true, quirks) {
+            if end.kind == Kind::ToolCallEnd && end.code == 0 {
+                quirks.insert(Quirk::BrokenArguments);
+            }
             return Some(end);
         }
         for place in 0..self.tables.choices().len() {

@@ -34,7 +34,7 @@ pub(crate) struct Walk<'a> {
     /// The index of the chunk. `None` if no delta of a chunk is left.
     index: Option<&'a Index>,
     page: PageCursor,
-    /// The pending surrogates are left: this is the end of the stream.
+    /// Only what the tracker has left comes: this is the end of the stream.
     is_at_end: bool,
 }
 
@@ -90,8 +90,8 @@ impl<T: Tables<Option<ChoiceRow>, Option<CallRow>>> TrackerOf<T> {
     }
 
     /// Returns the updates at the end of the stream: each pending high surrogate becomes U+FFFD, which is the quirk
-    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate), and each open call ends if the response `is_over`, by `[DONE]` or as
-    /// a whole body, and did not fail.
+    /// [`LoneSurrogate`](crate::Quirk::LoneSurrogate), and each open call ends if the response `is_over` (by `[DONE]`, by
+    /// the finish reason of each choice, or as a whole body) and did not fail.
     pub fn finish(&mut self, is_over: bool) -> Updates<'_, 'static, Self> {
         if is_over {
             self.note_over();

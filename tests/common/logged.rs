@@ -387,7 +387,8 @@ impl Counts {
         }
         let end = parser.end();
         let is_chat = end.protocol.is_none_or(|protocol| protocol == Protocol::Chat);
-        let is_over = (end.done || end.body) && is_chat && !end.api_error;
+        let has_finished = end.choices_seen > 0 && end.choices_finished == end.choices_seen;
+        let is_over = (end.done || end.body || has_finished) && is_chat && !end.api_error;
         let assembler = assembled.finish(is_over);
         assert_eq!((ample.finish(&mut wide, is_over), tiny.finish(&mut wide_too, is_over)), (None, None), "{what}");
         let message = assembler.message().unwrap();

@@ -709,9 +709,9 @@ impl Naive {
         let by_call = |item: &Item| !own.is_empty() && item.call == own;
         // The `call_id` may come as the ID of an item.
         let by_other = |item: &Item| !id.is_empty() && item.call == id;
-        let is_open = class == "message" || class == "reasoning" || class == "call" && !id.is_empty();
+        let is_text = class == "message" || class == "reasoning";
         let has_empty = ["id", "item_id", "call_id"].iter().any(|name| event["item"][*name] == "");
-        let ends = !begins && event["item"].is_object() && (is_open || has_empty);
+        let ends = !begins && event["item"].is_object() && (is_text || has_empty);
         let has = |item: &Item, is_summary: bool| {
             self.reported.range((item.number, is_summary, 0)..=(item.number, is_summary, u64::MAX)).next().is_some()
         };
@@ -741,17 +741,15 @@ impl Naive {
             let has_ended = |item: &Item| ended.is_some_and(|is_part| self.ends.contains(&(item.number, is_part)));
             let first_open = || {
                 let open = self.items.iter().filter(|item| item.class == class && !self.is_over(item));
-                let has_own = |item: &Item| item.call.is_empty() || item.id.as_deref() != Some(&item.call);
-                let may_have =
-                    |item: &&Item| (!has_own(item) || may_be(item)) && (own.is_empty() || item.call.is_empty());
-                open.filter(|item| !has_ended(item)).filter(may_have).map(|item| item.number).min()
+                open.filter(|item| !has_ended(item)).map(|item| item.number).min()
             };
-            let ends = (ends || ended.is_some()) && index.is_some();
+            let is_nameless = (ends || ended.is_some()) && index.is_some() && id.is_empty() && own.is_empty();
             last(&|item| is_there(item) && by_id(item))
                 .or(elsewhere)
                 .or(there)
-                .or_else(|| last(&by_id).or(last(&by_call)).or(last(&by_other)))
-                .or_else(|| if ends { first_open() } else { None })
+                .or_else(
+                    || if is_nameless { first_open() } else { last(&by_id).or(last(&by_call)).or(last(&by_other)) },
+                )
                 .or(last(&|item| index.is_none() && fits(item) && may_be(item)))
         };
         let next = last(&|_| true).map_or(0, |number| number + 1);

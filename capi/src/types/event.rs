@@ -117,8 +117,8 @@ pub const DELTAWIRE_EV_NATIVE: u32 = 38;
 /// there is none). This is a balance, not a parse. The input of a custom tool is always whole.
 /// Responses and Anthropic end a call with its item or block, Gemini with its part; in chat
 /// completions a call ends when another call of its choice opens and the arguments are a closed
-/// object or array, otherwise when the choice finishes or, without a finish reason, in
-/// `deltawire_finish` after `[DONE]` or a body.
+/// object or array, otherwise when the choice finishes. What is open after that, or without a finish
+/// reason, ends in `deltawire_finish` if the response is over.
 pub const DELTAWIRE_EV_TOOL_CALL_END: u32 = 39;
 /// A frame ended. The frame is the bytes `start` to `end` of the stream, however reads cut them.
 /// Each byte of the stream lies in exactly one frame, and frames are in order. A comment inside an

@@ -1,4 +1,4 @@
-//! The fast way of the emitter: it emits [runs](crate::stream::run) without the stages. The first event of a run may
+//! The fast way of the emitter: it emits *runs* without the stages. The first event of a run may
 //! also be one that a step has just read. An event that has more to report than its deltas ends the run and goes
 //! through the stages.
 //!

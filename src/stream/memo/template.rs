@@ -157,6 +157,7 @@ fn general_end(kind: &HoleKind, bytes: &[u8], framed: bool, max_depth: u32) -> O
         }
     }
 }
+
 impl Template {
     pub(super) const EMPTY: Template = Template {
         len: 0,
