@@ -508,7 +508,7 @@ fn the_end_in_words_says_what_came_and_what_to_do() {
         (&format!("{chunk}\n\n: pi"), "truncated: the stream was cut: it ended inside a line"),
         (
             &format!("data: {}\n\n{chunk}\n\ndata: [DONE]\n\n", "x".repeat(MAX + 1)),
-            "done, incomplete: 1 too long (raise max_event_len)",
+            "done, incomplete: 1 too long (raise max_event_len, or give more storage)",
         ),
         (
             &format!("{}\n\n{chunk}\n\ndata: [DONE]\n\n", chunk.replace("\"index\":0", "\"index\":9")),

@@ -297,7 +297,7 @@ impl End {
     fn put_losses(&self, is_whole: bool, put: &mut dyn FnMut(&str)) {
         let by = |limit: u32| u8::from(self.limits & 1 << limit > 0);
         let raise = [
-            (1, "raise max_event_len"),
+            (1, "raise max_event_len, or give more storage"),
             (by(1), "raise max_choices"),
             (by(2), "raise max_tool_calls"),
             (by(3), "an index out of range"),

@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(of(|facts| (facts.own_event, facts.done) = (true, true)), "done");
         assert_eq!(
             of(|facts| (facts.own_event, facts.done, facts.too_long) = (true, true, 1)),
-            "done, incomplete: 1 too long (raise max_event_len)"
+            "done, incomplete: 1 too long (raise max_event_len, or give more storage)"
         );
         let finished = |facts: &mut Facts| (facts.own_event, facts.seen, facts.finished) = (true, one(), one());
         assert_eq!(end(false, finished).to_string(), "finished, without [DONE]");
