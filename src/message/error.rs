@@ -7,8 +7,9 @@ use core::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The buffer of a [`MessageLog`](super::MessageLog) is too small, and nothing was added, or only the first
-    /// members of a chunk. Repeat the call with a larger buffer that begins with the first [`len`](super::MessageLog::len) bytes of this buffer.
+    /// The buffer of a [`MessageLog`](super::MessageLog) is too small, and nothing was added, or only the first members of
+    /// a chunk. Repeat the call with a larger buffer that begins with the first [`len`](super::MessageLog::len) bytes of
+    /// this buffer.
     NeedStorage {
         /// The length in bytes that the buffer needs: enough for this call, and at least 1.5 times its length now,
         /// unless the log must not become that long.

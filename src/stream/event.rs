@@ -37,8 +37,7 @@ pub enum Event<'a> {
         offset: u64,
     },
     /// The end of the stream, if it has deltas: U+FFFD for each text that ended in half a character, and the end of each
-    /// call that is open when the response is over. Only [`Parser::finish`](super::Parser::finish) returns
-    /// this.
+    /// call that is open when the response is over. Only [`Parser::finish`](super::Parser::finish) returns this.
     Rest,
 }
 
