@@ -236,11 +236,13 @@ static void some_more(const how *whole, wanted *w)
     }
 }
 
-/* Whether the first `len` bytes of a log end with an event, and none of their events begins after `offset`. */
+/* Whether the first `len` bytes of a log end with an event, and none of their events begins after `offset`. The end of a
+   call may follow the last event, at the end of the stream. */
 static int is_whole_events(const char *lines, size_t len, unsigned long offset)
 {
     static const char *const begin[] = {"chunk ", "done ",     "comment ",          "keep-alive ", "retry ", "id ",
-                                        "malformed ", "too-long ", "comment-too-long ", "last-id ",    "end "};
+                                        "malformed ", "too-long ", "comment-too-long ", "last-id ",    "end ",
+                                        "call-end "};
     size_t at, i;
     for (at = 0; at < len; at += strcspn(lines + at, "\n") + 1)
         if ((!strncmp(lines + at, "chunk ", 6) || !strncmp(lines + at, "malformed ", 10)) &&
