@@ -131,12 +131,13 @@ pub(crate) unsafe fn feed<W: MachineSource>(
 
 /// Ends the stream; afterwards `deltawire_end_of` has the verdict. The call may emit a last event
 /// without its blank line, an unpaired surrogate, or the end of a call that is open when the
-/// response is over, so a callback may stop it: call again while the answer is PAUSED. The call never
-/// answers NEED_STORAGE, because the end of a stream adds no bytes to what the block holds. If a feed
-/// answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise this call
-/// may answer E_RESUME. The stream ends where the consumed bytes end: after a feed that left bytes
-/// (PAUSED, NEED_STORAGE), feed them, or do not ask whether the response is complete. After OK,
-/// further calls answer OK and do nothing. Answers as `deltawire_feed` in all other cases.
+/// response is over, so a callback may stop it: call again while the answer is PAUSED. The call
+/// never answers NEED_STORAGE, because the end of a stream adds no bytes to what the block holds.
+/// If a feed answered PAUSED and did not consume all bytes, feed the other bytes first: otherwise
+/// this call may answer E_RESUME. The stream ends where the consumed bytes end: after a feed that
+/// left bytes (PAUSED, NEED_STORAGE), feed them, or do not ask whether the response is complete.
+/// After OK, further calls answer OK and do nothing. Answers as `deltawire_feed` in all other
+/// cases.
 #[no_mangle]
 pub unsafe extern "C" fn deltawire_finish(
     p: *mut deltawire_parser,
