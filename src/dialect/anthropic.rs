@@ -73,8 +73,10 @@ pub(super) fn read<'a>(
         let known = DELTAS.iter().find(|(word, _)| is(kind, word)).map_or("", |(_, member)| member);
         seen.note_unknown(is_unknown_text(delta, known) || delta.is_none() && has_unknown_text(event, ""));
         // No tool has such an input: its block is text, or never began.
-        let is_lost = is(kind, "input_json_delta") && !is_client && !state.may_have_input(number(index));
-        let is_lost = is_lost && arguments(partial).is_some();
+        let is_lost = is(kind, "input_json_delta")
+            && !is_client
+            && !state.may_have_input(number(index))
+            && arguments(partial).is_some();
         seen.flag(is_lost, Quirk::UnknownText);
         // The call that it belongs to has no arguments, or others.
         seen.flag(is_lost, Quirk::BrokenArguments);

@@ -105,9 +105,10 @@ pub(super) fn read<'a>(
         if is_over && !state.ended {
             let reported = state.output.reported();
             // A program would run a call without the arguments that came before it.
-            seen.changes |= reported.lacks_arguments();
+            let lacks_arguments = reported.lacks_arguments();
+            seen.changes |= lacks_arguments;
             // Arguments of a call that never came are not reported, because nobody could answer the call.
-            seen.flag(reported.lacks_arguments() || reported.lacks_call(), Quirk::ChangedText);
+            seen.flag(lacks_arguments || reported.lacks_call(), Quirk::ChangedText);
         }
         state.ended |= is_over;
         choice(0, is_over);
@@ -230,9 +231,8 @@ pub(super) fn read<'a>(
             seen.plan.what = What::Item;
             if class != Class::Call {
                 state.texts.reopen_item(number);
-                let is_known = matches!(class, Class::Message | Class::Reasoning);
                 let has_text = ["content", "summary"].into_iter().any(|list| has_text(item, list));
-                seen.flag(is_known && has_text, Quirk::UnknownText);
+                seen.flag(is_text && has_text, Quirk::UnknownText);
             }
             if class == Class::Call {
                 state.output.items().add(number, CALL);

@@ -69,8 +69,6 @@ pub(super) struct Recognized<'w> {
     pub(super) frame: (u64, u64),
     /// The template that recognized it, or [`NONE`](super::memo::NONE).
     pub(super) template: u8,
-    /// The same template recognized the event before it in the run.
-    pub(super) repeats: bool,
     /// The event is of another protocol than chat completions. The machine has its name, if it has one.
     pub(super) is_native: bool,
 }

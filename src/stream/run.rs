@@ -82,7 +82,7 @@ impl<const SLOTS: usize> Machine<SLOTS> {
         self.index.frame = frame;
         self.pass_event(frame.1, hit.ended, quirks);
         let template = self.memo.current();
-        Some(Recognized { payload, at, rest, frame, template, repeats: template == before, is_native })
+        Some(Recognized { payload, at, rest, frame, template, is_native })
     }
 
     /// Notes the token counts and the name of an event of another protocol than chat completions, whose payload begins

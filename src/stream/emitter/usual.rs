@@ -1,6 +1,5 @@
-//! The fast way of the emitter: it emits *runs* without the stages. The first event of a run may
-//! also be one that a step has just read. An event that has more to report than its deltas ends the run and goes
-//! through the stages.
+//! The fast way of the emitter: it emits *runs* without the stages. The first event of a run may also be one that a step
+//! has just read. An event that has more to report than its deltas ends the run and goes through the stages.
 //!
 //! Nearly all events are emitted here, so this code is compiled for each sink. The rest of the emitter is compiled
 //! once.
@@ -61,7 +60,6 @@ impl Emitter {
             rest: input.get(consumed..).unwrap_or_default(),
             frame: machine.index().frame,
             template: NONE,
-            repeats: false,
             is_native: false,
         });
         let (room, mut before) = (machine.longest_payload(storage), NONE);
@@ -83,9 +81,8 @@ impl Emitter {
                 Some(_) => core::mem::take(&mut first),
                 None => machine.recognize_next::<NATIVE>(window, room, before),
             };
-            let Some(Recognized { payload, at, rest, frame, template, repeats, is_native }) = recognized else {
-                break None;
-            };
+            let Some(Recognized { payload, at, rest, frame, template, is_native }) = recognized else { break None };
+            let repeats = template != NONE && template == before;
             before = template;
             let is_native = NATIVE && is_native;
             let place = || first_place.filter(|_| window.len() == input.len()).unwrap_or(Place::Input);
