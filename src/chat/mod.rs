@@ -37,6 +37,7 @@ mod work;
 mod tests;
 
 pub use crate::delta::FinishKind;
+pub use crate::dialect::{TokenCounts, Usage};
 pub(crate) use cursor::{Ahead, DeltaCursor, ItemDeltas, PageCursor};
 pub use index::Index;
 pub use key::Owner;
@@ -47,4 +48,4 @@ pub(crate) use parts::detail_text;
 pub use rewrite::replaced;
 pub use update::{CallUpdate, NamePiece, Update};
 pub(crate) use views::{meta_bit, name_before};
-pub use views::{ApiError, Chunk, ChunkMember, Created, ErrorPart, FinishReason, TokenCounts, Usage};
+pub use views::{ApiError, Chunk, ChunkMember, Created, ErrorPart, FinishReason};

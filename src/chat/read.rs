@@ -3,7 +3,8 @@
 use super::index::{choice, top, Hint, Index, Read};
 use super::page::Behind;
 use super::pass::walk;
-use super::scalar::{is_empty_object, is_error, member_of, nested_words, string_of, text_of, whole_number};
+use super::scalar::{is_error, member_of, nested_words, string_of, text_of};
+use crate::dialect::{is_empty_object, whole_number};
 use crate::json::{members_of, JsonError, Value, ValueKind};
 
 /// Reads the JSON value that `payload` begins with into `index`.

@@ -1,5 +1,6 @@
 //! Readers of single values that the pass did not enter.
 
+use crate::dialect::is_empty_object;
 use crate::json::{Text, Value, ValueKind};
 
 /// Returns a value as text: a string that is not empty, or a number or boolean as it is written.
@@ -55,15 +56,6 @@ pub(crate) fn native_reason_of(fields: Value<'_>) -> Option<Text<'_>> {
     member_of(fields, "native_finish_reason").and_then(text_of)
 }
 
-/// Returns a whole number that is not negative. A number in a string counts.
-pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
-    match value.kind() {
-        ValueKind::Number => value.as_u64(),
-        ValueKind::String => crate::json::parse_lazy(value.as_text()?.raw()).ok()?.as_u64(),
-        _ => None,
-    }
-}
-
 /// Returns the number that ten digits form. A time in seconds has ten digits until the year 2286.
 #[inline(always)]
 pub(crate) fn ten_digits(raw: &[u8]) -> Option<u64> {
@@ -92,13 +84,6 @@ pub(crate) fn is_error(value: Value<'_>) -> bool {
         ValueKind::Bool => value.as_bool() == Some(true),
         ValueKind::Number | ValueKind::Array => true,
     }
-}
-
-/// Whether an object has no member.
-#[inline]
-pub(crate) fn is_empty_object(value: Value<'_>) -> bool {
-    let inside = value.raw().get(1..).unwrap_or_default();
-    inside.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'}')
 }
 
 /// Whether the value is the string "None" or "null", which some servers write for null.

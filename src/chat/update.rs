@@ -1,12 +1,12 @@
 //! The updates of an event, with their texts borrowed.
 
 use super::others::OtherMember;
-use super::views::{ApiError, FinishReason, Usage};
+use super::views::{ApiError, FinishReason};
 use crate::delta::{
     Delta, Kind, Meta, FLAG_CUSTOM, FLAG_EMPTY, FLAG_NATIVE, FLAG_OPENS, FLAG_PLAIN, FLAG_PROMPT, FLAG_REPLACES,
     FLAG_REUSES, FLAG_SELECTS, ONLY_EMPTY,
 };
-use crate::dialect::Protocol;
+use crate::dialect::{Protocol, Usage};
 use crate::json::{Text, Value};
 
 /// One thing that an event reports: a [`Delta`] with its texts borrowed. No text is empty.

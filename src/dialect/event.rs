@@ -39,7 +39,7 @@ pub(crate) fn read_known<'a>(
         choice(0, false);
         (seen.id, seen.model, seen.usage) = (chunk.id, chunk.model, object(chunk.usage));
         if let Some(usage) = seen.usage {
-            state.usage.add(protocol, usage);
+            state.usage.add_usage(protocol, usage);
         }
         (seen.plan.protocol, seen.only_text) = (Some(protocol), Some(only_text));
         (seen.others, seen.is_body) = (true, true);

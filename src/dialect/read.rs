@@ -35,7 +35,7 @@ pub(crate) fn read<'a>(
     seen.plan.protocol = protocol;
     (seen.plan.called, seen.plan.is_later) = (state.called, state.is_later);
     if let (Some(protocol), Some(usage)) = (protocol, seen.usage) {
-        state.usage.add(protocol, usage);
+        state.usage.add_usage(protocol, usage);
     }
     Ok(())
 }

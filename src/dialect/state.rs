@@ -5,7 +5,7 @@ use super::identity::{Address, Class, Id};
 use super::protocol::Protocol;
 use super::reported::{Claims, ItemCounts, ItemPart, Reported, ARGUMENTS, CALL};
 use super::texts::{Cuts, Texts};
-use super::usage::Counts;
+use super::usage::TokenCounts;
 use crate::delta::Kind;
 use crate::json::{Text, Value};
 use crate::{Quirk, QuirkSet};
@@ -22,7 +22,7 @@ pub(crate) struct DialectState {
     /// Whether the event that ends a response came.
     pub(crate) ended: bool,
     /// Token counts so far.
-    pub(crate) usage: Counts,
+    pub(crate) usage: TokenCounts,
     /// One bit for each choice that has a tool call of the client. All choices from 63 on share one.
     pub(super) called: u64,
     /// A hash of the ID of the response.
@@ -109,7 +109,7 @@ impl DialectState {
             failed: false,
             finished: false,
             ended: false,
-            usage: Counts::NOTHING,
+            usage: TokenCounts::NOTHING,
             called: 0,
             response: 0,
             is_later: false,

@@ -1,6 +1,6 @@
 //! Conversions of the values of an event's members.
 
-use crate::json::{Text, Value, ValueKind};
+use crate::json::{parse_lazy, Text, Value, ValueKind};
 
 /// Returns a string that is not empty.
 #[inline(never)]
@@ -68,6 +68,22 @@ pub(crate) fn index_number(value: Value<'_>) -> Option<u32> {
         }
         _ => None,
     }
+}
+
+/// Returns a whole number that is not negative. A number in a string counts.
+pub(crate) fn whole_number(value: Value<'_>) -> Option<u64> {
+    match value.kind() {
+        ValueKind::Number => value.as_u64(),
+        ValueKind::String => parse_lazy(value.as_text()?.raw()).ok()?.as_u64(),
+        _ => None,
+    }
+}
+
+/// Whether an object has no member.
+#[inline]
+pub(crate) fn is_empty_object(value: Value<'_>) -> bool {
+    let inside = value.raw().get(1..).unwrap_or_default();
+    inside.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) == Some(&b'}')
 }
 
 /// Whether a value is an object with at least one member.

@@ -383,13 +383,24 @@ impl<'a> Steps<'a> {
         Some(Skipped { start, end: start.wrapping_add(len), kind: ValueKinds::NUMBER, flags: TextFlags::PLAIN })
     }
 
-    /// Skips a member with this name, which is ASCII without escapes, if its value is a number of 1 to 19 digits, with
-    /// at most a space before it and a comma or a brace after it. Returns the number. Returns `None`, with no effect,
-    /// for anything else.
+    /// Skips this name, which is ASCII without escapes, and its colon, if they come next without blanks. Returns whether
+    /// it did.
     #[inline(always)]
-    pub(crate) fn count_named(&mut self, name: &str) -> Option<u64> {
-        let digits = self.rest.strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\":")?;
-        let digits = digits.strip_prefix(b" ").unwrap_or(digits);
+    pub(crate) fn take_name(&mut self, name: &str) -> bool {
+        let named = || self.rest.strip_prefix(b"\"")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\":");
+        let after = named();
+        if let Some(rest) = after {
+            visit!(self.rest.len() - rest.len());
+            self.rest = rest;
+        }
+        after.is_some()
+    }
+
+    /// Skips a number of 1 to 19 digits, with at most a space before it and a comma or a brace after it. Returns the
+    /// number. Returns `None`, with no effect, for anything else.
+    #[inline(always)]
+    pub(crate) fn count(&mut self) -> Option<u64> {
+        let digits = self.rest.strip_prefix(b" ").unwrap_or(self.rest);
         let (mut count, mut rest) = (0_u64, digits);
         while let [byte @ b'0'..=b'9', more @ ..] = rest {
             count = count.wrapping_mul(10).wrapping_add(u64::from(byte & 15));

@@ -4,8 +4,9 @@
 //! and under its index. A list in the log has room behind it, a half of its length, so that appending to it takes time
 //! linear in what is appended.
 
-use crate::chat::scalar::{member_of, whole_number};
+use crate::chat::scalar::member_of;
 use crate::chat::{OtherMember, Owner};
+use crate::dialect::whole_number;
 use crate::json::{Text, Value, ValueKind};
 
 /// How many members an element may have that adds them to an element before it. One with more replaces that element.

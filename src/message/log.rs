@@ -6,7 +6,7 @@ use super::table::{LoggedCall, LoggedChoice, Rows, Table};
 use super::write::{appends, AppendedText, LogState, LogWriter};
 use crate::chat::{CallUpdate, Chunk, OtherMember, Owner, Update, Usage};
 use crate::delta::Meta;
-use crate::dialect::{place_of, Counts, Protocol};
+use crate::dialect::{place_of, Protocol, TokenCounts};
 use crate::json::Text;
 use crate::tables::Arrays;
 use crate::{Error, QuirkSet};
@@ -335,13 +335,10 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
         }
         self.fits(buffer, self.len().saturating_add(len), self.state.live.saturating_add(len))?;
         let native = Some(usage.protocol()).filter(|protocol| *protocol != Protocol::Chat);
-        let mut sent = Counts::NOTHING;
-        if let Some(protocol) = native {
-            sent.add(protocol, usage.value());
-        }
         // Prompt counts that add up to 0 replace none.
-        let is_void = sent.prompt() == Some(0) && self.state.table.top.is_prompted;
-        self.state.table.top.is_prompted |= sent.prompt() > Some(0);
+        let prompt = usage.sent().prompt().filter(|_| native.is_some());
+        let is_void = prompt == Some(0) && self.state.table.top.is_prompted;
+        self.state.table.top.is_prompted |= prompt > Some(0);
         self.state.table.top.protocol = native;
         let before = self.state.live;
         let (mut done, mut at) = (Ok(()), 0);
@@ -349,7 +346,7 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
             // What is no number does not replace a count.
             let is_no_count = value.as_u64().is_none() && native.is_some_and(|of| place_of(of, &name).is_some());
             let is_known = |log: &Self| log.usage_members(buffer).any(|known| name.is_decoded(known.name));
-            if !(value.is_null() || is_void && Counts::is_of_prompt(&name) || is_no_count && is_known(self)) {
+            if !(value.is_null() || is_void && TokenCounts::is_of_prompt(&name) || is_no_count && is_known(self)) {
                 let owner = Owner::Usage;
                 let member = OtherMember { owner, choice: 0, call: 0, in_message: false, name, value };
                 done = done.and(unless_full(self.other(buffer, &member))?);

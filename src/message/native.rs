@@ -6,8 +6,7 @@ use super::log::MessageLogOf;
 use super::record::{kind, RecordKey};
 use super::table::Rows;
 use crate::chat::scalar::is_type;
-use crate::chat::TokenCounts;
-use crate::dialect::{Counts, Protocol};
+use crate::dialect::{Protocol, TokenCounts};
 use crate::json::{self, Text, TextFlags, Value};
 use crate::shown::put_number;
 
@@ -95,15 +94,15 @@ impl<T: Rows + ?Sized> MessageLogOf<T> {
     /// Returns the token counts of a usage of another protocol.
     pub(super) fn native_counts(&self, buffer: &[u8]) -> Option<TokenCounts> {
         let protocol = Protocol::read_here(self.state.table.top.protocol)?;
-        let mut counts = Counts::NOTHING;
+        let mut counts = TokenCounts::NOTHING;
         if let Some(raw) = self.pieces(buffer, RecordKey::new(kind::USAGE, 0, 0)).next() {
-            counts.add(protocol, Value::from_raw(raw));
+            counts.add_usage(protocol, Value::from_raw(raw));
         }
         for entry in self.usage_members(buffer) {
             let name = Text::from_raw(entry.name, TextFlags::UNKNOWN);
             counts.add_member(protocol, &name, Value::from_raw(entry.value));
         }
-        counts.canonical(protocol).map(TokenCounts::of)
+        counts.canonical(protocol)
     }
 
     /// Puts the token counts of another protocol under the names of chat completions. Returns `false` if there are

@@ -11,7 +11,7 @@
 use crate::chat::index::SeenChoices;
 use crate::chat::shape::{Changing, HoleKind, Holes, Shape};
 use crate::chat::Index;
-use crate::dialect::{Counts, Protocol};
+use crate::dialect::{Protocol, TokenCounts};
 use crate::hash::fnv;
 use crate::scan::parts::FIXED;
 use crate::scan::{block64::Kernel, find, target::Target};
@@ -327,7 +327,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
 
     /// The token counts of the payload that was recognized, if they are in holes.
     #[inline(never)]
-    pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<Counts> {
+    pub(super) fn counts(&self, index: &Index, payload: &[u8]) -> Option<TokenCounts> {
         let template = self.templates.get(usize::from(self.current))?;
         let mut counts = None;
         for (kind, base) in template.holes.iter().zip(index.bases.iter().skip(1)).take(template.parts.holes()) {
@@ -339,7 +339,7 @@ impl<const SLOTS: usize> Memo<SLOTS> {
                 count = count.wrapping_add(unit.wrapping_mul(u64::from(digit)));
                 unit = unit.wrapping_mul(10);
             }
-            counts.get_or_insert(Counts::NOTHING).set(usize::from(place), count);
+            counts.get_or_insert(TokenCounts::NOTHING).set(usize::from(place), count);
         }
         counts
     }

@@ -3,9 +3,9 @@
 
 use super::handler::{Flow, Handler};
 use super::Event;
-use crate::chat::{ApiError, CallUpdate, Chunk, FinishReason, NamePiece, TokenCounts, Update, Usage};
+use crate::chat::{ApiError, CallUpdate, Chunk, FinishReason, NamePiece, Update, Usage};
 use crate::delta::FinishKind;
-use crate::dialect::{Counts, Protocol};
+use crate::dialect::{Protocol, TokenCounts};
 use crate::json::{Fragment, Text, ValueKind};
 use crate::words::words;
 use core::fmt;
@@ -222,7 +222,7 @@ pub struct Meter {
     /// The choices that have a `function_call`, one bit each; the last one is for all further ones.
     functions: u64,
     /// The counts so far of a protocol other than chat completions.
-    native: Counts,
+    native: TokenCounts,
     /// Stream offset and number of the last event that may have deltas. A text that was pending at its end, half a
     /// character, belongs to it.
     start: Option<u64>,
@@ -283,7 +283,7 @@ impl Meter {
             finish: [None; CHOICES],
             names: [None; NAMES],
             functions: 0,
-            native: Counts::NOTHING,
+            native: TokenCounts::NOTHING,
             start: None,
             number: 0,
         }
@@ -392,14 +392,8 @@ impl Meter {
     }
 
     fn used(&mut self, usage: &Usage<'_>) {
-        let counts = match usage.protocol() {
-            Protocol::Chat => usage.counts_after(self.usage.as_ref()),
-            protocol => {
-                self.native.add(protocol, usage.value());
-                TokenCounts::of(self.native.canonical(protocol).unwrap_or_default())
-            }
-        };
-        self.usage = Some(counts).filter(|counts| counts.has != 0);
+        self.native.add(usage.protocol(), &usage.sent());
+        self.usage = self.native.canonical(usage.protocol());
         if usage.protocol() != Protocol::Anthropic {
             return;
         }
@@ -407,11 +401,10 @@ impl Meter {
         (self.iterations, self.other_iterations) = (None, None);
         let mut at = 0;
         while let Some(iteration) = iterations.element_at(&mut at) {
-            let mut counts = Counts::NOTHING;
-            counts.add(Protocol::Anthropic, iteration);
+            let mut counts = TokenCounts::NOTHING;
+            counts.add_usage(Protocol::Anthropic, iteration);
             let Some(counts) = counts.canonical(Protocol::Anthropic) else { continue };
-            let add =
-                |sum: &mut Option<TokenCounts>| *sum = Some(sum.unwrap_or_default().plus(&TokenCounts::of(counts)));
+            let add = |sum: &mut Option<TokenCounts>| *sum = Some(sum.unwrap_or_default().plus(&counts));
             add(&mut self.iterations);
             let kind = iteration.get("type").ok().flatten().and_then(|value| value.as_text());
             if kind.is_none_or(|kind| kind != "message") {

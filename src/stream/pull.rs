@@ -103,7 +103,7 @@ fn pass<T: Track>(mut walk: Walk<'_>, off_page: &mut OffPage, tracked: &mut Trac
 fn note_usage(update: &Update<'_>, usage: &mut Option<TokenCounts>) {
     match update {
         Update::Usage(of) if of.protocol() == Protocol::Chat => {
-            *usage = Some(of.counts_after(usage.as_ref()));
+            *usage = Some(of.counts().after(usage.as_ref()));
         }
         _ => {}
     }

@@ -236,8 +236,7 @@ impl StreamState {
     /// The token counts so far of a stream of another protocol than chat completions, merged where the protocol reports
     /// them over several events. `None` for chat completions.
     pub fn native_counts(&self) -> Option<TokenCounts> {
-        let counts = self.dialect.usage.canonical(Protocol::read_here(self.dialect.protocol)?)?;
-        Some(TokenCounts::of(counts))
+        self.dialect.usage.canonical(Protocol::read_here(self.dialect.protocol)?)
     }
 
     /// Whether the stream is known to be of another protocol than chat completions, and that protocol is read.

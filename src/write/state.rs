@@ -8,7 +8,6 @@ use super::parts::{Envelope, Part, Progress, Serial};
 use super::WriteError;
 use crate::chat::{ApiError, FinishReason, Owner, TokenCounts, Update, Usage};
 use crate::delta::Meta;
-use crate::dialect::Counts;
 use crate::json::Text;
 use crate::stream::Protocol;
 
@@ -38,7 +37,7 @@ pub(super) struct State {
     pub(super) progress: Progress,
     /// Whether calls are being settled.
     pub(super) settles: bool,
-    native: Counts,
+    native: TokenCounts,
     /// The token counts so far.
     pub(super) usage: Option<TokenCounts>,
     /// Bit sets of choices: those that began, those that finished, and those whose `function_call` has a name.
@@ -81,7 +80,7 @@ impl State {
             settles: false,
             serial: Serial::default(),
             step: 0,
-            native: Counts::NOTHING,
+            native: TokenCounts::NOTHING,
             usage: None,
             begun: 0,
             finished: 0,
@@ -163,13 +162,8 @@ impl State {
 
     /// Takes in token counts, which are written at the end.
     fn count(&mut self, usage: &Usage<'_>) -> Written {
-        self.usage = match usage.protocol() {
-            Protocol::Chat => Some(usage.counts_after(self.usage.as_ref())),
-            protocol => {
-                self.native.add(protocol, usage.value());
-                self.native.canonical(protocol).map(TokenCounts::of).or(self.usage)
-            }
-        };
+        self.native.add(usage.protocol(), &usage.sent());
+        self.usage = self.native.canonical(usage.protocol()).or(self.usage);
         Ok(())
     }
 

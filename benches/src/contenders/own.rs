@@ -4,20 +4,15 @@
 use super::contender::{Contender, Kind};
 use crate::{Input, Sink, Sums};
 use deltawire::chat::{CallUpdate, FinishReason, Usage};
-use deltawire::stream::{Meter, Protocol};
+use deltawire::stream::Meter;
 use deltawire::track::Tracker;
 use deltawire::{Config, Event, Flow, Handler, Parser, Stop, Storage, Update};
 
 fn usage(usage: &Usage<'_>, sink: &mut Sink) {
-    if usage.protocol() != Protocol::Chat {
-        // Reading each count by itself would read the usage several times.
-        let counts = usage.counts();
-        let [prompt, completion, total] =
-            [counts.prompt_tokens(), counts.completion_tokens(), counts.total_tokens()].map(Option::unwrap_or_default);
-        return sink.usage(prompt, completion, total);
-    }
+    // Reading each count by itself would read the usage several times.
+    let counts = usage.counts();
     let [prompt, completion, total] =
-        [usage.prompt_tokens(), usage.completion_tokens(), usage.total_tokens()].map(Option::unwrap_or_default);
+        [counts.prompt_tokens(), counts.completion_tokens(), counts.total_tokens()].map(Option::unwrap_or_default);
     sink.usage(prompt, completion, total);
 }
 

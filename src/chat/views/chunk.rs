@@ -1,12 +1,12 @@
 //! The view of a whole chunk.
 
-use super::{ApiError, Usage};
+use super::ApiError;
 use crate::chat::index::{top, Hint, Index, Read, ValueSpan};
 use crate::chat::others::OtherMembers;
 use crate::chat::read::{error_of, plain_text, read, usage_of};
-use crate::chat::scalar::{ten_digits, text_of, whole_number};
+use crate::chat::scalar::{ten_digits, text_of};
 use crate::delta::{Meta, Part, FLAG_FOREIGN, FLAG_NATIVE};
-use crate::dialect::Protocol;
+use crate::dialect::{whole_number, Protocol, Usage};
 use crate::json::{JsonError, Text, TextFlags, Value, ValueKind};
 use crate::shown::{shown, Bytes};
 use crate::QuirkSet;

@@ -1,12 +1,10 @@
-//! What a chunk is besides its deltas: its head, its usage and its errors. An accessor reads its member when it is called.
+//! What a chunk is besides its deltas: its head and its errors. An accessor reads its member when it is called.
 
 mod chunk;
 mod error;
 mod finish;
-mod usage;
 
 pub(crate) use chunk::{meta_bit, name_before};
 pub use chunk::{Chunk, ChunkMember, Created};
 pub use error::{ApiError, ErrorPart};
 pub use finish::FinishReason;
-pub use usage::{TokenCounts, Usage};

@@ -228,8 +228,9 @@ impl Emitter {
     #[inline(never)]
     pub(super) fn note_usage(&mut self, usage: &Option<(&[u8], Delta)>) {
         if let Some(usage) = usage_of(usage) {
-            self.adds_usage = usage.is_of_details() && (self.usage.is_none() || self.adds_usage);
-            self.usage = Some(usage.counts_after(self.usage.as_ref()));
+            let counts = usage.counts();
+            self.adds_usage = counts.are_details() && (self.usage.is_none() || self.adds_usage);
+            self.usage = Some(counts.after(self.usage.as_ref()));
         }
     }
 }
