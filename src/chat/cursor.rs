@@ -172,6 +172,12 @@ impl DeltaCursor {
         self.inside.as_ref().map_or(Called::NOTHING, Inside::called)
     }
 
+    /// Whether the chunk has no more deltas.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.tail == AfterChoices::End
+    }
+
     /// Whether the last delta is one of several deltas of its item.
     pub(crate) fn is_inside(&self) -> bool {
         self.inside.is_some()
@@ -267,7 +273,7 @@ impl DeltaCursor {
     #[inline(always)]
     fn tail(&mut self, payload: &[u8], index: &Index) -> Option<Delta> {
         if self.tail == AfterChoices::Usage {
-            self.tail = AfterChoices::Error;
+            self.tail = if index.list.behind.has(Behind::ERROR) { AfterChoices::Error } else { AfterChoices::End };
             if index.list.behind.has(Behind::USAGE) {
                 if let Some(usage) = usage_of(index, payload) {
                     let (flags, code) =
@@ -278,16 +284,14 @@ impl DeltaCursor {
         }
         if self.tail == AfterChoices::Error {
             self.tail = AfterChoices::End;
-            if index.list.behind.has(Behind::ERROR) {
-                return match error_of(index, payload)? {
-                    Ok(value) => Some(Delta { text: Part::raw(payload, value), ..Delta::new(Kind::Error) }),
-                    Err(text) => Some(Delta {
-                        flags: FLAG_PLAIN,
-                        text: Part::of(payload, Text::verbatim(text)),
-                        ..Delta::new(Kind::Error)
-                    }),
-                };
-            }
+            return match error_of(index, payload)? {
+                Ok(value) => Some(Delta { text: Part::raw(payload, value), ..Delta::new(Kind::Error) }),
+                Err(text) => Some(Delta {
+                    flags: FLAG_PLAIN,
+                    text: Part::of(payload, Text::verbatim(text)),
+                    ..Delta::new(Kind::Error)
+                }),
+            };
         }
         None
     }

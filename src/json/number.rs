@@ -174,7 +174,7 @@ fn digits(bytes: &[u8], from: usize) -> Result<usize, JsonError> {
 
 /// Returns how many digits `bytes` begins with.
 #[inline(always)]
-pub(super) fn digits_len(bytes: &[u8]) -> usize {
+pub(crate) fn digits_len(bytes: &[u8]) -> usize {
     let mut rest = bytes;
     let mut len = 0;
     while let Some((eight, after)) = rest.split_first_chunk::<8>() {

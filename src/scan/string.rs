@@ -47,14 +47,23 @@ pub(crate) fn plain_before_end(inner: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Returns the offset of the closing quote of the string that `bytes` begins in, if one look at 16 bytes finds it after
-/// printable ASCII alone. That is enough for most texts of a stream, which are one token long.
+/// Returns the offset of the closing quote of the string that `bytes` begins in, if that is in the first [`FAR`] bytes
+/// or little behind them, and only printable ASCII is before it. So are most texts of a stream, and nearly all of them
+/// end in the first 16 bytes.
 #[inline(always)]
 pub(crate) fn brief_end<K: Kernel>(bytes: &[u8]) -> Option<usize> {
-    let first = bytes.first_chunk::<16>().filter(|_| !K::BY_BYTES)?;
-    visit!(16);
-    let at = K::Narrow::load(first).stops().trailing_zeros() as usize;
-    (first.get(at) == Some(&b'"')).then_some(at)
+    let (mut rest, mut at) = (bytes, 0);
+    while !K::BY_BYTES && at <= FAR {
+        let (block, after) = rest.split_first_chunk::<16>()?;
+        visit!(16);
+        let stops = K::Narrow::load(block).stops();
+        if stops != 0 {
+            let stop = stops.trailing_zeros() as usize;
+            return (block.get(stop) == Some(&b'"')).then_some(at.wrapping_add(stop));
+        }
+        (rest, at) = (after, at.wrapping_add(16));
+    }
+    None
 }
 
 /// From this distance on, blocks of 64 bytes are faster.

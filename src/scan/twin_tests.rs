@@ -101,7 +101,7 @@ fn brief_texts() {
             for bytes in [bytes, from] {
                 let found = string::brief_end::<Target>(bytes);
                 assert_eq!(found, string::brief_end::<Portable>(bytes), "{bytes:?}");
-                let is_near = |at: usize| at < 16 && bytes.len() >= 16 && !Target::BY_BYTES;
+                let is_near = |at: usize| at < 64 && bytes.len() >= at / 16 * 16 + 16 && !Target::BY_BYTES;
                 let end = string::end_with::<Portable>(bytes, 0).filter(|end| is_near(end.at));
                 let end = end.filter(|end| !end.escaped && end.ascii && !end.control);
                 assert_eq!(found, end.map(|end| end.at), "{bytes:?}");

@@ -199,7 +199,8 @@ impl<'a> Walk<'a> {
             },
         }
         let next = next_of_any((payload, index), (&mut self.page, off_page), tracker, found);
-        self.index = next.is_some().then_some(index);
+        let is_over = next.is_none() || off_page.as_ref().is_some_and(DeltaCursor::is_over);
+        self.index = (!is_over).then_some(index);
         next
     }
 }
@@ -222,9 +223,10 @@ fn next_of_any<'a, T: Tracking>(
             return next;
         }
     }
-    let mut cursor = off_page.take().unwrap_or_else(|| DeltaCursor::of_page(*page));
+    // The cursor is not moved, because it is large.
+    let cursor = off_page.get_or_insert_with(|| DeltaCursor::of_page(*page));
     let update = loop {
-        match tracker.next(&mut cursor, (payload, index), index.frame.0, &mut found.quirks) {
+        match tracker.next(cursor, (payload, index), index.frame.0, &mut found.quirks) {
             Next::Delta(delta) => {
                 if let Some(update) = Update::of(&delta, payload) {
                     break Some((delta.choice, update));
@@ -236,7 +238,9 @@ fn next_of_any<'a, T: Tracking>(
         }
     };
     *page = cursor.page;
-    *off_page = (update.is_some() && cursor.is_off_page()).then_some(cursor);
+    if update.is_none() || !cursor.is_off_page() {
+        *off_page = None;
+    }
     update
 }
 

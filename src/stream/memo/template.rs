@@ -4,7 +4,7 @@ use super::envelope::{Envelope, Lengths};
 use crate::chat::index::SeenChoices;
 use crate::chat::shape::{Hole, HoleKind, Shape};
 use crate::chat::Index;
-use crate::json::{strict_string_end, TextFlags};
+use crate::json::{digits_len, strict_string_end, TextFlags};
 use crate::scan::parts::{Fill, Parts, HOLES};
 use crate::scan::{
     block64::{Kernel, Task},
@@ -220,7 +220,7 @@ pub(super) fn fixed_len(payload: &[u8], holes: &[Hole], name: &[u8], envelope: E
 
 /// Returns the end of the whole number at the front of the bytes, if they begin with one.
 fn number_end(bytes: &[u8]) -> Option<usize> {
-    let digits = bytes.iter().take(DIGITS.saturating_add(1)).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = digits_len(bytes.get(..DIGITS.saturating_add(1)).unwrap_or(bytes));
     let sound = digits == 1 || bytes.first() != Some(&b'0');
     // A digit after these does not match: the byte that the template has after a number is not a digit.
     (sound && digits > 0 && digits <= DIGITS).then_some(digits)
