@@ -18,7 +18,7 @@ hosted_sums "$CARGO_TARGET_DIR" "$(full 1 13)"
 for with in $(full without "") with; do
   if [ "$with" = with ]; then feature=+simd128; else feature=-simd128; fi
   flags=()
-  for package in memchr deltawire deltawire-proof; do
+  for package in deltawire deltawire-proof; do
     flags+=(--config "profile.release.package.$package.rustflags=['-Ctarget-feature=$feature','-Dwarnings']")
   done
   RUSTFLAGS=-Clinker=$ld "${DEBIAN_CARGO[@]}" rustc --quiet --locked --release "${PLAIN_CORE[@]}" -Zprofile-rustflags "${flags[@]}" \

@@ -1,165 +1,82 @@
-//! Finds the first of one or two byte values, with memchr's vector searchers.
-//!
-//! The searcher is chosen at compile time, among the features that the target guarantees. memchr's own functions choose
-//! at run time, which needs a writable pointer in the data segment.
+//! Finds the first CR or LF, or the first byte of one value.
 
-use super::block64::{Block, Kernel, Sum, Task};
+use super::block64::{walk, Block, Kernel, Look, Sum, Task};
 use super::target::Target;
 use crate::visits::visit;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-use memchr::arch::aarch64::neon::memchr as vector;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-use memchr::arch::wasm32::simd128::memchr as vector;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use memchr::arch::x86_64::sse2::memchr as vector;
-
-/// The portable searcher. Its constructors cannot fail; these wrappers give them the signature of the others.
-#[cfg(not(any(
-    all(target_arch = "aarch64", target_feature = "neon"),
-    all(target_arch = "wasm32", target_feature = "simd128"),
-    all(target_arch = "x86_64", target_feature = "sse2")
-)))]
-mod vector {
-    use memchr::arch::all::memchr as words;
-
-    pub(super) struct One;
-    impl One {
-        #[inline]
-        pub(super) fn new(needle: u8) -> Option<words::One> {
-            Some(words::One::new(needle))
-        }
-    }
-
-    pub(super) struct Two;
-    impl Two {
-        #[inline]
-        pub(super) fn new(first: u8, second: u8) -> Option<words::Two> {
-            Some(words::Two::new(first, second))
-        }
-    }
-}
-
-/// After this many bytes without a line end, more than most events have, the search looks at pairs of blocks.
-const FAR: usize = 512;
-
-/// The length of two blocks.
-const PAIR: usize = 128;
-
-/// Below this length, setting up a searcher costs more than it saves.
-const SHORT: usize = 8;
 
 /// Returns the offset of the first CR or LF.
 #[inline]
 pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
-    let found = search_line_end(bytes);
-    visit!(looked_at(bytes, found));
-    found
-}
-
-#[inline]
-fn search_line_end(bytes: &[u8]) -> Option<usize> {
-    if Target::BY_BYTES {
-        return vector::Two::new(b'\r', b'\n')?.find(bytes);
-    }
-    if bytes.len() < SHORT {
-        return bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n');
-    }
-    let near = bytes.get(..FAR).unwrap_or(bytes);
-    let from = match first_line_end(near) {
-        Some(found) => return Some(found),
-        None => near.len().saturating_sub(skip_without_control(near).len()),
-    };
-    match vector::Two::new(b'\r', b'\n') {
-        Some(searcher) => near.get(from..).and_then(|rest| searcher.find(rest)).map_or_else(
-            || {
-                let from = far(bytes)?;
-                Some(from.wrapping_add(searcher.find(bytes.get(from..)?)?))
-            },
-            |at| Some(from.wrapping_add(at)),
-        ),
-        // Not reached, because this searcher is compiled only if the target has the vector unit.
-        None => bytes.iter().position(|&byte| byte == b'\r' || byte == b'\n'),
-    }
+    first_line_end(bytes).or_else(|| first_of(bytes, *b"\r\n"))
 }
 
 /// Returns the offset of the first line end in the first 16 bytes.
 #[inline(always)]
 fn first_line_end(bytes: &[u8]) -> Option<usize> {
     let first = bytes.first_chunk::<16>().filter(|_| Target::IS_BRIEF)?;
+    visit!(16);
     let block = <Target as Kernel>::Narrow::load(first);
     let ends = block.eq(b'\r') | block.eq(b'\n');
     (ends != 0).then(|| ends.trailing_zeros() as usize)
 }
 
-/// Skips the blocks at the front that have no control character, and so no line end. A slice inside an event then needs
-/// no search.
-#[inline(always)]
-fn skip_without_control(bytes: &[u8]) -> &[u8] {
-    let mut rest = bytes;
-    if !Target::IS_BRIEF {
-        return rest;
-    }
-    while let Some((block, after)) = rest.split_first_chunk::<64>() {
-        if <Target as Kernel>::Wide::load(block).is_control() {
-            return rest;
-        }
-        rest = after;
-    }
-    // Less than a block is left. Look at the last 64 of all bytes instead.
-    match bytes.last_chunk::<64>() {
-        Some(block) if !rest.is_empty() && !<Target as Kernel>::Wide::load(block).is_control() => &[],
-        _ => rest,
-    }
-}
-
-/// Returns an offset from which a search finds the first line end after the first [`FAR`] bytes. The offset lies less
-/// than two [`PAIR`]s before that line end, or before the end of the bytes. Returns `None` if there are no more than
-/// [`FAR`] bytes.
-#[inline(always)]
-fn far(bytes: &[u8]) -> Option<usize> {
-    (bytes.len() > FAR).then(|| aside(bytes))
+/// Returns the offset of the first `needle`.
+#[inline]
+pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
+    first_of(bytes, [needle; 2])
 }
 
 #[inline(never)]
-fn aside(bytes: &[u8]) -> usize {
-    Target::best(FarLineEnd(bytes))
+fn first_of(bytes: &[u8], needles: [u8; 2]) -> Option<usize> {
+    if Target::BY_BYTES {
+        let found = bytes.iter().position(|byte| needles.contains(byte));
+        visit!(found.map_or(bytes.len(), |at| at + 1));
+        return found;
+    }
+    Target::best(Search { bytes, needles })
 }
 
-/// The task of [`far`], for more than [`FAR`] bytes.
-struct FarLineEnd<'b>(&'b [u8]);
+/// The task of a search.
+struct Search<'b> {
+    bytes: &'b [u8],
+    needles: [u8; 2],
+}
 
-impl Task for FarLineEnd<'_> {
-    type Out = usize;
+impl Search<'_> {
+    /// Whether a block has a byte that is searched for.
+    #[inline(always)]
+    fn sees<B: Sum>(&self, block: &[u8; 64]) -> B {
+        let ([first, second], block) = (self.needles, B::load(block));
+        block.equal(first).or(block.equal(second))
+    }
+}
+
+impl Task for Search<'_> {
+    type Out = Option<usize>;
 
     #[inline(always)]
-    fn run<K: Kernel>(self) -> usize {
-        let mut rest = self.0.get(FAR..).unwrap_or_default();
-        while let Some((pair, after)) = rest.split_first_chunk::<PAIR>() {
-            let (Some(first), Some(last)) = (pair.first_chunk::<64>(), pair.last_chunk::<64>()) else { break };
-            let ends = K::Wide::load(first).line_ends().or(K::Wide::load(last).line_ends());
-            if ends.is_high() {
+    fn run<K: Kernel>(mut self) -> Self::Out {
+        // Two blocks at a time, until one has the byte.
+        let mut rest = self.bytes;
+        while let Some((pair, after)) = rest.split_first_chunk::<128>() {
+            let (Some(first), Some(last)) = (pair.first_chunk(), pair.last_chunk()) else { break };
+            visit!(128);
+            if self.sees::<K::Wide>(first).or(self.sees::<K::Wide>(last)).is_high() {
                 break;
             }
             rest = after;
         }
-        self.0.len().wrapping_sub(rest.len())
+        walk::<K, _>(self.bytes, self.bytes.len().wrapping_sub(rest.len()), &mut self)
     }
 }
 
-/// Returns the offset of the first `needle`.
-#[inline]
-pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
-    let found = match vector::One::new(needle) {
-        Some(searcher) => searcher.find(bytes),
-        None => bytes.iter().position(|&byte| byte == needle),
-    };
-    visit!(looked_at(bytes, found));
-    found
-}
+impl<K: Kernel> Look<K> for Search<'_> {
+    type Found = usize;
 
-/// The number of bytes that a search loads: the first 16, then 64 at a time, and the block with the result twice.
-#[cfg(test)]
-fn looked_at(bytes: &[u8], found: Option<usize>) -> usize {
-    let ahead = |at: usize| at + if at < 16 { 16 } else { 128 };
-    found.map_or(bytes.len(), |at| ahead(at).min(bytes.len()))
+    #[inline(always)]
+    fn look(&mut self, block: K::Wide, base: usize, shift: u32) -> Option<usize> {
+        let [first, second] = self.needles;
+        let found = (block.eq(first) | block.eq(second)) >> shift;
+        (found != 0).then(|| base.wrapping_add(found.trailing_zeros() as usize))
+    }
 }

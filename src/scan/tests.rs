@@ -250,9 +250,9 @@ fn short_plain_texts() {
 #[test]
 fn line_ends_far_away() {
     assert_eq!(find::line_end(b"data: x\r\n"), Some(7));
-    // After the first bytes the search looks at pairs of blocks.
+    // The search looks at pairs of blocks.
     at_each_level(|| {
-        for len in [513, 639, 640, 641, 768, 900] {
+        for len in [127, 128, 129, 255, 256, 257, 513, 639, 640, 641, 900] {
             let mut bytes: Vec<u8> = (0..len).map(|i| b" aJMjmz\x1a\x1d\x8a\x8d"[i % 11]).collect();
             assert_eq!(find::line_end(&bytes), None, "{len}");
             for place in (0..len).rev() {
