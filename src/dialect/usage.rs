@@ -2,7 +2,7 @@
 
 use super::protocol::Protocol;
 use super::value::{is_empty_object, whole_number};
-use crate::json::{Steps, Text, Value, ValueKind, ValueKinds};
+use crate::json::{Steps, Text, Value, ValueKind};
 use crate::shown::shown;
 
 /// The counts of a [`Usage`] as plain data, to store or to send. The methods have the names of the methods of
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
                 let name = Text::from_raw(name, flags);
                 let Some(row) = self.row(of, &name) else {
                     let Ok(value) = steps.any_value() else { break };
-                    if of == Of::Usage && value.kind == ValueKinds::OBJECT {
+                    if of == Of::Usage {
                         self.other(&name, object.inside(value));
                     }
                     more = steps.more(b'}') == Ok(true);

@@ -7,17 +7,16 @@ use crate::visits::visit;
 /// Returns the offset of the first CR or LF.
 #[inline]
 pub(crate) fn line_end(bytes: &[u8]) -> Option<usize> {
-    first_line_end(bytes).or_else(|| first_of(bytes, *b"\r\n"))
-}
-
-/// Returns the offset of the first line end in the first 16 bytes.
-#[inline(always)]
-fn first_line_end(bytes: &[u8]) -> Option<usize> {
-    let first = bytes.first_chunk::<16>().filter(|_| Target::IS_BRIEF)?;
+    let Some((first, rest)) = bytes.split_first_chunk::<16>().filter(|_| Target::IS_BRIEF) else {
+        return first_of(bytes, *b"\r\n");
+    };
     visit!(16);
     let block = <Target as Kernel>::Narrow::load(first);
     let ends = block.eq(b'\r') | block.eq(b'\n');
-    (ends != 0).then(|| ends.trailing_zeros() as usize)
+    if ends != 0 {
+        return Some(ends.trailing_zeros() as usize);
+    }
+    first_of(rest, *b"\r\n").map(|at| at.wrapping_add(16))
 }
 
 /// Returns the offset of the first `needle`.
@@ -26,9 +25,9 @@ pub(crate) fn byte(needle: u8, bytes: &[u8]) -> Option<usize> {
     first_of(bytes, [needle; 2])
 }
 
-#[inline(never)]
 fn first_of(bytes: &[u8], needles: [u8; 2]) -> Option<usize> {
-    if Target::BY_BYTES {
+    // Of a few bytes, one after the other is the fastest way.
+    if Target::BY_BYTES || bytes.len() < 16 {
         let found = bytes.iter().position(|byte| needles.contains(byte));
         visit!(found.map_or(bytes.len(), |at| at + 1));
         return found;
