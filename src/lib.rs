@@ -132,9 +132,7 @@ pub use quirk::{Quirk, QuirkSet};
 pub use storage::Growing;
 pub use storage::{Movable, Storage};
 pub use stream::handler;
-pub use stream::{
-    Config, End, Event, Flow, Framing, Handler, Parser, Pulled, SharedParser, Stop, Validate, Verdict, Workspace,
-};
+pub use stream::{Config, End, Event, Flow, Framing, Handler, Parser, Pulled, Stop, Validate, Verdict, Workspace};
 pub use tables::{Arrays, Lent, Tables};
 
 /// Runs the examples of the README as tests.

@@ -322,7 +322,7 @@ fn a_large_buffer_is_given_back() {
 #[cfg(feature = "alloc")]
 #[test]
 fn a_large_buffer_is_given_back_by_a_call_without_bytes() {
-    use deltawire::{Growing, SharedParser, Workspace};
+    use deltawire::{Growing, Parser, Workspace};
     let chunk =
         |text: &str| format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n");
     let start = |id: &str| format!("data: {{\"type\":\"message_start\",\"message\":{{\"id\":\"{id}\"}}}}\n\n");
@@ -340,7 +340,7 @@ fn a_large_buffer_is_given_back_by_a_call_without_bytes() {
         assert_eq!(left(&mut |mut bytes| while parser.next(&mut bytes).unwrap().is_some() {}), 0, "pull");
         let (mut parser, mut reader) = (Parser::with_config(Growing::new(), config), Reader::default());
         assert_eq!(left(&mut |bytes| assert_eq!(parser.feed(bytes, &mut reader).stop, None)), 0, "push");
-        let mut parser: SharedParser<Growing> = Parser::sharing(Growing::new(), config, Tracker::new());
+        let mut parser: Parser<Growing, 0> = Parser::with_slots(Growing::new(), config, Tracker::new());
         let mut workspace: Workspace = Workspace::new();
         let mut next = |mut bytes: &[u8]| while parser.next_with(&mut workspace, &mut bytes).unwrap().is_some() {};
         assert_eq!(left(&mut next), 0, "workspace");

@@ -324,7 +324,7 @@ fn input_after_the_end_is_an_error_that_names_reset() {
     assert_eq!(texts, ["Content(\"a\")", "Content(\"b\")", "Finish(\"stop\")"]);
     let (mut workspace, mut shared) = (
         deltawire::Workspace::new(),
-        deltawire::SharedParser::sharing([0; 512], Config::new(), Tracker::<8, 8>::new()),
+        deltawire::Parser::<_, 0, _>::with_slots([0; 512], Config::new(), Tracker::<8, 8>::new()),
     );
     while shared.next_with(&mut workspace, &mut &cut[..]).unwrap().is_none() {}
     while shared.finish_with(&mut workspace).unwrap().is_some() {}

@@ -78,12 +78,12 @@ impl<'a> Ask<'a> {
         ];
         let pulled = store.with(|storage| {
             let turns = &mut Turns::<SLOTS>::new(&others, seed);
-            let mut parser = Sharing { parser: Parser::sharing(storage, config, Tracker::<8, 32>::new()), turns };
+            let mut parser = Sharing { parser: Parser::with_slots(storage, config, Tracker::<8, 32>::new()), turns };
             drive::pull(&mut parser, bytes, cuts, Detail::States, |_| ())
         });
         let pushed = store.with(|storage| {
             let turns = &mut Turns::<SLOTS>::new(&others, seed + 1);
-            let mut parser = Sharing { parser: Parser::sharing(storage, config, Tracker::<8, 32>::new()), turns };
+            let mut parser = Sharing { parser: Parser::with_slots(storage, config, Tracker::<8, 32>::new()), turns };
             drive::push(&mut parser, bytes, cuts, pause, Detail::States)
         });
         [("pull, shared", pulled), ("push, shared", pushed)]

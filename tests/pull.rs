@@ -2,9 +2,7 @@
 
 use deltawire::stream::Track;
 use deltawire::track::Tracker;
-use deltawire::{
-    Config, Error, Event, Flow, Handler, Parser, Pulled, Quirk, QuirkSet, SharedParser, Stop, Update, Workspace,
-};
+use deltawire::{Config, Error, Event, Flow, Handler, Parser, Pulled, Quirk, QuirkSet, Stop, Update, Workspace};
 use std::collections::BTreeMap;
 
 /// A name and arguments by choice and number of the call.
@@ -57,7 +55,7 @@ fn parallel_calls_stay_apart() {
     }
     fn shared(size: usize, memo: &mut Workspace) -> Calls {
         let mut calls = Calls::new();
-        let mut parser: SharedParser<_> = Parser::sharing([0; 512], Config::new(), Tracker::new());
+        let mut parser: Parser<_, 0> = Parser::with_slots([0; 512], Config::new(), Tracker::new());
         for mut piece in PARALLEL.as_bytes().chunks(size) {
             while let Some(event) = parser.next_with(memo, &mut piece).unwrap() {
                 join(&mut calls, event);
@@ -252,7 +250,7 @@ fn nothing_follows_the_end_without_a_reset() {
     let whole = &b"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"[..];
     let finished = Error::Finished { offset: cut.len() as u64 };
     let (mut parser, mut memo) = (Parser::new([0; 256]), Workspace::<2>::with_slots());
-    let mut shared: SharedParser<_> = Parser::sharing([0; 256], Config::new(), Tracker::new());
+    let mut shared: Parser<_, 0> = Parser::with_slots([0; 256], Config::new(), Tracker::new());
     for by_pull in [true, false] {
         assert!(
             parser.feed(cut, &mut Quiet).stop.is_none() && shared.feed_with(&mut memo, cut, &mut Quiet).stop.is_none()

@@ -2,9 +2,9 @@
 //!
 //! `BlockState | machine | choices | tool calls | meter | event buffer | read area`. The state begins with the guard.
 //! Code reads and writes the guard by raw pointers only, so a call from a callback can read it while the rest of the
-//! block is borrowed. A parser that shares workspaces has a [`Shared`] in place of the machine. Machine and `Shared`
-//! both begin with the state of the stream, so most functions need not know which of the two the block has. Only a
-//! parser in mode USAGE has a meter.
+//! block is borrowed. The machine of a parser that shares workspaces has no templates. Either machine begins with the
+//! state of the stream, so most functions need not know which of the two the block has. Only a parser in mode USAGE has
+//! a meter.
 
 use crate::convert::aligned;
 use crate::types::*;
@@ -12,8 +12,7 @@ use core::mem::{align_of, size_of};
 use core::ops::{Deref, DerefMut};
 use core::ptr::{addr_of, addr_of_mut};
 use core::slice;
-use deltawire::chat::Index;
-use deltawire::stream::{Emitter, Machine, Meter, Parked, StreamState};
+use deltawire::stream::{Emitter, Machine, Meter, StreamState};
 use deltawire::track::{CallRow, ChoiceRow, TrackerOf, TrackerState};
 use deltawire::{Config, Lent, Movable};
 
@@ -131,16 +130,7 @@ struct BlockState {
     core: Core,
 }
 
-/// Takes the place of the machine in the block of a parser that shares workspaces.
-#[repr(C)]
-pub(crate) struct Shared {
-    pub(crate) parked: Parked,
-    /// The index of the pending event, while the emitter [needs](Emitter::needs_index) it.
-    pub(crate) index: Index,
-}
-
 const _: () = assert!(align_of::<Machine>() <= align_of::<BlockState>(), "the machine follows the state");
-const _: () = assert!(align_of::<Shared>() <= align_of::<BlockState>(), "`Shared` follows the state");
 const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Machine>(), "choices follow the machine");
 const _: () = assert!(
     STATE.saturating_add(machine_len(false)).saturating_add(DEFAULT_ROOM.tables()) <= DELTAWIRE_STATE_SIZE,
@@ -148,7 +138,7 @@ const _: () = assert!(
 );
 const _: () = assert!(size_of::<Option<ChoiceRow>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
 const _: () = assert!(size_of::<Option<CallRow>>() <= DELTAWIRE_ROW_SIZE, "DELTAWIRE_ROW_SIZE is too small");
-const _: () = assert!(align_of::<Option<ChoiceRow>>() <= align_of::<Shared>(), "choices follow `Shared`");
+const _: () = assert!(align_of::<Machine<0>>() == align_of::<Machine>(), "either machine may be there");
 const _: () = assert!(align_of::<Option<CallRow>>() <= align_of::<Option<ChoiceRow>>(), "calls follow the choices");
 const _: () = assert!(align_of::<BlockState>() <= DELTAWIRE_ALIGN, "DELTAWIRE_ALIGN is too small");
 const _: () = assert!(align_of::<Meter>() <= DELTAWIRE_ALIGN, "the meter follows the tables");
@@ -160,9 +150,9 @@ pub(crate) const STATE: usize = size_of::<BlockState>().next_multiple_of(DELTAWI
 /// Length of a meter in bytes, rounded up to the alignment.
 const METER: usize = size_of::<Meter>().next_multiple_of(DELTAWIRE_ALIGN);
 
-/// Length in bytes of the machine, or of the `Shared` in its place, rounded up to the alignment.
+/// Length in bytes of the machine, rounded up to the alignment.
 const fn machine_len(shares: bool) -> usize {
-    let len = if shares { size_of::<Shared>() } else { size_of::<Machine>() };
+    let len = if shares { size_of::<Machine<0>>() } else { size_of::<Machine>() };
     len.next_multiple_of(DELTAWIRE_ALIGN)
 }
 
@@ -219,10 +209,10 @@ pub(crate) struct Parts<'b> {
     pub(crate) area: &'b [u8],
 }
 
-/// The machine of a block, or the `Shared` in its place.
+/// The machine of a block: a parser's own, or a bare one, without templates, of a parser that shares workspaces.
 pub(crate) enum BlockMachine<'b> {
     Own(&'b mut Machine),
-    Shared(&'b mut Shared),
+    Bare(&'b mut Machine<0>),
 }
 
 impl Deref for BlockMachine<'_> {
@@ -232,7 +222,7 @@ impl Deref for BlockMachine<'_> {
     fn deref(&self) -> &StreamState {
         match self {
             BlockMachine::Own(machine) => machine,
-            BlockMachine::Shared(shared) => &shared.parked,
+            BlockMachine::Bare(machine) => machine,
         }
     }
 }
@@ -242,7 +232,7 @@ impl DerefMut for BlockMachine<'_> {
     fn deref_mut(&mut self) -> &mut StreamState {
         match self {
             BlockMachine::Own(machine) => machine,
-            BlockMachine::Shared(shared) => &mut shared.parked,
+            BlockMachine::Bare(machine) => machine,
         }
     }
 }
@@ -268,7 +258,7 @@ impl Open<'_> {
         let tracker = CTracker::from_parts(tables, self.core.tracker);
         let machine = match &mut self.machine {
             BlockMachine::Own(machine) => BlockMachine::Own(machine),
-            BlockMachine::Shared(shared) => BlockMachine::Shared(shared),
+            BlockMachine::Bare(machine) => BlockMachine::Bare(machine),
         };
         Parts {
             core: self.core,
@@ -282,14 +272,10 @@ impl Open<'_> {
 
     /// Resets machine and tracker for a new stream with the same config.
     pub(crate) fn reset(&mut self) {
-        let (config, shares) = (*self.machine.config(), self.core.shares);
-        let machine: *mut u8 = match &mut self.machine {
-            BlockMachine::Own(machine) => (&raw mut **machine).cast(),
-            BlockMachine::Shared(shared) => (&raw mut **shared).cast(),
-        };
-        // SAFETY: the memory is that of the machine, or of the `Shared` in its place; it is borrowed and has the length
-        // for `shares`.
-        unsafe { write_machine(machine, shares, config) };
+        match &mut self.machine {
+            BlockMachine::Own(machine) => machine.reset(),
+            BlockMachine::Bare(machine) => machine.reset(),
+        }
         self.choices.fill(None);
         self.calls.fill(None);
         if let Some(meter) = &mut self.meter {
@@ -353,7 +339,7 @@ pub(crate) unsafe fn write(mem: *mut u8, len: usize, core: Core, config: Config)
     }
 }
 
-/// Writes a machine at the start of a stream, or the `Shared` in its place.
+/// Writes a machine at the start of a stream.
 ///
 /// # Safety
 /// `mem` is aligned and writable for [`machine_len`] bytes.
@@ -362,7 +348,7 @@ unsafe fn write_machine(mem: *mut u8, shares: bool, config: Config) {
     // SAFETY: as the caller promises.
     unsafe {
         if shares {
-            mem.cast::<Shared>().write(Shared { parked: Parked::new(config), index: Index::new() });
+            mem.cast::<Machine<0>>().write(Machine::with_slots(config));
         } else {
             mem.cast::<Machine>().write(Machine::new(config));
         }
@@ -400,7 +386,7 @@ pub(crate) unsafe fn enter<'b>(p: *mut deltawire_parser) -> Result<Open<'b>, del
         let (read_len, head, BlockRoom { choices, calls }) = (core.read_len, core.head(), core.room);
         let machine = p.cast::<u8>().add(STATE);
         let machine = if core.shares {
-            BlockMachine::Shared(&mut *machine.cast())
+            BlockMachine::Bare(&mut *machine.cast())
         } else {
             BlockMachine::Own(&mut *machine.cast())
         };
@@ -464,8 +450,8 @@ pub(crate) unsafe fn look<'b>(p: *const deltawire_parser) -> Result<ReadBlock<'b
     // SAFETY: as the caller promises.
     let Guard { len, .. } = unsafe { guard(p) }?;
     let state = p.cast::<BlockState>();
-    // SAFETY: as in `enter`, with shared borrows. No one reads the tables here. Machine and `Shared` begin with the state
-    // of the stream.
+    // SAFETY: as in `enter`, with shared borrows. No one reads the tables here. A machine begins with the state of the
+    // stream.
     unsafe {
         let core = &*addr_of!((*state).core);
         let stream = &*p.cast::<u8>().add(STATE).cast::<StreamState>();

@@ -4,7 +4,7 @@
 //! both.
 
 use crate::beside::Keeper;
-use crate::block::{fits, BlockMachine, Shared};
+use crate::block::{fits, BlockMachine};
 use crate::convert::{aligned, put_out};
 use crate::types::*;
 use core::ffi::c_void;
@@ -114,7 +114,7 @@ pub(crate) trait MachineSource {
     /// Whether this is the source for parsers with `DELTAWIRE_CFG_SHARED`.
     const SHARES: bool;
 
-    /// What the block of such a parser holds: a machine, or a `Shared`.
+    /// The machine in the block of such a parser.
     type Held<'k>;
 
     /// Returns what the block holds, or `None` if the parser needs the other source.
@@ -142,7 +142,7 @@ impl MachineSource for Own {
     fn machine(machine: BlockMachine<'_>) -> Option<&mut Machine> {
         match machine {
             BlockMachine::Own(machine) => Some(machine),
-            BlockMachine::Shared(_) => None,
+            BlockMachine::Bare(_) => None,
         }
     }
 
@@ -161,29 +161,29 @@ impl MachineSource for Own {
 impl MachineSource for OpenWorkspace<'_> {
     const SHARES: bool = true;
 
-    type Held<'k> = &'k mut Shared;
+    type Held<'k> = &'k mut Machine<0>;
 
-    fn machine(machine: BlockMachine<'_>) -> Option<&mut Shared> {
+    fn machine(machine: BlockMachine<'_>) -> Option<&mut Machine<0>> {
         match machine {
             BlockMachine::Own(_) => None,
-            BlockMachine::Shared(shared) => Some(shared),
+            BlockMachine::Bare(machine) => Some(machine),
         }
     }
 
     fn run<R>(
         &mut self,
-        Shared { parked, index }: &mut Shared,
+        machine: &mut Machine<0>,
         emitter: &mut Emitter,
         window: &[u8],
         run: impl FnOnce(&mut Emitter, &mut Machine, Option<&mut dyn Keeper>) -> R,
     ) -> R {
-        let mut loan = self.workspace.lend(parked, window);
+        let mut loan = self.workspace.lend(machine, window);
         if emitter.needs_index() {
-            loan.resume(index);
+            loan.resume();
         }
         let result = run(emitter, loan.machine(), None);
         if emitter.needs_index() {
-            index.clone_from(loan.machine().index());
+            loan.keep_index();
         }
         result
     }

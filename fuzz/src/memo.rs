@@ -135,10 +135,10 @@ fn shared<const SLOTS: usize>(input: &Input) -> Logs {
     let turns = &mut Turns::<SLOTS>::new(&others, *seed);
     with(input.store, |storage| {
         if input.reading == 0 {
-            let mut pull = Sharing { parser: Parser::sharing(storage, *config, Tracker::<8, 32>::new()), turns };
+            let mut pull = Sharing { parser: Parser::with_slots(storage, *config, Tracker::<8, 32>::new()), turns };
             return drive::pull(&mut pull, bytes, cuts, Detail::States, |_| ());
         }
-        let mut push = Sharing { parser: Parser::sharing(storage, *config, Tracker::<8, 32>::new()), turns };
+        let mut push = Sharing { parser: Parser::with_slots(storage, *config, Tracker::<8, 32>::new()), turns };
         drive::push(&mut push, bytes, cuts, *pause, Detail::States)
     })
 }

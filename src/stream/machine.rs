@@ -35,8 +35,7 @@ pub(super) fn is_space(byte: u8) -> bool {
 /// `SLOTS` is the number of templates, 0 to 4. A template is an event that the machine recognizes when it is repeated
 /// with other texts.
 ///
-/// The state is the first field, as in [`Parked`](super::Parked), so a pointer to either is a pointer to a
-/// [`StreamState`].
+/// The state is the first field, so a pointer to a machine of any size is a pointer to a [`StreamState`].
 #[derive(Clone)]
 #[repr(C)]
 pub struct Machine<const SLOTS: usize = 2> {

@@ -61,19 +61,6 @@ pub(super) struct Hit {
     pub(super) is_native: bool,
 }
 
-/// What each parser keeps of a shared memo between two calls. It decides which template is compared first, and how
-/// often, so it changes the cost alone. The members are those of [`Memo`].
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Expectation {
-    last: u8,
-    unknown: u8,
-    idle: u8,
-}
-
-impl Expectation {
-    pub(super) const NOTHING: Expectation = Expectation { last: 0, unknown: 0, idle: 0 };
-}
-
 /// The templates, each known by its number, and what decides which of them is compared first and which is replaced.
 #[derive(Clone, Debug)]
 pub(super) struct Memo<const SLOTS: usize> {
@@ -149,8 +136,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
     pub(super) const SHARED: Memo<SLOTS> = Memo { changing: Changing::ALL, ..Memo::NEW };
 
     /// Lends a machine the templates that were learned on its terms and are of its protocol. A machine whose protocol
-    /// is not known yet may use none.
-    pub(super) fn lend(&mut self, terms: Terms, protocol: Option<Protocol>, expectation: Expectation) {
+    /// is not known yet may use none. `own` is the memo of that machine, which has no templates.
+    pub(super) fn lend(&mut self, terms: Terms, protocol: Option<Protocol>, own: &Memo<0>) {
         let is_usable = |template: &Template| {
             template.len > 0
                 && template.terms == terms
@@ -165,8 +152,8 @@ impl<const SLOTS: usize> Memo<SLOTS> {
             }
         }
         // `unknown` is at least 1 until an event of this loan is recognized: `take_facts` relies on that.
-        (self.unknown, self.idle, self.recognized) = (expectation.unknown.max(1), expectation.idle, 0);
-        self.last = if self.may_use(expectation.last) { expectation.last } else { NONE };
+        (self.unknown, self.idle, self.recognized) = (own.unknown.max(1), own.idle, 0);
+        self.last = if self.may_use(own.last) { own.last } else { NONE };
         self.expected = self.last;
     }
 
@@ -177,9 +164,10 @@ impl<const SLOTS: usize> Memo<SLOTS> {
         }
     }
 
-    /// Returns what to keep until the templates are lent to the same machine again.
-    pub(super) fn expectation(&self) -> Expectation {
-        Expectation { last: self.last, unknown: self.unknown, idle: self.idle }
+    /// Keeps what `lent` learned about the stream, until the templates are lent again: which of them to compare first, and
+    /// how often.
+    pub(super) fn follow<const LENT: usize>(&mut self, lent: &Memo<LENT>) {
+        (self.last, self.unknown, self.idle) = (lent.last, lent.unknown, lent.idle);
     }
 
     /// Whether several parsers share the templates.

@@ -61,11 +61,11 @@ pub use handler::{Fed, Flow, Handler, Stop};
 pub use machine::Machine;
 pub use media::Media;
 pub use meter::{Amount, Meter, ShortText, Token, TokenKind};
-pub use parser::{Parser, SharedParser};
+pub use parser::Parser;
 pub use pull::{Deltas, Pulled};
 pub use records::{Record, Records, FLAG_AUX_SCRATCH, FLAG_EXTRA_SCRATCH, FLAG_TEXT_SCRATCH};
 pub use sink::{Put, Sink, Track};
 pub use state::StreamState;
 #[doc(hidden)]
 pub use workspace::Loan;
-pub use workspace::{Parked, Workspace};
+pub use workspace::Workspace;

@@ -6,12 +6,12 @@ use super::handler::{Answer, Each, Fed, Handler, Stop};
 use super::handler_sink::HandlerSink;
 use super::pull::Tracked;
 use super::sink::{Sink, Track};
-use super::workspace::{Parked, Workspace};
+use super::workspace::Workspace;
 use super::{Config, End, Event, Found, Machine, Pulled, StreamState};
 use crate::chat::{TokenCounts, Update};
 use crate::track::{Findings, Tracker};
 use crate::{Error, Quirk, QuirkSet, Storage};
-use core::ops::{DerefMut, Range};
+use core::ops::Range;
 
 /// Reads one stream.
 ///
@@ -62,19 +62,16 @@ use core::ops::{DerefMut, Range};
 ///
 /// To stop, drop the parser. A clone continues the stream from the same place.
 ///
-/// `M` is the machine or, for a [`SharedParser`], the part of the machine that is not in the shared [`Workspace`].
+/// A parser without templates (`SLOTS` = 0) may share those of a [`Workspace`] with other parsers.
 #[derive(Clone)]
-pub struct Parser<S, const SLOTS: usize = 2, T = Tracker, M = Machine<SLOTS>> {
-    machine: M,
+pub struct Parser<S, const SLOTS: usize = 2, T = Tracker> {
+    machine: Machine<SLOTS>,
     storage: S,
     tracked: Tracked<T>,
 }
 
-/// A parser that shares a [`Workspace`] with others. It has no templates of its own, so it is small.
-pub type SharedParser<S, T = Tracker> = Parser<S, 0, T, Parked>;
-
 /// Prints the state of the machine and the length of the storage, but no bytes of the stream.
-impl<S: Storage, const SLOTS: usize, T, M: core::fmt::Debug> core::fmt::Debug for Parser<S, SLOTS, T, M> {
+impl<S: Storage, const SLOTS: usize, T> core::fmt::Debug for Parser<S, SLOTS, T> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Parser")
             .field("machine", &self.machine)
@@ -204,8 +201,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     pub fn finish(&mut self) -> Result<Option<Pulled<'_, T>>, Error> {
         self.settle(self.machine.index().frame.0)?;
         let found = self.machine.finish(&mut self.storage);
-        if found == Found::NeedMore && self.has_rest()? {
-            self.machine.index.frame = (self.machine.offset, self.machine.offset);
+        if self.has_rest(found)? {
             return Ok(Some(Pulled::new(Event::Rest, &mut self.tracked)));
         }
         let event = self.machine.event(&self.storage, &[], found)?;
@@ -236,29 +232,7 @@ fn advance<'i, S: Storage, const SLOTS: usize>(
     }
 }
 
-impl<S: Storage, T> SharedParser<S, T> {
-    /// A parser that shares a workspace. [`next_with`](Self::next_with) and [`feed_with`](Self::feed_with) get that
-    /// workspace as an argument.
-    ///
-    /// ```
-    /// # #[cfg(feature = "alloc")] {
-    /// use deltawire::{track::Tracker, Config, Growing, Parser, SharedParser};
-    /// let parser: SharedParser<Growing> = Parser::sharing(Growing::new(), Config::new(), Tracker::new());
-    /// # let _ = parser;
-    /// # }
-    /// ```
-    pub const fn sharing(storage: S, config: Config, tracker: T) -> Self {
-        Parser { machine: Parked::new(config), storage, tracked: Tracked::new(tracker) }
-    }
-
-    /// The range of the last event, in bytes from the beginning of the stream.
-    pub fn wire_range(&self) -> Range<u64> {
-        let (start, end) = self.machine.frame;
-        start..end
-    }
-}
-
-impl<S: Storage, T: Track> SharedParser<S, T> {
+impl<S: Storage, T: Track> Parser<S, 0, T> {
     /// [`next`](Parser::next) for a parser that shares `workspace`. The event borrows from the parser and from the
     /// workspace.
     ///
@@ -271,7 +245,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         input: &mut &'i [u8],
     ) -> Result<Option<Pulled<'a, T>>, Error> {
         if !self.tracked.found.is_nothing() {
-            self.settle(self.machine.frame.0)?;
+            self.settle(self.machine.index().frame.0)?;
         }
         if self.machine.append(&mut self.storage, input) || input.is_empty() && self.machine.is_at_rest() {
             return Ok(None);
@@ -280,7 +254,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         let loan = workspace.lend(&mut self.machine, input);
         let (window, found) = advance(loan.machine, &mut self.storage, input, false);
         drop(loan);
-        let event = self.machine.event(workspace.index(), &self.storage, window, found)?;
+        let event = self.machine.state.event(workspace.index(), &self.storage, window, found)?;
         Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
     }
 
@@ -293,18 +267,17 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         &'a mut self,
         workspace: &'a mut Workspace<SLOTS>,
     ) -> Result<Option<Pulled<'a, T>>, Error> {
-        self.settle(self.machine.frame.0)?;
+        self.settle(self.machine.index().frame.0)?;
         let found = workspace.lend(&mut self.machine, &[]).machine.finish(&mut self.storage);
-        if found == Found::NeedMore && self.has_rest()? {
-            self.machine.frame = (self.machine.offset(), self.machine.offset());
+        if self.has_rest(found)? {
             return Ok(Some(Pulled::new(Event::Rest, &mut self.tracked)));
         }
-        let event = self.machine.event(workspace.index(), &self.storage, &[], found)?;
+        let event = self.machine.state.event(workspace.index(), &self.storage, &[], found)?;
         Ok(event.map(|event| Pulled::new(event, &mut self.tracked)))
     }
 }
 
-impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parser<S, SLOTS, T, M> {
+impl<S: Storage, const SLOTS: usize, T> Parser<S, SLOTS, T> {
     /// The verdict: how the stream ended, or how it would end now.
     pub fn end(&self) -> End {
         let Findings { quirks, limit } = self.tracked.found;
@@ -373,19 +346,24 @@ impl<S: Storage, const SLOTS: usize, T, M: DerefMut<Target = StreamState>> Parse
         self.machine.facts.aborted = true;
     }
 
-    /// Whether the tracker has deltas left at the end of the stream.
+    /// Whether the tracker has deltas left, if this is all that the machine found at the end of the stream.
     #[cold]
     #[inline(never)]
-    fn has_rest(&mut self) -> Result<bool, Error>
+    fn has_rest(&mut self, found: Found) -> Result<bool, Error>
     where
         T: Track,
     {
+        if found != Found::NeedMore {
+            return Ok(false);
+        }
         let Tracked { tracker, found, .. } = &mut self.tracked;
         if self.machine.is_over() {
             tracker.note_over();
         }
         let has_rest = tracker.has_rest();
-        if !has_rest {
+        if has_rest {
+            self.machine.index.frame = (self.machine.offset, self.machine.offset);
+        } else {
             tracker.rest(&mut found.quirks);
             self.settle(self.machine.offset())?;
         }
@@ -534,7 +512,7 @@ impl<S: Storage, const SLOTS: usize, T: Track> Parser<S, SLOTS, T> {
     }
 }
 
-impl<S: Storage, T: Track> SharedParser<S, T> {
+impl<S: Storage, T: Track> Parser<S, 0, T> {
     /// [`feed`](Parser::feed) for a parser that shares `workspace`. The handler may use other workspaces.
     pub fn feed_with<H: Handler + ?Sized, const SLOTS: usize>(
         &mut self,
@@ -543,7 +521,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         handler: &mut H,
     ) -> Fed {
         if !self.tracked.found.is_nothing() {
-            if let Err(error) = self.settle(self.machine.frame.0) {
+            if let Err(error) = self.settle(self.machine.index().frame.0) {
                 return Fed { consumed: 0, stop: Some(Stop::Error(error)) };
             }
         }
@@ -573,7 +551,7 @@ impl<S: Storage, T: Track> SharedParser<S, T> {
         workspace: &mut Workspace<SLOTS>,
         handler: &mut H,
     ) -> Result<(), Stop> {
-        self.settle(self.machine.frame.0)?;
+        self.settle(self.machine.index().frame.0)?;
         let Parser { machine, storage, tracked: Tracked { tracker, usage, .. } } = self;
         let (loan, mut emitter) = (workspace.lend(machine, &[]), Emitter::new());
         let outcome = emitter.finish(loan.machine, storage, tracker, &mut HandlerSink(handler));
@@ -627,15 +605,6 @@ impl<S: Storage, const SLOTS: usize, T: Default> Parser<S, SLOTS, T> {
     /// Begins a new stream with the same configuration and storage.
     pub fn reset(&mut self) {
         self.machine.reset();
-        self.storage.shrink(0);
-        self.tracked = Tracked::new(T::default());
-    }
-}
-
-impl<S: Storage, T: Default> SharedParser<S, T> {
-    /// Begins a new stream with the same configuration and storage. The workspace keeps its templates.
-    pub fn reset(&mut self) {
-        self.machine = Parked::new(*self.machine.config());
         self.storage.shrink(0);
         self.tracked = Tracked::new(T::default());
     }

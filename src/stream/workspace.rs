@@ -1,33 +1,31 @@
 //! The memory that parsers need only during a call: a workspace is lent to one parser after the other.
 //!
-//! A [`Workspace`] is a machine without a stream. During a call it has a copy of the [state](StreamState) of one
-//! parser, so the machine works as if its index and templates were not shared, with two exceptions. It compares a
+//! A [`Workspace`] is a machine without a stream. During a call it has a copy of the [state](StreamState) of one parser,
+//! whose own machine has no templates, so the machine works as if its index and templates were not shared, with two exceptions. It compares a
 //! template only if the template was learned on the parser's terms ([`Memo::lend`]). After a run it adds the facts of
 //! the templates that recognized events ([`Machine::note_template_facts`]), because these may have been learned from
 //! another stream.
 
 use super::machine::Machine;
-use super::memo::{Expectation, Memo, Terms};
+use super::memo::{Memo, Terms};
 use super::state::StreamState;
 use super::Config;
 use crate::chat::Index;
-use crate::shown::shown;
-use core::ops::{Deref, DerefMut};
 
 /// The memory that the parsers of a thread share: templates, and the index of the current event.
 ///
-/// A parser that shares it ([`Parser::sharing`](super::Parser::sharing)) is small, because it has no templates of its
-/// own. With many streams from a few upstreams, the shared templates stay in the first-level cache. Each call of such a
+/// A parser that shares it has no templates of its own ([`Parser::with_slots`](super::Parser::with_slots) with `SLOTS` =
+/// 0), so it is small. With many streams from a few upstreams, the shared templates stay in the first-level cache. Each call of such a
 /// parser gets a workspace as an argument, not necessarily the same each time. Sharing changes the cost, never the
 /// result. `SLOTS` is the number of templates; more than 8 do not compile.
 ///
 /// ```
 /// # #[cfg(feature = "alloc")] {
-/// use deltawire::{track::Tracker, Config, Growing, Parser, SharedParser, Update, Workspace};
+/// use deltawire::{track::Tracker, Config, Growing, Parser, Update, Workspace};
 ///
 /// let mut workspace: Workspace = Workspace::new();
-/// let mut parsers: Vec<SharedParser<Growing>> =
-///     (0..3).map(|_| Parser::sharing(Growing::new(), Config::new(), Tracker::new())).collect();
+/// let mut parsers: Vec<Parser<Growing, 0>> =
+///     (0..3).map(|_| Parser::with_slots(Growing::new(), Config::new(), Tracker::new())).collect();
 /// let mut text = String::new();
 /// for parser in &mut parsers {
 ///     let mut read = &b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n"[..];
@@ -63,42 +61,6 @@ impl<const SLOTS: usize> core::fmt::Debug for Workspace<SLOTS> {
     }
 }
 
-/// The part of a machine that a parser keeps between two calls, if it shares a [`Workspace`].
-#[derive(Clone)]
-#[repr(C)]
-pub struct Parked {
-    state: StreamState,
-    /// The stream offsets of the last event.
-    pub(super) frame: (u64, u64),
-    expectation: Expectation,
-}
-
-shown!("Parked": Parked, this => state: this.state);
-
-impl Parked {
-    /// The part of a machine at the start of a stream.
-    #[doc(hidden)]
-    pub const fn new(config: Config) -> Self {
-        Parked { state: StreamState::new(config), frame: (0, 0), expectation: Expectation::NOTHING }
-    }
-}
-
-impl Deref for Parked {
-    type Target = StreamState;
-
-    #[inline(always)]
-    fn deref(&self) -> &StreamState {
-        &self.state
-    }
-}
-
-impl DerefMut for Parked {
-    #[inline(always)]
-    fn deref_mut(&mut self) -> &mut StreamState {
-        &mut self.state
-    }
-}
-
 impl Workspace {
     /// A workspace without templates.
     pub const fn new() -> Self {
@@ -128,19 +90,20 @@ impl<const SLOTS: usize> Workspace<SLOTS> {
         self.machine.index()
     }
 
-    /// Lends the machine to a parser that is about to read this window, and copies the parser's state to it.
+    /// Lends the workspace to a parser with this machine that is about to read this window. Until the loan ends, the
+    /// machine of the workspace has the state of the stream.
     #[doc(hidden)]
     #[inline]
-    pub fn lend<'l>(&'l mut self, parked: &'l mut Parked, window: &[u8]) -> Loan<'l, SLOTS> {
+    pub fn lend<'l>(&'l mut self, own: &'l mut Machine<0>, window: &[u8]) -> Loan<'l, SLOTS> {
         let Workspace { machine } = self;
-        let protocol = parked.dialect.protocol.filter(|_| parked.facts.own_event && !parked.dialect.is_odd);
-        machine.memo.lend(Terms::shared(&parked.config), protocol, parked.expectation);
+        let protocol = own.dialect.protocol.filter(|_| own.facts.own_event && !own.dialect.is_odd);
+        machine.memo.lend(Terms::shared(&own.config), protocol, &own.memo);
         if machine.memo.may_recognize(window.len()) {
             machine.memo.prepare(&mut machine.index);
         }
-        (machine.index.frame, machine.index.snapshots) = (parked.frame, parked.config.snapshots);
-        machine.state = parked.state.clone();
-        Loan { machine, parked }
+        (machine.index.frame, machine.index.snapshots) = (own.index.frame, own.config.snapshots);
+        machine.state = own.state.clone();
+        Loan { machine, own }
     }
 }
 
@@ -150,12 +113,12 @@ impl<const SLOTS: usize> Default for Workspace<SLOTS> {
     }
 }
 
-/// A machine with the state of a parser. Dropping it copies the state back to the parser, so this happens even if a
+/// The machine of a workspace with the state of a parser. Dropping it gives the state back, so this happens even if a
 /// handler panics.
 #[doc(hidden)]
 pub struct Loan<'l, const SLOTS: usize> {
     pub(super) machine: &'l mut Machine<SLOTS>,
-    parked: &'l mut Parked,
+    own: &'l mut Machine<0>,
 }
 
 impl<const SLOTS: usize> core::fmt::Debug for Loan<'_, SLOTS> {
@@ -171,21 +134,28 @@ impl<const SLOTS: usize> Loan<'_, SLOTS> {
         self.machine
     }
 
-    /// Goes on with an event that an earlier call left pending, and whose index was this one.
+    /// Goes on with an event that an earlier call left pending: it [kept](Self::keep_index) the index of that event.
     #[doc(hidden)]
-    pub fn resume(&mut self, index: &Index) {
-        self.machine.index.clone_from(index);
+    pub fn resume(&mut self) {
+        self.machine.index.clone_from(&self.own.index);
         // The index may have the shape of no template, or of one that was replaced since.
         self.machine.memo.forget_current();
+    }
+
+    /// Keeps the index of the last event in the parser's own machine.
+    #[doc(hidden)]
+    pub fn keep_index(&mut self) {
+        self.own.index.clone_from(&self.machine.index);
     }
 }
 
 impl<const SLOTS: usize> Drop for Loan<'_, SLOTS> {
     #[inline]
     fn drop(&mut self) {
-        let Loan { machine, parked } = self;
-        (parked.frame, parked.expectation) = (machine.index.frame, machine.memo.expectation());
-        parked.state = machine.state.clone();
+        let Loan { machine, own } = self;
+        own.index.frame = machine.index.frame;
+        own.memo.follow(&machine.memo);
+        own.state = machine.state.clone();
     }
 }
 

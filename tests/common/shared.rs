@@ -5,7 +5,7 @@ use super::random::Random;
 use deltawire::chat::TokenCounts;
 use deltawire::stream::{Fed, Track};
 use deltawire::track::Tracker;
-use deltawire::{Config, End, Error, Growing, Handler, Parser, Pulled, Quirk, SharedParser, Stop, Storage, Workspace};
+use deltawire::{Config, End, Error, Growing, Handler, Parser, Pulled, Quirk, Stop, Storage, Workspace};
 use std::ops::Range;
 
 /// A workspace, and the streams that others read with it in between.
@@ -17,7 +17,7 @@ pub struct Turns<'b, const SLOTS: usize> {
 
 /// A parser that reads a stream over and over.
 struct Other<'b> {
-    parser: SharedParser<Growing>,
+    parser: Parser<Growing, 0>,
     bytes: &'b [u8],
     at: usize,
 }
@@ -31,7 +31,7 @@ impl<'b, const SLOTS: usize> Turns<'b, SLOTS> {
     /// `others` are the streams and how each is read.
     pub fn new(others: &[(Config, &'b [u8])], seed: u64) -> Self {
         let other = |&(config, bytes): &(Config, &'b [u8])| Other {
-            parser: Parser::sharing(Growing::new(), config, Tracker::new()),
+            parser: Parser::with_slots(Growing::new(), config, Tracker::new()),
             bytes,
             at: 0,
         };
@@ -78,7 +78,7 @@ impl Other<'_> {
 
 /// A parser with the workspace that it shares; before each of its calls others use that.
 pub struct Sharing<'t, 'b, S, T, const SLOTS: usize> {
-    pub parser: SharedParser<S, T>,
+    pub parser: Parser<S, 0, T>,
     pub turns: &'t mut Turns<'b, SLOTS>,
 }
 

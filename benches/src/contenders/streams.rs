@@ -5,9 +5,9 @@ use super::contender::{MakeStreams, Streams, PULL, PUSH};
 use super::{native, own};
 use crate::Sink;
 use deltawire::track::Tracker;
-use deltawire::{Config, Event, SharedParser, Workspace};
+use deltawire::{Config, Event, Parser, Workspace};
 
-type Shared = SharedParser<[u8; 512]>;
+type Shared = Parser<[u8; 512], 0>;
 
 // Callgrind finds these two by their names.
 #[no_mangle]
@@ -28,7 +28,7 @@ fn event_by_push(parser: &mut Shared, workspace: &mut Workspace, event: &[u8], s
 }
 
 fn pull(count: usize) -> Streams {
-    let mut parsers = vec![Shared::sharing([0; 512], Config::default(), Tracker::new()); count];
+    let mut parsers = vec![Shared::with_slots([0; 512], Config::default(), Tracker::new()); count];
     let mut workspace = Workspace::new();
     Streams::new(PULL, move |events, sink| {
         events.for_each(|(nth, event)| event_by_pull(&mut parsers[nth], &mut workspace, event, sink));
@@ -36,7 +36,7 @@ fn pull(count: usize) -> Streams {
 }
 
 fn push(count: usize) -> Streams {
-    let mut parsers = vec![Shared::sharing([0; 512], Config::default(), Tracker::new()); count];
+    let mut parsers = vec![Shared::with_slots([0; 512], Config::default(), Tracker::new()); count];
     let mut workspace = Workspace::new();
     Streams::new(PUSH, move |events, sink| {
         events.for_each(|(nth, event)| event_by_push(&mut parsers[nth], &mut workspace, event, sink));

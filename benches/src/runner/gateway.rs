@@ -3,7 +3,7 @@
 
 use crate::measure::median;
 use deltawire::track::Tracker;
-use deltawire::{Config, Parser, Pulled, SharedParser, Update, Workspace};
+use deltawire::{Config, Parser, Pulled, Update, Workspace};
 use deltawire_benches::contenders::child::Program;
 use deltawire_benches::contenders::{streams, GO};
 use deltawire_benches::{clock, Input, Sink};
@@ -59,10 +59,10 @@ fn own<const SLOTS: usize>(streams: &[Vec<&[u8]>], turns: usize) -> Row {
 
 fn shared<const SLOTS: usize>(streams: &[Vec<&[u8]>], turns: usize) -> Row {
     let mut workspace = Workspace::<SLOTS>::with_slots();
-    let new = || SharedParser::sharing([0; 512], Config::default(), Tracker::new());
+    let new = || Parser::<_, 0>::with_slots([0; 512], Config::default(), Tracker::new());
     row(
         format!("{SLOTS}, shared by all"),
-        size_of::<SharedParser<[u8; 512]>>(),
+        size_of::<Parser<[u8; 512], 0>>(),
         (streams, turns),
         new,
         |parser, mut event, text| {

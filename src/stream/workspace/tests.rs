@@ -5,17 +5,17 @@ extern crate std;
 
 use super::Workspace;
 use crate::stream::memo::NONE;
-use crate::stream::{Config, Event, Flow, Handler, Parser, SharedParser, Validate, Verdict};
+use crate::stream::{Config, Event, Flow, Handler, Parser, Validate, Verdict};
 use crate::{Limits, Update};
 use std::format;
 use std::string::{String, ToString};
 use std::vec;
 use std::vec::Vec;
 
-type Shared = SharedParser<[u8; 512]>;
+type Shared = Parser<[u8; 512], 0>;
 
 fn parser(config: Config) -> Shared {
-    Parser::sharing([0; 512], config, crate::track::Tracker::new())
+    Parser::with_slots([0; 512], config, crate::track::Tracker::new())
 }
 
 /// Reads events. Returns their texts, and for each event whether a template recognized it.
@@ -145,7 +145,7 @@ fn read_twice<const SLOTS: usize>(
         deltas.extend(event.deltas().map(|(choice, update)| format!("{choice:?} {update:?}")));
     }
     let mut own = Parser::new([0; 2048]);
-    let mut shared: SharedParser<[u8; 2048]> = Parser::sharing([0; 2048], Config::new(), crate::track::Tracker::new());
+    let mut shared: Parser<[u8; 2048], 0> = Parser::with_slots([0; 2048], Config::new(), crate::track::Tracker::new());
     let (mut by_own, mut by_shared) = (Vec::new(), Vec::new());
     for piece in pieces {
         let (mut rest, mut again) = (piece.as_bytes(), piece.as_bytes());
@@ -233,8 +233,8 @@ fn a_run_notes_each_event_that_was_recognized() {
                 // Afterwards the current template is that of the other stream.
                 read(&mut new(), &mut workspace, &[first.clone(), other.clone(), last.clone(), first.clone()]);
                 let mut own: Parser<[u8; 512]> = Parser::new([0; 512]);
-                let mut teacher: SharedParser<[u8; 512]> =
-                    Parser::sharing([0; 512], Config::new(), crate::track::Tracker::new());
+                let mut teacher: Parser<[u8; 512], 0> =
+                    Parser::with_slots([0; 512], Config::new(), crate::track::Tracker::new());
                 let mut shared = teacher.clone();
                 assert!(teacher.feed_with(&mut workspace, taught.as_bytes(), &mut Quiet).stop.is_none());
                 for piece in [&stream[..cut], &stream[cut..]] {
@@ -259,7 +259,7 @@ fn a_workspace_can_be_used_after_a_handler_panicked() {
     impl Handler for Quiet {}
     let mut workspace: Workspace = Workspace::new();
     let config = Config::new();
-    let new = || -> SharedParser<[u8; 512]> { Parser::sharing([0; 512], config, crate::track::Tracker::new()) };
+    let new = || -> Parser<[u8; 512], 0> { Parser::with_slots([0; 512], config, crate::track::Tracker::new()) };
     let (mut one, mut other) = (new(), new());
     let bytes = chat(1, "\n").concat();
     let panics = std::panic::AssertUnwindSafe(|| one.feed_with(&mut workspace, bytes.as_bytes(), &mut Panics));
@@ -280,13 +280,13 @@ fn an_event_that_is_too_long_keeps_the_facts_of_the_event_before() {
     let config = Config::new().with_limits(Limits::new().with_max_event_len(200));
     let tracker = crate::track::Tracker::<8, 32>::new;
     let mut workspace: Workspace = Workspace::new();
-    let mut teacher = SharedParser::sharing([0; 512], Config::new(), tracker());
+    let mut teacher = Parser::<_, 0>::with_slots([0; 512], Config::new(), tracker());
     let lesson = [vec![chunk("a", "null"); 3], vec![chunk("a", "\"stop\""); 5]].concat();
     for event in lesson {
         assert!(teacher.feed_with(&mut workspace, event.as_bytes(), &mut Quiet).stop.is_none());
     }
     let mut own = Parser::<[u8; 512], 2, _>::with_slots([0; 512], config, tracker());
-    let mut shared = SharedParser::sharing([0; 512], config, tracker());
+    let mut shared = Parser::<_, 0>::with_slots([0; 512], config, tracker());
     for piece in [chunk("a", "null"), chunk("ok", "\"stop\"") + &chunk(&"z".repeat(400), "\"stop\"")] {
         assert!(own.feed(piece.as_bytes(), &mut Quiet).stop.is_none());
         assert!(shared.feed_with(&mut workspace, piece.as_bytes(), &mut Quiet).stop.is_none());
